@@ -1,0 +1,121 @@
+"""What enters level 1: packets of positions, the match sheet, and the quality that an input declares.
+
+Coordinates: metres, origin at the centre spot, x along the pitch (goal lines at x = +-length/2), y across it,
++y to the left of a team that attacks towards +x, z up. Time: integer microseconds from the source's own zero.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from middleware.events import Arrival, Event
+
+Team = Literal["home", "away", ""]
+
+#: Raw kinds in canonical rank order. At one instant bodies come before the ball, so that whoever looks at a
+#: ball position already knows where the players of that instant are.
+RAW_KINDS = ("raw.referee", "raw.limb", "raw.player", "raw.ball")
+
+
+class Packet(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Up to ten positions of one transmitter (paper 004, IV-A), oldest first.
+
+    Attributes:
+        transmitter: ``ball``, a source's object id such as ``home_7``, or ``home_7/left_foot`` for a limb.
+        sequence: counts this transmitter's packets from 0 without gaps.
+        ts_us: event times, strictly increasing.
+        x_m, y_m, z_m: positions; same length as ``ts_us``.
+        quality: quality of location in [0, 1], one for the packet.
+    """
+
+    transmitter: str
+    sequence: int
+    ts_us: tuple[int, ...]
+    x_m: tuple[float, ...]
+    y_m: tuple[float, ...]
+    z_m: tuple[float, ...]
+    quality: float = 1.0
+
+
+class Player(msgspec.Struct, frozen=True):
+    """A line of the match sheet. ``object_id`` is the source's own id."""
+
+    object_id: str
+    team: Team
+    name: str = ""
+    shirt: int | None = None
+    goalkeeper: bool = False
+
+
+class Quality(msgspec.Struct, frozen=True):
+    """What an input declares about itself; detectors adapt their thresholds to it.
+
+    Attributes:
+        ball_hz, body_hz: nominal rates of ball and of players (or of each limb).
+        limbs: names of the limb transmitters a player carries, empty for one centroid per player.
+        ball_height: whether the ball's z is measured.
+        position_noise_m: standard deviation of one position.
+        kind: ``optical`` (camera tracking, one clock for all) or ``rtls`` (radio, each transmitter its own).
+    """
+
+    ball_hz: float = 25.0
+    body_hz: float = 25.0
+    limbs: tuple[str, ...] = ()
+    ball_height: bool = True
+    position_noise_m: float = 0.05
+    kind: Literal["optical", "rtls"] = "optical"
+
+
+class MatchSheet(msgspec.Struct, frozen=True):
+    """Who plays, on what pitch, and which way, as far as it is known beforehand.
+
+    ``attacks_positive_x`` names the team that attacks towards +x at the start of the stream; empty means
+    unknown: it is then inferred from positions.
+    """
+
+    match_id: str = "match"
+    home: str = "Home"
+    away: str = "Away"
+    length_m: float = 105.0
+    width_m: float = 68.0
+    attacks_positive_x: Team = ""
+    players: tuple[Player, ...] = ()
+    quality: Quality = Quality()
+
+
+class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """All packets that reached the gateway at one arrival time; the unit in which streams are stored and sent."""
+
+    arrival_us: int
+    packets: tuple[Packet, ...]
+
+
+def team_of(object_id: str, sheet: MatchSheet) -> Team:
+    """Team of an object id: by the sheet, else by the usual prefix (``home_7``), else empty."""
+    for player in sheet.players:
+        if player.object_id == object_id:
+            return player.team
+    if object_id.startswith("home_"):
+        return "home"
+    return "away" if object_id.startswith("away_") else ""
+
+
+def raw_kind(transmitter: str) -> str:
+    """Raw kind of a transmitter, by its name alone.
+
+    >>> raw_kind("ball"), raw_kind("home_7/left_foot"), raw_kind("referee_1"), raw_kind("home_7")
+    ('raw.ball', 'raw.limb', 'raw.referee', 'raw.player')
+    """
+    if transmitter == "ball" or transmitter.startswith("ball_"):
+        return "raw.ball"
+    if transmitter.startswith("referee"):
+        return "raw.referee"
+    return "raw.limb" if "/" in transmitter else "raw.player"
+
+
+def arrival(packet: Packet) -> Arrival:
+    """A packet as the engine takes it: dated by its first position, speaking up to its last."""
+    event = Event(raw_kind(packet.transmitter), packet.ts_us[0], packet.transmitter, packet.sequence, packet)
+    return Arrival(event, packet.ts_us[-1])
