@@ -1,0 +1,89 @@
+"""Sends lane messages from the engine stage to the hub: length-prefixed msgpack over a loopback connection.
+
+Wire format: every frame is a 4-byte big-endian length and that many bytes. The first frame of a connection is
+the run's token, so that nobody else on the machine can speak into the lane; each further one is a
+:class:`~detectors.lane.LaneMessage` in msgpack.
+
+A send that fails is not repeated: nobody can know what of the bytes before it was read. The error ends the
+batch, its redo starts with a new epoch, and the epoch tells the follower from where to count again.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import BinaryIO
+
+import msgspec
+
+from detectors.lane import LaneMessage
+
+LENGTH = struct.Struct(">I")
+
+#: Longest frame that is believed; the largest real one (thousands of updates in one message) is under 4 MB.
+MAX_FRAME_BYTES = 64 * 1024 * 1024
+
+_CONNECT_TIMEOUT_S = 10.0
+
+
+class LaneError(ConnectionError):
+    """The lane to the hub could not be opened, is broken, or carries what is no lane message."""
+
+
+class LaneAddress(msgspec.Struct, frozen=True):
+    """Where a hub listens, and the token that it wants to hear first."""
+
+    host: str
+    port: int
+    token: str
+
+
+def frame(body: bytes) -> bytes:
+    """``body`` with its length before it."""
+    return LENGTH.pack(len(body)) + body
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """The next frame's body; None if the stream ended, between frames or (its sender died) within one.
+
+    Raises:
+        LaneError: the length is beyond any real message.
+    """
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (size,) = LENGTH.unpack(head)
+    if size > MAX_FRAME_BYTES:
+        raise LaneError(f"a lane frame of {size} bytes was announced; the limit is {MAX_FRAME_BYTES}")
+    body = stream.read(size)
+    return body if len(body) == size else None
+
+
+class LaneClient:
+    """One connection to the hub. Not thread-safe: each engine stage has its own."""
+
+    def __init__(self, address: LaneAddress) -> None:
+        self.address = address
+        self._encoder = msgspec.msgpack.Encoder()
+        try:
+            self._socket = socket.create_connection((address.host, address.port), _CONNECT_TIMEOUT_S)
+            self._socket.settimeout(None)  # a hub that is behind shall slow the stage down, not fail it
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._socket.sendall(frame(address.token.encode()))
+        except OSError as error:
+            raise LaneError(f"no hub at {address.host}:{address.port}: {error}") from error
+
+    def send(self, message: LaneMessage) -> None:
+        """Sends one message; returns when the system has taken it.
+
+        Raises:
+            LaneError: the hub is gone, or refused us.
+        """
+        try:
+            self._socket.sendall(frame(self._encoder.encode(message)))
+        except OSError as error:
+            raise LaneError(f"the hub at port {self.address.port} is gone: {error}") from error
+
+    def close(self) -> None:
+        """Ends the connection; what was sent is still delivered."""
+        self._socket.close()

@@ -1,0 +1,63 @@
+"""Latency histograms of fixed size: percentiles of millions of measurements in a few kilobytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+_LOWEST_US = 10
+_BUCKETS_PER_DOUBLING = 16  # each is 4.4 % wide, so a percentile is right to about that
+_BUCKETS = 27 * _BUCKETS_PER_DOUBLING  # up to 10 us * 2**27 = 22 minutes
+
+PERCENTILES = (50.0, 95.0, 99.0)
+
+
+class Histogram:
+    """Counts durations in logarithmic buckets. Negative durations (clock steps) count as the lowest."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.max_us = 0
+        self._counts = [0] * _BUCKETS
+
+    def add(self, duration_us: int) -> None:
+        """Counts one duration."""
+        bucket = 0
+        if duration_us > _LOWEST_US:
+            bucket = min(_BUCKETS - 1, int(math.log2(duration_us / _LOWEST_US) * _BUCKETS_PER_DOUBLING))
+        self._counts[bucket] += 1
+        self.count += 1
+        self.max_us = max(self.max_us, duration_us)
+
+    def extend(self, durations_us: Iterable[int]) -> None:
+        """Counts many."""
+        for duration_us in durations_us:
+            self.add(duration_us)
+
+    def percentile_us(self, percent: float) -> int | None:
+        """The duration that ``percent`` of the measurements do not exceed; None without measurements.
+
+        >>> histogram = Histogram(); histogram.extend([100, 200, 300_000])
+        >>> 190 < histogram.percentile_us(50) < 210, histogram.percentile_us(100)
+        (True, 300000)
+        """
+        assert 0.0 < percent <= 100.0
+        if self.count == 0:
+            return None
+        wanted = math.ceil(self.count * percent / 100.0)
+        seen = 0
+        for bucket, count in enumerate(self._counts):
+            seen += count
+            if seen >= wanted:
+                upper_us = round(_LOWEST_US * 2 ** ((bucket + 1) / _BUCKETS_PER_DOUBLING))
+                return min(upper_us, max(self.max_us, 0))
+        raise AssertionError("the buckets hold fewer than were counted")
+
+    def summary_ms(self) -> dict[str, float | int | None]:
+        """Count, percentiles and maximum, in milliseconds, for people and JSON."""
+        figures: dict[str, float | int | None] = {"count": self.count}
+        for percent in PERCENTILES:
+            value_us = self.percentile_us(percent)
+            figures[f"p{percent:.0f}_ms"] = None if value_us is None else round(value_us / 1000, 2)
+        figures["max_ms"] = round(self.max_us / 1000, 2) if self.count else None
+        return figures
