@@ -1,0 +1,368 @@
+"""2.8 and 2.9: the whole ball crosses a line, goes into a goal or over its bar (IFAB Laws 1, 9, 10).
+
+Theory of operation
+-------------------
+The lines parallel to an axis cut that axis into bands. Of each axis only the ball's band is kept, with a
+deadband around every line: outwards a line is passed when the whole ball is beyond its outer edge (centre one
+radius past it), inwards when the centre is back at that edge. So a ball that lies on a line does not
+flicker, and the usual sample, which changes no band, costs four comparisons.
+
+The instant and the place of a crossing are interpolated between the two samples around it, which
+back-sets the event by at most one sample. A provider that mends its ball track makes it jump; such a
+crossing is real (the ball is on the other side now) but its time and place are not: low confidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import msgspec
+
+from detectors.facts import Fact, fact_event
+from detectors.inputs import MatchSheet
+from detectors.pitch import (
+    BALL_RADIUS_M,
+    BAR_HEIGHT_M,
+    CIRCLE_RADIUS_M,
+    GOAL_AREA_DEPTH_M,
+    GOAL_AREA_HALF_WIDTH_M,
+    GOAL_HALF_WIDTH_M,
+    PENALTY_AREA_DEPTH_M,
+    PENALTY_AREA_HALF_WIDTH_M,
+    Pitch,
+    end_of,
+    pitch_of,
+)
+from detectors.states import BallState
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+#: Variants of ``ball.crossed`` that take the ball off the field, with the four names that ``out`` uses.
+OUT_LINES: Mapping[str, str] = {
+    "left touch out": "left touch",
+    "right touch out": "right touch",
+    **{
+        f"{end} {part} out": f"{end} goal line"
+        for end in ("left", "right")
+        for part in ("goal line +y", "goal line -y", "goal mouth")
+    },
+}
+#: Variants of ``ball.crossed`` that bring it back on.
+IN_LINES: frozenset[str] = frozenset(name.removesuffix(" out") + " in" for name in OUT_LINES)
+
+
+class LineParameters(msgspec.Struct, frozen=True):
+    """Thresholds of the line detectors.
+
+    Attributes:
+        radius_m: how far past a line's outer edge the centre is when the whole ball has crossed (Law 2).
+        jump_speed_m_s: above this speed between two samples the ball did not travel but was moved by its
+            provider: the greatest ball speed in paper 004 is 150 km/h.
+        jump_confidence: confidence of a crossing within such a jump.
+        doubt_confidence: confidence of a ball in goal whose height is unknown or that touches post or bar.
+    """
+
+    radius_m: float = BALL_RADIUS_M
+    jump_speed_m_s: float = 42.0
+    jump_confidence: float = 0.3
+    doubt_confidence: float = 0.5
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """A line across an axis: passed upwards above ``high``, downwards below ``low``; names per sense."""
+
+    low: float
+    high: float
+    up: str
+    down: str
+    half_span_m: float
+
+
+class LineState(msgspec.Struct, frozen=True, gc=False):
+    """The newest sample, the ball's bands along x and y, and whether it is in the centre circle."""
+
+    last: Event
+    x_band: int
+    y_band: int
+    in_circle: bool
+
+
+class LineCrossing:
+    """2.8: ``ball.crossed`` for 14 lines x 2 senses; ``variant`` is line and sense (``left touch out``).
+
+    ``out`` leaves the field, an area or the circle; the halfway line has the senses ``+x`` and ``-x``. The
+    fact holds the interpolated place of the ball's centre; ``detail`` how far apart the two samples are.
+    """
+
+    def __init__(self, sheet: MatchSheet, parameters: LineParameters | None = None) -> None:
+        self.parameters = parameters or LineParameters()
+        self.pitch = pitch_of(sheet)
+        self._x_lines = _lines_along_x(self.pitch, self.parameters.radius_m)
+        self._y_lines = _lines_along_y(self.pitch, self.parameters.radius_m)
+        self._x_edges = _edges(self._x_lines)
+        self._y_edges = _edges(self._y_lines)
+        self._circle_out_m2 = (CIRCLE_RADIUS_M + self.parameters.radius_m) ** 2
+        self._circle_in_m2 = CIRCLE_RADIUS_M**2
+        self.spec = Spec(
+            name="line_crossing",
+            number="2.8",
+            level=2,
+            inputs=("ball.state",),
+            outputs=("ball.crossed",),
+            horizon_us=sample_horizon_us(sheet),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="IFAB Laws 1, 2, 9; paper 004 IV-B",
+        )
+
+    def initial(self) -> LineState | None:
+        """No sample yet."""
+        return None
+
+    def step(self, state: LineState | None, event: Event) -> Step[LineState | None]:
+        """Compares the bands of this sample with those of the one before."""
+        ball = event.payload
+        assert isinstance(ball, BallState)
+        x_m, y_m = ball.x_m, ball.y_m
+        distance_m2 = x_m * x_m + y_m * y_m
+        if state is None:
+            in_circle = distance_m2 <= self._circle_in_m2
+            return LineState(event, _band(self._x_lines, x_m), _band(self._y_lines, y_m), in_circle), NOTHING
+        x_low, x_high = self._x_edges[state.x_band]
+        y_low, y_high = self._y_edges[state.y_band]
+        in_circle = distance_m2 <= (self._circle_out_m2 if state.in_circle else self._circle_in_m2)
+        if x_low <= x_m <= x_high and y_low <= y_m <= y_high and in_circle == state.in_circle:
+            return LineState(event, state.x_band, state.y_band, in_circle), NOTHING
+        return self._crossed(state, event, ball, in_circle)
+
+    def _crossed(
+        self, state: LineState, event: Event, ball: BallState, in_circle: bool
+    ) -> Step[LineState | None]:
+        before = state.last.payload
+        assert isinstance(before, BallState)
+        x_band, y_band = state.x_band, state.y_band
+        found: list[tuple[float, str]] = []
+        x_band = _walk(self._x_lines, x_band, before.x_m, ball.x_m, before.y_m, ball.y_m, found)
+        y_band = _walk(self._y_lines, y_band, before.y_m, ball.y_m, before.x_m, ball.x_m, found)
+        if in_circle != state.in_circle:
+            limit_m2 = self._circle_out_m2 if state.in_circle else self._circle_in_m2
+            share = _circle_share(before, ball, math.sqrt(limit_m2), state.in_circle)
+            found.append((share, "centre circle in" if in_circle else "centre circle out"))
+        found.sort()
+        out = [self._event(state.last, event, share, name) for share, name in found]
+        return LineState(event, x_band, y_band, in_circle), out
+
+    def _event(self, before: Event, now: Event, share: float, name: str) -> Event:
+        ts_us, ball = between(before, now, share, self.spec.horizon_us)
+        speed_m_s, gap_us = _travel(before, now)
+        jumped = speed_m_s > self.parameters.jump_speed_m_s
+        fact = Fact(
+            variant=name,
+            x_m=ball[0],
+            y_m=ball[1],
+            z_m=ball[2],
+            confidence=self.parameters.jump_confidence if jumped else 1.0,
+            detail={"speed_m_s": round(speed_m_s, 3), "gap_us": gap_us, "jump": jumped},
+        )
+        return fact_event("ball.crossed", ts_us, f"{now.source}:{now.ts_us}/{name}", fact)
+
+
+class GoalMouthState(msgspec.Struct, frozen=True, gc=False):
+    """The newest sample and whether the whole ball is behind a goal line."""
+
+    last: Event
+    behind: bool
+
+
+class GoalMouth:
+    """2.9: ``ball.in_goal`` and ``ball.over_bar``, variant ``left`` or ``right`` (Law 10: the whole ball).
+
+    Between the posts, the ball is in the goal if it crossed below the bar. No ball can pass where post or bar
+    are; one measured there counts as the nearer possibility, with little confidence.
+    """
+
+    def __init__(self, sheet: MatchSheet, parameters: LineParameters | None = None) -> None:
+        self.parameters = parameters or LineParameters()
+        self._has_height = sheet.quality.ball_height
+        self._edge_m = pitch_of(sheet).half_length_m
+        self._past_m = self._edge_m + self.parameters.radius_m
+        self.spec = Spec(
+            name="goal_mouth",
+            number="2.9",
+            level=2,
+            inputs=("ball.state",),
+            outputs=("ball.in_goal", "ball.over_bar"),
+            horizon_us=sample_horizon_us(sheet),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="IFAB Laws 1, 10",
+            needs="ball height; without it every ball between the posts is a doubtful ball in goal",
+        )
+
+    def initial(self) -> GoalMouthState | None:
+        """No sample yet."""
+        return None
+
+    def step(self, state: GoalMouthState | None, event: Event) -> Step[GoalMouthState | None]:
+        """Looks at the samples around the instant at which the whole ball has passed a goal line."""
+        ball = event.payload
+        assert isinstance(ball, BallState)
+        out_m = abs(ball.x_m)
+        if state is None:
+            return GoalMouthState(event, out_m > self._past_m), NOTHING
+        behind = out_m > (self._edge_m if state.behind else self._past_m)
+        if not behind or state.behind:
+            return GoalMouthState(event, behind), NOTHING
+        return GoalMouthState(event, True), self._look(state.last, event, ball)
+
+    def _look(self, before: Event, event: Event, ball: BallState) -> tuple[Event, ...]:
+        first = before.payload
+        assert isinstance(first, BallState)
+        line_m = math.copysign(self._past_m, ball.x_m)
+        share = (line_m - first.x_m) / (ball.x_m - first.x_m)
+        if not 0.0 <= share <= 1.0:
+            return NOTHING
+        ts_us, (x_m, y_m, z_m) = between(before, event, share, self.spec.horizon_us)
+        if abs(y_m) >= GOAL_HALF_WIDTH_M:
+            return NOTHING
+        over = self._has_height and z_m >= BAR_HEIGHT_M
+        end = end_of(x_m)
+        confidence = self._confidence(before, event, y_m, z_m, over)
+        fact = Fact(end, x_m=x_m, y_m=y_m, z_m=z_m, confidence=confidence)
+        kind = "ball.over_bar" if over else "ball.in_goal"
+        return (fact_event(kind, ts_us, f"{event.source}:{event.ts_us}", fact),)
+
+    def _confidence(self, before: Event, event: Event, y_m: float, z_m: float, over: bool) -> float:
+        if _travel(before, event)[0] > self.parameters.jump_speed_m_s:
+            return self.parameters.jump_confidence
+        radius_m = self.parameters.radius_m
+        clear_of_posts = abs(y_m) < GOAL_HALF_WIDTH_M - radius_m
+        clear_of_bar = z_m > BAR_HEIGHT_M + radius_m if over else z_m < BAR_HEIGHT_M - radius_m
+        sure = clear_of_posts and clear_of_bar and self._has_height
+        return 1.0 if sure else self.parameters.doubt_confidence
+
+
+def sample_horizon_us(sheet: MatchSheet) -> int:
+    """How far a crossing may be dated back: two nominal ball samples, so that one may be missing."""
+    return math.ceil(2e6 / sheet.quality.ball_hz)
+
+
+def between(
+    before: Event, now: Event, share: float, horizon_us: int
+) -> tuple[int, tuple[float, float, float]]:
+    """Time and place of the ball at ``share`` (0..1) of the way between two samples.
+
+    Past ``horizon_us`` the time is cut: after a longer gap it is unknown anyway.
+    """
+    first, last = before.payload, now.payload
+    assert isinstance(first, BallState)
+    assert isinstance(last, BallState)
+    ts_us = before.ts_us + round((now.ts_us - before.ts_us) * share)
+    place = (
+        first.x_m + (last.x_m - first.x_m) * share,
+        first.y_m + (last.y_m - first.y_m) * share,
+        first.z_m + (last.z_m - first.z_m) * share,
+    )
+    return max(ts_us, now.ts_us - horizon_us), place
+
+
+def _travel(before: Event, now: Event) -> tuple[float, int]:
+    """Speed over ground (m/s) that two samples imply, and the time between them (us)."""
+    first, last = before.payload, now.payload
+    assert isinstance(first, BallState)
+    assert isinstance(last, BallState)
+    gap_us = max(now.ts_us - before.ts_us, 1)
+    return math.hypot(last.x_m - first.x_m, last.y_m - first.y_m) * 1e6 / gap_us, gap_us
+
+
+def _lines_along_x(pitch: Pitch, radius_m: float) -> tuple[_Line, ...]:
+    """The lines x = const from left to right; ``half_span_m`` is how far they reach to both sides."""
+    end_m, width_m = pitch.half_length_m, pitch.half_width_m + radius_m
+    areas = (
+        ("goal area front", end_m - GOAL_AREA_DEPTH_M, GOAL_AREA_HALF_WIDTH_M),
+        ("penalty front", end_m - PENALTY_AREA_DEPTH_M, PENALTY_AREA_HALF_WIDTH_M),
+    )
+    left = [_Line(-end_m - radius_m, -end_m, "left goal in", "left goal out", width_m)]
+    left += [_Line(-x, -x + radius_m, f"left {n} out", f"left {n} in", span) for n, x, span in areas]
+    areas = areas[::-1]
+    right = [_Line(x - radius_m, x, f"right {n} in", f"right {n} out", span) for n, x, span in areas]
+    right += [_Line(end_m, end_m + radius_m, "right goal out", "right goal in", width_m)]
+    return (*left, _Line(-radius_m, radius_m, "halfway +x", "halfway -x", width_m), *right)
+
+
+def _lines_along_y(pitch: Pitch, radius_m: float) -> tuple[_Line, ...]:
+    side_m, end_m = pitch.half_width_m, pitch.half_length_m + radius_m
+    return (
+        _Line(-side_m - radius_m, -side_m, "right touch in", "right touch out", end_m),
+        _Line(side_m, side_m + radius_m, "left touch out", "left touch in", end_m),
+    )
+
+
+def _edges(lines: tuple[_Line, ...]) -> tuple[tuple[float, float], ...]:
+    """Of each band the coordinates within which the ball stays in it."""
+    lows = (-math.inf, *(line.low for line in lines))
+    highs = (*(line.high for line in lines), math.inf)
+    return tuple(zip(lows, highs, strict=True))
+
+
+def _band(lines: tuple[_Line, ...], place_m: float) -> int:
+    """Band of a first sample: of a ball on a line the side where it belongs to the area."""
+    return sum(place_m > (line.high if line.up.endswith("out") else line.low) for line in lines)
+
+
+def _walk(
+    lines: tuple[_Line, ...],
+    band: int,
+    from_m: float,
+    to_m: float,
+    across_from_m: float,
+    across_to_m: float,
+    found: list[tuple[float, str]],
+) -> int:
+    """Passes line after line from ``band``; appends (share of the way, variant) and returns the new band."""
+    while band < len(lines) and to_m > lines[band].high:
+        line = lines[band]
+        _note(line.high, line.up, line.half_span_m, (from_m, to_m, across_from_m, across_to_m), found)
+        band += 1
+    while band > 0 and to_m < lines[band - 1].low:
+        line = lines[band - 1]
+        _note(line.low, line.down, line.half_span_m, (from_m, to_m, across_from_m, across_to_m), found)
+        band -= 1
+    return band
+
+
+def _note(
+    at_m: float,
+    name: str,
+    half_span_m: float,
+    way: tuple[float, float, float, float],
+    found: list[tuple[float, str]],
+) -> None:
+    from_m, to_m, across_from_m, across_to_m = way
+    share = (at_m - from_m) / (to_m - from_m) if to_m != from_m else 1.0
+    share = min(max(share, 0.0), 1.0)
+    across_m = across_from_m + (across_to_m - across_from_m) * share
+    if abs(across_m) <= half_span_m:
+        found.append((share, _goal_line_part(name, across_m)))
+
+
+def _goal_line_part(name: str, y_m: float) -> str:
+    """A goal line has three parts: the mouth and the stretches to its +y and -y."""
+    end, _, sense = name.partition(" goal ")
+    if sense not in ("in", "out"):
+        return name
+    if abs(y_m) < GOAL_HALF_WIDTH_M:
+        return f"{end} goal mouth {sense}"
+    return f"{end} goal line {'+y' if y_m > 0 else '-y'} {sense}"
+
+
+def _circle_share(before: BallState, now: BallState, radius_m: float, leaves: bool) -> float:
+    """Where on the straight way between two samples the circle of ``radius_m`` is passed."""
+    dx, dy = now.x_m - before.x_m, now.y_m - before.y_m
+    a = dx * dx + dy * dy
+    half_b = before.x_m * dx + before.y_m * dy
+    c = before.x_m**2 + before.y_m**2 - radius_m**2
+    root = half_b * half_b - a * c
+    if a == 0.0 or root < 0.0:
+        return 1.0
+    share = (-half_b + math.sqrt(root) * (1.0 if leaves else -1.0)) / a
+    return min(max(share, 0.0), 1.0)

@@ -1,0 +1,70 @@
+"""Small scenes for detector tests: events written by hand and folded through one detector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from detectors.facts import Fact
+from detectors.inputs import Team
+from detectors.states import BallState, BodyState, Frame
+from middleware.detector import Detector
+from middleware.events import Event
+
+Point = tuple[float, ...]
+
+
+def ball_track(points: Sequence[Point], step_s: float = 0.04, start_s: float = 0.0) -> list[Event]:
+    """``ball.state`` events through (x, y[, z]) metres, one every ``step_s``; velocities are differences."""
+    events: list[Event] = []
+    for i, point in enumerate(points):
+        x_m, y_m, z_m = (*point, 0.0)[:3]
+        before = (*points[i - 1], 0.0)[:3] if i else (x_m, y_m, z_m)
+        v = [(now - then) / step_s for now, then in zip((x_m, y_m, z_m), before, strict=True)]
+        state = BallState(x_m, y_m, z_m, v[0], v[1], v[2], round(step_s * 1e6))
+        events.append(Event("ball.state", round((start_s + i * step_s) * 1e6), "ball", i, state))
+    return events
+
+
+def path(start: Point, end: Point, seconds: float, step_s: float = 0.04) -> list[Point]:
+    """Evenly spaced points from ``start`` to ``end``, the start left out."""
+    n = round(seconds / step_s)
+    return [tuple(a + (b - a) * i / n for a, b in zip(start, end, strict=True)) for i in range(1, n + 1)]
+
+
+def body(object_id: str, x_m: float, y_m: float) -> BodyState:
+    """A player who stands still; his team is his prefix."""
+    team: Team = "home" if object_id.startswith("home") else "away"
+    return BodyState(object_id, team, "", x_m, y_m, 0.0, 0.0, 0.0)
+
+
+def frame_event(at_s: float, ball: Point | None, players: Iterable[BodyState], seq: int = 0) -> Event:
+    """A ``frame`` with a ball at rest."""
+    state = None if ball is None else BallState(*(*ball, 0.0)[:3], 0.0, 0.0, 0.0, 40_000)
+    everybody = tuple(sorted(players, key=lambda p: p.object_id))
+    return Event("frame", round(at_s * 1e6), "frame", seq, Frame(state, everybody))
+
+
+def fold(detector: Detector[object], events: Iterable[Event]) -> list[Event]:
+    """Everything that the detector concludes from the events, in order; checks its promises on the way."""
+    state = detector.initial()
+    out: list[Event] = []
+    for event in events:
+        again = detector.step(state, event)
+        state, emitted = detector.step(state, event)
+        assert again == (state, emitted), f"{detector.spec.name} is not pure at {event}"
+        for result in emitted:
+            assert result.kind in detector.spec.outputs
+            assert event.ts_us - detector.spec.horizon_us <= result.ts_us <= event.ts_us, result
+        out.extend(emitted)
+    ids = [event.id for event in out if event.id]
+    assert len(ids) == len(set(ids)), "two events share an id"
+    return out
+
+
+def told(events: Iterable[Event]) -> list[tuple[str, str, str]]:
+    """(kind, variant, team) of sparse events: what most tests compare."""
+    rows: list[tuple[str, str, str]] = []
+    for event in events:
+        assert isinstance(event.payload, Fact)
+        rows.append((event.kind, event.payload.variant, event.payload.team))
+    return rows
