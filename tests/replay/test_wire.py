@@ -1,0 +1,79 @@
+"""Bytes of a block: what goes in comes out, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from detectors.inputs import Block, Packet
+from replay.wire import VERSION, WireError, decode, encode
+
+FLOATS = st.floats(allow_nan=False)
+
+
+@st.composite
+def packets(draw: st.DrawFn) -> Packet:
+    size = draw(st.integers(0, 10))
+    row = st.lists(FLOATS, min_size=size, max_size=size).map(tuple)
+    times = st.lists(st.integers(-(2**62), 2**62), min_size=size, max_size=size).map(tuple)
+    return Packet(
+        draw(st.text("ab_/é7", max_size=12)),
+        draw(st.integers(0, 2**62)),
+        draw(times),
+        draw(row),
+        draw(row),
+        draw(row),
+        draw(FLOATS),
+    )
+
+
+@given(st.builds(Block, st.integers(-(2**62), 2**62), st.lists(packets(), max_size=4).map(tuple)))
+def test_a_block_comes_back_as_it_was(block: Block) -> None:
+    assert decode(encode(block)) == block
+
+
+def test_nan_and_infinity_survive_the_wire() -> None:
+    packet = Packet("ball", 0, (1,), (math.nan,), (math.inf,), (-math.inf,))
+    (back,) = decode(encode(Block(1, (packet,)))).packets
+    assert math.isnan(back.x_m[0])
+    assert (back.y_m, back.z_m) == ((math.inf,), (-math.inf,))
+
+
+def test_the_layout_is_the_documented_one() -> None:
+    payload = encode(Block(7, (Packet("ball", 3, (5,), (1.5,), (2.5,), (0.5,), 0.9),)))
+    assert payload[0] == VERSION == 1
+    assert msgspec.msgpack.decode(payload[1:]) == [7, [["ball", 3, [5], [1.5], [2.5], [0.5], 0.9]]]
+
+
+def test_another_version_is_named() -> None:
+    with pytest.raises(WireError, match="wire version 9 cannot be read"):
+        decode(b"\x09" + encode(Block(0, ()))[1:])
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"\x01",
+        b"\x01hello",
+        b"\x01\xff\xfe",
+        b"\x01\x92\x01\xa1x",
+        encode(Block(0, ()))[:-1],
+        encode(Block(0, ())) + b"\x00",
+        b"\x01\x92\xa1x\x90",
+    ],
+)
+def test_garbage_is_a_wire_error(payload: bytes) -> None:
+    with pytest.raises(WireError):
+        decode(payload)
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_give_a_block_or_a_wire_error(payload: bytes) -> None:
+    with contextlib.suppress(WireError):
+        assert isinstance(decode(payload), Block)
