@@ -86,7 +86,7 @@ class MatchSheet(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """All packets that reached the gateway at one arrival time; the unit in which streams are stored and sent."""
+    """All packets that reached the gateway at one arrival time: the unit that is stored and sent."""
 
     arrival_us: int
     packets: tuple[Packet, ...]

@@ -9,7 +9,7 @@ since the match began and is part of that state. The first message of an epoch s
 number of updates that the restored state had sent. A follower withdraws everything it got beyond that number
 from older epochs, then goes on. That is bulk retraction by event counter (paper 000, section 4.3.1).
 
-Messages of an epoch older than the newest one seen are ignored: they come from a stage that has been replaced.
+Messages of an epoch older than the newest one seen are ignored: their stage has been replaced.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Follower:
         self._log: list[UpdateRecord] = []
 
     def apply(self, message: LaneMessage) -> Sequence[UpdateRecord]:
-        """Takes a message; returns the updates that changed the view, in order, withdrawals of superseded ones first.
+        """Takes a message; returns the updates that changed the view, withdrawals of superseded ones first.
 
         Raises:
             ValueError: a gap in ``seq``; the follower has missed a message and must reconnect.

@@ -6,9 +6,19 @@ import msgspec
 
 from detectors.inputs import Team
 
+#: ``run`` of a ball state counts up to this number and stays there.
+RUN_MAX = 100
+
 
 class BallState(msgspec.Struct, frozen=True, gc=False):
-    """One conditioned ball position. Metres, metres a second. ``gap_us``: time since the sample before it."""
+    """One conditioned ball position. Metres, metres a second.
+
+    Attributes:
+        gap_us: time since the state before it.
+        quality: quality of location in [0, 1].
+        run: states since the ball was last lost or jumped, this one included, counted up to ``RUN_MAX``. In a
+            run of 1 the velocity is unknown and zero; velocities of different runs must not be compared.
+    """
 
     x_m: float
     y_m: float
@@ -18,6 +28,7 @@ class BallState(msgspec.Struct, frozen=True, gc=False):
     vz_m_s: float
     gap_us: int
     quality: float = 1.0
+    run: int = RUN_MAX
 
 
 class BodyState(msgspec.Struct, frozen=True, gc=False):
@@ -35,7 +46,24 @@ class BodyState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """Everybody at one instant: ``players`` sorted by object id; ``ball`` None while it is lost."""
+    """Everybody at one instant: ``players`` sorted by object id; ``ball`` None while it is lost.
+
+    Who gave no sample of that instant is carried on at his last velocity for a short while, then left out.
+    """
 
     ball: BallState | None
     players: tuple[BodyState, ...]
+
+
+class Seen(msgspec.Struct, frozen=True, gc=False):
+    """When a player or the ball last gave a sample, and how good it was."""
+
+    object_id: str
+    ts_us: int
+    quality: float
+
+
+class Tick(msgspec.Struct, frozen=True, gc=False):
+    """Payload of ``clock.tick``: event time has come this far, and who was seen when."""
+
+    seen: tuple[Seen, ...]

@@ -46,6 +46,9 @@ class Spec:
         source: where the rule comes from (paper and section, law, other work).
         needs: input quality it needs, in words; empty if it works on everything.
         keyed: True if the detector has a ``key`` and wants one unit per key.
+        speculative: False for dense joins whose premature output would be redone for every late input; their
+            unit always waits the whole slack.
+        annuls: kinds that its events may declare void by ``Event.annuls``.
     """
 
     name: str
@@ -59,6 +62,8 @@ class Spec:
     source: str = ""
     needs: str = ""
     keyed: bool = False
+    speculative: bool = True
+    annuls: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         assert 1 <= self.level <= 15, f"{self.name}: level {self.level} is not in 1..15"

@@ -28,7 +28,7 @@ class Hierarchy:
         self.producer: dict[str, int] = {}
         self.rank: dict[str, int] = {kind: i for i, kind in enumerate(self.raw_kinds)}
         self._number_kinds()
-        self.subscribers: dict[str, tuple[int, ...]] = {kind: () for kind in self.rank}
+        self.subscribers: dict[str, tuple[int, ...]] = dict.fromkeys(self.rank, ())
         self._wire()
         self.internal = frozenset(self.raw_kinds).union(*(d.spec.internal for d in self.detectors))
         self.reach = self._reach()

@@ -15,6 +15,14 @@ from middleware.events import Event, Key, canonical_key
 from middleware.hierarchy import Hierarchy
 
 
+def published(hierarchy: Hierarchy, events: Iterable[Event]) -> list[Event]:
+    """What the engine must have published in the end: sparse events, less the annulled ones, in canonical order."""
+    sparse = [event for event in sorted_replay(hierarchy, events) if event.kind not in hierarchy.internal]
+    void = {event.annuls for event in sparse if event.annuls}
+    standing = [event for event in sparse if event.id not in void or not event.id]
+    return sorted(standing, key=lambda event: canonical_key(event, hierarchy.rank))
+
+
 def sorted_replay(hierarchy: Hierarchy, events: Iterable[Event]) -> Iterator[Event]:
     """Yields every event of every level, internal kinds included, as a sorted world would have it.
 
