@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from math import ceil
 
 from middleware.consolidation import identity
 from middleware.detector import Detector
@@ -130,7 +131,7 @@ class OrderingUnit:
             self._repair(updates)
         if self._aep < len(self._entries):
             alpha = 1.0 if self._waits else self._speculation.alpha(load)
-            limit_us = max(self.clk_us - int(alpha * self.slack.k_us), progress_us)
+            limit_us = max(self.clk_us - ceil(alpha * self.slack.k_us), progress_us)
             self._release(limit_us, updates)
         return updates
 
