@@ -53,11 +53,14 @@ class Histogram:
                 return min(upper_us, max(self.max_us, 0))
         raise AssertionError("the buckets hold fewer than were counted")
 
-    def summary_ms(self) -> dict[str, float | int | None]:
-        """Count, percentiles and maximum, in milliseconds, for people and JSON."""
-        figures: dict[str, float | int | None] = {"count": self.count}
-        for percent in PERCENTILES:
-            value_us = self.percentile_us(percent)
-            figures[f"p{percent:.0f}_ms"] = None if value_us is None else round(value_us / 1000, 2)
-        figures["max_ms"] = round(self.max_us / 1000, 2) if self.count else None
-        return figures
+    def percentiles_ms(self) -> dict[str, float]:
+        """``p50``, ``p95``, ``p99`` in milliseconds; empty without measurements."""
+        values_us = {f"p{percent:.0f}": self.percentile_us(percent) for percent in PERCENTILES}
+        return {name: round(value_us / 1000, 2) for name, value_us in values_us.items() if value_us is not None}
+
+    def summary_ms(self) -> dict[str, float]:
+        """The percentiles, ``max`` and ``count``."""
+        figures = self.percentiles_ms()
+        if self.count:
+            figures["max"] = round(self.max_us / 1000, 2)
+        return {**figures, "count": self.count}

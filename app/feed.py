@@ -1,0 +1,138 @@
+"""One match as the hub knows it: what the fast lane said, consolidated, for any number of readers.
+
+Readers ask from their own threads; the lane writes from one of the hub's. What is handed out is immutable.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from app.latency import Histogram
+from detectors.inputs import MatchSheet
+from detectors.lane import EventRecord, Follower, Health, LaneMessage, UpdateRecord, View
+
+#: Called in the lane's thread with a message and the updates that it changed the view by; must be quick.
+Subscriber = Callable[[LaneMessage, Sequence[UpdateRecord]], None]
+
+#: Ways of a message that are measured: from the block's arrival at the source to the hub, and its parts.
+STAGES = ("source", "engine", "lane", "total")
+
+
+class MatchFeed:
+    """Follows one match. Implements what the dashboard's and the camera's feeds ask for."""
+
+    def __init__(self, sheet: MatchSheet) -> None:
+        self._sheet = sheet
+        self._follower = Follower()
+        self._lock = threading.Lock()
+        self._log: list[UpdateRecord] = []
+        self._subscribers: list[Subscriber] = []
+        self._latency = {stage: Histogram() for stage in STAGES}
+        self._camera: Callable[[], Any] = lambda: None
+        self._ended = threading.Event()
+        self.messages = 0
+
+    def apply(self, message: LaneMessage, hub_wall_us: int) -> None:
+        """Takes a message of the lane, which reached the hub at ``hub_wall_us``.
+
+        Raises:
+            ValueError: updates are missing between this message and those before it.
+        """
+        with self._lock:
+            applied = self._follower.apply(message)
+            self._log.extend(applied)
+            self.messages += 1
+            self._measure(message, hub_wall_us)
+            subscribers = tuple(self._subscribers)
+        for subscriber in subscribers:
+            subscriber(message, applied)
+        if self._follower.ended:
+            self._ended.set()
+
+    def _measure(self, message: LaneMessage, hub_wall_us: int) -> None:
+        if message.due_wall_us == 0:  # not paced, or read ahead of its time: there is no arrival to count from
+            return
+        self._latency["source"].add(message.stage_wall_us - message.due_wall_us)
+        self._latency["engine"].add(message.sent_wall_us - message.stage_wall_us)
+        self._latency["lane"].add(hub_wall_us - message.sent_wall_us)
+        self._latency["total"].add(hub_wall_us - message.due_wall_us)
+
+    @contextmanager
+    def subscribed(self, subscriber: Subscriber) -> Iterator[None]:
+        """``subscriber`` is called with every message while the context lasts."""
+        with self._lock:
+            self._subscribers.append(subscriber)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._subscribers.remove(subscriber)
+
+    def show_camera(self, pose: Callable[[], Any]) -> None:
+        """Tells where the camera's pose is to be had."""
+        self._camera = pose
+
+    def sheet(self) -> MatchSheet:
+        """Teams, shirts and pitch."""
+        return self._sheet
+
+    def latest_view(self) -> View | None:
+        """Newest known positions, None before the first."""
+        return self._follower.view
+
+    def events(self) -> Mapping[str, EventRecord]:
+        """A copy of what is asserted now, by event id."""
+        with self._lock:
+            return dict(self._follower.events)
+
+    def events_since(self, cursor: int) -> tuple[int, Sequence[UpdateRecord]]:
+        """The update log after ``cursor`` (0 is its beginning), and the new cursor."""
+        with self._lock:
+            return len(self._log), self._log[cursor:]
+
+    def frontier_us(self) -> int:
+        """Event time below which nothing can change any more."""
+        return self._follower.frontier_us
+
+    def now_us(self) -> int:
+        """Arrival time of the newest message."""
+        return self._follower.now_us
+
+    def epoch(self) -> int:
+        """Epoch of the stage that is followed, -1 before the first message."""
+        return self._follower.epoch
+
+    def health(self) -> Health | None:
+        """Newest state of the ordering units, None before the first."""
+        return self._follower.health
+
+    def latency(self) -> Mapping[str, Mapping[str, float]]:
+        """Stage -> p50, p95, p99 in milliseconds; stages without a measurement are left out."""
+        with self._lock:
+            measured = {stage: h for stage, h in self._latency.items() if h.count}
+            return {stage: histogram.percentiles_ms() for stage, histogram in measured.items()}
+
+    def restart_latency(self) -> None:
+        """Forgets the measurements so far (a benchmark's warm-up)."""
+        with self._lock:
+            self._latency = {stage: Histogram() for stage in STAGES}
+
+    def latency_summary(self) -> dict[str, dict[str, float]]:
+        """As :meth:`latency`, with counts and maxima."""
+        with self._lock:
+            return {stage: histogram.summary_ms() for stage, histogram in self._latency.items()}
+
+    def camera(self) -> Any:
+        """The camera's pose, None where no camera runs."""
+        return self._camera()
+
+    def ended(self) -> bool:
+        """True once the last message of the match has been applied."""
+        return self._ended.is_set()
+
+    def wait_ended(self, timeout_s: float) -> bool:
+        """Waits for the last message; False if it did not come in time."""
+        return self._ended.wait(timeout_s)

@@ -1,0 +1,128 @@
+"""The live hub: takes lane messages from engine stages and keeps a feed per match for everybody who looks.
+
+It listens on the loopback interface only. A connection may come and go (a worker died, a batch is done
+again): what a half-sent frame held comes again in a new epoch. Each connection is read by a thread of its own;
+the feeds lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import logging
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Iterable
+from typing import BinaryIO
+
+import msgspec
+
+from app.feed import MatchFeed
+from app.lane_client import LaneAddress, LaneError, read_frame
+from detectors.inputs import MatchSheet
+from detectors.lane import LaneMessage
+
+_HOST = "127.0.0.1"
+_log = logging.getLogger(__name__)
+
+
+class HubError(Exception):
+    """The hub cannot listen, or a match is unknown; the message says why."""
+
+
+class Hub:
+    """Listens from its construction to :meth:`close`; a context manager.
+
+    Args:
+        sheets: matches that may come.
+        port: 0 takes a free one.
+
+    Raises:
+        HubError: the port is taken.
+    """
+
+    def __init__(self, sheets: Iterable[MatchSheet], port: int = 0) -> None:
+        self._feeds = {sheet.match_id: MatchFeed(sheet) for sheet in sheets}
+        self._decoder = msgspec.msgpack.Decoder(LaneMessage)
+        self._connections: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        try:
+            self._server = socket.create_server((_HOST, port))
+        except OSError as error:
+            raise HubError(f"the hub cannot listen on port {port}: {error.strerror or error}") from error
+        self.address = LaneAddress(_HOST, self._server.getsockname()[1], secrets.token_hex(16))
+        self._closing = False
+        threading.Thread(target=self._accept, name="hub", daemon=True).start()
+
+    def __enter__(self) -> Hub:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def feed(self, match: str) -> MatchFeed:
+        """The feed of a match.
+
+        Raises:
+            HubError: there is no such match here.
+        """
+        try:
+            return self._feeds[match]
+        except KeyError:
+            raise HubError(f"unknown match {match!r}; the hub has {', '.join(self._feeds)}") from None
+
+    def apply(self, message: LaneMessage) -> None:
+        """Takes a message directly, as if it had come in on the lane (in-process runs, resumed runs)."""
+        self.feed(message.match).apply(message, _wall_us())
+
+    def close(self) -> None:
+        """Stops listening and ends all connections; the feeds stay readable."""
+        self._closing = True
+        _end(self._server)  # wakes the thread that waits in accept, which a close alone does not
+        self._server.close()
+        with self._lock:
+            for connection in self._connections:
+                _end(connection)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._server.accept()
+            except OSError:  # closed
+                return
+            with self._lock:
+                if self._closing:
+                    connection.close()
+                    return
+                self._connections.add(connection)
+            threading.Thread(target=self._serve, args=(connection,), name="hub-lane", daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            with connection, connection.makefile("rb") as stream:
+                self._read(stream)
+        except (OSError, LaneError, HubError, ValueError) as error:
+            # Closing the connection tells the stage: its send fails, its batch is redone under a new epoch.
+            if not self._closing:
+                _log.warning("a lane was closed: %s", error)
+        finally:
+            with self._lock:
+                self._connections.discard(connection)
+
+    def _read(self, stream: BinaryIO) -> None:
+        token = read_frame(stream)
+        if token is None or not hmac.compare_digest(token, self.address.token.encode()):
+            raise LaneError("a connection without this run's token")
+        while (body := read_frame(stream)) is not None:
+            self.apply(self._decoder.decode(body))
+
+
+def _end(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # the other side was faster
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def _wall_us() -> int:
+    return time.time_ns() // 1000

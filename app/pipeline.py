@@ -1,0 +1,298 @@
+"""One match's way from payload to lane message: check, quarantine, engine, records. The same in every host.
+
+Theory of operation
+-------------------
+A host (the Spark stage, the in-process runner) pushes blocks in arrival order and sends on what comes back. Now
+and then it commits: it takes the tables of what has been said since the last commit, and a snapshot. A pipeline
+restored from that snapshot and pushed the same blocks says the same again, update for update; only the wall times
+and the epoch differ.
+
+Committed positions are the engine's fused frames once they are final: each instant is written exactly once. The
+view that goes out live is the newest known position of everybody, which a late packet may still improve.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pyarrow as pa
+
+from detectors.catalogue import build_detectors, level_of_kinds, to_record
+from detectors.inputs import RAW_KINDS, MatchSheet, Packet, arrival
+from detectors.lane import BallView, BodyView, Health, LaneMessage, UpdateRecord, View
+from detectors.states import BallState, BodyState, Frame
+from middleware.engine import Engine, Outcome
+from middleware.events import Arrival, Event, Update
+from middleware.hierarchy import Hierarchy
+from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from replay.checks import Rejected, check_block
+from replay.store import positions_table, quarantine_table, updates_table
+
+#: Views leave at most 50 times a second of arrival time, health twice.
+VIEW_PERIOD_US = 20_000
+HEALTH_PERIOD_US = 500_000
+
+#: A position older than this is no longer shown.
+VIEW_STALE_US = 2_000_000
+
+_WATCHED = ("player.state", "ball.state", "frame")
+
+
+@dataclass(frozen=True)
+class PipelineOptions:
+    """What the user may choose of the ordering.
+
+    Attributes:
+        alpha: share of the slack that is waited for; 0 emits at once, 1 is pure buffering.
+        retraction: see ``middleware.unit``.
+        slack_ms: fixed K for all units; None lets every unit learn its own.
+        memory_ms: how late a packet may come and still be repaired.
+    """
+
+    alpha: float = 0.0
+    retraction: Literal["full", "on-demand"] = "on-demand"
+    slack_ms: int | None = None
+    memory_ms: int = 3_000
+
+    def engine(self) -> EngineSettings:
+        """As the middleware takes them."""
+        fixed_us = None if self.slack_ms is None else self.slack_ms * 1_000
+        unit = UnitSettings(FixedAlpha(self.alpha), self.retraction, fixed_us)
+        return EngineSettings(unit, memory_us=self.memory_ms * 1_000)
+
+
+@dataclass
+class _Carried:
+    """What must survive a restart besides the engine."""
+
+    next_seq: int = 0
+    now_us: int = 0
+    frames: dict[int, Frame] = field(default_factory=dict)
+    retractions: int = 0
+    positions: int = 0
+    quarantined: Counter[str] = field(default_factory=Counter)
+    ended: bool = False
+
+
+class MatchPipeline:
+    """Everything between a block's bytes and what is said about them, for one match.
+
+    Args:
+        sheet: the match sheet of the input.
+        options: of the ordering.
+        epoch: of the stage that runs it; see ``detectors.lane``.
+    """
+
+    def __init__(self, sheet: MatchSheet, options: PipelineOptions | None = None, epoch: int = 0) -> None:
+        self.sheet = sheet
+        self.epoch = epoch
+        detectors = build_detectors(sheet)
+        self._levels = level_of_kinds(detectors)
+        settings = (options or PipelineOptions()).engine()
+        self._engine = Engine(Hierarchy(RAW_KINDS, detectors), settings, _WATCHED)
+        self._carried = _Carried()
+        self._bodies: dict[str, Event] = {}
+        self._ball: Event | None = None
+        self._updates: list[UpdateRecord] = []
+        self._rejected: list[Rejected] = []
+        self._view_due_us = self._health_due_us = -(2**62)
+        self._first_message = True
+
+    def push(self, payload: bytes, arrival_us: int, due_wall_us: int = 0) -> LaneMessage | None:
+        """Takes one block; returns what is to be sent at once, if anything.
+
+        Args:
+            payload: an encoded block, see ``replay.wire``. What of it is bad goes to quarantine.
+            arrival_us: when it arrived, on the stream's clock.
+            due_wall_us: when it reached the source, wall clock; carried through for latency figures.
+        """
+        stage_wall_us = _wall_us()
+        carried = self._carried
+        carried.now_us = max(carried.now_us, arrival_us)
+        block, rejected = check_block(payload, self.sheet, f"block that arrived at {arrival_us} us")
+        self._quarantine(rejected)
+        packets: Iterable[Packet] = block.packets if block else ()
+        arrivals = [arrival(packet) for packet in packets]
+        carried.positions += sum(len(packet.ts_us) for packet in packets)
+        outcome = self._engine.push(arrivals, carried.now_us)
+        self._quarantine(_too_late(late) for late in self._engine.take_lost())
+        return self._message(outcome, due_wall_us, stage_wall_us)
+
+    def finish(self) -> LaneMessage:
+        """The stream is over: everything that waits is released, everything is final."""
+        stage_wall_us = _wall_us()
+        outcome = self._engine.finish()
+        self._carried.ended = True
+        self._view_due_us = self._health_due_us = -(2**62)
+        message = self._message(outcome, 0, stage_wall_us)
+        assert message is not None, "the last message always leaves"
+        return message
+
+    def take_tables(self) -> dict[str, pa.Table]:
+        """Rows to commit since the last take: ``updates``, ``positions``, ``quarantine``."""
+        final_us = self._engine.frontier_us("frame")
+        frames = self._carried.frames
+        done = sorted(ts_us for ts_us in frames if ts_us < final_us)
+        tables = {
+            "updates": updates_table(self._updates, self.epoch),
+            "positions": positions_table((ts_us, frames.pop(ts_us)) for ts_us in done),
+            "quarantine": quarantine_table(self._rejected),
+        }
+        self._updates, self._rejected = [], []
+        return tables
+
+    def commit_meta(self) -> dict[str, object]:
+        """What a commit records besides its tables."""
+        carried = self._carried
+        health = self._engine.health()
+        return {
+            "epoch": self.epoch,
+            "now_us": carried.now_us,
+            "frontier_us": self._engine.frontier_of_all_us(),
+            "next_seq": carried.next_seq,
+            "ended": carried.ended,
+            "positions": carried.positions,
+            "retractions": carried.retractions,
+            "quarantined": dict(carried.quarantined),
+            "late": health.late,
+            "lost": health.lost,
+            "duplicates": health.duplicates,
+        }
+
+    def snapshot(self) -> bytes:
+        """State at the last block pushed; take the tables first, they are not part of it."""
+        assert not self._updates, "take_tables() before snapshot(): untaken rows would be lost"
+        return pickle.dumps((self._engine.snapshot(), self._carried), protocol=pickle.HIGHEST_PROTOCOL)
+
+    def restore(self, snapshot: bytes) -> None:
+        """Continues from a snapshot made by a pipeline of the same sheet and options."""
+        engine, self._carried = pickle.loads(snapshot)
+        self._engine.restore(engine)
+
+    def _quarantine(self, rejected: Iterable[Rejected]) -> None:
+        for record in rejected:
+            self._rejected.append(record)
+            self._carried.quarantined[record.reason] += 1
+
+    def _message(self, outcome: Outcome, due_wall_us: int, stage_wall_us: int) -> LaneMessage | None:
+        carried = self._carried
+        self._watch(outcome.watched)
+        records = tuple(self._record(update) for update in outcome.updates)
+        now_us = carried.now_us
+        view = health = None
+        if now_us >= self._view_due_us and (self._ball or self._bodies):
+            view, self._view_due_us = self._view(), now_us + VIEW_PERIOD_US
+        if now_us >= self._health_due_us:
+            health, self._health_due_us = self._health(), now_us + HEALTH_PERIOD_US
+        if not (records or view or health or self._first_message or carried.ended):
+            return None
+        continues_from = carried.next_seq - len(records) if self._first_message else None
+        self._first_message = False
+        return LaneMessage(
+            match=self.sheet.match_id,
+            epoch=self.epoch,
+            now_us=now_us,
+            frontier_us=self._engine.frontier_of_all_us(),
+            updates=records,
+            continues_from=continues_from,
+            view=view,
+            health=health,
+            due_wall_us=due_wall_us,
+            stage_wall_us=stage_wall_us,
+            sent_wall_us=_wall_us(),
+            ended=carried.ended,
+        )
+
+    def _record(self, update: Update) -> UpdateRecord:
+        carried = self._carried
+        event = to_record(update.event, self._levels[update.event.kind])
+        record = UpdateRecord(carried.next_seq, update.diff, carried.now_us, event)
+        carried.next_seq += 1
+        carried.retractions += update.diff < 0
+        self._updates.append(record)
+        return record
+
+    def _watch(self, updates: Iterable[Update]) -> None:
+        for update in updates:
+            event = update.event
+            if event.kind == "frame":
+                self._keep_frame(update)
+            elif update.diff > 0:
+                if event.kind == "ball.state":
+                    if self._ball is None or event.ts_us >= self._ball.ts_us:
+                        self._ball = event
+                elif (known := self._bodies.get(event.source)) is None or event.ts_us >= known.ts_us:
+                    self._bodies[event.source] = event
+
+    def _keep_frame(self, update: Update) -> None:
+        frames, event = self._carried.frames, update.event
+        if update.diff > 0:
+            assert isinstance(event.payload, Frame)
+            frames[event.ts_us] = event.payload
+        elif frames.get(event.ts_us) == event.payload:
+            del frames[event.ts_us]
+
+    def _view(self) -> View:
+        newest_us = max((e.ts_us for e in (self._ball, *self._bodies.values()) if e), default=0)
+        oldest_us = newest_us - VIEW_STALE_US
+        ball = self._ball if self._ball and self._ball.ts_us >= oldest_us else None
+        bodies = tuple(_body_view(e) for e in self._bodies.values() if e.ts_us >= oldest_us)
+        return View(newest_us, _ball_view(ball) if ball else None, bodies)
+
+    def _health(self) -> Health:
+        health, carried = self._engine.health(), self._carried
+        return Health(
+            clk_us=health.clk_us,
+            frontier_us=self._engine.frontier_of_all_us(),
+            slack_us=health.slack_us,
+            alpha=health.alpha,
+            buffered=health.waiting,
+            held=health.held,
+            late=health.late,
+            retractions=carried.retractions,
+            lost=health.lost,
+            duplicates=health.duplicates,
+            quarantined=sum(carried.quarantined.values()),
+            positions=carried.positions,
+        )
+
+
+def quarantine_counts(meta: Mapping[str, object]) -> Mapping[str, int]:
+    """Reason -> number of records, from a commit's meta."""
+    counts = meta["quarantined"]
+    assert isinstance(counts, dict)
+    return counts
+
+
+def _ball_view(event: Event) -> BallView:
+    s = event.payload
+    assert isinstance(s, BallState)
+    return BallView(event.ts_us, s.x_m, s.y_m, s.z_m, s.vx_m_s, s.vy_m_s, s.vz_m_s)
+
+
+def _body_view(event: Event) -> BodyView:
+    s = event.payload
+    assert isinstance(s, BodyState)
+    return BodyView(s.object_id, s.team, event.ts_us, s.x_m, s.y_m, s.vx_m_s, s.vy_m_s)
+
+
+def _too_late(late: Arrival) -> Rejected:
+    packet = late.event.payload
+    assert isinstance(packet, Packet)
+    return Rejected(
+        record=f"packet {packet.sequence} of {packet.transmitter}",
+        transmitter=packet.transmitter,
+        sequence=packet.sequence,
+        ts_us=packet.ts_us[0],
+        reason="arrived later than the engine's memory",
+        raw="",
+    )
+
+
+def _wall_us() -> int:
+    return time.time_ns() // 1_000

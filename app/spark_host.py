@@ -1,0 +1,172 @@
+"""Runs the streaming query: source, engine stage and committer, from the checkpoint to the end of the capture.
+
+Theory of operation
+-------------------
+A run's folder holds all that a later run needs to go on: Spark's checkpoint (which batches were planned and
+which are committed), the engine states, the capture. A batch is committed by the driver in ``foreachBatch``, by
+batch id, and the committer ignores an id that it has. Spark logs the commit after that. So whatever dies
+in between, the next run does the same batch again, from the same state, over the same blocks.
+
+States older than a batch's start are deleted when that batch is committed: by then Spark has logged the commit
+of the one before, so no redo can start from them.
+
+If the query fails, it is started again on the spot, as long as it gets further than the time before.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from app import spark_source, spark_stage
+from app.state_store import StateStore
+
+_POLL_S = 0.1
+_MAX_FAILURES_WITHOUT_PROGRESS = 3
+_log = logging.getLogger(__name__)
+
+
+class HostError(RuntimeError):
+    """The query failed again and again at the same place; the message has Spark's reason."""
+
+
+class Committer(Protocol):
+    """Takes what a closed batch gives, once for each batch id and match."""
+
+    def commit(
+        self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]
+    ) -> None:
+        """Makes the tables durable. A batch id that is there already is ignored."""
+        ...
+
+
+class HostConfig(msgspec.Struct, frozen=True):
+    """A query, in data.
+
+    Attributes:
+        source: name of the Spark source, ``tracking`` or ``sim``.
+        capture: file to read.
+        folder: where checkpoint and states are.
+        stage: the engine stage's configuration.
+        speed: 0 is as fast as it goes.
+        window_us: of arrival time, in one batch.
+        stop_us: offset at which the run ends.
+    """
+
+    source: str
+    capture: Path
+    folder: Path
+    stage: spark_stage.StageConfig
+    speed: float
+    window_us: int
+    stop_us: int
+
+    @property
+    def stop_flag(self) -> Path:
+        """File whose existence asks the source to end."""
+        return self.folder / "stop"
+
+
+class SparkHost:
+    """One query over one capture."""
+
+    def __init__(self, session: SparkSession, config: HostConfig, committer: Committer) -> None:
+        self._session, self._config, self._committer = session, config, committer
+        self.batches: list[dict[str, float]] = []
+        self._progress = 0
+        config.folder.mkdir(parents=True, exist_ok=True)
+        environment = session.sparkContext.environment
+        # Workers are pooled by their environment. With a role in it, the engine's worker is the engine's again in
+        # the next batch, still holding the pipeline, and never the source's.
+        environment["TOUCHLINE_ROLE"] = "source"
+        session.dataSource.register(spark_source.TrackingSource)
+        session.dataSource.register(spark_source.SimSource)
+        environment["TOUCHLINE_ROLE"] = "engine"
+
+    def warm_up(self, work: Callable[[], None]) -> None:
+        """Starts the engine's worker and has it do ``work`` (imports, compilation), before the clock runs."""
+
+        def stage(batches: Any) -> Any:
+            work()
+            yield from batches
+
+        self._session.range(1, numPartitions=1).mapInArrow(stage, "id bigint").collect()
+
+    def run(self, stop: threading.Event) -> None:
+        """Returns when the capture's end is reached and committed, or ``stop`` was set and the batch is closed.
+
+        Raises:
+            HostError: the query keeps failing.
+        """
+        self._config.stop_flag.unlink(missing_ok=True)
+        failures = 0
+        while True:
+            before = self._progress
+            try:
+                self._wait(self._start(), stop)
+                return
+            except PySparkException as error:
+                failures = 1 if self._progress > before else failures + 1
+                _log.warning("the query failed and is started again: %s", _first_line(error))
+                if failures >= _MAX_FAILURES_WITHOUT_PROGRESS:
+                    raise HostError(f"the query failed {failures} times in a row: {_first_line(error)}") from error
+
+    def _start(self) -> StreamingQuery:
+        config = self._config
+        rows = (
+            self._session.readStream.format(config.source)
+            .option("capture", str(config.capture))
+            .option("speed", str(config.speed))
+            .option("window_us", str(config.window_us))
+            .option("stop_us", str(config.stop_us))
+            .option("stop_flag", str(config.stop_flag))
+            .load()
+        )
+        results = rows.mapInArrow(spark_stage.engine_stage(config.stage), spark_stage.SCHEMA)
+        return (
+            results.writeStream.foreachBatch(self._commit)
+            .option("checkpointLocation", str(config.folder / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+
+    def _wait(self, query: StreamingQuery, stop: threading.Event) -> None:
+        while not query.awaitTermination(_POLL_S):
+            if stop.is_set():
+                self._config.stop_flag.touch()
+
+    def _commit(self, frame: DataFrame, batch_id: int) -> None:
+        """``foreachBatch``: runs the batch (Spark is lazy), then commits what it gave."""
+        began = time.monotonic()
+        rows = frame.collect()
+        worked = time.monotonic()
+        for match in dict.fromkeys(row["match"] for row in rows):
+            mine = [row for row in rows if row["match"] == match]
+            tables = {row["name"]: _table(row["body"]) for row in mine if row["name"]}
+            closing = next(row for row in mine if not row["name"])
+            self._committer.commit(batch_id, match, tables, msgspec.json.decode(closing["meta"]))
+            StateStore(Path(self._config.stage.states), match).forget_before(closing["start_us"])
+        self._progress += 1
+        ended = time.monotonic()
+        self.batches.append({"began": began, "worked": worked, "ended": ended})
+
+
+def _table(body: bytes) -> pa.Table:
+    return pa.ipc.open_stream(body).read_all()
+
+
+def _first_line(error: PySparkException) -> str:
+    """Spark's reason without its traceback: the last line that says something of Python's, else the first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    raised = [line for line in lines if "Error: " in line and not line.startswith(("at ", "org.", "Caused"))]
+    return (raised or lines or [type(error).__name__])[-1 if raised else 0]

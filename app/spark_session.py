@@ -1,0 +1,93 @@
+"""The Spark session of a run: local, quiet, and set up so that rows flow through an open micro-batch."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from app.java import Java
+
+#: What makes rows flow, found by measurement (docs/architecture.md, Spark).
+_FLOW = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # hand every row on at once
+    "spark.buffer.size": "512",  # Python workers flush only full buffers
+    "spark.python.unix.domain.socket.enabled": "true",  # small writes over TCP stall
+}
+
+#: What shortens the time between two batches: fewer files, fewer forks, nothing that nobody looks at.
+_TURN_AROUND = {
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    "spark.sql.streaming.metricsEnabled": "false",
+    "spark.ui.enabled": "false",
+}
+
+#: A failed task is done again on the spot, within its batch, before the query gives up.
+_TASK_ATTEMPTS = 4
+
+
+def start_session(java: Java, log: Path, slots: int, extra: dict[str, str] | None = None) -> SparkSession:
+    """Starts Spark in this process.
+
+    Args:
+        java: runtime to start it with.
+        log: file for all that Spark and its workers write.
+        slots: tasks at a time; at least the number of partitions, because a task holds its slot while the batch
+            is open.
+        extra: further Spark settings, last word.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    properties = log.with_name("log4j2.properties")
+    properties.write_text(_LOG4J)
+    os.environ["JAVA_HOME"] = str(java.home)
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    settings = {
+        **_FLOW,
+        **_TURN_AROUND,
+        "spark.driver.extraJavaOptions": f"-Xss16m -Dlog4j2.configurationFile={properties.as_uri()}",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[1]),
+        **(extra or {}),
+    }
+    builder = SparkSession.builder.master(f"local[{slots},{_TASK_ATTEMPTS}]").appName("touchline")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    with _output_to(log):
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _output_to(path: Path) -> Iterator[None]:
+    """While it lasts, what starts inherits ``path`` as its output: the JVM, and by it every worker."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = [os.dup(1), os.dup(2)]
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.dup2(handle, 1)
+        os.dup2(handle, 2)
+        yield
+    finally:
+        for target, source in zip((1, 2), saved, strict=True):
+            os.dup2(source, target)
+            os.close(source)
+        os.close(handle)
+
+
+_LOG4J = """\
+rootLogger.level = warn
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss.SSS} %p %c{1}: %m%n%ex
+"""

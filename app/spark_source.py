@@ -1,0 +1,202 @@
+"""Spark sources over prepared captures: offsets are arrival times, and a batch's end lies in the future.
+
+Theory of operation
+-------------------
+An offset is an arrival time on the stream's own clock. A range of arrival times names the same blocks of a
+capture whenever it is read, so a batch that is done again reads the same records.
+
+Paced (``speed`` 1 or 4), ``latestOffset`` names a time that has not come yet, Spark opens a batch up to it,
+and ``read`` yields each block when it is due. So rows flow through an open batch, and what Spark does between
+batches (planning, logs) is paid once a window and not once a block. Unpaced (``speed`` 0), windows are
+read as fast as they go.
+
+The last row of every range is marked ``closing``. Without it, a stage could not tell the end of its range
+from a source that died: both look like the end of a stream.
+
+A stop is asked for with a flag file. The open range is then read to its end without pacing, because its end
+was promised to Spark's log already, and no further range is offered: the query ends with everything committed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
+
+from app.framing import pack
+from replay.capture import Capture
+
+#: One row of the stream: blocks of one match, of one range of arrival times.
+SCHEMA = "match string, start_us bigint, end_us bigint, last boolean, closing boolean, frames binary"
+
+_ARROW_SCHEMA = pa.schema(
+    [
+        ("match", pa.string()),
+        ("start_us", pa.int64()),
+        ("end_us", pa.int64()),
+        ("last", pa.bool_()),
+        ("closing", pa.bool_()),
+        ("frames", pa.binary()),
+    ]
+)
+
+#: A row is handed on at this size at the latest; the limit of what a late reader catches up with in one row.
+ROW_BYTES = 256 * 1024
+
+#: The clock of a paced run starts this long after the query, so that its first blocks find a standing stage.
+LEAD_IN_US = 1_500_000
+
+_FLAG_CHECK_US = 50_000
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When blocks are due: wall time ``anchor_wall_us`` is arrival time ``anchor_us``. Speed 0 is unpaced."""
+
+    speed: float
+    anchor_us: int
+    anchor_wall_us: int
+
+    def due_wall_us(self, arrival_us: int) -> int:
+        """Wall time at which a block of ``arrival_us`` reaches the source; now if unpaced."""
+        if self.speed == 0:
+            return _wall_us()
+        return self.anchor_wall_us + round((arrival_us - self.anchor_us) / self.speed)
+
+
+class CaptureRange(InputPartition):
+    """The blocks of one capture with ``start_us <= arrival < end_us``; ``last`` if no further can follow."""
+
+    def __init__(self, start_us: int, end_us: int, last: bool, pace: Pace) -> None:
+        self.start_us, self.end_us, self.last, self.pace = start_us, end_us, last, pace
+
+
+class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads one capture, one match, one partition.
+
+    Options: ``capture`` (path), ``speed`` (0: unpaced), ``window_us`` (of arrival time), ``stop_us`` (offset at
+    which the run ends), ``stop_flag`` (path of a file whose existence asks for the end).
+    """
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._capture_path = options["capture"]
+        self._speed = float(options["speed"])
+        self._window_us = int(options["window_us"])
+        self._stop_us = int(options["stop_us"])
+        self._stop_flag = Path(options["stop_flag"])
+        self._pace: Pace | None = None
+        assert self._window_us > 0
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
+        """Arrival of the capture's first block."""
+        return {"arrival_us": Capture.open(self._capture_path).begin_us}
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        """One window on from ``start``, though that time may not have come; ``start`` itself when all is read."""
+        if self._stop_flag.exists():
+            return start
+        return {"arrival_us": max(start["arrival_us"], min(start["arrival_us"] + self._window_us, self._stop_us))}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """The window is the limit."""
+        return ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Nothing to fix: the end (``stop_us``) is known from the start. The query ends there by itself."""
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        """One range. The first one asked for anchors the pace: a resumed run goes on from its offset, now."""
+        if self._pace is None:
+            self._pace = Pace(self._speed, start["arrival_us"], _wall_us() + LEAD_IN_US)
+        end_us = Capture.open(self._capture_path).end_us
+        last = end["arrival_us"] >= end_us
+        return [CaptureRange(start["arrival_us"], end["arrival_us"], last, self._pace)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Rows of what is due, each as soon as it is due, and the closing row."""
+        assert isinstance(partition, CaptureRange)
+        capture = Capture.open(self._capture_path)
+        match = capture.sheet.match_id
+        hurry = Hurry(self._stop_flag)
+        frames: list[bytes] = []
+        size = 0
+        for arrival_us, payload in capture.payloads(partition.start_us, partition.end_us):
+            due_us = partition.pace.due_wall_us(arrival_us)
+            early_us = 0 if hurry.asked else due_us - _wall_us()
+            if frames and (early_us > 0 or size >= ROW_BYTES):
+                yield _row(match, partition, b"".join(frames))
+                frames, size = [], 0
+            if early_us > 0:
+                hurry.sleep_until(due_us)
+            frames.append(pack(arrival_us, 0 if hurry.asked else due_us, payload))
+            size += len(payload)
+        if frames:
+            yield _row(match, partition, b"".join(frames))
+        yield _row(match, partition, b"", closing=True)
+
+
+class Hurry:
+    """Sleeps until blocks are due, unless the flag file appears: from then on nothing is waited for."""
+
+    def __init__(self, flag: Path) -> None:
+        self._flag = flag
+        self._next_look_us = 0
+        self.asked = False
+        self._look()
+
+    def sleep_until(self, wall_us: int) -> None:
+        """Returns at ``wall_us``, or soon after the flag appeared."""
+        self._look()
+        while not self.asked and (left_us := wall_us - _wall_us()) > 0:
+            time.sleep(min(left_us, _FLAG_CHECK_US) / 1e6)
+            self._look()
+
+    def _look(self) -> None:
+        if (now_us := _wall_us()) >= self._next_look_us:
+            self._next_look_us = now_us + _FLAG_CHECK_US
+            self.asked = self._flag.exists()
+
+
+class CaptureSource(DataSource):
+    """What the named sources share: the schema and the reader."""
+
+    def schema(self) -> str:
+        """See :data:`SCHEMA`."""
+        return SCHEMA
+
+    def streamReader(self, schema: object) -> CaptureReader:  # noqa: N802  Spark's name
+        """The reader of the capture that the options name."""
+        return CaptureReader(self.options)
+
+
+class TrackingSource(CaptureSource):
+    """``spark.readStream.format("tracking")``: the capture of a tracking file."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The source's name."""
+        return "tracking"
+
+
+class SimSource(CaptureSource):
+    """``spark.readStream.format("sim")``: the capture of a simulated match."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The source's name."""
+        return "sim"
+
+
+def _row(match: str, part: CaptureRange, frames: bytes, *, closing: bool = False) -> pa.RecordBatch:
+    values = [[match], [part.start_us], [part.end_us], [part.last], [closing], [frames]]
+    columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
+
+
+def _wall_us() -> int:
+    return time.time_ns() // 1000

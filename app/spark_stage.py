@@ -1,0 +1,200 @@
+"""The engine stage: what ``mapInArrow`` runs over the rows of an open batch, one pipeline per match.
+
+Theory of operation
+-------------------
+Rows come while the batch is open. Each block goes through the match's pipeline at once, and what that says
+leaves at once on the fast lane. To Spark the stage gives rows only when its range is closed: tables to commit,
+and what the committer needs to know. So the lane is early and may have to be taken back; the store is late
+and final.
+
+Where a stage starts. From the pipeline that this process kept, if that one stands at the batch's start
+offset and nobody has claimed an epoch since; else from the stored state of that offset, with a new epoch.
+A kept pipeline is taken out of the keep while a batch runs, so a batch that failed never leaves one behind
+that stands somewhere in its middle.
+
+When a stage ends. Only the row marked ``closing`` ends a range. Input that stops without it (a source worker
+was killed, the driver is gone) raises, and the batch is done again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from app.framing import unpack
+from app.lane_client import LaneAddress, LaneClient, LaneError
+from app.state_store import StateStore
+from detectors.inputs import MatchSheet
+from detectors.lane import LaneMessage
+
+#: What a closed range gives to Spark's sink: one row per table, and one with an empty name for the range itself.
+SCHEMA = "match string, start_us bigint, end_us bigint, name string, body binary, meta string"
+
+_ARROW_SCHEMA = pa.schema(
+    [
+        ("match", pa.string()),
+        ("start_us", pa.int64()),
+        ("end_us", pa.int64()),
+        ("name", pa.string()),
+        ("body", pa.binary()),
+        ("meta", pa.string()),
+    ]
+)
+
+
+class StageError(RuntimeError):
+    """A batch's input ended before its range did; the batch must be done again."""
+
+
+class StageConfig(msgspec.Struct, frozen=True):
+    """What a stage needs to know; travels to the workers.
+
+    Attributes:
+        sheet: match sheet of the capture.
+        settings: handed to the pipeline.
+        pipeline: ``module:class`` of the pipeline.
+        states: folder of the state store.
+        begin_us: offset before the first block, the only one that needs no stored state.
+        lane: the hub.
+    """
+
+    sheet: MatchSheet
+    settings: Any
+    pipeline: str
+    states: str
+    begin_us: int
+    lane: LaneAddress
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A pipeline between two batches, and the offset and epoch at which it stands."""
+
+    offset_us: int
+    epoch: int
+    pipeline: Any
+
+
+#: Pipelines and connections of this process; Spark keeps its workers between batches.
+_kept: dict[tuple[str, str], Kept] = {}
+_lanes: dict[LaneAddress, LaneClient] = {}
+
+
+def engine_stage(config: StageConfig) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function for ``mapInArrow``."""
+
+    def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return run_stage(config, batches)
+
+    return stage
+
+
+def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Feeds rows to the pipelines of their matches; yields what is to be committed once all ranges are closed.
+
+    Raises:
+        StageError: the input ended before a range was closed.
+        LaneError, StateError: see there.
+    """
+    matches: dict[str, MatchStage] = {}
+    for batch in batches:
+        for row in batch.to_pylist():
+            if row["match"] not in matches:
+                matches[row["match"]] = MatchStage(config, row["match"], row["start_us"], row["end_us"])
+            matches[row["match"]].take(row)
+    for match in matches.values():
+        yield from match.close()
+
+
+class MatchStage:
+    """One match during one batch."""
+
+    def __init__(self, config: StageConfig, match: str, start_us: int, end_us: int) -> None:
+        self._config, self._match, self._start_us, self._end_us = config, match, start_us, end_us
+        self._store = StateStore(Path(config.states), match)
+        kept = _kept.pop((config.states, match), None)
+        if kept is not None and (kept.offset_us, kept.epoch) == (start_us, self._store.newest_epoch()):
+            self._epoch, self._pipeline = kept.epoch, kept.pipeline
+        else:
+            self._epoch = self._store.claim_epoch()
+            self._pipeline = _stored_pipeline(config, self._store, start_us, self._epoch)
+        self._lane = _lane(config.lane)
+        self._closed = False
+
+    def take(self, row: dict[str, Any]) -> None:
+        """Works on one row: a few blocks, or the row that closes the range."""
+        assert not self._closed, f"match {self._match}: a row after the closing one"
+        if row["closing"]:
+            if row["last"]:
+                self._publish(self._pipeline.finish(), _wall_us())
+            self._closed = True
+            return
+        for arrival_us, due_wall_us, payload in unpack(row["frames"]):
+            stage_wall_us = _wall_us()
+            self._publish(self._pipeline.push(payload, arrival_us, due_wall_us), stage_wall_us)
+
+    def close(self) -> Iterator[pa.RecordBatch]:
+        """Stores the state at the end of the range, keeps the pipeline, yields the rows to commit."""
+        if not self._closed:
+            raise StageError(
+                f"match {self._match}: the input of {self._start_us}..{self._end_us} us ended before its range did"
+            )
+        tables = self._pipeline.take_tables()
+        meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_us": self._end_us}
+        self._store.write(self._end_us, self._epoch, self._pipeline.snapshot())
+        _kept[(self._config.states, self._match)] = Kept(self._end_us, self._epoch, self._pipeline)
+        for name, table in tables.items():
+            yield self._row(name, ipc_bytes(table), "")
+        yield self._row("", b"", msgspec.json.encode(meta).decode())
+
+    def _publish(self, message: LaneMessage | None, stage_wall_us: int) -> None:
+        if message is not None:
+            stamped = msgspec.structs.replace(message, stage_wall_us=stage_wall_us, sent_wall_us=_wall_us())
+            try:
+                self._lane.send(stamped)
+            except LaneError:
+                _lanes.pop(self._config.lane, None)  # the redo, perhaps in this process, shall connect anew
+                raise
+
+    def _row(self, name: str, body: bytes, meta: str) -> pa.RecordBatch:
+        values = [[self._match], [self._start_us], [self._end_us], [name], [body], [meta]]
+        columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
+
+
+def load_pipeline(name: str) -> Any:
+    """The pipeline class that ``module:class`` names."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def ipc_bytes(table: pa.Table) -> bytes:
+    """A table as one Arrow IPC stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def _stored_pipeline(config: StageConfig, store: StateStore, start_us: int, epoch: int) -> Any:
+    """A pipeline of a new epoch at ``start_us``: restored, or a new one at the very beginning."""
+    pipeline = load_pipeline(config.pipeline).create(config.sheet, config.settings, epoch)
+    if start_us > config.begin_us:
+        pipeline.restore(store.read(start_us))
+    return pipeline
+
+
+def _lane(address: LaneAddress) -> LaneClient:
+    """This process's connection to the hub."""
+    if address not in _lanes:
+        _lanes[address] = LaneClient(address)
+    return _lanes[address]
+
+
+def _wall_us() -> int:
+    return time.time_ns() // 1000
