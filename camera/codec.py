@@ -1,0 +1,386 @@
+"""VISCA over IP on the wire: datagrams, commands and replies as frozen values. No state, no I/O.
+
+A datagram is an 8-byte header (payload type u16, payload length u16, sequence number u32; big endian) and a
+payload of 1 to 16 bytes. Payloads are classic VISCA with the address fixed: ``81 .. FF`` towards the device,
+``90 .. FF`` back (Sony command lists, section VISCA over IP). Numbers travel as half bytes, one per byte.
+
+Positions here are DEVICE units and device signs; ``camera.profile`` turns them into degrees. The direction bytes
+of a drive are absolute (01 is left, whatever the sign of the position units), so a drive speaks in our
+senses: positive pan step is right, positive tilt step is up.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+import msgspec
+
+from camera.profile import Profile
+
+COMMAND, INQUIRY, REPLY = 0x0100, 0x0110, 0x0111
+CONTROL, CONTROL_REPLY = 0x0200, 0x0201
+KINDS = frozenset({COMMAND, INQUIRY, REPLY, CONTROL, CONTROL_REPLY})
+
+RESET, RESET_DONE = b"\x01", b"\x01"
+WRONG_SEQUENCE, WRONG_MESSAGE = b"\x0f\x01", b"\x0f\x02"
+
+#: Error codes of ``90 6z ee FF``.
+LENGTH, SYNTAX, BUFFER_FULL, CANCELLED, NO_SOCKET, NOT_EXECUTABLE = 0x01, 0x02, 0x03, 0x04, 0x05, 0x41
+MAX_PAYLOAD = 16
+
+
+class ViscaError(ValueError):
+    """Bytes that are not VISCA; the message names what was wrong and shows the bytes."""
+
+
+class Datagram(msgspec.Struct, frozen=True):
+    """One UDP datagram taken apart."""
+
+    kind: int
+    sequence: int
+    payload: bytes
+
+
+class Drive(msgspec.Struct, frozen=True):
+    """Turn at signed speed steps (right and up positive) until told otherwise; 0, 0 stops."""
+
+    pan_step: int
+    tilt_step: int
+
+
+class Absolute(msgspec.Struct, frozen=True):
+    """Go to a position in device units at the given steps (1 and up)."""
+
+    pan_units: int
+    tilt_units: int
+    pan_step: int
+    tilt_step: int
+
+
+class Relative(msgspec.Struct, frozen=True):
+    """Go by a distance in device units at the given steps (1 and up)."""
+
+    pan_units: int
+    tilt_units: int
+    pan_step: int
+    tilt_step: int
+
+
+class Home(msgspec.Struct, frozen=True):
+    """Go to pan 0, tilt 0."""
+
+
+class Recalibrate(msgspec.Struct, frozen=True):
+    """Pan-tilt reset: find the ends of travel again and go home."""
+
+
+class ZoomDrive(msgspec.Struct, frozen=True):
+    """Zoom at a signed speed: +1..+8 towards tele, -1..-8 towards wide (wire speeds 0..7), 0 stops."""
+
+    step: int
+
+
+class ZoomDirect(msgspec.Struct, frozen=True):
+    """Zoom to a position in device units."""
+
+    units: int
+
+
+class Cancel(msgspec.Struct, frozen=True):
+    """Give up the command that runs in ``socket``."""
+
+    socket: int
+
+
+class InterfaceClear(msgspec.Struct, frozen=True):
+    """Forget what is in the command buffer."""
+
+
+class PositionInquiry(msgspec.Struct, frozen=True):
+    """Where are pan and tilt?"""
+
+
+class ZoomInquiry(msgspec.Struct, frozen=True):
+    """Where is the zoom?"""
+
+
+class MaxSpeedInquiry(msgspec.Struct, frozen=True):
+    """Which are the highest speed steps?"""
+
+
+class StatusInquiry(msgspec.Struct, frozen=True):
+    """Are pan and tilt moving?"""
+
+
+Inquiry = PositionInquiry | ZoomInquiry | MaxSpeedInquiry | StatusInquiry
+Action = Drive | Absolute | Relative | Home | Recalibrate | ZoomDrive | ZoomDirect | Cancel | InterfaceClear
+Message = Action | Inquiry
+
+
+class Ack(msgspec.Struct, frozen=True):
+    """The command was taken into ``socket``."""
+
+    socket: int
+
+
+class Completion(msgspec.Struct, frozen=True):
+    """The command in ``socket`` is done."""
+
+    socket: int
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The answer to an inquiry, undecoded: what it means depends on the question."""
+
+    data: bytes
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """An error: one of the codes above, for the command in ``socket`` (0 if it got none)."""
+
+    socket: int
+    code: int
+
+
+Reply = Ack | Completion | Answer | Refusal
+
+
+def pack(kind: int, sequence: int, payload: bytes) -> bytes:
+    """A datagram's bytes."""
+    assert kind in KINDS, f"{kind:04x} is not a payload type"
+    assert 1 <= len(payload) <= MAX_PAYLOAD, f"a payload of {len(payload)} bytes"
+    return struct.pack(">HHI", kind, len(payload), sequence & 0xFFFFFFFF) + payload
+
+
+def unpack(data: bytes) -> Datagram:
+    """Takes a datagram apart.
+
+    Raises:
+        ViscaError: too short, a length that does not fit, or an unknown payload type.
+    """
+    if len(data) < 9:
+        raise ViscaError(f"datagram of {len(data)} bytes is shorter than header and payload: {data.hex(' ')}")
+    kind, length, sequence = struct.unpack_from(">HHI", data)
+    if length != len(data) - 8 or length > MAX_PAYLOAD:
+        raise ViscaError(f"header says {length} bytes of payload, {len(data) - 8} came: {data.hex(' ')}")
+    if kind not in KINDS:
+        raise ViscaError(f"payload type {kind:04x} is unknown: {data.hex(' ')}")
+    return Datagram(kind, sequence, data[8:])
+
+
+def spread(value: int, nibbles: int) -> bytes:
+    """A signed number as half bytes, highest first.
+
+    >>> spread(-1500, 4).hex(" ")
+    '0f 0a 02 04'
+    """
+    assert -(1 << 4 * nibbles - 1) <= value < 1 << 4 * nibbles, f"{value} does not fit into {nibbles} nibbles"
+    return bytes((value >> 4 * place) & 0xF for place in reversed(range(nibbles)))
+
+
+def gather(data: bytes, *, signed: bool = True) -> int:
+    """The number spelled by half bytes.
+
+    Raises:
+        ViscaError: a byte above 0F.
+    """
+    value = 0
+    for byte in data:
+        if byte > 0xF:
+            raise ViscaError(f"{data.hex(' ')} are not half bytes")
+        value = value << 4 | byte
+    return value - (1 << 4 * len(data)) if signed and data and data[0] & 8 else value
+
+
+def encode(message: Message, profile: Profile) -> bytes:
+    """Payload of a command or inquiry for a device."""
+    return b"\x81" + _ENCODERS[type(message)](message, profile) + b"\xff"
+
+
+def decode(payload: bytes, profile: Profile) -> Message:
+    """The command or inquiry in a payload, as the device reads it.
+
+    Raises:
+        ViscaError: not a VISCA message, not one of those above, or a value out of its range.
+    """
+    if len(payload) < 3 or payload[0] != 0x81 or payload[-1] != 0xFF or 0xFF in payload[:-1]:
+        raise ViscaError(f"not a message to device 1: {payload.hex(' ')}")
+    body = payload[1:-1]
+    if len(body) == 1 and body[0] >> 4 == 2:
+        return Cancel(body[0] & 0xF)
+    for prefix, length, read in _decoders(profile):
+        if body.startswith(prefix) and len(body) == len(prefix) + length:
+            return read(body[len(prefix) :])
+    raise ViscaError(f"unknown message: {payload.hex(' ')}")
+
+
+def encode_reply(reply: Reply) -> bytes:
+    """Payload of a reply."""
+    match reply:
+        case Ack(socket):
+            body = bytes((0x40 | socket,))
+        case Completion(socket):
+            body = bytes((0x50 | socket,))
+        case Answer(data):
+            body = b"\x50" + data
+        case Refusal(socket, code):
+            body = bytes((0x60 | socket, code))
+    return b"\x90" + body + b"\xff"
+
+
+def decode_reply(payload: bytes) -> Reply:
+    """The reply in a payload.
+
+    Raises:
+        ViscaError: anything that is no ACK, completion, answer or error.
+    """
+    if len(payload) < 3 or payload[0] != 0x90 or payload[-1] != 0xFF or 0xFF in payload[:-1]:
+        raise ViscaError(f"not a reply of device 1: {payload.hex(' ')}")
+    kind, socket, rest = payload[1] >> 4, payload[1] & 0xF, payload[2:-1]
+    if kind == 4 and not rest:
+        return Ack(socket)
+    if kind == 5:
+        return Answer(rest) if rest else Completion(socket)
+    if kind == 6 and len(rest) == 1:
+        return Refusal(socket, rest[0])
+    raise ViscaError(f"unknown reply: {payload.hex(' ')}")
+
+
+def encode_position(pan_units: int, tilt_units: int, profile: Profile) -> bytes:
+    """Data of the answer to a position inquiry."""
+    return spread(pan_units, profile.pan.nibbles) + spread(tilt_units, profile.tilt.nibbles)
+
+
+def decode_position(data: bytes, profile: Profile) -> tuple[int, int]:
+    """Pan and tilt units in the answer to a position inquiry.
+
+    Raises:
+        ViscaError: the wrong number of half bytes for this device.
+    """
+    split = profile.pan.nibbles
+    if len(data) != split + profile.tilt.nibbles:
+        raise ViscaError(f"{len(data)} half bytes, {profile.name} has {split}+{profile.tilt.nibbles}: {data.hex(' ')}")
+    return gather(data[:split]), gather(data[split:])
+
+
+def decode_zoom(data: bytes, profile: Profile) -> int:
+    """Zoom units in the answer to a zoom inquiry.
+
+    Raises:
+        ViscaError: the wrong number of half bytes, or beyond the lens.
+    """
+    if len(data) != profile.zoom.nibbles:
+        raise ViscaError(f"{len(data)} half bytes for the zoom of {profile.name}: {data.hex(' ')}")
+    units = gather(data, signed=False)
+    if units > profile.zoom.max_units:
+        raise ViscaError(f"zoom position {units} is beyond the lens of {profile.name}")
+    return units
+
+
+def _direction(step: int, positive: int, negative: int) -> int:
+    return 3 if step == 0 else positive if step > 0 else negative
+
+
+def _encode_drive(m: Drive, profile: Profile) -> bytes:
+    # A stop still carries speeds: some devices refuse a zero there.
+    speeds = (max(1, abs(m.pan_step)), max(1, abs(m.tilt_step)))
+    return bytes((0x01, 0x06, 0x01, *speeds, _direction(m.pan_step, 2, 1), _direction(m.tilt_step, 1, 2)))
+
+
+def _encode_move(verb: int) -> Callable[[Absolute | Relative, Profile], bytes]:
+    def encoder(m: Absolute | Relative, profile: Profile) -> bytes:
+        shared = profile.link.absolute_speeds == "shared"
+        speeds = (max(m.pan_step, m.tilt_step), 0) if shared else (m.pan_step, m.tilt_step)
+        return bytes((0x01, 0x06, verb, *speeds)) + encode_position(m.pan_units, m.tilt_units, profile)
+
+    return encoder
+
+
+def _encode_zoom_drive(m: ZoomDrive, profile: Profile) -> bytes:
+    assert abs(m.step) <= 8, f"zoom step {m.step}"
+    speed = 0 if m.step == 0 else (0x20 if m.step > 0 else 0x30) | abs(m.step) - 1
+    return bytes((0x01, 0x04, 0x07, speed))
+
+
+def _fixed(body: str) -> Callable[[object, Profile], bytes]:
+    data = bytes.fromhex(body)
+    return lambda _message, _profile: data
+
+
+_ENCODERS: dict[type, Callable[..., bytes]] = {
+    Drive: _encode_drive,
+    Absolute: _encode_move(0x02),
+    Relative: _encode_move(0x03),
+    Home: _fixed("01 06 04"),
+    Recalibrate: _fixed("01 06 05"),
+    ZoomDrive: _encode_zoom_drive,
+    ZoomDirect: lambda m, p: b"\x01\x04\x47" + spread(m.units, p.zoom.nibbles),
+    Cancel: lambda m, _p: bytes((0x20 | m.socket,)),
+    InterfaceClear: _fixed("01 00 01"),
+    PositionInquiry: _fixed("09 06 12"),
+    ZoomInquiry: _fixed("09 04 47"),
+    MaxSpeedInquiry: _fixed("09 06 11"),
+    StatusInquiry: _fixed("09 06 10"),
+}
+
+
+def _decoders(profile: Profile) -> tuple[tuple[bytes, int, Callable[[bytes], Message]], ...]:
+    """(prefix, bytes that follow, reader), tried in order."""
+    pose = profile.pan.nibbles + profile.tilt.nibbles
+    return (
+        (b"\x01\x06\x01", 4, lambda rest: _decode_drive(rest, profile)),
+        (b"\x01\x06\x02", 2 + pose, lambda rest: _decode_move(Absolute, rest, profile)),
+        (b"\x01\x06\x03", 2 + pose, lambda rest: _decode_move(Relative, rest, profile)),
+        (b"\x01\x06\x04", 0, lambda _rest: Home()),
+        (b"\x01\x06\x05", 0, lambda _rest: Recalibrate()),
+        (b"\x01\x04\x07", 1, _decode_zoom_drive),
+        (b"\x01\x04\x47", profile.zoom.nibbles, lambda rest: ZoomDirect(decode_zoom(rest, profile))),
+        (b"\x01\x00\x01", 0, lambda _rest: InterfaceClear()),
+        (b"\x09\x06\x12", 0, lambda _rest: PositionInquiry()),
+        (b"\x09\x04\x47", 0, lambda _rest: ZoomInquiry()),
+        (b"\x09\x06\x11", 0, lambda _rest: MaxSpeedInquiry()),
+        (b"\x09\x06\x10", 0, lambda _rest: StatusInquiry()),
+    )
+
+
+def _decode_drive(rest: bytes, profile: Profile) -> Drive:
+    senses = {1: -1, 2: 1, 3: 0}
+    if rest[2] not in senses or rest[3] not in senses:
+        raise ViscaError(f"drive directions {rest[2]:02x} {rest[3]:02x} are not 01, 02 or 03")
+    pan, tilt = senses[rest[2]], -senses[rest[3]]
+    # The speed of an axis that is to stand still is not looked at: clients send 00 there.
+    return Drive(
+        pan * (_step(rest[0], len(profile.pan.speeds_deg_s)) if pan else 0),
+        tilt * (_step(rest[1], len(profile.tilt.speeds_deg_s)) if tilt else 0),
+    )
+
+
+def _decode_move(make: type[Absolute] | type[Relative], rest: bytes, profile: Profile) -> Absolute | Relative:
+    pan_units, tilt_units = decode_position(rest[2:], profile)
+    shared = profile.link.absolute_speeds == "shared"
+    tilt_speed = min(rest[0], len(profile.tilt.speeds_deg_s)) if shared else rest[1]
+    return make(
+        pan_units,
+        tilt_units,
+        _step(rest[0], len(profile.pan.speeds_deg_s)),
+        _step(tilt_speed, len(profile.tilt.speeds_deg_s)),
+    )
+
+
+def _decode_zoom_drive(rest: bytes) -> ZoomDrive:
+    way, speed = rest[0] >> 4, rest[0] & 0xF
+    if rest[0] == 0:
+        return ZoomDrive(0)
+    if way == 0 and speed in (2, 3):
+        return ZoomDrive(4 if speed == 2 else -4)  # "standard" speed: the middle of the table
+    if way not in (2, 3) or speed > 7:
+        raise ViscaError(f"zoom speed {rest[0]:02x}")
+    return ZoomDrive(speed + 1 if way == 2 else -speed - 1)
+
+
+def _step(value: int, greatest: int) -> int:
+    # One axis may have a step less than the other (X400: 18h and 17h): 18h there means its fastest.
+    if not 1 <= value <= 0x18:
+        raise ViscaError(f"speed step {value:02x} is not in 01..18")
+    return min(value, greatest)

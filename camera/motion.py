@@ -1,0 +1,102 @@
+"""One axis of an ideal movement that never exceeds its speed, acceleration and jerk. O(1) a tick, pure.
+
+Theory of operation
+-------------------
+Within a tick the jerk is constant, so a state (position, velocity, acceleration) moves on exactly. Three nested
+wishes give the acceleration wanted: a speed from the position error (proportional near the target, square-root further
+out, so that braking is always possible), an acceleration from the speed error. Then it is cut to what is allowed:
+
+1. the jerk limit: the acceleration may change by at most J*dt;
+2. the acceleration limit A;
+3. the speed limit V, looking ahead: taking the acceleration back to zero with full jerk must not
+   carry the speed past V, that is v + a|a|/(2J) <= V and >= -V. Full braking jerk keeps that sum constant, so
+   whoever starts within the limits always has an allowed choice (``_cut`` solves for the nearest one).
+
+A tick in which the acceleration changes sign peaks between its ends by at most J*dt^2/8; V is reduced by that.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Greatest speed, acceleration and jerk of an axis, in units per s, s^2, s^3."""
+
+    speed: float
+    accel: float
+    jerk: float
+
+
+class Motion(msgspec.Struct, frozen=True):
+    """State of an axis: position, velocity, acceleration."""
+
+    position: float
+    velocity: float = 0.0
+    accel: float = 0.0
+
+
+def follow(
+    motion: Motion,
+    target: float,
+    target_velocity: float,
+    dt_s: float,
+    limits: Limits,
+    stiffness_s: float,
+    gain: float = 1.0,
+) -> Motion:
+    """One tick towards a moving target.
+
+    Args:
+        motion: state before the tick.
+        target, target_velocity: where to be now, and how fast that moves.
+        dt_s: length of the tick.
+        limits: never exceeded.
+        stiffness_s: how quickly an error is worked off, 1/s (3 is calm, 6 is sporty).
+        gain: 0 brakes to a standstill and ignores the target, 1 follows it; between, softly.
+    """
+    error = target - motion.position
+    # Beyond the knee the approach speed grows with the root only: with half the acceleration it can be braked.
+    knee = limits.accel / (2 * stiffness_s * stiffness_s)
+    if abs(error) <= knee:
+        approach = stiffness_s * error
+    else:
+        approach = math.copysign(math.sqrt(limits.accel * (abs(error) - knee / 2)), error)
+        approach = math.copysign(min(abs(approach), stiffness_s * abs(error)), error)
+    wanted_velocity = gain * (target_velocity + approach)
+    wanted_velocity = max(-limits.speed, min(limits.speed, wanted_velocity))
+    wanted_accel = 2.5 * stiffness_s * (wanted_velocity - motion.velocity)
+    # The lag of the jerk stage is foreseen: aim at the acceleration wanted a little later.
+    return moved(motion, _cut(motion, wanted_accel, dt_s, limits), dt_s)
+
+
+def moved(motion: Motion, accel: float, dt_s: float) -> Motion:
+    """The state after a tick in which the acceleration goes evenly to ``accel``."""
+    velocity = motion.velocity + (motion.accel + accel) * dt_s / 2
+    position = motion.position + motion.velocity * dt_s + (2 * motion.accel + accel) * dt_s * dt_s / 6
+    return Motion(position, velocity, accel)
+
+
+def _cut(motion: Motion, wanted: float, dt_s: float, limits: Limits) -> float:
+    """The acceleration nearest to ``wanted`` that the limits allow at the end of the tick."""
+    step = limits.jerk * dt_s
+    speed = limits.speed - limits.jerk * dt_s * dt_s / 8
+    low = max(-limits.accel, motion.accel - step)
+    high = min(limits.accel, motion.accel + step)
+    half = motion.velocity + motion.accel * dt_s / 2
+    high = min(high, _highest(speed - half, limits.jerk, dt_s))
+    low = max(low, -_highest(speed + half, limits.jerk, dt_s))
+    # Rounding only may put these the wrong way round; braking by full jerk is always allowed.
+    high = max(high, motion.accel - step)
+    low = min(low, motion.accel + step)
+    return max(min(wanted, high), low) if low <= high else (low + high) / 2
+
+
+def _highest(room: float, jerk: float, dt_s: float) -> float:
+    """Greatest end acceleration a with a*dt/2 + a|a|/(2*jerk) <= room."""
+    b = jerk * dt_s / 2
+    if room >= 0:
+        return -b + math.sqrt(b * b + 2 * jerk * room)
+    return b - math.sqrt(b * b - 2 * jerk * room)

@@ -1,0 +1,133 @@
+"""Where a camera stands and what it sees: pitch metres to angles and back.
+
+The one table of conventions (each row has a test):
+
+| quantity | grows | zero |
+|---|---|---|
+| pitch x, y, z (metres) | as in ``detectors.inputs``: along, across to the left, up | the centre spot, on the grass |
+| heading_deg | counter-clockwise seen from above, from the +x axis | the camera's pan zero looks along +x |
+| pan_deg | to the right, clockwise seen from above | along the heading |
+| tilt_deg | up | level |
+| width_deg, height_deg | with a wider picture | |
+
+The head stands upright (no roll); its three axes meet in one point, where the lens is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import shapely
+
+from camera.head import Pose
+
+Vector = tuple[float, float, float]
+
+#: Grass beyond the lines that still counts as "on the pitch" in a footprint.
+SURROUND_M = 8.0
+
+
+class Mount(msgspec.Struct, frozen=True):
+    """A fixed camera position. The default: on the halfway line, 40 m behind the touchline, 15 m up."""
+
+    x_m: float = 0.0
+    y_m: float = -74.0
+    z_m: float = 15.0
+    heading_deg: float = 90.0
+
+    def aim(self, x_m: float, y_m: float, z_m: float = 0.0) -> tuple[float, float]:
+        """(pan_deg, tilt_deg) at which the point is in the middle of the picture."""
+        dx_m, dy_m = x_m - self.x_m, y_m - self.y_m
+        bearing_deg = math.degrees(math.atan2(dy_m, dx_m))
+        tilt_deg = math.degrees(math.atan2(z_m - self.z_m, math.hypot(dx_m, dy_m)))
+        return wrapped_deg(self.heading_deg - bearing_deg), tilt_deg
+
+    def distance_m(self, x_m: float, y_m: float, z_m: float = 0.0) -> float:
+        """Distance from the lens to a point."""
+        return math.dist((x_m, y_m, z_m), (self.x_m, self.y_m, self.z_m))
+
+    def point(self, pan_deg: float, tilt_deg: float, z_m: float = 0.0) -> tuple[float, float] | None:
+        """Where the middle of the picture meets the plane at height ``z_m``; None if it never does."""
+        dx, dy, dz = _axes(self.heading_deg - pan_deg, tilt_deg)[0]
+        drop_m = z_m - self.z_m
+        if dz == 0 or drop_m / dz <= 0:
+            return None
+        return self.x_m + dx * drop_m / dz, self.y_m + dy * drop_m / dz
+
+    def in_picture(
+        self, pose: Pose, aspect: float, x_m: float, y_m: float, z_m: float = 0.0, margin: float = 0.0
+    ) -> bool:
+        """True if the point is inside the picture, ``margin`` (share of the half width) away from its edges."""
+        forward, right, up = _axes(self.heading_deg - pose.pan_deg, pose.tilt_deg)
+        offset = (x_m - self.x_m, y_m - self.y_m, z_m - self.z_m)
+        depth_m = _dot(offset, forward)
+        if depth_m <= 0:
+            return False
+        half = math.tan(math.radians(pose.width_deg / 2)) * depth_m
+        across, above = abs(_dot(offset, right)), abs(_dot(offset, up))
+        return across <= half * (1 - margin) and above <= half / aspect * (1 - margin)
+
+    def footprint(
+        self, pose: Pose, aspect: float, length_m: float = 105.0, width_m: float = 68.0
+    ) -> list[tuple[float, float]]:
+        """Corners (x_m, y_m) of the grass in the picture, in order; empty if the picture shows none.
+
+        What lies beyond the pitch and ``SURROUND_M`` of grass around it is cut off.
+        """
+        forward, right, up = _axes(self.heading_deg - pose.pan_deg, pose.tilt_deg)
+        half = math.tan(math.radians(pose.width_deg / 2))
+        corners = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+        rays = [_combined(forward, right, up, across * half, above * half / aspect) for across, above in corners]
+        # Straight edges of the picture are straight on the ground, once rays at or above the horizon are cut.
+        ground = [
+            (self.x_m - dx * self.z_m / dz, self.y_m - dy * self.z_m / dz) for dx, dy, dz in _below_horizon(rays)
+        ]
+        if len(ground) < 3:
+            return []
+        box = shapely.box(
+            -length_m / 2 - SURROUND_M, -width_m / 2 - SURROUND_M, length_m / 2 + SURROUND_M, width_m / 2 + SURROUND_M
+        )
+        seen = shapely.intersection(shapely.Polygon(ground), box)
+        if seen.is_empty or seen.geom_type != "Polygon":
+            return []
+        return [(float(x), float(y)) for x, y in shapely.get_coordinates(seen)[:-1]]
+
+
+def wrapped_deg(angle_deg: float) -> float:
+    """The same direction in (-180, 180].
+
+    >>> wrapped_deg(270.0), wrapped_deg(-180.0)
+    (-90.0, 180.0)
+    """
+    return angle_deg - 360.0 * math.ceil((angle_deg - 180.0) / 360.0)
+
+
+def _axes(bearing_deg: float, tilt_deg: float) -> tuple[Vector, Vector, Vector]:
+    """Unit vectors forward, right and up of a camera."""
+    b, t = math.radians(bearing_deg), math.radians(tilt_deg)
+    forward = (math.cos(b) * math.cos(t), math.sin(b) * math.cos(t), math.sin(t))
+    right = (math.sin(b), -math.cos(b), 0.0)
+    up = (-math.cos(b) * math.sin(t), -math.sin(b) * math.sin(t), math.cos(t))
+    return forward, right, up
+
+
+def _dot(a: Vector, b: Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _combined(forward: Vector, right: Vector, up: Vector, across: float, above: float) -> Vector:
+    x, y, z = (f + across * r + above * u for f, r, u in zip(forward, right, up, strict=True))
+    return x, y, z
+
+
+def _below_horizon(rays: list[Vector], dz_max: float = -1e-3) -> list[Vector]:
+    """The part of a cone of rays that points down by ``dz_max`` or more (Sutherland-Hodgman, one plane)."""
+    kept: list[Vector] = []
+    for a, b in zip(rays, rays[1:] + rays[:1], strict=True):
+        if a[2] <= dz_max:
+            kept.append(a)
+        if (a[2] <= dz_max) != (b[2] <= dz_max):
+            s = (dz_max - a[2]) / (b[2] - a[2])
+            kept.append((a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1]), dz_max))
+    return kept

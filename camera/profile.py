@@ -1,0 +1,204 @@
+"""Device profiles: what differs between pan-tilt-zoom heads, as data.
+
+Inside the house a pose is degrees: pan grows to the RIGHT (clockwise seen from above), tilt grows UP, and zoom
+is the width of the picture in degrees. Only this module and the codecs know a device's units and signs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import tomllib
+from bisect import bisect_right
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+
+class ProfileError(ValueError):
+    """A device profile is missing or wrong; the message names the file, the field and the reason."""
+
+
+class AxisProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One turning axis of a device.
+
+    Attributes:
+        nibbles: half bytes of a position on the wire (two's complement over all of them).
+        units_per_deg: device units to one degree.
+        min_units, max_units: ends of travel in device units.
+        positive: where the device's own units grow: ``right`` or ``left`` for pan, ``up`` or ``down`` for tilt.
+        speeds_deg_s: speeds of steps 1, 2, 3 ... of a drive command, strictly rising.
+    """
+
+    nibbles: int
+    units_per_deg: float
+    min_units: int
+    max_units: int
+    positive: Literal["right", "left", "up", "down"]
+    speeds_deg_s: tuple[float, ...]
+
+    @property
+    def sign(self) -> int:
+        """+1 if the device's units grow as ours do (right, up), else -1."""
+        return 1 if self.positive in ("right", "up") else -1
+
+    @property
+    def min_deg(self) -> float:
+        """Lower end of travel in our degrees."""
+        return min(self.sign * self.min_units, self.sign * self.max_units) / self.units_per_deg
+
+    @property
+    def max_deg(self) -> float:
+        """Upper end of travel in our degrees."""
+        return max(self.sign * self.min_units, self.sign * self.max_units) / self.units_per_deg
+
+    def units(self, angle_deg: float) -> int:
+        """Nearest device units of an angle; angles beyond the travel give its end."""
+        exact = self.sign * angle_deg * self.units_per_deg
+        return max(self.min_units, min(self.max_units, round(exact)))
+
+    def deg(self, units: int) -> float:
+        """Angle of a position in device units."""
+        return self.sign * units / self.units_per_deg
+
+    def speed_deg_s(self, step: int) -> float:
+        """Signed speed of a signed step (0 is standing still)."""
+        assert abs(step) <= len(self.speeds_deg_s), f"step {step} is not in the speed table"
+        return math.copysign(self.speeds_deg_s[abs(step) - 1], step) if step else 0.0
+
+
+class ZoomProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The zoom lens: a curve of (units, magnification), linear in the logarithm of magnification between nodes.
+
+    ``wide_width_deg`` is the horizontal angle of view at magnification 1, ``aspect`` picture width by height.
+    """
+
+    nibbles: int
+    max_units: int
+    wide_width_deg: float
+    aspect: float
+    curve: tuple[tuple[int, float], ...]
+    speeds_units_s: tuple[float, ...]
+
+    def width_deg(self, units: float) -> float:
+        """Horizontal angle of view at a zoom position."""
+        return magnified_deg(self.wide_width_deg, self._magnification(units))
+
+    def units(self, width_deg: float) -> int:
+        """Nearest zoom position for a horizontal angle of view; beyond the lens its end."""
+        ratio = math.tan(math.radians(self.wide_width_deg / 2)) / math.tan(math.radians(width_deg / 2))
+        if ratio <= self.curve[0][1]:
+            return self.curve[0][0]
+        if ratio >= self.curve[-1][1]:
+            return self.curve[-1][0]
+        place = bisect_right([node[1] for node in self.curve], ratio)
+        (u0, m0), (u1, m1) = self.curve[place - 1], self.curve[place]
+        return round(u0 + (u1 - u0) * math.log(ratio / m0) / math.log(m1 / m0))
+
+    @property
+    def tele_width_deg(self) -> float:
+        """Narrowest horizontal angle of view."""
+        return magnified_deg(self.wide_width_deg, self.curve[-1][1])
+
+    def height_deg(self, width_deg: float) -> float:
+        """Vertical angle of view that belongs to a horizontal one."""
+        return 2 * math.degrees(math.atan(math.tan(math.radians(width_deg / 2)) / self.aspect))
+
+    def _magnification(self, units: float) -> float:
+        clipped = max(self.curve[0][0], min(self.curve[-1][0], units))
+        place = min(bisect_right([node[0] for node in self.curve], clipped), len(self.curve) - 1)
+        (u0, m0), (u1, m1) = self.curve[place - 1], self.curve[place]
+        return m0 * (m1 / m0) ** ((clipped - u0) / (u1 - u0))
+
+
+def magnified_deg(width_deg: float, magnification: float) -> float:
+    """Angle of view left of ``width_deg`` after magnifying the picture.
+
+    >>> round(magnified_deg(70.0, 20.0), 2)
+    4.01
+    """
+    return 2 * math.degrees(math.atan(math.tan(math.radians(width_deg / 2)) / magnification))
+
+
+class LinkProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the device wants to be spoken to.
+
+    Attributes:
+        port: UDP port for VISCA over IP.
+        command_interval_us: least time between two drive commands.
+        sockets: commands that the device executes at once.
+        absolute_speeds: ``each`` if an absolute move carries two speeds, ``shared`` if one.
+    """
+
+    port: int
+    command_interval_us: int
+    sockets: int
+    absolute_speeds: Literal["each", "shared"]
+
+
+class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that is particular to one model."""
+
+    name: str
+    pan: AxisProfile
+    tilt: AxisProfile
+    zoom: ZoomProfile
+    link: LinkProfile
+
+
+def load_profile(name_or_path: str | Path = "brc-x400") -> Profile:
+    """A profile by its file name in ``camera/profiles`` (without ``.toml``), or from a TOML file anywhere.
+
+    Raises:
+        ProfileError: no such profile, not TOML, a field missing or unknown, or values that contradict each other.
+    """
+    path = Path(name_or_path)
+    if path.suffix == ".toml":
+        where, read = str(path), path.read_text
+    else:
+        packaged = resources.files("camera") / "profiles" / f"{name_or_path}.toml"
+        where, read = f"profile {name_or_path}", packaged.read_text
+    try:
+        profile = msgspec.convert(tomllib.loads(read(encoding="utf-8")), Profile)
+    except OSError as error:
+        raise ProfileError(f"{where}: cannot be read: {error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise ProfileError(f"{where}: {error}") from error
+    for field, fault in _faults(profile):
+        raise ProfileError(f"{where}: {field}: {fault}")
+    return profile
+
+
+def _faults(profile: Profile) -> list[tuple[str, str]]:
+    faults: list[tuple[str, str]] = []
+    for field, axis, ways in (
+        ("pan", profile.pan, ("right", "left")),
+        ("tilt", profile.tilt, ("up", "down")),
+    ):
+        reach = 1 << (4 * axis.nibbles - 1)
+        if axis.positive not in ways:
+            faults.append((f"{field}.positive", f"{axis.positive} is not one of {ways}"))
+        if not -reach <= axis.min_units < axis.max_units < reach:
+            faults.append((f"{field}.min_units", f"travel does not fit into {axis.nibbles} nibbles"))
+        if axis.units_per_deg <= 0:
+            faults.append((f"{field}.units_per_deg", "must be positive"))
+        if not axis.speeds_deg_s or not _rises((0.0, *axis.speeds_deg_s)) or len(axis.speeds_deg_s) > 0x18:
+            faults.append((f"{field}.speeds_deg_s", "must be 1 to 24 rising positive speeds"))
+    zoom = profile.zoom
+    if len(zoom.curve) < 2 or not (_rises([n[0] for n in zoom.curve]) and _rises([n[1] for n in zoom.curve])):
+        faults.append(("zoom.curve", "needs two nodes or more, rising in units and magnification"))
+    elif zoom.curve[0] != (0, 1.0) or zoom.curve[-1][0] != zoom.max_units:
+        faults.append(("zoom.curve", "must start at [0, 1.0] and end at max_units"))
+    if len(zoom.speeds_units_s) != 8:
+        faults.append(("zoom.speeds_units_s", "needs the eight zoom speeds 0..7"))
+    if not 0 < zoom.wide_width_deg < 180:
+        faults.append(("zoom.wide_width_deg", "must lie between 0 and 180"))
+    if profile.link.command_interval_us <= 0 or not 1 <= profile.link.sockets <= 15:
+        faults.append(("link", "interval and number of sockets must be positive"))
+    return faults
+
+
+def _rises(values: list[float] | list[int] | tuple[float, ...]) -> bool:
+    return all(a < b for a, b in itertools.pairwise(values))
