@@ -20,13 +20,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from middleware.consolidation import without_cancelled
 from middleware.detector import KeyedDetector
 from middleware.events import Arrival, Event, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings
-from middleware.progress import BEGINNING_US, END_US, SourceProgress, Verdict
+from middleware.progress import END_US, SourceProgress, Transmitter, Verdict
 from middleware.unit import OrderingUnit
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
@@ -109,6 +110,15 @@ class _Publisher:
             yield Update(target, -diff)
 
 
+class _Subscriber(NamedTuple):
+    """A detector that listens to a kind: its key function if it is keyed, its units, and who of them was given."""
+
+    keyed: KeyedDetector[object] | None
+    number: int
+    units: dict[str, OrderingUnit]
+    touched: dict[str, None]
+
+
 class Engine:
     """One match's engine.
 
@@ -129,6 +139,10 @@ class Engine:
             d if d.spec.keyed else None for d in hierarchy.detectors  # type: ignore[misc]
         ]
         self._touched: list[dict[str, None]] = [{} for _ in hierarchy.detectors]
+        self._own: list[dict[str, list[Transmitter]]] = [{} for _ in hierarchy.detectors]
+        self._rank = hierarchy.rank
+        self._reach = [tuple(reach.items()) for reach in hierarchy.reach]
+        self._subscribers = self._wire()
         self._progress = SourceProgress(hierarchy.raw_kinds, self._settings.memory_us)
         self._counts = _Counts()
         self._lost: list[Arrival] = []
@@ -226,79 +240,87 @@ class Engine:
             raise SnapshotError(f"snapshot was made with other detectors: {sorted(set(names) ^ set(mine))}")
         self._progress, self._counts, self._publisher, self._lost = progress, counts, publisher, lost
         for index, states in enumerate(units):
-            self._units[index] = {}
+            self._units[index].clear()
+            self._own[index].clear()
             for key, state in states.items():
                 self._unit(index, key).resume(state)
 
     def _unit(self, index: int, key: str) -> OrderingUnit:
+        """The unit of a detector and key, made when first wanted."""
         unit = self._units[index].get(key)
         if unit is None:
             detector = self._hierarchy.detectors[index]
             unit = self._units[index][key] = OrderingUnit(detector, self._settings.of(detector.spec.name))
         return unit
 
+    def _wire(self) -> dict[str, tuple[_Subscriber, ...]]:
+        return {
+            kind: tuple(_Subscriber(self._keyed[i], i, self._units[i], self._touched[i]) for i in indices)
+            for kind, indices in self._hierarchy.subscribers.items()
+        }
+
     def _route(self, update: Update) -> None:
         event = update.event
-        key = canonical_key(event, self._hierarchy.rank)
-        for index in self._hierarchy.subscribers[event.kind]:
-            keyed = self._keyed[index]
-            name = keyed.key(event) if keyed else ""
-            unit = self._units[index].get(name) or self._unit(index, name)
-            unit.offer(update, key)
-            self._touched[index][name] = None
+        key = canonical_key(event, self._rank)
+        for keyed, number, units, touched in self._subscribers[event.kind]:
+            name = "" if keyed is None else keyed.key(event)
+            (units.get(name) or self._unit(number, name)).offer(update, key)
+            touched[name] = None
 
     def _walk(self, load: float, *, everything: bool) -> Outcome:
         """Runs units level by level; with ``everything`` all of them, and purges what is final."""
         published: list[Update] = []
         watched: list[Update] = []
-        internal, watch = self._hierarchy.internal, self._watch
+        internal, watch, route = self._hierarchy.internal, self._watch, self._route
         for index, units in enumerate(self._units):
             touched = self._touched[index]
-            keyed = self._keyed[index] is not None
-            progress_us = None if keyed and not everything else self._progress_of(index)
-            names = list(units) if everything else list(touched)
-            if not keyed and not touched and not everything and units and units[""].waiting:
-                names = [""]
-            for name in names:
-                for update in self._run(index, name, progress_us, load):
-                    kind = update.event.kind
-                    self._route(update)
-                    if kind not in internal:
-                        published.append(update)
-                    elif kind in watch:
-                        watched.append(update)
+            for update in self._run_detector(index, units, list(units if everything else touched), load):
+                kind = update.event.kind
+                route(update)
+                if kind not in internal:
+                    published.append(update)
+                elif kind in watch:
+                    watched.append(update)
             touched.clear()
         if everything:
             self._purge()
         return Outcome(self._publisher.publish(published), watched)
 
-    def _run(self, index: int, name: str, progress_us: int | None, load: float) -> list[Update]:
-        unit = self._units[index][name]
+    def _run_detector(
+        self, index: int, units: dict[str, OrderingUnit], names: list[str], load: float
+    ) -> list[Update]:
+        """Runs the named units of one detector, and an unkeyed one that waits: time may have come for it."""
         if self._keyed[index] is None:
-            assert progress_us is not None
-            return unit.run(self._progress.clk_us, progress_us, load)
-        own_us = self._own_progress_of(index, name)
-        if progress_us is not None:
-            own_us = max(own_us, progress_us)
-        return unit.run(unit.newest_us, own_us, load)
+            if not names and not (units and units[""].waiting):
+                return []
+            return units[""].run(self._progress.clk_us, self._progress_of(index), load)
+        updates: list[Update] = []
+        for name in names:
+            unit = units[name]
+            updates += unit.run(unit.newest_us, self._own_progress_of(index, name), load)
+        return updates
 
     def _progress_of(self, index: int) -> int:
         """Event time up to which the inputs of a detector are complete."""
         known = self._progress.progress_us
-        reach = self._hierarchy.reach[index]
-        return min((known[kind] - lag for kind, lag in reach.items() if kind in known), default=BEGINNING_US)
+        least_us = END_US
+        for kind, lag_us in self._reach[index]:
+            if kind in known and known[kind] - lag_us < least_us:
+                least_us = known[kind] - lag_us
+        return least_us
 
     def _own_progress_of(self, index: int, name: str) -> int:
-        """The same for one transmitter's own unit, whose progress is that transmitter's alone."""
-        spec = self._hierarchy.detectors[index].spec
-        return min(
-            (
-                self._progress.source_progress_us(kind, name)
-                for kind in spec.inputs
-                if self._progress.knows(kind, name)
-            ),
-            default=BEGINNING_US,
-        )
+        """The same for one key of a keyed detector: of a transmitter's own unit, that transmitter's progress."""
+        if self._progress.final_us == END_US:
+            return END_US
+        own = self._own[index].get(name)
+        if own is None:
+            inputs = self._hierarchy.detectors[index].spec.inputs
+            sources = [self._progress.transmitter(kind, name) for kind in inputs if kind in self._hierarchy.raw_kinds]
+            own = self._own[index][name] = [source for source in sources if source]
+        if len(own) == 1:
+            return own[0].until_us
+        return self._progress_of(index)
 
     def _purge(self) -> None:
         final_us = self._progress.final_us

@@ -29,6 +29,13 @@ END_US = 2**62
 MISSING_REMEMBERED = 4096
 
 
+#: How often final moves: more costs time, less costs memory.
+CHECKS_IN_MEMORY = 10
+
+#: So many recent packets of a transmitter are remembered before those below final are looked for.
+RECENT_KEPT = 512
+
+
 class Verdict(Enum):
     """What becomes of an arrival."""
 
@@ -88,7 +95,9 @@ class Transmitter:
         self._close_up(now_us)
 
     def forget(self, final_us: int) -> None:
-        """Drops the memory of packets that lie wholly before ``final_us``."""
+        """Drops the memory of packets that lie wholly before ``final_us``, once there are many."""
+        if len(self.recent) < RECENT_KEPT:
+            return
         self.recent = {seq: until for seq, until in self.recent.items() if until >= final_us}
 
     def _close_up(self, now_us: int) -> None:
@@ -141,23 +150,18 @@ class SourceProgress:
             self.progress_us[kind] = self._least(kind, now_us)
         self._stale.clear()
 
-    def knows(self, kind: str, source: str) -> bool:
-        """True if ``source`` has sent something of ``kind``."""
-        return source in self._sources[kind]
-
-    def source_progress_us(self, kind: str, source: str) -> int:
-        """Event time up to which (inclusive) one transmitter has told everything."""
-        known = self._sources[kind].get(source)
-        return known.until_us if known else BEGINNING_US
+    def transmitter(self, kind: str, source: str) -> Transmitter | None:
+        """Progress of one transmitter; None if it has sent nothing of ``kind`` yet."""
+        return self._sources[kind].get(source)
 
     def check(self, now_us: int) -> bool:
         """Gives up old gaps and silent transmitters and moves final on; True if it moved.
 
-        Runs its work a few times per ``memory_us`` of arrival time, whatever the rate of calls.
+        Runs its work ``CHECKS_IN_MEMORY`` times per ``memory_us`` of arrival time, whatever the rate of calls.
         """
         if now_us < self._next_check_us:
             return False
-        self._next_check_us = now_us + self.memory_us // 16
+        self._next_check_us = now_us + self.memory_us // CHECKS_IN_MEMORY
         deadline_us = now_us - self.memory_us
         for kind, sources in self._sources.items():
             for source in sources.values():

@@ -25,6 +25,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from math import ceil
 
+import msgspec
+
 from middleware.consolidation import identity
 from middleware.detector import Detector
 from middleware.events import Event, Key, Update
@@ -35,18 +37,18 @@ from middleware.progress import BEGINNING_US, END_US
 _GIVEN = frozenset({"_detector", "_horizon_us", "_full", "_speculation", "_waits"})
 
 
-class Entry:
-    """An input in the buffer. ``fresh``: not yet given to the detector. ``stale``: one before it was removed."""
+class Entry(msgspec.Struct, gc=False):
+    """An input in the buffer: the event, the state after it, what it led to, and how premature that was.
 
-    __slots__ = ("after", "event", "fresh", "k_plus_us", "outputs", "stale")
+    ``fresh``: not yet given to the detector. ``stale``: one before it was removed.
+    """
 
-    def __init__(self, event: Event) -> None:
-        self.event = event
-        self.after: object = None
-        self.outputs: Sequence[Event] = ()
-        self.k_plus_us = 0
-        self.fresh = True
-        self.stale = False
+    event: Event
+    after: object = None
+    outputs: Sequence[Event] = ()
+    k_plus_us: int = 0
+    fresh: bool = True
+    stale: bool = False
 
 
 class Counters:
@@ -105,10 +107,21 @@ class OrderingUnit:
 
     def offer(self, update: Update, key: Key) -> None:
         """Takes an update of an input; nothing is emitted before :meth:`run`."""
-        if update.diff > 0:
-            self._insert(update, key)
-        else:
+        if update.diff < 0:
             self._remove(update.event, key)
+            return
+        ts_us = key[0]
+        if ts_us > self._newest_us:
+            self._newest_us = ts_us
+        ts_us -= update.k_plus_us
+        if ts_us < self._unmeasured_us:
+            self._unmeasured_us = ts_us
+        keys = self._keys
+        if keys and key <= keys[-1]:
+            self._insert(Entry(update.event), key)
+        else:
+            keys.append(key)
+            self._entries.append(Entry(update.event))
 
     def run(self, clk_us: int, progress_us: int, load: float) -> list[Update]:
         """Repairs what is dirty, then releases what is due.
@@ -144,23 +157,12 @@ class OrderingUnit:
             del self._keys[:cut], self._entries[:cut]
             self._aep -= cut
 
-    def _insert(self, update: Update, key: Key) -> None:
-        ts_us = update.event.ts_us - update.k_plus_us
-        if ts_us < self._unmeasured_us:
-            self._unmeasured_us = ts_us
-        if update.event.ts_us > self._newest_us:
-            self._newest_us = update.event.ts_us
-        entry = Entry(update.event)
-        keys = self._keys
-        if not keys or key > keys[-1]:
-            at = len(keys)
-            keys.append(key)
-            self._entries.append(entry)
-        else:
-            at = bisect_left(keys, key)
-            assert keys[at] != key, f"two inputs with one key {key}"
-            keys.insert(at, key)
-            self._entries.insert(at, entry)
+    def _insert(self, entry: Entry, key: Key) -> None:
+        """Takes an input that is not the newest."""
+        at = bisect_left(self._keys, key)
+        assert self._keys[at] != key, f"two inputs with one key {key}"
+        self._keys.insert(at, key)
+        self._entries.insert(at, entry)
         if at < self._aep:
             self._aep += 1
             self.counters.late += 1
@@ -232,11 +234,12 @@ class OrderingUnit:
             if entry.fresh or entry.stale:
                 self._dirty -= 1
             before, known = entry.outputs, entry.after
-            state, outputs = self._step(state, entry.event)
+            state, outputs = self._detector.step(state, entry.event)
             self.counters.redone += 1
             if not entry.fresh:
                 kept = known
             if before or outputs:
+                self._check_dates(entry.event, outputs)
                 gone.extend(before)
                 came.extend(Update(event, 1, entry.k_plus_us) for event in outputs)
                 entry.outputs = outputs
@@ -258,32 +261,35 @@ class OrderingUnit:
         return at
 
     def _release(self, limit_us: int, updates: list[Update]) -> None:
-        entries, keys = self._entries, self._keys
-        state = self._state_before(self._aep)
+        entries, keys, step = self._entries, self._keys, self._detector.step
         at, end = self._aep, len(entries)
-        due_us = self.clk_us - self.slack.k_us
+        state = entries[at - 1].after if at else self._base
+        first = at
         while at < end and keys[at][0] <= limit_us:
             entry = entries[at]
-            state, outputs = self._step(state, entry.event)
+            event = entry.event
+            state, outputs = step(state, event)
             entry.after = state
             entry.fresh = False
             if outputs:
+                self._check_dates(event, outputs)
                 entry.outputs = outputs
-                entry.k_plus_us = max(0, entry.event.ts_us - due_us)
-                for event in outputs:
-                    updates.append(Update(event, 1, entry.k_plus_us))
+                entry.k_plus_us = max(0, event.ts_us + self.slack.k_us - self.clk_us)
+                for out in outputs:
+                    updates.append(Update(out, 1, entry.k_plus_us))
             at += 1
         self._aep = at
+        self.counters.stepped += at - first
 
-    def _step(self, state: object, event: Event) -> tuple[object, Sequence[Event]]:
-        self.counters.stepped += 1
-        state, outputs = self._detector.step(state, event)
+    def _check_dates(self, event: Event, outputs: Sequence[Event]) -> None:
+        """A detector that dates beyond its horizon would break the frontier: better to stop than to be wrong."""
+        newest_us = event.ts_us
+        oldest_us = newest_us - self._horizon_us
         for out in outputs:
-            assert event.ts_us - self._horizon_us <= out.ts_us <= event.ts_us, (
-                f"{self._detector.spec.name}: dated {out.kind} at {out.ts_us} on an input of {event.ts_us}; "
+            assert oldest_us <= out.ts_us <= newest_us, (
+                f"{self._detector.spec.name}: dated {out.kind} at {out.ts_us} on an input of {newest_us}; "
                 f"its horizon is {self._horizon_us}"
             )
-        return state, outputs
 
     def state(self) -> dict[str, object]:
         """All that must survive a restart; detector and settings are given anew."""
