@@ -1,0 +1,73 @@
+/* The link to the server: one stream of messages, and what can be said about its state. */
+(function () {
+  "use strict";
+
+  const T = (window.touchline = window.touchline || {});
+
+  const STALE_MS = 1000; // no new positions for so long: say it
+  const LOST_MS = 1500; // the server gives a sign of life every half second
+  const RETRY_MS = 1500;
+
+  const link = {
+    families: null, // null: the server's default
+    heardAt: 0, // performance.now() of the newest message, 0 before the first
+    dataAt: 0, // the same of the newest message that moved the stream's clock
+    openedAt: performance.now(),
+    progress: null, // what tells whether data moved
+    hasView: false,
+    ended: false,
+    source: null,
+    handlers: [],
+  };
+
+  function connect() {
+    if (link.source) link.source.close();
+    const query = link.families === null ? "" : "?families=" + link.families.join(",");
+    const source = new EventSource("live/stream" + query);
+    link.source = source;
+    link.openedAt = performance.now();
+    source.onmessage = function (event) {
+      if (source === link.source) receive(JSON.parse(event.data));
+    };
+  }
+
+  function receive(message) {
+    const now = performance.now();
+    link.heardAt = now;
+    link.ended = message.ended;
+    link.hasView = message.clock_us !== undefined;
+    const progress = link.hasView ? message.clock_us : message.now_us;
+    if (progress !== link.progress || message.sheet) link.dataAt = now;
+    link.progress = progress;
+    for (const handler of link.handlers) handler(message, now);
+  }
+
+  /* The browser reconnects by itself after a broken stream, but not after a refused one, and it cannot see a
+     stream that is open and silent. */
+  function watch() {
+    const now = performance.now();
+    const silent = now - Math.max(link.heardAt, link.openedAt);
+    if (link.source && silent > LOST_MS + RETRY_MS) connect();
+  }
+
+  /* One of: connecting, waiting, live, stale, lost, ended. */
+  link.status = function (now) {
+    if (link.heardAt === 0) return now - link.openedAt > LOST_MS + RETRY_MS ? "lost" : "connecting";
+    if (link.ended) return "ended";
+    if (now - link.heardAt > LOST_MS) return "lost";
+    if (!link.hasView) return "waiting";
+    return now - link.dataAt > STALE_MS ? "stale" : "live";
+  };
+
+  link.show = function (families) {
+    const same = link.families !== null && link.families.join() === families.join();
+    link.families = families;
+    if (!same) connect();
+  };
+
+  link.start = function () {
+    setInterval(watch, 500);
+  };
+
+  T.link = link;
+})();

@@ -1,0 +1,138 @@
+/* Score, clock, state of play, the honest state of the page itself, and the health strip. */
+(function () {
+  "use strict";
+
+  const T = (window.touchline = window.touchline || {});
+  const STATUS = {
+    connecting: "Connecting",
+    waiting: "No data yet",
+    live: "Live",
+    stale: "Stale",
+    lost: "Connection lost",
+    ended: "Ended",
+  };
+
+  const byId = (id) => document.getElementById(id);
+  let totals = null;
+  let score = { home: 0, away: 0, provisional: 0 };
+  let shownStatus = "";
+  let dismissed = false;
+
+  function write(id, text) {
+    const element = byId(id);
+    if (element.textContent !== text) element.textContent = text;
+  }
+
+  function takeScore(next) {
+    score = next;
+    write("home-goals", String(score.home));
+    write("away-goals", String(score.away));
+    const waiting = score.provisional;
+    write("provisional", waiting ? (waiting > 1 ? waiting + " goals tentative" : "goal tentative") : "");
+  }
+
+  function takePlay(message) {
+    write("play", { live: "In play", dead: "Out of play" }[message.play] || "");
+    const holder = message.possession;
+    const chip = byId("possession");
+    write("possession", T.words.team(holder) ? "Ball: " + T.words.team(holder) : holder ? "Ball: " + holder : "");
+    chip.dataset.team = holder || "";
+  }
+
+  function table(data) {
+    const element = document.createElement("table");
+    const head = element.createTHead().insertRow();
+    for (const text of [data.title, ...data.columns]) {
+      const th = document.createElement("th");
+      th.textContent = text;
+      head.append(th);
+    }
+    const body = element.createTBody();
+    for (const row of data.rows) {
+      const tr = body.insertRow();
+      for (const text of row) tr.insertCell().textContent = text;
+    }
+    if (!data.rows.length) body.insertRow().insertCell().textContent = "no figures yet";
+    return element;
+  }
+
+  T.head = {
+    take(message) {
+      if (message.sheet) {
+        write("home-name", message.sheet.home);
+        write("away-name", message.sheet.away);
+      }
+      if (message.clock_us !== undefined) write("clock", T.words.clock(message.clock_us, 1));
+      if (message.score) takeScore(message.score);
+      if (message.play !== undefined) takePlay(message);
+      if (message.strip) byId("strip").replaceChildren(...message.strip.map(table));
+      if (message.totals) {
+        totals = message.totals;
+        write("counts", totals.held.toLocaleString("en") + " held, " + totals.withdrawn.toLocaleString("en") + " withdrawn");
+      }
+      if (message.ended && shownStatus === "ended" && message.totals) finalCard();
+    },
+
+    /* Says what state the page is in; a picture that no longer moves must not look like a quiet match. */
+    status(now) {
+      const status = T.link.status(now);
+      if (status === "stale" || status === "lost") {
+        const since = ((now - (status === "stale" ? T.link.dataAt : T.link.heardAt || T.link.openedAt)) / 1000).toFixed(1);
+        banner(
+          status === "stale" ? "No new positions for " + since + " s" :
+          "Connection to Touchline lost " + since + " s ago. Trying again."
+        );
+      }
+      if (status === shownStatus) return;
+      shownStatus = status;
+      document.body.dataset.status = status;
+      write("status", STATUS[status]);
+      if (status === "live") byId("banner").hidden = true;
+      if (status === "connecting") banner("Connecting");
+      if (status === "waiting") banner("No data yet. Waiting for the first positions.");
+      if (status === "ended") finalCard();
+    },
+
+    rate(drawnPerSecond) {
+      write("rate", drawnPerSecond + " frames/s");
+    },
+  };
+
+  function banner(text) {
+    const element = byId("banner");
+    element.className = "banner";
+    element.hidden = false;
+    if (element.textContent !== text) element.textContent = text;
+  }
+
+  function part(tag, className, text) {
+    const element = document.createElement(tag);
+    element.className = className;
+    element.textContent = text;
+    return element;
+  }
+
+  function finalCard() {
+    const element = byId("banner");
+    if (dismissed || !totals || !T.words.sheet) return;
+    element.className = "banner card";
+    element.hidden = false;
+    const close = part("button", "close", "Close");
+    close.onclick = function () {
+      dismissed = true;
+      element.hidden = true;
+    };
+    const result = part("p", "result", T.words.sheet.home + " " + score.home + " – " + score.away + " " + T.words.sheet.away);
+    const kinds = part("dl", "totals", "");
+    for (const [title, count] of totals.by_kind.slice(0, 12)) {
+      kinds.append(part("dt", "", title), part("dd", "", count.toLocaleString("en")));
+    }
+    const sum =
+      totals.held.toLocaleString("en") + " events held, " + totals.withdrawn.toLocaleString("en") + " withdrawals, " +
+      totals.amended.toLocaleString("en") + " amendments" +
+      (score.provisional ? ". " + score.provisional + " of the goals never confirmed" : "");
+    element.replaceChildren(part("h3", "", "Stream ended"), result, kinds, part("p", "sum", sum), close);
+  }
+
+  T.link.handlers.push(T.head.take);
+})();

@@ -1,0 +1,98 @@
+"""Families of event kinds: what the filters of the page switch, and the words in which kinds are shown.
+
+A kind belongs to the family of its longest matching prefix, cut at dots: ``team.possession`` goes by its whole
+name, ``ball.turn`` by ``ball``. Kinds that no rule names are shown under *other*, so that a new detector is
+never invisible.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+OTHER: Final = "other"
+
+
+class Family(msgspec.Struct, frozen=True):
+    """A group of kinds that is filtered as one. ``shown``: on when the page opens (dense ones are not)."""
+
+    name: str
+    label: str
+    shown: bool
+    prefixes: tuple[str, ...] = ()
+
+
+FAMILIES: Final[tuple[Family, ...]] = (
+    Family("shots", "Goals & shots", True, ("goal", "shot", "gk")),
+    Family(
+        "passes", "Passes", True,
+        ("pass", "interception", "clearance", "recovery", "cross", "cutback", "keypass", "assist", "onetwo"),
+    ),
+    Family(
+        "restarts", "Restarts", True,
+        ("restart", "out", "offside", "foul", "handball", "period", "sub", "sendoff"),
+    ),
+    Family(
+        "possession", "Possession", False,
+        ("possession", "team.possession", "play", "carry", "duel", "aerial", "takeon", "tackle", "ball.loose"),
+    ),
+    Family(
+        "ball", "Ball & touches", False,
+        ("ball", "hit", "touch", "kick", "bodypart", "header", "deflection", "contest", "near", "not_near",
+         "pz", "nearest", "spot"),
+    ),
+    Family("areas", "Areas", False, ("area", "goal_ring", "entry")),
+    Family(OTHER, "Other", False),
+)
+
+FAMILY_NAMES: Final = tuple(family.name for family in FAMILIES)
+_BY_PREFIX: Final = {prefix: family.name for family in FAMILIES for prefix in family.prefixes}
+
+#: Kinds whose name, split into words, would not be what people in football say.
+_TITLES: Final = {
+    "shot.attempt": "Shot",
+    "shot.off": "Shot off target",
+    "shot.on_target_pred": "Heading on target",
+    "shot.off_target_pred": "Heading off target",
+    "shot.post": "Shot on woodwork",
+    "goal.scored": "Goal",
+    "goal.own": "Own goal",
+    "pass.out": "Pass out of play",
+    "interception": "Interception",
+    "restart.throw_in": "Throw-in",
+    "restart.kick_off": "Kick-off",
+    "restart.corner": "Corner kick",
+    "out": "Ball out",
+    "play.live": "Ball in play",
+    "play.dead": "Ball out of play",
+    "hit": "Player hits ball",
+    "pz.enter": "Possession zone entered",
+    "pz.leave": "Possession zone left",
+}
+
+
+def family_of(kind: str) -> str:
+    """Name of the family that ``kind`` belongs to.
+
+    >>> family_of("restart.corner"), family_of("ball.loose"), family_of("ball.turn"), family_of("momentum.shift")
+    ('restarts', 'possession', 'ball', 'other')
+    """
+    prefix = kind
+    while prefix:
+        if prefix in _BY_PREFIX:
+            return _BY_PREFIX[prefix]
+        prefix = prefix.rpartition(".")[0]
+    return OTHER
+
+
+def title_of(kind: str) -> str:
+    """A kind in words.
+
+    >>> title_of("restart.goal_kick"), title_of("pass.complete"), title_of("goal.scored")
+    ('Goal kick', 'Pass complete', 'Goal')
+    """
+    if kind in _TITLES:
+        return _TITLES[kind]
+    shown = kind.removeprefix("restart.")
+    return shown.replace(".", " ").replace("_", " ").capitalize()

@@ -1,0 +1,83 @@
+"""What the page needs to know of a running match. The live hub implements :class:`Feed`; tests script it.
+
+All methods are called from the page's own threads, many times a second, while the match runs in others: an
+implementation must be thread safe and quick (hand out references to immutable things, copy nothing large).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from detectors.inputs import MatchSheet
+from detectors.lane import Health, UpdateRecord, View
+
+
+class Aim(msgspec.Struct, frozen=True, gc=False):
+    """Where a camera points and what it sees of the pitch.
+
+    Attributes:
+        pan_deg, tilt_deg: head angles in the camera's own convention, shown as they are.
+        zoom_deg: horizontal field of view; smaller is closer.
+        footprint: corners of the picture on the ground, in order, ``(x_m, y_m)`` in pitch coordinates; empty
+            if the picture does not meet the ground.
+    """
+
+    pan_deg: float
+    tilt_deg: float
+    zoom_deg: float
+    footprint: tuple[tuple[float, float], ...] = ()
+
+
+class CameraPose(msgspec.Struct, frozen=True, gc=False):
+    """A camera as it is (``achieved``, told by the head) and as it was asked to be (``planned``)."""
+
+    name: str
+    achieved: Aim
+    planned: Aim | None = None
+
+
+class Feed(Protocol):
+    """A live match as the page reads it."""
+
+    def sheet(self) -> MatchSheet:
+        """Teams, shirts and pitch. May get better while the match runs; a reload shows the newest."""
+        ...
+
+    def latest_view(self) -> View | None:
+        """Newest known positions, None before the first."""
+        ...
+
+    def events_since(self, cursor: int) -> tuple[int, Sequence[UpdateRecord]]:
+        """The raw update log after ``cursor`` (0 is its beginning), withdrawals included, and the new cursor.
+
+        Every update that changed the consolidated view is in it once, in the order in which it was applied,
+        also those which take back what a replaced engine stage had sent.
+        """
+        ...
+
+    def frontier_us(self) -> int:
+        """Event time below which nothing can change any more."""
+        ...
+
+    def now_us(self) -> int:
+        """Arrival time of the newest message, on the stream's own clock."""
+        ...
+
+    def health(self) -> Health | None:
+        """Newest state of the ordering units, None before the first."""
+        ...
+
+    def latency(self) -> Mapping[str, Mapping[str, float]]:
+        """Stage -> ``p50``, ``p95``, ``p99`` in milliseconds of wall time, in the order of the stages."""
+        ...
+
+    def camera(self) -> CameraPose | None:
+        """The camera's pose, None where no camera runs."""
+        ...
+
+    def ended(self) -> bool:
+        """True once the last message of the match has been applied."""
+        ...

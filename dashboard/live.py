@@ -1,0 +1,222 @@
+"""The live state of one match, shared by all pages that look at it, and the messages that they get.
+
+One :class:`LiveState` reads the feed's log once, however many pages are open. A page is a :class:`Reader`: it knows
+which version of the timeline it has, and each message brings what has changed since. The first message of a reader
+is complete (``sheet`` is set), so that a page that lost its connection simply begins anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Collection
+from typing import Final
+
+import msgspec
+
+from dashboard.families import family_of, title_of
+from dashboard.feed import CameraPose, Feed
+from dashboard.marks import Mark, marks
+from dashboard.score import Score, ScoreKeeper
+from dashboard.strip import DetectionLatency, Table, strip_tables
+from dashboard.timeline import Entry, State, Timeline
+from detectors.inputs import MatchSheet
+from detectors.lane import EventRecord, UpdateRecord, View
+
+#: Events in one message at most; the page's list holds as many.
+ROWS_PER_MESSAGE: Final = 200
+#: What tells how play stands: the newest held event of each is shown beside the clock. A few older ones are kept
+#: to fall back on when the newest is withdrawn.
+_PLAY: Final = "play"
+_POSSESSION: Final = "team.possession"
+_SITUATIONS_KEPT: Final = 50
+#: Families whose kinds are counted in the totals at the end.
+_COUNTED: Final = ("shots", "passes", "restarts")
+
+Body = tuple[str, float, float, bool]
+
+
+class Row(msgspec.Struct, frozen=True, gc=False):
+    """An event as the list shows it. ``latency_ms``: from its happening to its first assertion."""
+
+    id: str
+    kind: str
+    family: str
+    title: str
+    variant: str
+    team: str
+    player: str
+    ts_us: int
+    state: State
+    revision: int
+    latency_ms: float
+
+
+class Totals(msgspec.Struct, frozen=True):
+    """Counts of the whole match, independent of what the list still holds. ``by_kind``: most frequent first."""
+
+    held: int
+    withdrawn: int
+    amended: int
+    by_kind: list[tuple[str, int]]
+
+
+class Message(msgspec.Struct, omit_defaults=True):
+    """What a page is told. Absent parts have not changed.
+
+    ``ball`` is (x_m, y_m, z_m) or None while unknown; of a player: object id, x_m, y_m, and whether his newest
+    position is older than a second of event time. ``now_us`` and ``clock_us`` (event time of the positions)
+    never stand still while data comes.
+    """
+
+    now_us: int
+    version: int
+    ended: bool
+    clock_us: int | None = None
+    ball: tuple[float, float, float] | None = None
+    players: list[Body] | None = None
+    camera: CameraPose | None = None
+    rows: list[Row] | None = None
+    marks: list[Mark] | None = None
+    score: Score | None = None
+    play: str | None = None
+    possession: str | None = None
+    strip: list[Table] | None = None
+    totals: Totals | None = None
+    sheet: MatchSheet | None = None
+
+
+class LiveState:
+    """The consolidated view of a feed. Thread safe."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed = feed
+        self._lock = threading.Lock()
+        self._cursor = 0
+        self._timeline = Timeline()
+        self._score = ScoreKeeper()
+        self._detection = DetectionLatency()
+        self._situation: dict[str, deque[EventRecord]] = {
+            topic: deque(maxlen=_SITUATIONS_KEPT) for topic in (_PLAY, _POSSESSION)
+        }
+
+    def message(self, since: int, families: Collection[str], *, hello: bool, strip: bool) -> Message:
+        """The next message for a page that has version ``since`` and shows ``families``.
+
+        Args:
+            hello: send everything, whatever has changed.
+            strip: send the health strip and the totals, which need not come with every frame.
+        """
+        with self._lock:
+            self._catch_up()
+            message = Message(self.feed.now_us(), self._timeline.version, self.feed.ended())
+            if hello or message.version > since:
+                self._add_events(message, since, families)
+            if strip:
+                self._add_strip(message)
+        _add_view(message, self.feed.latest_view())
+        message.camera = self.feed.camera()
+        if hello:
+            message.sheet = self.feed.sheet()
+        return message
+
+    def _catch_up(self) -> None:
+        # The frontier is read before the log: one that is newer than the log could confirm an event whose
+        # withdrawal has not been read yet.
+        frontier_us = self.feed.frontier_us()
+        self._cursor, updates = self.feed.events_since(self._cursor)
+        if updates:
+            self._timeline.apply(updates)
+            self._score.apply(updates)
+            self._detection.apply(updates)
+            for update in updates:
+                self._note_situation(update)
+        self._timeline.advance(frontier_us)
+
+    def _note_situation(self, update: UpdateRecord) -> None:
+        kind = update.event.kind
+        held = self._situation.get(_PLAY if kind in ("play.live", "play.dead") else kind)
+        if held is None:
+            return
+        if update.diff > 0:
+            held.append(update.event)
+        elif update.event in held:
+            held.remove(update.event)
+
+    def _newest_situation(self, topic: str) -> EventRecord | None:
+        return max(self._situation[topic], key=lambda event: event.ts_us, default=None)
+
+    def _add_events(self, message: Message, since: int, families: Collection[str]) -> None:
+        message.rows = [_row(entry) for entry in self._timeline.changes(since, families, ROWS_PER_MESSAGE)]
+        message.marks = marks(self._timeline, message.now_us)
+        message.score = self._score.score()
+        play, holder = self._newest_situation(_PLAY), self._newest_situation(_POSSESSION)
+        message.play = play.kind.removeprefix("play.") if play else ""
+        message.possession = (holder.team or holder.variant) if holder else ""
+
+    def _add_strip(self, message: Message) -> None:
+        message.strip = strip_tables(
+            self.feed.health(),
+            self.feed.latency(),
+            self._detection.percentiles_ms(),
+            message.now_us,
+            self.feed.frontier_us(),
+        )
+        totals = +self._timeline.totals
+        message.totals = Totals(
+            totals.total(),
+            self._timeline.withdrawn_ever,
+            self._timeline.amended_ever,
+            [(title_of(kind), count) for kind, count in totals.most_common() if family_of(kind) in _COUNTED],
+        )
+
+
+class Reader:
+    """One page's place in the live state."""
+
+    def __init__(self, live: LiveState, families: Collection[str]) -> None:
+        self._live = live
+        self._families = families
+        self._version = 0
+        self._hello = True
+        self._shown: tuple[object, ...] = ()
+
+    def next(self, *, strip: bool) -> Message | None:
+        """What is new for this page, or None if nothing is and no ``strip`` is asked for."""
+        message = self._live.message(self._version, self._families, hello=self._hello, strip=strip or self._hello)
+        self._version = message.version
+        shown = (message.clock_us, message.now_us, message.version, message.ended, message.camera)
+        unchanged = shown == self._shown and not strip and not self._hello
+        self._shown = shown
+        self._hello = False
+        return None if unchanged else message
+
+
+def _row(entry: Entry) -> Row:
+    record = entry.record
+    return Row(
+        record.id,
+        record.kind,
+        family_of(record.kind),
+        title_of(record.kind),
+        record.variant,
+        record.team,
+        record.player,
+        record.ts_us,
+        entry.state,
+        entry.revision,
+        (entry.emitted_us - record.ts_us) / 1000,
+    )
+
+
+def _add_view(message: Message, view: View | None) -> None:
+    """Positions to the centimetre: more digits would only be bytes."""
+    if view is None:
+        return
+    message.clock_us = view.ts_us
+    if view.ball is not None:
+        message.ball = (round(view.ball.x_m, 2), round(view.ball.y_m, 2), round(view.ball.z_m, 2))
+    message.players = [
+        (body.object_id, round(body.x_m, 2), round(body.y_m, 2), view.ts_us - body.ts_us > 1_000_000)
+        for body in view.players
+    ]

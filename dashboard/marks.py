@@ -1,0 +1,100 @@
+"""What of the timeline is drawn on the pitch: passes and shots as strokes, restarts as markers.
+
+An attempt and its outcome are two events. A stroke joins them: it begins where the attempt was made and ends where
+the outcome happened. Until an outcome is known it has no end, and the page lets it follow the ball. They belong
+together if the outcome names the attempt among its causes, or if both have the same anchor (the part of the id
+behind ``#``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Literal
+
+import msgspec
+
+from dashboard.families import title_of
+from dashboard.timeline import Entry, State, Timeline
+
+#: How long a mark stays on the pitch, event time: long enough to be read, short enough not to clutter.
+WINDOW_US: Final = {"pass": 9_000_000, "shot": 14_000_000, "restart": 14_000_000}
+
+_PASS_OUTCOMES: Final = frozenset({"pass.complete", "pass.intercepted", "pass.out"})
+_SHOT_OUTCOMES: Final = frozenset(
+    {"shot.blocked", "shot.deflected", "shot.saved", "shot.off", "shot.post", "goal.scored", "goal.own"}
+)
+
+
+class Mark(msgspec.Struct, frozen=True, gc=False):
+    """One drawn thing, from ``ts_us`` until ``until_us`` of event time.
+
+    ``to_x_m``, ``to_y_m`` are None for markers and for strokes without an outcome yet.
+    """
+
+    shape: Literal["pass", "shot", "restart"]
+    id: str
+    state: State
+    team: str
+    ts_us: int
+    until_us: int
+    x_m: float
+    y_m: float
+    to_x_m: float | None = None
+    to_y_m: float | None = None
+    outcome: str = ""
+    label: str = ""
+
+
+def marks(timeline: Timeline, now_us: int) -> list[Mark]:
+    """Everything worth drawing at ``now_us``, oldest first within each shape."""
+    passes = timeline.recent("passes", now_us - WINDOW_US["pass"])
+    shots = timeline.recent("shots", now_us - WINDOW_US["shot"])
+    restarts = timeline.recent("restarts", now_us - WINDOW_US["restart"])
+    return [
+        *_strokes("pass", "pass.attempt", passes, _PASS_OUTCOMES),
+        *_strokes("shot", "shot.attempt", shots, _SHOT_OUTCOMES),
+        *_markers(restarts),
+    ]
+
+
+def _strokes(
+    shape: Literal["pass", "shot"], attempt_kind: str, entries: list[Entry], outcome_kinds: frozenset[str]
+) -> Iterable[Mark]:
+    ends: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.record.kind in outcome_kinds and entry.state != "withdrawn":
+            ends.update(dict.fromkeys((*entry.record.causes, _anchor(entry)), entry))
+    for entry in entries:
+        start = entry.record
+        if start.kind != attempt_kind or start.x_m is None or start.y_m is None:
+            continue
+        end = None if entry.state == "withdrawn" else ends.get(start.id) or ends.get(_anchor(entry))
+        yield Mark(
+            shape,
+            start.id,
+            end.state if end else entry.state,
+            start.team,
+            start.ts_us,
+            start.ts_us + WINDOW_US[shape],
+            start.x_m,
+            start.y_m,
+            end.record.x_m if end else None,
+            end.record.y_m if end else None,
+            end.record.kind if end else "",
+            title_of(end.record.kind if end else start.kind),
+        )
+
+
+def _markers(entries: list[Entry]) -> Iterable[Mark]:
+    for entry in entries:
+        record = entry.record
+        if record.kind.startswith("restart.") and record.x_m is not None and record.y_m is not None:
+            yield Mark(
+                "restart", record.id, entry.state, record.team, record.ts_us,
+                record.ts_us + WINDOW_US["restart"], record.x_m, record.y_m, label=title_of(record.kind),
+            )
+
+
+def _anchor(entry: Entry) -> str:
+    """The anchor of an event, marked so that it never equals an id."""
+    return "#" + entry.record.id.partition("#")[2]

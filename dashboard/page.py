@@ -1,0 +1,159 @@
+"""The layout of the page. What moves is filled in by the scripts in ``assets/``; here is what stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from dash import ClientsideFunction, Dash, Input, Output, dcc, html
+from dash.development.base_component import Component
+
+from dashboard.families import FAMILIES
+from dashboard.feed import Feed
+from dashboard.pitch import check_size, extent_m, pitch_figure
+from detectors.inputs import MatchSheet
+
+ASSETS: Final = Path(__file__).parent / "assets"
+STATES: Final = ("tentative", "confirmed", "withdrawn")
+
+# The background is in the document itself, so that no white page flashes before the style sheet is there.
+_DOCUMENT: Final = """<!DOCTYPE html>
+<html lang="en">
+<head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}<style>body{background:#0c1116}</style></head>
+<body>{%app_entry%}<footer hidden>{%config%}{%scripts%}{%renderer%}</footer></body>
+</html>"""
+
+
+def build_app(feed: Feed) -> Dash:
+    """The Dash application over ``feed``, with every script and style served by itself.
+
+    Raises:
+        PitchError: the sheet's pitch is too small for its markings.
+    """
+    sheet = feed.sheet()
+    check_size(sheet.length_m, sheet.width_m)
+    app = Dash(
+        __name__,
+        assets_folder=str(ASSETS),
+        title=f"{sheet.home} – {sheet.away} · Touchline",
+        update_title="",
+        serve_locally=True,
+        index_string=_DOCUMENT,
+    )
+    # A function: each load of the page takes the newest sheet.
+    app.layout = lambda: _layout(feed.sheet())
+    app.clientside_callback(
+        ClientsideFunction("touchline", "filter"),
+        Output("filtered", "data"),
+        Input("families", "value"),
+        Input("states", "value"),
+    )
+    return app
+
+
+def _layout(sheet: MatchSheet) -> Component:
+    return html.Div(
+        [
+            _header(sheet),
+            html.Main([_pitch(sheet), _events()], className="stage"),
+            html.Section(id="strip", className="strip", **{"aria-label": "Health"}),
+            dcc.Store(id="filtered"),
+        ],
+        id="page",
+    )
+
+
+def _header(sheet: MatchSheet) -> Component:
+    return html.Header(
+        [
+            html.Div("Touchline", className="brand"),
+            html.Div(
+                [
+                    html.Span(sheet.home, className="team home", id="home-name"),
+                    html.Span("0", className="goals", id="home-goals"),
+                    html.Span("–", className="dash"),
+                    html.Span("0", className="goals", id="away-goals"),
+                    html.Span(sheet.away, className="team away", id="away-name"),
+                    html.Span("", id="provisional", className="provisional"),
+                ],
+                className="scoreline",
+            ),
+            html.Div(
+                [
+                    html.Span("–:––", id="clock", className="clock", title="Event time of the positions"),
+                    html.Span("", id="play", className="chip"),
+                    html.Span("", id="possession", className="chip"),
+                ],
+                className="now",
+            ),
+            html.Div(
+                [html.Span("", id="rate", className="rate"), html.Span("Connecting", id="status")],
+                className="state",
+            ),
+        ],
+        className="bar",
+    )
+
+
+def _pitch(sheet: MatchSheet) -> Component:
+    half_x, half_y = extent_m(sheet.length_m, sheet.width_m)
+    return html.Section(
+        [
+            html.Div(
+                [
+                    dcc.Graph(
+                        id="pitch",
+                        figure=pitch_figure(sheet.length_m, sheet.width_m),
+                        config={"staticPlot": True, "displayModeBar": False, "responsive": True},
+                        responsive=True,
+                    ),
+                    html.Canvas(id="overlay", **{"data-half-x": str(half_x), "data-half-y": str(half_y)}),
+                    html.Div(id="tip", className="tip", hidden=True),
+                    html.Div(id="banner", className="banner", hidden=True, role="status"),
+                ],
+                className="pitch-box",
+                style={"--ratio": f"{half_x / half_y:.5f}"},
+            ),
+            _legend(),
+        ],
+        className="pitch-side",
+    )
+
+
+def _legend() -> Component:
+    """The key of the pitch: the same words as in the list."""
+    keys = (
+        ("line tentative", "tentative: may still change"),
+        ("line confirmed", "confirmed: final"),
+        ("line withdrawn", "withdrawn"),
+        ("camera achieved", "camera sees"),
+        ("camera planned", "camera planned"),
+        ("trail", "ball, last 3 s"),
+    )
+    return html.Div(
+        [html.Span([html.I(className=f"key {look}"), text]) for look, text in keys], className="legend"
+    )
+
+
+def _events() -> Component:
+    return html.Aside(
+        [
+            html.Div(
+                [html.H2("Events"), html.Span("", id="counts", className="counts")], className="events-head"
+            ),
+            dcc.Checklist(
+                id="families",
+                className="filters",
+                options=[{"label": family.label, "value": family.name} for family in FAMILIES],
+                value=[family.name for family in FAMILIES if family.shown],
+            ),
+            dcc.Checklist(
+                id="states",
+                className="filters states",
+                options=[{"label": state.capitalize(), "value": state} for state in STATES],
+                value=list(STATES),
+            ),
+            html.Ol(id="events", className="list"),
+        ],
+        className="events-side",
+    )

@@ -1,0 +1,61 @@
+"""The score: a fold over the goal updates, and nothing but them.
+
+A goal counts from the moment it is asserted (``goal.scored``, ``goal.own``) until it is withdrawn, so the score
+follows the log in both directions. It is *provisional* while a goal that counts has no ``goal.confirmed``, and a
+held ``goal.disallowed`` that names a goal among its causes takes it off, even before the goal itself is withdrawn.
+``goal.own`` carries the team of the player who scored it: the goal counts for the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from detectors.lane import EventRecord, UpdateRecord
+
+_GOALS = ("goal.scored", "goal.own")
+
+
+class Score(msgspec.Struct, frozen=True):
+    """Goals of both teams, and how many of them wait for their confirmation."""
+
+    home: int = 0
+    away: int = 0
+    provisional: int = 0
+
+
+class ScoreKeeper:
+    """Holds the goal events that are asserted now."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, EventRecord] = {}
+
+    def apply(self, updates: Iterable[UpdateRecord]) -> None:
+        """Takes the next updates of the log; everything but goals is passed over."""
+        for update in updates:
+            event = update.event
+            if not event.kind.startswith("goal."):
+                continue
+            if update.diff > 0:
+                self._held[event.id] = event
+            elif self._held.get(event.id) == event:
+                del self._held[event.id]
+
+    def score(self) -> Score:
+        """The score by what is held now."""
+        disallowed = self._named_by("goal.disallowed")
+        confirmed = self._named_by("goal.confirmed")
+        goals = [e for e in self._held.values() if e.kind in _GOALS and e.id not in disallowed]
+        sides = [_scoring_side(goal) for goal in goals]
+        waiting = sum(goal.id not in confirmed for goal in goals)
+        return Score(sides.count("home"), sides.count("away"), waiting)
+
+    def _named_by(self, kind: str) -> set[str]:
+        return {cause for e in self._held.values() if e.kind == kind for cause in e.causes}
+
+
+def _scoring_side(goal: EventRecord) -> str:
+    if goal.kind == "goal.scored":
+        return goal.team
+    return {"home": "away", "away": "home"}.get(goal.team, "")

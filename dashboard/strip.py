@@ -1,0 +1,143 @@
+"""The health strip: small tables of how fast and how sure the system is, made ready to be shown.
+
+Two latencies are told apart. *Pipeline* latency is wall time between stages, as the feed measures it. *Detection*
+latency is arrival time at which an event was first asserted less the time at which it happened, on the stream's own
+clock; it is taken here from the update log.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from detectors.lane import Health, UpdateRecord
+
+#: Kinds whose detection latency is watched: the papers' own figures are for these.
+WATCHED: Final = {"hit": "hit", "pass.attempt": "pass", "shot.attempt": "shot"}
+#: Latencies kept of each watched kind: the newest minutes.
+KEPT: Final = 400
+ROWS: Final = 5
+PERCENTILES: Final = ("p50", "p95", "p99")
+_ABSENT: Final = "–"
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A small table: each row is a label and one text per column."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+
+class DetectionLatency:
+    """Newest detection latencies of the watched kinds, microseconds. Only an event's first assertion counts."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, deque[int]] = {name: deque(maxlen=KEPT) for name in WATCHED.values()}
+        self._newest_us: dict[str, int] = {}
+
+    def apply(self, updates: Iterable[UpdateRecord]) -> None:
+        """Takes the next updates of the log.
+
+        An event that is asserted again was told late or amended, and must not count twice; since the log is
+        nearly sorted by event time, an assertion at or before the newest event of its kind is passed over.
+        """
+        for update in updates:
+            name = WATCHED.get(update.event.kind)
+            if name is None or update.diff < 0:
+                continue
+            if update.event.ts_us > self._newest_us.get(name, -(2**62)):
+                self._newest_us[name] = update.event.ts_us
+                self._seen[name].append(update.emitted_us - update.event.ts_us)
+
+    def percentiles_ms(self) -> dict[str, dict[str, float]]:
+        """Watched name -> p50, p95, p99; names without a value are absent."""
+        return {name: percentiles_ms(seen) for name, seen in self._seen.items() if seen}
+
+
+def percentiles_ms(values_us: Iterable[int]) -> dict[str, float]:
+    """Percentiles by nearest rank.
+
+    >>> percentiles_ms([1000, 2000, 3000])["p50"]
+    2.0
+    """
+    ordered = sorted(values_us)
+    assert ordered, "percentiles of nothing"
+    return {
+        name: ordered[max(0, math.ceil(int(name[1:]) / 100 * len(ordered)) - 1)] / 1000 for name in PERCENTILES
+    }
+
+
+def strip_tables(
+    health: Health | None,
+    latency: Mapping[str, Mapping[str, float]],
+    detection: Mapping[str, Mapping[str, float]],
+    now_us: int,
+    frontier_us: int,
+) -> list[Table]:
+    """All tables of the strip, in the order in which they stand."""
+    return [
+        Table("Pipeline latency, ms", PERCENTILES, _latency_rows(latency)),
+        Table("Detection latency, ms", PERCENTILES, _latency_rows(detection)),
+        Table("Units with most slack", ("K ms", "alpha"), _unit_rows(health)),
+        Table("Ordering", ("",), _ordering_rows(health, now_us, frontier_us)),
+        Table("Repairs and losses", ("",), _repair_rows(health)),
+    ]
+
+
+def _latency_rows(latency: Mapping[str, Mapping[str, float]]) -> list[tuple[str, ...]]:
+    rows = [
+        (stage.replace("_", " "), *(_figure(values.get(name)) for name in PERCENTILES))
+        for stage, values in latency.items()
+    ]
+    return rows[:ROWS]
+
+
+def _unit_rows(health: Health | None) -> list[tuple[str, ...]]:
+    if health is None:
+        return []
+    slowest: Sequence[str] = sorted(health.slack_us, key=lambda unit: (-health.slack_us[unit], unit))[:ROWS]
+    return [
+        (unit.replace("_", " "), _figure(health.slack_us[unit] / 1000), _alpha(health.alpha.get(unit)))
+        for unit in slowest
+    ]
+
+
+def _ordering_rows(health: Health | None, now_us: int, frontier_us: int) -> list[tuple[str, ...]]:
+    known = health is not None and frontier_us > -(2**61)
+    lag = f"{max(0, now_us - frontier_us) / 1e6:,.2f} s" if known else _ABSENT
+    return [
+        ("frontier lag", lag),
+        ("buffered events", _count(health and health.buffered)),
+        ("held for repair", _count(health and health.held)),
+        ("late", _count(health and health.late)),
+        ("positions", _count(health and health.positions)),
+    ]
+
+
+def _repair_rows(health: Health | None) -> list[tuple[str, ...]]:
+    return [
+        ("retractions", _count(health and health.retractions)),
+        ("duplicates", _count(health and health.duplicates)),
+        ("quarantined", _count(health and health.quarantined)),
+        ("lost", _count(health and health.lost)),
+    ]
+
+
+def _figure(value: float | None) -> str:
+    """Milliseconds with as many digits as can be read at a glance."""
+    if value is None or not math.isfinite(value):
+        return _ABSENT
+    return f"{value:,.0f}" if value >= 9.95 else f"{value:.1f}"
+
+
+def _alpha(value: float | None) -> str:
+    return _ABSENT if value is None else f"{value:.2f}"
+
+
+def _count(value: int | None) -> str:
+    return _ABSENT if value is None else f"{value:,}"

@@ -1,0 +1,156 @@
+"""The timeline: the update log folded into events with a life.
+
+Theory of operation
+-------------------
+The log says only +1 and -1. What a person wants to see is each event once, with the state that it is in:
+
+* *tentative*: asserted, and something that may still arrive could change it (``ts_us`` is not below the frontier);
+* *confirmed*: asserted, and below the frontier. No message tells it: the frontier passes;
+* *withdrawn*: the last word about it was -1. It stays in the list, struck through, because people have seen it;
+* *amended* is no state but a history: -1 of the old record and +1 of another with the same id. ``revision``
+  counts how often that happened. A -1 followed by +1 of the very same record (a stage that was redone) is none.
+
+A -1 that names another record than the one held is the tail of an amendment that came in the other order, and
+changes nothing (as in ``detectors.lane.Follower``).
+
+Each change gets the next *version*, so that a page which knows version v asks for what came after. Memory is
+bounded: each family keeps its newest entries. Nothing that is counted (score, totals) depends on what is kept.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Final, Literal
+
+import msgspec
+
+from dashboard.families import FAMILY_NAMES, family_of
+from detectors.lane import EventRecord, UpdateRecord
+
+State = Literal["tentative", "confirmed", "withdrawn"]
+
+#: Entries kept of one family: a whole match of passes with their outcomes, some minutes of touches.
+KEPT_PER_FAMILY: Final = 3_000
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """One event of the timeline as it stands at ``version``.
+
+    ``emitted_us`` is the arrival time at which it was first asserted, ``changed_us`` that of the newest update.
+    """
+
+    record: EventRecord
+    state: State
+    revision: int
+    emitted_us: int
+    changed_us: int
+    version: int
+
+
+class Timeline:
+    """Events of one match with their states. Not thread safe; its owner locks."""
+
+    def __init__(self, kept_per_family: int = KEPT_PER_FAMILY) -> None:
+        assert kept_per_family > 0
+        self.version = 0
+        self.frontier_us = -(2**62)
+        #: Sum of diffs by kind: how many events of the kind are held true now.
+        self.totals: Counter[str] = Counter()
+        self.withdrawn_ever = 0
+        self.amended_ever = 0
+        self._kept_per_family = kept_per_family
+        # Dicts keep the order of insertion, and a changed entry is inserted anew: so each is sorted by version.
+        self._families: dict[str, dict[str, Entry]] = {name: {} for name in FAMILY_NAMES}
+        self._open: list[tuple[int, str, str]] = []
+
+    def apply(self, updates: Iterable[UpdateRecord]) -> None:
+        """Takes the next updates of the log, in its order."""
+        for update in updates:
+            assert update.diff in (-1, 1), f"update {update.seq}: diff {update.diff} is neither +1 nor -1"
+            self.totals[update.event.kind] += update.diff
+            if update.diff > 0:
+                self._assert(update)
+            else:
+                self._withdraw(update)
+
+    def advance(self, frontier_us: int) -> None:
+        """Confirms every held event below ``frontier_us``. A lower frontier than before changes nothing."""
+        self.frontier_us = max(self.frontier_us, frontier_us)
+        while self._open and self._open[0][0] < self.frontier_us:
+            ts_us, family, event_id = heapq.heappop(self._open)
+            entry = self._families[family].get(event_id)
+            if entry is not None and entry.state == "tentative" and entry.record.ts_us == ts_us:
+                self._put(family, entry, state="confirmed")
+
+    def get(self, event_id: str, kind: str) -> Entry | None:
+        """The entry of an event, or None if it was never seen or is no longer kept."""
+        return self._families[family_of(kind)].get(event_id)
+
+    def changes(self, since: int, families: Collection[str], limit: int) -> list[Entry]:
+        """The newest ``limit`` entries of ``families`` that changed after version ``since``, oldest change first."""
+        found: list[Entry] = []
+        for name in FAMILY_NAMES:
+            if name not in families:
+                continue
+            newest: list[Entry] = []
+            for entry in reversed(self._families[name].values()):
+                if entry.version <= since or len(newest) == limit:
+                    break
+                newest.append(entry)
+            found.extend(newest)
+        found.sort(key=lambda entry: entry.version)
+        return found[-limit:]
+
+    def recent(self, family: str, from_us: int) -> list[Entry]:
+        """Entries of a family that happened at or after ``from_us``, sorted by event time.
+
+        Looks at the newest changed first and stops after a run of old ones: an old event may change late, but
+        the page draws only what happened within seconds.
+        """
+        found: list[Entry] = []
+        old = 0
+        for entry in reversed(self._families[family].values()):
+            if entry.record.ts_us >= from_us:
+                found.append(entry)
+            else:
+                old += 1
+                if old > 100:
+                    break
+        return sorted(found, key=lambda entry: (entry.record.ts_us, entry.record.id))
+
+    def _assert(self, update: UpdateRecord) -> None:
+        record = update.event
+        family = family_of(record.kind)
+        before = self._families[family].get(record.id)
+        state: State = "confirmed" if record.ts_us < self.frontier_us else "tentative"
+        amended = before is not None and before.record != record
+        self.amended_ever += amended
+        entry = Entry(
+            record,
+            state,
+            before.revision + amended if before else 0,
+            before.emitted_us if before else update.emitted_us,
+            update.emitted_us,
+            0,
+        )
+        self._put(family, entry)
+        if state == "tentative":
+            heapq.heappush(self._open, (record.ts_us, family, record.id))
+
+    def _withdraw(self, update: UpdateRecord) -> None:
+        self.withdrawn_ever += 1
+        family = family_of(update.event.kind)
+        entry = self._families[family].get(update.event.id)
+        if entry is not None and entry.state != "withdrawn" and entry.record == update.event:
+            self._put(family, entry, state="withdrawn", changed_us=update.emitted_us)
+
+    def _put(self, family: str, entry: Entry, **changes: object) -> None:
+        """Stores an entry as the newest change of its family, and forgets the oldest if there are too many."""
+        self.version += 1
+        kept = self._families[family]
+        kept.pop(entry.record.id, None)
+        kept[entry.record.id] = msgspec.structs.replace(entry, version=self.version, **changes)
+        if len(kept) > self._kept_per_family:
+            del kept[next(iter(kept))]
