@@ -1,0 +1,61 @@
+"""Style and structure as tests: import directions, bounds on files, and what the pure folders must not contain."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("middleware", "detectors", "camera", "replay", "dashboard", "app")
+FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+PURE = [path for path in FILES if path.parent.name in ("middleware", "detectors")]
+
+
+def test_imports_go_to_lower_ranks_only():
+    linter = shutil.which("lint-imports", path=str(Path(sys.executable).parent)) or shutil.which("lint-imports")
+    if linter is None:
+        pytest.skip("import-linter is not installed")
+    done = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", PURE, ids=lambda p: f"{p.parent.name}/{p.name}")
+def test_pure_folders_have_no_clock_chance_or_output(path: Path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+    modules = {a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+    modules |= {(n.module or "").split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+    assert not names & {"print", "open", "input"}
+    assert not modules & {"time", "datetime", "random", "secrets", "socket", "logging", "os", "threading", "pyspark"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}/{p.name}")
+def test_every_public_name_has_a_docstring(path: Path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    bare = [node.name for node in _public(tree) if not ast.get_docstring(node)]
+    assert not bare, f"{path.name}: no docstring on {bare}"
+    if path.name != "__init__.py":
+        assert ast.get_docstring(tree), f"{path.name}: says nowhere what it is for"
+
+
+def _public(tree: ast.Module):
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield node
+
+
+def test_no_file_has_outgrown_its_room():
+    long = {p.name: n for p in FILES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 500}
+    assert not long, f"split these: {long}"
+
+
+def test_no_unfinished_business_is_committed():
+    word = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+    found = [p.name for p in FILES if word.search(p.read_text(encoding="utf-8"))]
+    assert not found
