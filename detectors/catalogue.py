@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from detectors.ball import AccelerationPeak, BallTurn, SpeedStep
 from detectors.conditioning import Conditioning
 from detectors.facts import Fact
 from detectors.frames import FrameFusion
@@ -12,19 +13,50 @@ from detectors.fusion import ActiveBall, PlayerFusion
 from detectors.health import TransmitterHealth
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord
+from detectors.lines import GoalMouth, LineCrossing
+from detectors.passes import Interception, PassAttempt, PassOutcome
+from detectors.possession import IndividualPossession, TeamPossession
+from detectors.proximity import Near, NearestPlayer, PossessionZone
+from detectors.touches import KickReleased, PlayerHitsBall, SoftTouch
 from middleware.detector import Detector
 from middleware.events import Event
 
 
 def build_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
     """All detectors for a match, parameterised from its sheet. ``middleware.hierarchy.Hierarchy`` sorts them."""
-    return signal_detectors(sheet)
+    return (*signal_detectors(sheet), *contact_detectors(sheet), LineCrossing(sheet), GoalMouth(sheet))
 
 
 def signal_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
     """Level 1. Players are fused from limbs only where limbs are declared."""
     fusion: tuple[Detector[Any], ...] = (PlayerFusion(),) if sheet.quality.limbs else ()
     return (Conditioning(sheet), *fusion, ActiveBall(sheet), FrameFusion(sheet), TransmitterHealth(sheet))
+
+
+def contact_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
+    """Levels 2 to 5: from the ball's bends to who touched it."""
+    return (
+        AccelerationPeak(sheet),
+        BallTurn(sheet),
+        SpeedStep(sheet),
+        Near(sheet),
+        PossessionZone(),
+        NearestPlayer(),
+        PlayerHitsBall(sheet),
+        SoftTouch(sheet),
+        KickReleased(sheet),
+    )
+
+
+def action_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
+    """Levels 6 and 7: possession, passes and shots."""
+    return (
+        IndividualPossession(sheet),
+        TeamPossession(sheet),
+        PassAttempt(sheet),
+        PassOutcome(),
+        Interception(),
+    )
 
 
 def level_of_kinds(detectors: Iterable[Detector[Any]]) -> Mapping[str, int]:

@@ -1,0 +1,306 @@
+"""Level 4: who is near the ball: limbs or players within reach, the possession zone, the nearest player.
+
+Theory of operation
+-------------------
+With limb transmitters the reach is DEBS 2013's: 1 m between limb and ball, in space, looked at on every ball
+state. A centroid stands for a whole body: half a metre of leg is added, distance is measured over the ground
+(a header is near), and a ball above a jumping player's head is not near. Both go through the same code; only
+where bodies come from differs: ``limb.state`` or ``frame``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from detectors.facts import Fact, fact_event
+from detectors.inputs import MatchSheet, Team
+from detectors.states import BallState, BodyState, Frame
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class NearParameters(msgspec.Struct, frozen=True):
+    """``enter_m``, ``leave_m``: hierarchy 4.1 (1 m is DEBS 2013). ``contact_m``: contact band in the payload.
+    ``leg_m``: added for centroids: a boot plays half a metre beside the body's middle (ours; kicks labelled in
+    the Opta clip start within 1.5 m of the centroid). ``height_max_m``: a jumping header (ours).
+    ``stale_us``: limbs unheard for so long are left out (1.7)."""
+
+    enter_m: float = 1.0
+    leave_m: float = 1.2
+    contact_m: float = 0.35
+    leg_m: float = 0.5
+    height_max_m: float = 2.7
+    stale_us: int = 200_000
+
+
+class Closest(msgspec.Struct, frozen=True, gc=False):
+    """Payload of ``ball.closest``: who near the ball is closest to it from now on; ``key`` empty if nobody is near.
+
+    ``key`` is the object id, with ``/limb`` where limbs are known.
+    """
+
+    key: str
+    object_id: str = ""
+    team: Team = ""
+    limb: str = ""
+    distance_m: float = math.inf
+
+
+class NearState(msgspec.Struct, frozen=True, gc=False):
+    """Newest limbs by key (empty on centroids); keys that are near, sorted; the closest of them."""
+
+    limbs: dict[str, Event] = {}
+    near: tuple[str, ...] = ()
+    closest: str = ""
+
+
+class Near:
+    """4.1: ``near`` and ``not_near`` of limbs or players, and ``ball.closest`` (internal) among the near ones."""
+
+    def __init__(self, sheet: MatchSheet, parameters: NearParameters | None = None) -> None:
+        self.parameters = p = parameters or NearParameters()
+        limbs = bool(sheet.quality.limbs)
+        leg_m = 0.0 if limbs else p.leg_m
+        self._enter2_m2 = (p.enter_m + leg_m) ** 2
+        self._leave2_m2 = (p.leave_m + leg_m) ** 2
+        self._limbs = limbs
+        self.spec = Spec(
+            name="near_ball",
+            number="4.1",
+            level=4,
+            inputs=("limb.state", "ball.state") if limbs else ("frame",),
+            outputs=("not_near", "near", "ball.closest"),
+            internal=("ball.closest",),
+            parameters=msgspec.structs.asdict(p),
+            source="DEBS 2013 Q2; 002/004 'Is Near', 'Is Not Near'",
+        )
+
+    def initial(self) -> NearState:
+        """Nobody near."""
+        return NearState()
+
+    def step(self, state: NearState, event: Event) -> Step[NearState]:
+        """Takes a limb, or looks around the ball."""
+        payload = event.payload
+        if isinstance(payload, BodyState):
+            return NearState({**state.limbs, event.source: event}, state.near, state.closest), NOTHING
+        if isinstance(payload, Frame):
+            if payload.ball is None:
+                return state, NOTHING
+            return self._look(state, event.ts_us, payload.ball, self._players(state, payload.ball, payload))
+        assert isinstance(payload, BallState)
+        return self._look(state, event.ts_us, payload, self._bodies(state, payload, event.ts_us))
+
+    def _players(self, state: NearState, ball: BallState, frame: Frame) -> list[tuple[float, str, BodyState]]:
+        """Squared distance, key and body of the centroids within reach."""
+        if ball.z_m > self.parameters.height_max_m:
+            return []
+        x_m, y_m, leave2 = ball.x_m, ball.y_m, self._leave2_m2
+        found = []
+        for body in frame.players:
+            dx = body.x_m - x_m
+            dy = body.y_m - y_m
+            d2 = dx * dx + dy * dy
+            if d2 <= leave2 and (d2 < self._enter2_m2 or body.object_id in state.near):
+                found.append((d2, body.object_id, body))
+        return found
+
+    def _bodies(self, state: NearState, ball: BallState, now_us: int) -> list[tuple[float, str, BodyState]]:
+        """The same of limbs, in space, each carried on to now at its last velocity."""
+        found = []
+        for key, event in state.limbs.items():
+            limb = event.payload
+            assert isinstance(limb, BodyState)
+            age_s = (now_us - event.ts_us) * 1e-6
+            dx = limb.x_m + limb.vx_m_s * age_s - ball.x_m
+            if abs(dx) > 2.0 or age_s * 1e6 > self.parameters.stale_us:
+                continue
+            dy = limb.y_m + limb.vy_m_s * age_s - ball.y_m
+            dz = limb.z_m - ball.z_m
+            d2 = dx * dx + dy * dy + dz * dz
+            if d2 <= self._leave2_m2 and (d2 < self._enter2_m2 or key in state.near):
+                found.append((d2, key, limb))
+        return found
+
+    def _look(
+        self, state: NearState, ts_us: int, ball: BallState, found: list[tuple[float, str, BodyState]]
+    ) -> Step[NearState]:
+        if not found and not state.near:
+            return state, NOTHING
+        found.sort(key=_by_distance)
+        near = tuple(sorted(key for _, key, _ in found))
+        closest = found[0][1] if found else ""
+        if near == state.near and closest == state.closest:
+            return state, NOTHING
+        out = [self._left(key, ts_us, ball) for key in state.near if key not in near]
+        out.extend(
+            self._came(key, ts_us, ball, body, math.sqrt(d2)) for d2, key, body in found if key not in state.near
+        )
+        if closest != state.closest:
+            out.append(Event("ball.closest", ts_us, "ball", ts_us, _closest(found)))
+        return NearState(state.limbs, near, closest), out
+
+    def _left(self, key: str, ts_us: int, ball: BallState) -> Event:
+        object_id, _, limb = key.partition("/")
+        fact = Fact(limb, "", object_id, ball.x_m, ball.y_m, ball.z_m)
+        return fact_event("not_near", ts_us, f"{key}:{ts_us}", fact)
+
+    def _came(self, key: str, ts_us: int, ball: BallState, body: BodyState, distance_m: float) -> Event:
+        detail = {"distance_m": round(distance_m, 3), "contact": distance_m < self.parameters.contact_m}
+        fact = Fact(
+            body.limb, body.team, body.object_id, ball.x_m, ball.y_m, ball.z_m, detail=detail
+        )
+        return fact_event("near", ts_us, f"{key}:{ts_us}", fact)
+
+
+def _by_distance(entry: tuple[float, str, BodyState]) -> tuple[float, str]:
+    return entry[0], entry[1]
+
+
+def _closest(found: list[tuple[float, str, BodyState]]) -> Closest:
+    if not found:
+        return Closest("")
+    d2, key, body = found[0]
+    return Closest(key, body.object_id, body.team, body.limb, math.sqrt(d2))
+
+
+class ZoneParameters(msgspec.Struct, frozen=True):
+    """``enter_m``: databallpy's pz_radius, StreamTeam's maxBallPossessionChangeDist. ``leave_m``: hysteresis, ours."""
+
+    enter_m: float = 1.5
+    leave_m: float = 1.7
+
+
+class PossessionZone:
+    """4.2: ``pz.enter`` and ``pz.leave``: a player's distance over the ground, so that headers count."""
+
+    def __init__(self, parameters: ZoneParameters | None = None) -> None:
+        self.parameters = parameters or ZoneParameters()
+        self.spec = Spec(
+            name="possession_zone",
+            number="4.2",
+            level=4,
+            inputs=("frame",),
+            outputs=("pz.leave", "pz.enter"),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="databallpy; StreamTeam",
+        )
+
+    def initial(self) -> tuple[str, ...]:
+        """Nobody in the zone. The state is the sorted object ids of those in it."""
+        return ()
+
+    def step(self, state: tuple[str, ...], event: Event) -> Step[tuple[str, ...]]:
+        """Looks around the ball."""
+        frame = event.payload
+        assert isinstance(frame, Frame)
+        ball = frame.ball
+        if ball is None:
+            return state, NOTHING
+        x_m, y_m = ball.x_m, ball.y_m
+        enter2, leave2 = self.parameters.enter_m**2, self.parameters.leave_m**2
+        inside = []
+        for body in frame.players:
+            dx = body.x_m - x_m
+            dy = body.y_m - y_m
+            d2 = dx * dx + dy * dy
+            if d2 <= leave2 and (d2 < enter2 or body.object_id in state):
+                inside.append(body)
+        ids = tuple(body.object_id for body in inside)
+        if ids == state:
+            return state, NOTHING
+        out = [_zone_event("pz.leave", event.ts_us, ball, player) for player in state if player not in ids]
+        out.extend(
+            _zone_event("pz.enter", event.ts_us, ball, body.object_id, body.team)
+            for body in inside
+            if body.object_id not in state
+        )
+        return ids, out
+
+
+def _zone_event(kind: str, ts_us: int, ball: BallState, player: str, team: Team = "") -> Event:
+    fact = Fact("", team, player, ball.x_m, ball.y_m, ball.z_m)
+    return fact_event(kind, ts_us, f"{player}:{ts_us}", fact)
+
+
+class NearestParameters(msgspec.Struct, frozen=True):
+    """Hysteresis of 4.3: a new one must be nearer by ``margin_m``, or nearest for ``hold_us``."""
+
+    margin_m: float = 0.3
+    hold_us: int = 100_000
+
+
+class Nearest(msgspec.Struct, frozen=True, gc=False):
+    """Of one group: who is nearest; who has challenged him since when."""
+
+    player: str = ""
+    challenger: str = ""
+    since_us: int = 0
+
+
+class NearestPlayer:
+    """4.3: ``nearest.changed`` x {overall, home, away}: the nearest player to the ball over the ground."""
+
+    GROUPS = ("overall", "home", "away")
+
+    def __init__(self, parameters: NearestParameters | None = None) -> None:
+        self.parameters = parameters or NearestParameters()
+        self.spec = Spec(
+            name="nearest_player",
+            number="4.3",
+            level=4,
+            inputs=("frame",),
+            outputs=("nearest.changed",),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="polimi's DEBS 2013 variant (closest player)",
+        )
+
+    def initial(self) -> tuple[Nearest, Nearest, Nearest]:
+        """Nobody is nearest."""
+        return Nearest(), Nearest(), Nearest()
+
+    def step(
+        self, state: tuple[Nearest, Nearest, Nearest], event: Event
+    ) -> Step[tuple[Nearest, Nearest, Nearest]]:
+        """Ranks the players by distance to the ball."""
+        frame = event.payload
+        assert isinstance(frame, Frame)
+        if frame.ball is None:
+            return state, NOTHING
+        x_m, y_m = frame.ball.x_m, frame.ball.y_m
+        ranked = sorted(((b.x_m - x_m) ** 2 + (b.y_m - y_m) ** 2, b.object_id, b.team) for b in frame.players)
+        first = {team: (d2, name) for d2, name, team in reversed(ranked)}
+        out: list[Event] = []
+        overall = self._challenge(state[0], "overall", ranked[0][:2] if ranked else None, ranked, event, out)
+        home = self._challenge(state[1], "home", first.get("home"), ranked, event, out)
+        away = self._challenge(state[2], "away", first.get("away"), ranked, event, out)
+        return (overall, home, away), out or NOTHING
+
+    def _challenge(
+        self,
+        nearest: Nearest,
+        group: str,
+        best: tuple[float, str] | None,
+        ranked: list[tuple[float, str, Team]],
+        event: Event,
+        out: list[Event],
+    ) -> Nearest:
+        if best is None or best[1] == nearest.player:
+            return Nearest(nearest.player) if nearest.challenger else nearest
+        d2, name = best
+        held = next((d for d, other, _ in ranked if other == nearest.player), math.inf)
+        since_us = nearest.since_us if nearest.challenger == name else event.ts_us
+        by_margin = math.sqrt(held) - math.sqrt(d2) >= self.parameters.margin_m
+        if not by_margin and event.ts_us - since_us < self.parameters.hold_us:
+            return Nearest(nearest.player, name, since_us)
+        out.append(self._changed(group, name, math.sqrt(d2), ranked, event))
+        return Nearest(name)
+
+    def _changed(
+        self, group: str, name: str, distance_m: float, ranked: list[tuple[float, str, Team]], event: Event
+    ) -> Event:
+        team = next(team for _, other, team in ranked if other == name)
+        fact = Fact(group, team, name, detail={"distance_m": round(distance_m, 2)})
+        return fact_event("nearest.changed", event.ts_us, f"{group}:{event.ts_us}", fact)
