@@ -1,6 +1,11 @@
 """How blocks travel through a Spark row: several of them, each with its times, in one binary value.
 
 Spark's cost is by the row, so at full speed a row carries many blocks; paced, it carries what is due now.
+
+Rows are padded, because a row that is not pushed out whole waits for the one after it. Python's buffered
+writer passes on at once only what is larger than its buffer, and keeps what is smaller, the few bytes of
+Arrow's alignment included, until more comes. So a row's bytes are the last column, are larger than the buffer
+(``spark.buffer.size``, 512) and are a multiple of Arrow's alignment, so that nothing follows them.
 """
 
 from __future__ import annotations
@@ -9,28 +14,41 @@ import struct
 from collections.abc import Iterator
 
 _HEAD = struct.Struct("<qqI")
+_ALIGNMENT = 64
+_LEAST = 1024
 
 
 def pack(arrival_us: int, due_wall_us: int, payload: bytes) -> bytes:
     """One block: when it arrived (stream's clock), when it reached the source (wall clock), and its bytes."""
+    assert payload, "a block is never empty: it has at least its version byte"
     return _HEAD.pack(arrival_us, due_wall_us, len(payload)) + payload
 
 
+def pad(frames: bytes) -> bytes:
+    """``frames`` filled up with zeros, which :func:`unpack` leaves out.
+
+    >>> len(pad(b"")), len(pad(bytes(1024))), len(pad(bytes(1025)))
+    (1024, 1024, 1088)
+    """
+    size = max(_LEAST, -(-len(frames) // _ALIGNMENT) * _ALIGNMENT)
+    return frames.ljust(size, b"\0")
+
+
 def unpack(frames: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """The blocks of a row, as (arrival_us, due_wall_us, payload).
+    """The blocks of a row, as (arrival_us, due_wall_us, payload). An empty payload begins the padding.
 
     Raises:
         ValueError: the bytes end within a block.
 
-    >>> list(unpack(pack(5, 7, b"ab") + pack(6, 8, b"")))
-    [(5, 7, b'ab'), (6, 8, b'')]
+    >>> list(unpack(pad(pack(5, 7, b"ab") + pack(6, 8, b"c"))))
+    [(5, 7, b'ab'), (6, 8, b'c')]
     """
     position = 0
-    while position < len(frames):
-        if position + _HEAD.size > len(frames):
-            raise ValueError("a row ends within the head of a block")
+    while position + _HEAD.size <= len(frames):
         arrival_us, due_wall_us, size = _HEAD.unpack_from(frames, position)
         position += _HEAD.size
+        if size == 0:
+            return
         if position + size > len(frames):
             raise ValueError(f"a row ends within the block that arrived at {arrival_us} us")
         yield arrival_us, due_wall_us, frames[position : position + size]

@@ -28,7 +28,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
-from app.framing import pack
+from app.framing import pack, pad
 from replay.capture import Capture
 
 #: One row of the stream: blocks of one match, of one range of arrival times.
@@ -193,7 +193,12 @@ class SimSource(CaptureSource):
 
 
 def _row(match: str, part: CaptureRange, frames: bytes, *, closing: bool = False) -> pa.RecordBatch:
-    values = [[match], [part.start_us], [part.end_us], [part.last], [closing], [frames]]
+    """A row, and an empty one after it: Spark asks whether there is a next row before it hands one on.
+
+    Without the second row, each would wait in the JVM for the block after it.
+    """
+    fields = [match, part.start_us, part.end_us, part.last]
+    values = [*([value, value] for value in fields), [closing, False], [pad(frames), b""]]
     columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
 

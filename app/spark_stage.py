@@ -104,6 +104,8 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
     matches: dict[str, MatchStage] = {}
     for batch in batches:
         for row in batch.to_pylist():
+            if not row["frames"]:  # only there to push the row before it out, see app.spark_source
+                continue
             if row["match"] not in matches:
                 matches[row["match"]] = MatchStage(config, row["match"], row["start_us"], row["end_us"])
             matches[row["match"]].take(row)
