@@ -13,6 +13,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from camera.head import Pose
+from camera.mount import Mount
 from dashboard.feed import Aim, CameraPose
 from dashboard.server import serve
 from detectors.inputs import MatchSheet, Player, Team
@@ -174,6 +176,9 @@ class Choreography:
         where = {"x_m": x_m, "y_m": y_m, "team": team, "player": passer}
         hit = demo_event("hit", ts_us, anchor, **where)
         self._feed.publish(hit, at_us=ts_us + 60_000)
+        if number % 8 == 0:
+            self._feed.publish(demo_event("play.live", ts_us, anchor))
+            self._feed.publish(demo_event("team.possession", ts_us, anchor, team=team, variant=team))
         if number % _SHOT_EVERY == _SHOT_EVERY - 1:
             self._shoot(number, ts_us, where, team)
             return
@@ -251,20 +256,17 @@ def _foot(number: int) -> tuple[float, float]:
 
 
 def _camera(view: View) -> CameraPose:
-    """A camera at the halfway line that frames the ball; the head lags a little behind its plan."""
+    """The default mount with its eye on the ball; the head lags a little behind its plan."""
     assert view.ball is not None
-    x_m, y_m = view.ball.x_m, view.ball.y_m
-    planned, achieved = (_aim(x_m * share, y_m * share) for share in (0.85, 0.8))
+    achieved, planned = (_aim(0.85 * view.ball.x_m - lag_m, 0.6 * view.ball.y_m) for lag_m in (2.0, 0.0))
     return CameraPose("main", achieved, planned)
 
 
 def _aim(x_m: float, y_m: float) -> Aim:
-    near, far = 13.0, 19.0
-    corners = (
-        (x_m - near, y_m - 9), (x_m + near, y_m - 9), (x_m + far, y_m + 12), (x_m - far, y_m + 12),
-    )  # fmt: skip
-    pan = math.degrees(math.atan2(x_m, 60 + y_m))
-    return Aim(pan, -math.degrees(math.atan2(16, 60 + y_m)), 24.0, corners)
+    mount = Mount()
+    pan_deg, tilt_deg = mount.aim(x_m, y_m)
+    pose = Pose(pan_deg, tilt_deg, 22.0)
+    return Aim(pan_deg, tilt_deg, pose.width_deg, tuple(mount.footprint(pose, 16 / 9)))
 
 
 def _health(now_us: int, passes: int) -> Health:

@@ -19,15 +19,14 @@ class Aim(msgspec.Struct, frozen=True, gc=False):
     """Where a camera points and what it sees of the pitch.
 
     Attributes:
-        pan_deg, tilt_deg: head angles in the camera's own convention, shown as they are.
-        zoom_deg: horizontal field of view; smaller is closer.
+        pan_deg, tilt_deg, width_deg: as in ``camera.mount``; the width of the picture is its zoom.
         footprint: corners of the picture on the ground, in order, ``(x_m, y_m)`` in pitch coordinates; empty
             if the picture does not meet the ground.
     """
 
     pan_deg: float
     tilt_deg: float
-    zoom_deg: float
+    width_deg: float
     footprint: tuple[tuple[float, float], ...] = ()
 
 

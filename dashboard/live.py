@@ -23,8 +23,8 @@ from dashboard.timeline import Entry, State, Timeline
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord, UpdateRecord, View
 
-#: Events in one message at most; the page's list holds as many.
-ROWS_PER_MESSAGE: Final = 200
+#: Events in the first message to a page; its list holds as many.
+ROWS_AT_FIRST: Final = 200
 #: What tells how play stands: the newest held event of each is shown beside the clock. A few older ones are kept
 #: to fall back on when the newest is withdrawn.
 _PLAY: Final = "play"
@@ -111,7 +111,7 @@ class LiveState:
             self._catch_up()
             message = Message(self.feed.now_us(), self._timeline.version, self.feed.ended())
             if hello or message.version > since:
-                self._add_events(message, since, families)
+                self._add_events(message, since, families, ROWS_AT_FIRST if hello else None)
             if strip:
                 self._add_strip(message)
         _add_view(message, self.feed.latest_view())
@@ -146,8 +146,10 @@ class LiveState:
     def _newest_situation(self, topic: str) -> EventRecord | None:
         return max(self._situation[topic], key=lambda event: event.ts_us, default=None)
 
-    def _add_events(self, message: Message, since: int, families: Collection[str]) -> None:
-        message.rows = [_row(entry) for entry in self._timeline.changes(since, families, ROWS_PER_MESSAGE)]
+    def _add_events(
+        self, message: Message, since: int, families: Collection[str], limit: int | None
+    ) -> None:
+        message.rows = [_row(entry) for entry in self._timeline.changes(since, families, limit)]
         message.marks = marks(self._timeline, message.now_us)
         message.score = self._score.score()
         play, holder = self._newest_situation(_PLAY), self._newest_situation(_POSSESSION)

@@ -10,8 +10,9 @@ from dash.development.base_component import Component
 
 from dashboard.families import FAMILIES
 from dashboard.feed import Feed
-from dashboard.pitch import check_size, extent_m, pitch_figure
+from dashboard.pitch import extent_m, pitch_figure
 from detectors.inputs import MatchSheet
+from detectors.pitch import pitch_of
 
 ASSETS: Final = Path(__file__).parent / "assets"
 STATES: Final = ("tentative", "confirmed", "withdrawn")
@@ -28,10 +29,10 @@ def build_app(feed: Feed) -> Dash:
     """The Dash application over ``feed``, with every script and style served by itself.
 
     Raises:
-        PitchError: the sheet's pitch is too small for its markings.
+        detectors.pitch.PitchError: the sheet gives a pitch that cannot be played on.
     """
     sheet = feed.sheet()
-    check_size(sheet.length_m, sheet.width_m)
+    pitch_of(sheet)  # a bad sheet is told at the start, not when the first page is opened
     app = Dash(
         __name__,
         assets_folder=str(ASSETS),
@@ -70,11 +71,10 @@ def _header(sheet: MatchSheet) -> Component:
             html.Div(
                 [
                     html.Span(sheet.home, className="team home", id="home-name"),
-                    html.Span("0", className="goals", id="home-goals"),
+                    _goals("home"),
                     html.Span("–", className="dash"),
-                    html.Span("0", className="goals", id="away-goals"),
+                    _goals("away"),
                     html.Span(sheet.away, className="team away", id="away-name"),
-                    html.Span("", id="provisional", className="provisional"),
                 ],
                 className="scoreline",
             ),
@@ -95,15 +95,23 @@ def _header(sheet: MatchSheet) -> Component:
     )
 
 
+def _goals(team: str) -> Component:
+    """A team's goals, and beneath them how many may still be taken back."""
+    return html.Span(
+        [html.Span("0", id=f"{team}-goals"), html.Small("", id=f"{team}-provisional")], className="goals"
+    )
+
+
 def _pitch(sheet: MatchSheet) -> Component:
-    half_x, half_y = extent_m(sheet.length_m, sheet.width_m)
+    pitch = pitch_of(sheet)
+    half_x, half_y = extent_m(pitch)
     return html.Section(
         [
             html.Div(
                 [
                     dcc.Graph(
                         id="pitch",
-                        figure=pitch_figure(sheet.length_m, sheet.width_m),
+                        figure=pitch_figure(pitch),
                         config={"staticPlot": True, "displayModeBar": False, "responsive": True},
                         responsive=True,
                     ),

@@ -1,8 +1,8 @@
-"""The pitch as a figure: markings of Law 1 for any length and width, in metres, origin at the centre spot.
+"""The pitch as a figure: markings of Law 1 for any length and width.
 
 Only what stands still is drawn here, once. Everything that moves is painted over it by the page, which relies on
 one agreement: the figure has no margins and fills a box of the aspect ratio of :func:`extent_m`, so that metres map
-to pixels linearly.
+to pixels linearly. (mplsoccer has no pitch for plotly, and its pitches are drawn with margins of their own.)
 """
 
 from __future__ import annotations
@@ -12,14 +12,21 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-# IFAB Laws of the Game, Law 1, metres.
-GOAL_WIDTH_M: Final = 7.32
-GOAL_AREA_M: Final = 5.5
-PENALTY_AREA_M: Final = 16.5
-PENALTY_MARK_M: Final = 11.0
-CIRCLE_M: Final = 9.15
-CORNER_ARC_M: Final = 1.0
+from detectors.pitch import (
+    CIRCLE_RADIUS_M,
+    CORNER_ARC_RADIUS_M,
+    ENDS,
+    GOAL_AREA_DEPTH_M,
+    GOAL_AREA_HALF_WIDTH_M,
+    GOAL_HALF_WIDTH_M,
+    PENALTY_AREA_DEPTH_M,
+    PENALTY_AREA_HALF_WIDTH_M,
+    PENALTY_MARK_DISTANCE_M,
+    Pitch,
+    end_sign,
+)
 
+#: Depth of the net behind the goal line: Law 1 sets none, this is the usual one.
 GOAL_DEPTH_M: Final = 2.0
 MARGIN_M: Final = 4.0
 STRIPES: Final = 14
@@ -30,61 +37,53 @@ SURROUND: Final = "#122720"
 LINE: Final = "rgba(226, 238, 232, 0.62)"
 
 Path = list[tuple[float, float]]
+Box = tuple[float, float, float, float]
 
 
-class PitchError(ValueError):
-    """A pitch that cannot hold its markings; the message names the measure."""
+def extent_m(pitch: Pitch) -> tuple[float, float]:
+    """Half width and half height of the drawn picture: the pitch and a margin for goals and balls that went out.
 
-
-def extent_m(length_m: float, width_m: float) -> tuple[float, float]:
-    """Half width and half height of the drawn picture: the pitch and a margin for goals, benches and balls out.
-
-    >>> extent_m(105.0, 68.0)
+    >>> extent_m(Pitch(52.5, 34.0))
     (56.5, 38.0)
     """
-    return length_m / 2 + MARGIN_M, width_m / 2 + MARGIN_M
+    return pitch.half_length_m + MARGIN_M, pitch.half_width_m + MARGIN_M
 
 
-def check_size(length_m: float, width_m: float) -> None:
-    """Raises PitchError unless the penalty areas and the centre circle fit beside each other."""
-    if not (math.isfinite(length_m) and length_m / 2 >= PENALTY_MARK_M + 2 * CIRCLE_M):
-        raise PitchError(f"pitch length {length_m} m is too short for its markings")
-    if not (math.isfinite(width_m) and width_m >= GOAL_WIDTH_M + 2 * PENALTY_AREA_M):
-        raise PitchError(f"pitch width {width_m} m is too small for its penalty areas")
-
-
-def boxes(length_m: float, width_m: float) -> dict[str, tuple[float, float, float, float]]:
+def boxes(pitch: Pitch) -> dict[str, Box]:
     """Rectangular markings by name, each ``(x0, y0, x1, y1)`` in metres."""
-    found = {"field": (-length_m / 2, -width_m / 2, length_m / 2, width_m / 2)}
-    for side, sign in (("left", -1), ("right", 1)):
-        goal_line = sign * length_m / 2
-        for name, depth_m in (("penalty_area", PENALTY_AREA_M), ("goal_area", GOAL_AREA_M)):
-            half = GOAL_WIDTH_M / 2 + depth_m
-            found[f"{name}_{side}"] = (goal_line, -half, goal_line - sign * depth_m, half)
-        found[f"goal_{side}"] = (goal_line, -GOAL_WIDTH_M / 2, goal_line + sign * GOAL_DEPTH_M, GOAL_WIDTH_M / 2)
+    length, width = pitch.half_length_m, pitch.half_width_m
+    found = {"field": (-length, -width, length, width)}
+    for end in ENDS:
+        sign = end_sign(end)
+        line = sign * length
+        for name, depth, half in (
+            ("penalty_area", PENALTY_AREA_DEPTH_M, PENALTY_AREA_HALF_WIDTH_M),
+            ("goal_area", GOAL_AREA_DEPTH_M, GOAL_AREA_HALF_WIDTH_M),
+            ("goal", -GOAL_DEPTH_M, GOAL_HALF_WIDTH_M),
+        ):
+            found[f"{name}_{end}"] = (line, -half, line - sign * depth, half)
     return found
 
 
-def spots(length_m: float) -> Path:
+def spots(pitch: Pitch) -> Path:
     """Centre and penalty marks."""
-    mark = length_m / 2 - PENALTY_MARK_M
-    return [(0.0, 0.0), (-mark, 0.0), (mark, 0.0)]
+    return [(0.0, 0.0), *(pitch.penalty_mark(end) for end in ENDS)]
 
 
-def arcs(length_m: float, width_m: float) -> dict[str, Path]:
-    """Curved markings by name as point lists: centre circle, the two penalty arcs, the four corner arcs."""
-    found = {"circle": arc((0.0, 0.0), CIRCLE_M, 0.0, 2 * math.pi)}
+def arcs(pitch: Pitch) -> dict[str, Path]:
+    """Curved markings by name as points: centre circle, two penalty arcs, four corner arcs."""
+    found = {"circle": arc((0.0, 0.0), CIRCLE_RADIUS_M, 0.0, 2 * math.pi)}
     # The arc is that part of the circle round the penalty mark which lies outside the penalty area.
-    half_angle = math.acos((PENALTY_AREA_M - PENALTY_MARK_M) / CIRCLE_M)
-    for side, sign in (("left", -1), ("right", 1)):
-        facing = 0.0 if sign < 0 else math.pi
-        mark = (sign * (length_m / 2 - PENALTY_MARK_M), 0.0)
-        found[f"penalty_{side}"] = arc(mark, CIRCLE_M, facing - half_angle, facing + half_angle)
-        for flank, across in (("low", -1), ("high", 1)):
-            corner = (sign * length_m / 2, across * width_m / 2)
-            inward = math.atan2(-across, -sign)
-            found[f"corner_{side}_{flank}"] = arc(
-                corner, CORNER_ARC_M, inward - math.pi / 4, inward + math.pi / 4, points=9
+    spread = math.acos((PENALTY_AREA_DEPTH_M - PENALTY_MARK_DISTANCE_M) / CIRCLE_RADIUS_M)
+    for end in ENDS:
+        sign = end_sign(end)
+        infield = 0.0 if sign < 0 else math.pi
+        found[f"penalty_{end}"] = arc(pitch.penalty_mark(end), CIRCLE_RADIUS_M, infield - spread, infield + spread)
+        for flank in (-1, 1):
+            corner = (sign * pitch.half_length_m, flank * pitch.half_width_m)
+            inward = math.atan2(-flank, -sign)
+            found[f"corner_{end}_{'low' if flank < 0 else 'high'}"] = arc(
+                corner, CORNER_ARC_RADIUS_M, inward - math.pi / 4, inward + math.pi / 4, points=9
             )
     return found
 
@@ -96,17 +95,12 @@ def arc(centre: tuple[float, float], radius_m: float, start: float, stop: float,
     return [(centre[0] + radius_m * math.cos(a), centre[1] + radius_m * math.sin(a)) for a in angles]
 
 
-def pitch_figure(length_m: float, width_m: float) -> go.Figure:
-    """The empty pitch.
-
-    Raises:
-        PitchError: the pitch is too small for its markings.
-    """
-    check_size(length_m, width_m)
-    half_x, half_y = extent_m(length_m, width_m)
+def pitch_figure(pitch: Pitch) -> go.Figure:
+    """The empty pitch."""
+    half_x, half_y = extent_m(pitch)
     figure = go.Figure()
     figure.update_layout(
-        shapes=[*_stripes(length_m, width_m), *_lines(length_m, width_m)],
+        shapes=[*_stripes(pitch), *_lines(pitch)],
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         paper_bgcolor=SURROUND,
         plot_bgcolor=SURROUND,
@@ -119,38 +113,38 @@ def pitch_figure(length_m: float, width_m: float) -> go.Figure:
     return figure
 
 
-def _stripes(length_m: float, width_m: float) -> list[dict[str, object]]:
+def _stripes(pitch: Pitch) -> list[dict[str, object]]:
     """Mown stripes: they let the eye judge distance and speed."""
-    step = length_m / STRIPES
+    length, width = pitch.half_length_m, pitch.half_width_m
+    step = 2 * length / STRIPES
     return [
         {
             "type": "rect", "layer": "below", "line": {"width": 0},
             "fillcolor": GRASS if i % 2 else GRASS_LIGHT,
-            "x0": -length_m / 2 + i * step, "x1": -length_m / 2 + (i + 1) * step,
-            "y0": -width_m / 2, "y1": width_m / 2,
+            "x0": -length + i * step, "x1": -length + (i + 1) * step, "y0": -width, "y1": width,
         }
         for i in range(STRIPES)
-    ]
+    ]  # fmt: skip
 
 
-def _lines(length_m: float, width_m: float) -> list[dict[str, object]]:
+def _lines(pitch: Pitch) -> list[dict[str, object]]:
     pen = {"color": LINE, "width": 1.4}
+    width = pitch.half_width_m
     shapes: list[dict[str, object]] = [
         {"type": "rect", "name": name, "x0": x0, "y0": y0, "x1": x1, "y1": y1, "line": pen}
-        for name, (x0, y0, x1, y1) in boxes(length_m, width_m).items()
+        for name, (x0, y0, x1, y1) in boxes(pitch).items()
     ]
-    shapes.append(
-        {"type": "line", "name": "halfway", "x0": 0, "x1": 0, "y0": -width_m / 2, "y1": width_m / 2, "line": pen}
+    shapes.append({"type": "line", "name": "halfway", "x0": 0, "x1": 0, "y0": -width, "y1": width, "line": pen})
+    shapes.extend(
+        {"type": "path", "name": name, "path": svg_path(path), "line": pen} for name, path in arcs(pitch).items()
     )
-    for name, path in arcs(length_m, width_m).items():
-        shapes.append({"type": "path", "name": name, "path": svg_path(path), "line": pen})
-    for x, y in spots(length_m):
-        shapes.append(
-            {
-                "type": "circle", "name": "spot", "fillcolor": LINE, "line": {"width": 0},
-                "x0": x - 0.25, "x1": x + 0.25, "y0": y - 0.25, "y1": y + 0.25,
-            }
-        )
+    shapes.extend(
+        {
+            "type": "circle", "name": "spot", "fillcolor": LINE, "line": {"width": 0},
+            "x0": x - 0.25, "x1": x + 0.25, "y0": y - 0.25, "y1": y + 0.25,
+        }
+        for x, y in spots(pitch)
+    )  # fmt: skip
     return shapes
 
 

@@ -1,8 +1,9 @@
 """The score: a fold over the goal updates, and nothing but them.
 
 A goal counts from the moment it is asserted (``goal.scored``, ``goal.own``) until it is withdrawn, so the score
-follows the log in both directions. It is *provisional* while a goal that counts has no ``goal.confirmed``, and a
-held ``goal.disallowed`` that names a goal among its causes takes it off, even before the goal itself is withdrawn.
+follows the log in both directions. It is *provisional* while a goal that counts has no ``goal.confirmed``. A held
+``goal.disallowed`` takes off the goal that it annuls (``detail["annuls"]``) or names among its causes, also before
+the goal itself is withdrawn.
 ``goal.own`` carries the team of the player who scored it: the goal counts for the other.
 """
 
@@ -18,11 +19,12 @@ _GOALS = ("goal.scored", "goal.own")
 
 
 class Score(msgspec.Struct, frozen=True):
-    """Goals of both teams, and how many of them wait for their confirmation."""
+    """Goals of both teams, and how many of each wait for their confirmation."""
 
     home: int = 0
     away: int = 0
-    provisional: int = 0
+    home_provisional: int = 0
+    away_provisional: int = 0
 
 
 class ScoreKeeper:
@@ -48,11 +50,13 @@ class ScoreKeeper:
         confirmed = self._named_by("goal.confirmed")
         goals = [e for e in self._held.values() if e.kind in _GOALS and e.id not in disallowed]
         sides = [_scoring_side(goal) for goal in goals]
-        waiting = sum(goal.id not in confirmed for goal in goals)
-        return Score(sides.count("home"), sides.count("away"), waiting)
+        waiting = [_scoring_side(goal) for goal in goals if goal.id not in confirmed]
+        return Score(*(count(side) for count in (sides.count, waiting.count) for side in ("home", "away")))
 
     def _named_by(self, kind: str) -> set[str]:
-        return {cause for e in self._held.values() if e.kind == kind for cause in e.causes}
+        """Ids of the events that held events of ``kind`` speak about."""
+        speakers = [event for event in self._held.values() if event.kind == kind]
+        return {name for e in speakers for name in (*e.causes, str(e.detail.get("annuls", "")))}
 
 
 def _scoring_side(goal: EventRecord) -> str:

@@ -77,7 +77,7 @@ def serve(feed: Feed, *, host: str = "127.0.0.1", port: int = 8050, token: str |
         TokenNeededError: ``host`` can be reached from other machines and there is no token.
         PortInUseError: the port is taken.
         DashboardError: the address cannot be bound for another reason.
-        PitchError: the sheet's pitch is too small for its markings.
+        detectors.pitch.PitchError: the sheet gives a pitch that cannot be played on.
     """
     if not token and not is_loopback(host):
         raise TokenNeededError(

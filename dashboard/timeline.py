@@ -88,8 +88,12 @@ class Timeline:
         """The entry of an event, or None if it was never seen or is no longer kept."""
         return self._families[family_of(kind)].get(event_id)
 
-    def changes(self, since: int, families: Collection[str], limit: int) -> list[Entry]:
-        """The newest ``limit`` entries of ``families`` that changed after version ``since``, oldest change first."""
+    def changes(self, since: int, families: Collection[str], limit: int | None = None) -> list[Entry]:
+        """Entries of ``families`` that changed after version ``since``, oldest change first.
+
+        A page that is being opened may ask for the newest ``limit`` only. One that goes on may not: it would
+        never hear of what was left out.
+        """
         found: list[Entry] = []
         for name in FAMILY_NAMES:
             if name not in families:
@@ -101,7 +105,7 @@ class Timeline:
                 newest.append(entry)
             found.extend(newest)
         found.sort(key=lambda entry: entry.version)
-        return found[-limit:]
+        return found if limit is None else found[-limit:]
 
     def recent(self, family: str, from_us: int) -> list[Entry]:
         """Entries of a family that happened at or after ``from_us``, sorted by event time.

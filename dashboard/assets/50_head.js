@@ -14,7 +14,7 @@
 
   const byId = (id) => document.getElementById(id);
   let totals = null;
-  let score = { home: 0, away: 0, provisional: 0 };
+  let score = { home: 0, away: 0, home_provisional: 0, away_provisional: 0 };
   let shownStatus = "";
   let dismissed = false;
 
@@ -25,10 +25,12 @@
 
   function takeScore(next) {
     score = next;
-    write("home-goals", String(score.home));
-    write("away-goals", String(score.away));
-    const waiting = score.provisional;
-    write("provisional", waiting ? (waiting > 1 ? waiting + " goals tentative" : "goal tentative") : "");
+    for (const team of ["home", "away"]) {
+      const waiting = score[team + "_provisional"];
+      write(team + "-goals", String(score[team]));
+      write(team + "-provisional", waiting ? waiting + " tentative" : "");
+      byId(team + "-goals").classList.toggle("tentative", waiting > 0);
+    }
   }
 
   function takePlay(message) {
@@ -102,6 +104,7 @@
     const element = byId("banner");
     element.className = "banner";
     element.hidden = false;
+    delete element.dataset.sum;
     if (element.textContent !== text) element.textContent = text;
   }
 
@@ -127,10 +130,13 @@
     for (const [title, count] of totals.by_kind.slice(0, 12)) {
       kinds.append(part("dt", "", title), part("dd", "", count.toLocaleString("en")));
     }
+    const unconfirmed = score.home_provisional + score.away_provisional;
     const sum =
       totals.held.toLocaleString("en") + " events held, " + totals.withdrawn.toLocaleString("en") + " withdrawals, " +
       totals.amended.toLocaleString("en") + " amendments" +
-      (score.provisional ? ". " + score.provisional + " of the goals never confirmed" : "");
+      (unconfirmed ? ". Goals never confirmed: " + unconfirmed : "");
+    if (element.dataset.sum === result.textContent + sum) return;
+    element.dataset.sum = result.textContent + sum;
     element.replaceChildren(part("h3", "", "Stream ended"), result, kinds, part("p", "sum", sum), close);
   }
 

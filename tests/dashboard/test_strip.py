@@ -1,0 +1,67 @@
+"""Figures of the health strip."""
+
+from __future__ import annotations
+
+import msgspec
+
+from dashboard.demo import demo_event
+from dashboard.strip import DetectionLatency, Table, percentiles_ms, strip_tables
+from detectors.lane import Health, UpdateRecord
+
+HEALTH = Health(
+    clk_us=10_000_000, frontier_us=9_000_000, slack_us={"shot": 181_000, "near": 45_000, "pass": 912_000},
+    alpha={"shot": 0.35, "pass": 0.2}, buffered=1_412, held=7, late=3, retractions=5, lost=1, duplicates=9,
+    quarantined=2, positions=1_234_567,
+)  # fmt: skip
+
+
+def cells(tables: list[Table], title: str) -> dict[str, tuple[str, ...]]:
+    return {row[0]: row[1:] for table in tables if table.title == title for row in table.rows}
+
+
+def test_the_strip_shows_every_counter_of_the_health():
+    tables = strip_tables(HEALTH, {}, {}, now_us=10_500_000, frontier_us=9_000_000)
+    assert cells(tables, "Ordering") == {
+        "frontier lag": ("1.50 s",), "buffered events": ("1,412",), "held for repair": ("7",), "late": ("3",),
+        "positions": ("1,234,567",),
+    }  # fmt: skip
+    assert cells(tables, "Repairs and losses") == {
+        "retractions": ("5",), "duplicates": ("9",), "quarantined": ("2",), "lost": ("1",),
+    }  # fmt: skip
+
+
+def test_units_with_the_greatest_slack_come_first_with_their_alpha():
+    tables = strip_tables(HEALTH, {}, {}, 0, 0)
+    assert list(cells(tables, "Units with most slack").items()) == [
+        ("pass", ("912", "0.20")), ("shot", ("181", "0.35")), ("near", ("45", "–")),
+    ]  # fmt: skip
+
+
+def test_what_is_not_known_is_not_shown_as_zero():
+    tables = strip_tables(None, {}, {}, 0, -(2**62))
+    assert cells(tables, "Ordering")["late"] == ("–",)
+    assert cells(tables, "Ordering")["frontier lag"] == ("–",)
+    assert cells(strip_tables(HEALTH, {}, {}, 0, -(2**62)), "Ordering")["frontier lag"] == ("–",)
+    assert cells(strip_tables(None, {"lane": {"p50": float("nan")}}, {}, 0, 0), "Pipeline latency, ms") == {
+        "lane": ("–", "–", "–")
+    }
+
+
+def test_percentiles_are_values_that_occurred():
+    assert percentiles_ms(range(1_000, 101_000, 1_000)) == {"p50": 50.0, "p95": 95.0, "p99": 99.0}
+    assert percentiles_ms([7_000]) == {"p50": 7.0, "p95": 7.0, "p99": 7.0}
+
+
+def test_detection_latency_counts_an_event_once_at_its_first_assertion():
+    event = demo_event("pass.attempt", 1_000_000, "ball:1")
+    better = msgspec.structs.replace(event, x_m=1.0)
+    latency = DetectionLatency()
+    latency.apply(
+        [
+            UpdateRecord(0, 1, 1_250_000, event),
+            UpdateRecord(1, -1, 1_900_000, event),
+            UpdateRecord(2, 1, 1_900_000, better),
+            UpdateRecord(3, 1, 1_900_000, demo_event("area.enter", 1_000_000, "ball:1")),
+        ]
+    )
+    assert latency.percentiles_ms() == {"pass": {"p50": 250.0, "p95": 250.0, "p99": 250.0}}
