@@ -14,6 +14,7 @@ from detectors.health import TransmitterHealth
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord
 from detectors.lines import GoalMouth, LineCrossing
+from detectors.optical import OpticalAdapter
 from detectors.passes import Interception, PassAttempt, PassOutcome
 from detectors.possession import IndividualPossession, TeamPossession
 from detectors.proximity import Near, NearestPlayer, PossessionZone
@@ -28,7 +29,9 @@ def build_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
 
 
 def signal_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
-    """Level 1. Players are fused from limbs only where limbs are declared."""
+    """Level 1. A framed input is conditioned by instants; players are fused from limbs where limbs are declared."""
+    if sheet.quality.framed:
+        return (OpticalAdapter(sheet), TransmitterHealth(sheet))
     fusion: tuple[Detector[Any], ...] = (PlayerFusion(),) if sheet.quality.limbs else ()
     return (Conditioning(sheet), *fusion, ActiveBall(sheet), FrameFusion(sheet), TransmitterHealth(sheet))
 

@@ -6,6 +6,7 @@ Coordinates: metres, origin at the centre spot, x along the pitch (goal lines at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -16,7 +17,10 @@ Team = Literal["home", "away", ""]
 
 #: Raw kinds in canonical rank order. At one instant bodies come before the ball, so that whoever looks at a
 #: ball position already knows where the players of that instant are.
-RAW_KINDS = ("raw.referee", "raw.limb", "raw.player", "raw.ball")
+RAW_KINDS = ("raw.referee", "raw.limb", "raw.player", "raw.ball", "raw.frame")
+
+#: Name under which a tracking system speaks that gives all objects of an instant at once.
+TRACKING_SYSTEM = "tracking system"
 
 
 class Packet(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -57,6 +61,8 @@ class Quality(msgspec.Struct, frozen=True):
         limbs: names of the limb transmitters a player carries, empty for one centroid per player.
         ball_height: whether the ball's z is measured.
         position_noise_m: standard deviation of one position.
+        framed: whether all objects of an instant come together, undisturbed, as from a tracking file: then an
+            instant is one input to the engine (``raw.frame``), not one a transmitter.
         kind: ``optical`` (camera tracking, one clock for all) or ``rtls`` (radio, each transmitter its own).
     """
 
@@ -66,6 +72,7 @@ class Quality(msgspec.Struct, frozen=True):
     ball_height: bool = True
     position_noise_m: float = 0.05
     kind: Literal["optical", "rtls"] = "optical"
+    framed: bool = False
 
 
 class MatchSheet(msgspec.Struct, frozen=True):
@@ -119,3 +126,18 @@ def arrival(packet: Packet) -> Arrival:
     """A packet as the engine takes it: dated by its first position, speaking up to its last."""
     event = Event(raw_kind(packet.transmitter), packet.ts_us[0], packet.transmitter, packet.sequence, packet)
     return Arrival(event, packet.ts_us[-1])
+
+
+def frame_arrival(packets: Sequence[Packet], sequence: int) -> Arrival:
+    """The packets of one instant of a framed input as one arrival; ``sequence`` counts the input's instants.
+
+    The canonical order holds within: bodies by transmitter, then the ball.
+    """
+    ordered = tuple(sorted(packets, key=_rank_in_frame))
+    first_us = min(packet.ts_us[0] for packet in ordered)
+    event = Event("raw.frame", first_us, TRACKING_SYSTEM, sequence, ordered)
+    return Arrival(event, max(packet.ts_us[-1] for packet in ordered))
+
+
+def _rank_in_frame(packet: Packet) -> tuple[bool, str]:
+    return packet.transmitter.startswith("ball"), packet.transmitter

@@ -1,0 +1,92 @@
+"""Level 1 for framed inputs: a tracking system's instant goes through conditioning and fusion in one step.
+
+Theory of operation
+-------------------
+What radio brings in twenty-three packets, each late in its own way, a tracking file brings together and in
+order. Then nothing needs sorting between the filter of a player and the frame he is put into, and the three
+level-1 detectors can be folded one inside the other: their states side by side are this one's state, and what
+they tell each other stays within the step. The rules are theirs alone; there is no second copy of any.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.conditioning import Conditioning, Track
+from detectors.frames import FrameFusion, Now
+from detectors.fusion import ActiveBall, Balls
+from detectors.inputs import MatchSheet, Packet, raw_kind
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class Instant(msgspec.Struct, frozen=True, gc=False):
+    """State: the filters by transmitter, the choice of ball, the frame in hand."""
+
+    tracks: dict[str, Track] = {}
+    balls: Balls = Balls()
+    now: Now = Now()
+
+
+class OpticalAdapter:
+    """1.7 for framed inputs: ``raw.frame`` to ``ball.state``, ``frame`` and ``clock.tick``.
+
+    Args:
+        sheet: its quality must be framed and without limbs.
+    """
+
+    def __init__(self, sheet: MatchSheet) -> None:
+        assert sheet.quality.framed, "only a framed input comes as instants"
+        assert not sheet.quality.limbs, "a framed input has centroids"
+        self._conditioning = Conditioning(sheet)
+        self._active = ActiveBall(sheet)
+        self._frames = FrameFusion(sheet)
+        inner = (self._conditioning.spec, self._active.spec, self._frames.spec)
+        hidden = {"player.state", "ball.sample", "referee.state"}
+        self.spec = Spec(
+            name="optical_adapter",
+            number="1.7",
+            level=1,
+            inputs=("raw.frame",),
+            outputs=tuple(kind for spec in inner for kind in spec.outputs if kind not in hidden),
+            internal=tuple(kind for spec in inner for kind in spec.internal if kind not in hidden),
+            horizon_us=self._frames.spec.horizon_us,
+            parameters={f"{spec.name}.{name}": value for spec in inner for name, value in spec.parameters.items()},
+            source="1.4, 1.6 and 1.8 folded into one step",
+            needs="all objects of an instant together",
+        )
+
+    def initial(self) -> Instant:
+        """Nothing seen."""
+        return Instant()
+
+    def step(self, state: Instant, event: Event) -> Step[Instant]:
+        """Takes all packets of one instant."""
+        packets = event.payload
+        assert isinstance(packets, tuple)
+        tracks = dict(state.tracks)
+        balls, now = state.balls, state.now
+        out: list[Event] = []
+        for packet in packets:
+            assert isinstance(packet, Packet)
+            name = packet.transmitter
+            raw = Event(raw_kind(name), packet.ts_us[0], name, packet.sequence, packet)
+            tracks[name], conditioned = self._conditioning.step(tracks.get(name) or Track(), raw)
+            for sample in conditioned:
+                if sample.kind == "player.state":
+                    now, told = self._frames.step(now, sample)
+                    out.extend(told)
+                elif sample.kind == "ball.sample":
+                    balls, now = self._ball(balls, now, sample, out)
+                elif sample.kind != "referee.state":
+                    out.append(sample)
+        return Instant(tracks, balls, now), out or NOTHING
+
+    def _ball(self, balls: Balls, now: Now, sample: Event, out: list[Event]) -> tuple[Balls, Now]:
+        balls, chosen = self._active.step(balls, sample)
+        out.extend(chosen)
+        for event in chosen:
+            if event.kind == "ball.state":
+                now, told = self._frames.step(now, event)
+                out.extend(told)
+        return balls, now
