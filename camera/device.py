@@ -160,7 +160,7 @@ class Device:
         free = next((n for n in range(1, self.profile.link.sockets + 1) if n not in self._jobs), None)
         if free is None:
             return out + self._answer(peer, sequence, codec.Refusal(0, codec.BUFFER_FULL))
-        self._head = _ordered(self._head, message)
+        self._head = ordered(self._head, message)
         self.executed += 1
         out += self._answer(peer, sequence, codec.Ack(free))
         if isinstance(message, codec.Drive | codec.ZoomDrive) or self._still(slot):
@@ -194,8 +194,12 @@ class Device:
                 return bytes((0, 0 if not self._still("pan_tilt") else 0x40))
 
 
-def _ordered(head: Head, message: Message) -> Head:
-    """The head after an order to move."""
+def ordered(head: Head, message: Message) -> Head:
+    """The head after an order to move; pure.
+
+    Raises:
+        AssertionError: the message is not one that moves a head.
+    """
     replace, profile = msgspec.structs.replace, head.profile
     match message:
         case codec.Drive(pan_step, tilt_step):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from camera import codec
 from camera.codec import Absolute, PositionInquiry
-from camera.visca import Connected, Happening, Outcome, Session, Signal
-
-ENDED = (Signal.COMPLETED, Signal.REFUSED, Signal.CANCELLED, Signal.GIVEN_UP, Signal.REPLACED, Signal.LOST)
+from camera.visca import Connected, Happening, Session, Signal
 
 
 class PoseGoal:

@@ -2,9 +2,10 @@
 
 Theory of operation
 -------------------
-Within a tick the jerk is constant, so a state (position, velocity, acceleration) moves on exactly. Three nested
-wishes give the acceleration wanted: a speed from the position error (proportional near the target, square-root further
-out, so that braking is always possible), an acceleration from the speed error. Then it is cut to what is allowed:
+Within a tick the jerk is constant, so a state (position, velocity, acceleration) moves on exactly. Two nested
+wishes give the acceleration wanted: a speed from the position error and an acceleration from the speed error,
+each proportional near the target (together: a critically damped follower) and growing with the root further
+out, so that what was built up can be taken back in time. Then it is cut to what is allowed:
 
 1. the jerk limit: the acceleration may change by at most J*dt;
 2. the acceleration limit A;
@@ -54,22 +55,25 @@ def follow(
         target, target_velocity: where to be now, and how fast that moves.
         dt_s: length of the tick.
         limits: never exceeded.
-        stiffness_s: how quickly an error is worked off, 1/s (3 is calm, 6 is sporty).
+        stiffness_s: natural frequency of the follower, 1/s; it trails a moving target by 2/stiffness_s seconds.
         gain: 0 brakes to a standstill and ignores the target, 1 follows it; between, softly.
     """
-    error = target - motion.position
-    # Beyond the knee the approach speed grows with the root only: with half the acceleration it can be braked.
-    knee = limits.accel / (2 * stiffness_s * stiffness_s)
-    if abs(error) <= knee:
-        approach = stiffness_s * error
-    else:
-        approach = math.copysign(math.sqrt(limits.accel * (abs(error) - knee / 2)), error)
-        approach = math.copysign(min(abs(approach), stiffness_s * abs(error)), error)
-    wanted_velocity = gain * (target_velocity + approach)
+    wanted_velocity = gain * (target_velocity + _rooted(target - motion.position, stiffness_s / 2, limits.accel))
     wanted_velocity = max(-limits.speed, min(limits.speed, wanted_velocity))
-    wanted_accel = 2.5 * stiffness_s * (wanted_velocity - motion.velocity)
-    # The lag of the jerk stage is foreseen: aim at the acceleration wanted a little later.
+    wanted_accel = _rooted(wanted_velocity - motion.velocity, 2 * stiffness_s, 2 * limits.jerk)
     return moved(motion, _cut(motion, wanted_accel, dt_s, limits), dt_s)
+
+
+def _rooted(error: float, slope: float, brake: float) -> float:
+    """A rate that works ``error`` off: slope * error near zero, further out only what ``brake`` can take back.
+
+    Moving at r towards zero and braking evenly at ``brake``/2 needs r*r/brake of way; the line goes over into the root
+    with the same slope.
+    """
+    knee = brake / (4 * slope * slope)
+    if abs(error) <= knee:
+        return slope * error
+    return math.copysign(math.sqrt(brake * (abs(error) - knee) / 2 + slope * slope * knee * knee), error)
 
 
 def moved(motion: Motion, accel: float, dt_s: float) -> Motion:

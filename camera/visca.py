@@ -161,7 +161,7 @@ class Session:
     def __init__(self, profile: Profile, rules: Rules | None = None) -> None:
         self.profile, self.rules = profile, rules or Rules()
         self.ready = False
-        self.resets = self.garbled = 0
+        self.resets = self.garbled = self.resent = 0
         self._again = False
         self._rewind = self._fresh = False
         self._ticket = self._sequence = self._newest_heard = 0
@@ -268,6 +268,7 @@ class Session:
             else:
                 wait_us = min(self.rules.answer_us << entry.tries, self.rules.answer_us_max)
                 entry.due_us = now_us + wait_us
+                self.resent += 1
                 again.append(entry.datagram)
         for entry in list(self._running.values()):
             if now_us - entry.acked_us > self.rules.running_us_max:

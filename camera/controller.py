@@ -1,0 +1,399 @@
+"""Steers one camera: feed -> planner -> steps -> VISCA session -> head, 50 times a second in a thread.
+
+Theory of operation
+-------------------
+Each tick reads what the head said, takes the newest view and the new event updates, plans, chooses a step, asks
+the head where it is, sends, and writes a row. Nothing in it waits: a head that is dead or slow costs its session
+retries, never the loop. The wall clock is used for rows and latencies only; planning is on the monotonic clock.
+
+Safety: nothing moves before the head has said where it is. A stop goes out on connect, on reconnect (the session
+sends it before all else), when the feed is silent (the planner brakes, then a stop), and at ``stop()``, which
+waits until the head has confirmed that it stands still, or gives up after ``STOP_S`` and says so in the figures.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from array import array
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from camera import codec
+from camera.codec import Drive, PositionInquiry, ZoomDirect, ZoomInquiry
+from camera.drive import StepChooser
+from camera.head import Pose
+from camera.link import UdpLink
+from camera.metrics import camera_figures
+from camera.mount import Mount
+from camera.observer import Observer
+from camera.planner import NORMAL, TICK_US, Plan, Planner, Style
+from camera.profile import Profile
+from camera.record import Row
+from camera.visca import Connected, Outcome, Session, Signal
+from detectors.lane import UpdateRecord, View
+
+STOP_S = 1.5
+#: Rows are handed to ``record`` in lots of this many (half a second).
+LOT = 25
+ASK_US = 40_000
+ASK_ZOOM_US = 200_000
+ZOOM_US = 200_000
+#: Zoom moves smaller than this share of the lens's travel are not sent.
+ZOOM_STEP = 0.005
+#: A command sent now moves the head about this much later: half a command interval and the way there.
+EFFECT_US = 20_000
+LATENCIES_MAX = 100_000
+
+
+class Feed(Protocol):
+    """Where a camera learns about the match. All methods are called from the camera's thread and never block."""
+
+    def latest_view(self) -> View | None:
+        """Newest known positions; the same object again if there is nothing newer."""
+        ...
+
+    def view_wall_us(self) -> int:
+        """Wall time at which the newest view's positions reached the source; 0 if unknown."""
+        ...
+
+    def frontier_us(self) -> int:
+        """Event time below which events are confirmed."""
+        ...
+
+    def events_since(self, cursor: int) -> tuple[int, Sequence[UpdateRecord]]:
+        """Updates after ``cursor`` (0 at first) in order, and the cursor for the next call."""
+        ...
+
+
+class CameraController:
+    """Steers one head from a feed.
+
+    Args:
+        feed: positions and events.
+        mount: where the camera stands.
+        profile: the model of the head.
+        address: host and port of the head.
+        record: called in the camera's thread with lots of rows; must not block for long. An exception from it ends
+            up in ``figures()["record_errors"]`` and does not stop the camera.
+        style: how to move.
+        size_m: length and width of the pitch.
+    """
+
+    def __init__(
+        self,
+        feed: Feed,
+        mount: Mount,
+        profile: Profile,
+        address: tuple[str, int],
+        record: Callable[[Sequence[Row]], None] | None = None,
+        style: Style = NORMAL,
+        size_m: tuple[float, float] = (105.0, 68.0),
+    ) -> None:
+        self._feed, self._mount, self._profile, self._record = feed, mount, profile, record
+        now_us = _now_us()
+        self._link = UdpLink(address)
+        self._session = Session(profile)
+        self._observer = Observer(profile, now_us)
+        self._planner = Planner(mount, profile, self._observer.at(now_us), style, size_m)
+        self._chooser = StepChooser(profile)
+        self._cursor = 0
+        self._view: View | None = None
+        self._view_seen_us = self._view_wall_us = 0
+        self._view_used = True
+        self._ask_due_us = self._ask_zoom_due_us = self._zoom_due_us = 0
+        self._zoom_units = -1
+        self._still_reports = 0
+        self._last_report: tuple[int, int] | None = None
+        self._rows: list[Row] = []
+        self._columns = {name: array("d") for name in _KEPT}
+        self._latencies_us: deque[int] = deque(maxlen=LATENCIES_MAX)
+        self._counts: Counter[str] = Counter()
+        self._failure = ""
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="camera controller", daemon=True)
+
+    def start(self) -> CameraController:
+        """Starts steering; returns itself."""
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Stops the head, waits until it stands (or ``STOP_S``), hands over the last rows. Safe to call twice."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def figures(self) -> dict[str, float | str]:
+        """How well it steers, so far: see ``camera.metrics`` and the keys below.
+
+        ``commands_sent``, ``commands_acked``, ``commands_timeout``, ``commands_resent``, ``resets``, ``reconnects``,
+        ``record_errors``; ``latency_p50_ms``, ``latency_p95_ms`` from the position's arrival at the source to the first
+        drive command sent after it; ``stopped`` (1.0 once the head has confirmed that it stands);
+        ``failure``: why the thread ended early, empty if it did not.
+        """
+        with self._lock:
+            columns = {name: np.array(values) for name, values in self._columns.items()}
+            latencies_ms = np.array(self._latencies_us, dtype=float) / 1000
+            counts = dict(self._counts)
+        figures: dict[str, float | str] = dict(camera_figures(columns))
+        for name in _COUNTED:
+            figures[name] = float(counts.get(name, 0))
+        figures["commands_resent"] = float(self._session.resent)
+        figures["resets"] = float(self._session.resets)
+        if len(latencies_ms):
+            figures["latency_p50_ms"] = float(np.quantile(latencies_ms, 0.5))
+            figures["latency_p95_ms"] = float(np.quantile(latencies_ms, 0.95))
+        figures["failure"] = self._failure
+        return figures
+
+    # -- the thread
+
+    def _run(self) -> None:
+        try:
+            self._steer()
+        except Exception as error:  # the match goes on without this camera, and says why
+            self._failure = f"{type(error).__name__}: {error}"
+        finally:
+            self._halt()
+            self._flush()
+            self._link.close()
+
+    def _steer(self) -> None:
+        due_us = _now_us()
+        while not self._stopping.is_set():
+            now_us = _now_us()
+            self._tick(now_us)
+            due_us = max(due_us + TICK_US, now_us)  # a tick that was missed is not made up for
+            self._stopping.wait(max(0.0, (due_us - _now_us()) / 1e6))
+
+    def _tick(self, now_us: int) -> None:
+        self._observer.at(now_us)
+        self._listen(now_us)
+        self._take_feed(now_us)
+        plan = self._planner.tick(now_us, self._feed.frontier_us())
+        if self._online:
+            self._command(plan, now_us)
+        self._ask(now_us)
+        self._send(now_us)
+        self._note(plan, now_us)
+
+    @property
+    def _online(self) -> bool:
+        return self._session.ready and self._observer.known
+
+    def _send(self, now_us: int) -> None:
+        was_ready = self._session.ready
+        self._link.send(self._session.to_send(now_us))
+        if was_ready and not self._session.ready:
+            self._observer.halted()
+        self._take_happenings(now_us)
+
+    def _listen(self, now_us: int) -> None:
+        for data in self._link.receive():
+            self._session.receive(data, now_us)
+        self._take_happenings(now_us)
+
+    def _take_happenings(self, now_us: int) -> None:
+        while (happening := self._session.next_happening()) is not None:
+            if isinstance(happening, Connected):
+                self._connected(happening)
+            else:
+                self._outcome(happening, now_us)
+
+    def _connected(self, happening: Connected) -> None:
+        self._chooser.forget()
+        self._observer.halted()
+        self._last_report, self._zoom_units = None, -1
+        self._counts["reconnects"] += happening.again
+        if not happening.again:  # the head may still be moving for whoever steered it before
+            self._session.submit(Drive(0, 0))
+
+    def _outcome(self, outcome: Outcome, now_us: int) -> None:
+        if outcome.signal is Signal.ANSWERED:
+            self._answered(outcome, now_us)
+        elif isinstance(outcome.message, Drive | ZoomDirect):
+            if outcome.signal in (Signal.ACKED, Signal.REFUSED, Signal.REPLACED):
+                self._counts[f"commands_{outcome.signal.name.lower()}"] += 1
+            elif outcome.signal in (Signal.GIVEN_UP, Signal.LOST):
+                self._counts["commands_timeout"] += 1
+
+    def _answered(self, outcome: Outcome, now_us: int) -> None:
+        try:
+            if isinstance(outcome.message, ZoomInquiry):
+                self._observer.reported_zoom(codec.decode_zoom(outcome.data, self._profile))
+            elif isinstance(outcome.message, PositionInquiry):
+                self._reported(codec.decode_position(outcome.data, self._profile), now_us)
+        except codec.ViscaError:
+            self._counts["garbled_answers"] += 1
+
+    def _reported(self, units: tuple[int, int], now_us: int) -> None:
+        self._still_reports = self._still_reports + 1 if units == self._last_report else 0
+        self._last_report = units
+        was_known = self._observer.known
+        self._observer.reported(self._profile.pan.deg(units[0]), self._profile.tilt.deg(units[1]))
+        if not was_known:
+            self._planner.place(self._observer.at(now_us))
+
+    def _take_feed(self, now_us: int) -> None:
+        wall_us = self._feed.view_wall_us()
+        view = self._feed.latest_view()
+        if view is not None and (self._view is None or view.ts_us > self._view.ts_us):
+            self._view, self._view_seen_us, self._view_wall_us, self._view_used = view, now_us, wall_us, False
+            self._planner.see(view, now_us)
+        self._cursor, updates = self._feed.events_since(self._cursor)
+        for update in updates:
+            self._planner.hear(update)
+
+    # -- commanding
+
+    def _command(self, plan: Plan, now_us: int) -> None:
+        drive = self._halting(plan) if plan.mode == "stop" else self._chosen(plan, now_us)
+        if drive is not None:
+            self._submit(drive)
+            if not self._view_used and self._view_wall_us:
+                self._latencies_us.append(_wall_us() - self._view_wall_us)
+            self._view_used = True
+        units = self._profile.zoom.units(plan.width_deg)
+        least = ZOOM_STEP * self._profile.zoom.max_units
+        if now_us >= self._zoom_due_us and abs(units - self._zoom_units) > least:
+            self._zoom_units, self._zoom_due_us = units, now_us + ZOOM_US
+            self._submit(ZoomDirect(units))
+
+    def _chosen(self, plan: Plan, now_us: int) -> Drive | None:
+        there = self._observer.soon(EFFECT_US)
+        return self._chooser.choose(plan.pan, plan.tilt, there.pan_deg, there.tilt_deg, now_us)
+
+    def _halting(self, plan: Plan) -> Drive | None:
+        """The feed is silent: follow the braking plan, then stand, whatever error is left."""
+        if self._chooser.current == Drive(0, 0):
+            return None
+        if max(abs(plan.pan.velocity), abs(plan.tilt.velocity)) > 1.0:
+            return self._chosen(plan, plan.now_us)
+        self._chooser.forget()
+        return Drive(0, 0)
+
+    def _submit(self, action: Drive | ZoomDirect) -> None:
+        self._session.submit(action)
+        self._observer.commanded(action)
+        self._counts["commands_sent"] += 1
+
+    def _ask(self, now_us: int) -> None:
+        if not self._session.ready:
+            return
+        if now_us >= self._ask_due_us:
+            self._session.submit(PositionInquiry())
+            self._observer.asked()
+            self._ask_due_us = now_us + ASK_US
+        if now_us >= self._ask_zoom_due_us:
+            self._session.submit(ZoomInquiry())
+            self._ask_zoom_due_us = now_us + ASK_ZOOM_US
+
+    def _halt(self) -> None:
+        """Sends a stop and waits for two equal reports; gives up after ``STOP_S``."""
+        end_us = _now_us() + int(STOP_S * 1e6)
+        self._still_reports, self._last_report = 0, None
+        self._session.submit(Drive(0, 0))
+        self._counts["commands_sent"] += 1
+        again_us = _now_us() + 400_000
+        while _now_us() < end_us and self._still_reports < 2:
+            now_us = _now_us()
+            self._observer.at(now_us)
+            if now_us >= again_us:  # still turning: the stop may have been overtaken by an older drive
+                self._session.submit(Drive(0, 0))
+                again_us = now_us + 400_000
+            self._ask(now_us)
+            self._send(now_us)
+            time.sleep(0.01)
+            self._listen(_now_us())
+        self._counts["stopped"] = int(self._still_reports >= 2)
+
+    # -- recording
+
+    def _note(self, plan: Plan, now_us: int) -> None:
+        row = self._row(plan, now_us)
+        self._rows.append(row)
+        with self._lock:
+            for name, values in self._columns.items():
+                value = getattr(row, name)
+                values.append(float("nan") if value is None else float(value))
+        if len(self._rows) >= LOT:
+            self._flush()
+
+    def _row(self, plan: Plan, now_us: int) -> Row:
+        online, pan, tilt = self._online, self._profile.pan, self._profile.tilt
+        pose = self._observer.at(now_us) if online else None
+        ball, framed = self._ball(pose, now_us)
+        return Row(
+            _wall_us(),
+            self._planner.stream_us,
+            plan.mode if online else "offline",
+            plan.target_pan_deg,
+            plan.target_tilt_deg,
+            plan.pan.position,
+            plan.tilt.position,
+            plan.width_deg,
+            pan.speed_deg_s(self._chooser.current.pan_step) if online else 0.0,
+            tilt.speed_deg_s(self._chooser.current.tilt_step) if online else 0.0,
+            pose.pan_deg if pose else None,
+            pose.tilt_deg if pose else None,
+            pose.width_deg if pose else None,
+            *ball,
+            framed,
+        )
+
+    def _ball(self, pose: Pose | None, now_us: int) -> tuple[tuple[float | None, float | None, float | None], bool]:
+        """Direction and distance of the ball now, and whether it is in the picture."""
+        ball = self._view.ball if self._view else None
+        if ball is None:
+            return (None, None, None), False
+        age_s = min(1.0, (now_us - self._view_seen_us) / 1e6)
+        place = (ball.x_m + ball.vx_m_s * age_s, ball.y_m + ball.vy_m_s * age_s, ball.z_m)
+        aspect = self._profile.zoom.aspect
+        framed = pose is not None and self._mount.in_picture(pose, aspect, *place)
+        return (*self._mount.aim(*place), self._mount.distance_m(*place)), framed
+
+    def _flush(self) -> None:
+        rows, self._rows = self._rows, []
+        if rows and self._record:
+            try:
+                self._record(rows)
+            except Exception:
+                # A full disk must not leave a camera turning: counted, shown in the figures, steering goes on.
+                self._counts["record_errors"] += 1
+
+
+#: Columns kept in memory for the figures.
+_KEPT = (
+    "wall_us",
+    "planned_pan_deg",
+    "achieved_pan_deg",
+    "achieved_tilt_deg",
+    "ball_pan_deg",
+    "ball_tilt_deg",
+    "ball_distance_m",
+    "framed",
+)
+
+_COUNTED = (
+    "commands_sent",
+    "commands_acked",
+    "commands_refused",
+    "commands_timeout",
+    "reconnects",
+    "garbled_answers",
+    "record_errors",
+    "stopped",
+)
+
+
+def _now_us() -> int:
+    return time.monotonic_ns() // 1000
+
+
+def _wall_us() -> int:
+    return time.time_ns() // 1000

@@ -1,0 +1,103 @@
+"""Fits the ideal movement to a head that knows only a few speeds.
+
+Theory of operation
+-------------------
+The BRC-X400 turns at 24 speeds with holes just where a ball lives (2.9, 6.7, 11, 23 degrees a second). Sending
+the nearest speed loses the aim and stutters. So a step is chosen by what it leads to: for each step the error
+against the plan is predicted over a short horizon, from where the head is by now, and the step with the least
+
+    mean squared error / tolerance^2  +  (change of speed / ease)^2
+
+wins. The first term feeds the error back: what a coarse speed leaves undone piles up until another step is
+cheaper. The second keeps a step as long as the error can be borne: each change is a jolt whose jerk grows with it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from camera.codec import Drive
+from camera.motion import Motion
+from camera.profile import AxisProfile, Profile
+
+#: Where in the horizon the error is looked at.
+LOOKS = (0.25, 0.5, 0.75, 1.0)
+
+
+class Fit(msgspec.Struct, frozen=True):
+    """How error and jolts are weighed.
+
+    Attributes:
+        horizon_s: how far ahead the error is predicted.
+        tolerance_deg: error that weighs as much as a change of speed of ``ease_deg_s``.
+        ease_deg_s: see there.
+        still_deg_s: a plan slower than this, within the tolerance, is a standstill.
+    """
+
+    horizon_s: float = 0.4
+    tolerance_deg: float = 0.7
+    ease_deg_s: float = 2.0
+    still_deg_s: float = 0.05
+
+
+class StepChooser:
+    """Chooses the steps of one head's pan and tilt; at most one command per ``command_interval_us``.
+
+    It counts on the head being where the controller says; see ``choose``.
+    """
+
+    def __init__(self, profile: Profile, fit: Fit | None = None) -> None:
+        self.profile, self.fit = profile, fit or Fit()
+        self.current = Drive(0, 0)
+        self._sent_us: int | None = None
+
+    def choose(self, pan: Motion, tilt: Motion, pan_deg: float, tilt_deg: float, now_us: int) -> Drive | None:
+        """The command to send now, None if the present one is to go on.
+
+        Args:
+            pan, tilt: the plan for the instant at which a command sent now takes effect.
+            pan_deg, tilt_deg: where the head will be at that instant.
+            now_us: time on any clock.
+        """
+        interval_us = self.profile.link.command_interval_us
+        if self._sent_us is not None and now_us - self._sent_us < interval_us:
+            return None
+        best = Drive(
+            best_step(self.profile.pan, pan, pan_deg, self.current.pan_step, self.fit),
+            best_step(self.profile.tilt, tilt, tilt_deg, self.current.tilt_step, self.fit),
+        )
+        if best == self.current:
+            return None
+        self.current, self._sent_us = best, now_us
+        return best
+
+    def forget(self) -> None:
+        """The head was stopped from elsewhere (a reconnect): the next choice starts from a standstill."""
+        self.current, self._sent_us = Drive(0, 0), None
+
+
+def best_step(axis: AxisProfile, plan: Motion, position_deg: float, current: int, fit: Fit) -> int:
+    """The signed step with the least cost (see the module's theory of operation)."""
+    error = plan.position - position_deg
+    if abs(plan.velocity) < fit.still_deg_s and abs(error) < fit.tolerance_deg:
+        return 0
+    now = axis.speed_deg_s(current)
+    top = len(axis.speeds_deg_s)
+    # Steps against the wanted way are never best: half of the table is enough.
+    wanted = error / fit.horizon_s + plan.velocity + plan.accel * fit.horizon_s / 2
+    steps = range(top + 1) if wanted >= 0 else range(-top, 1)
+    return min((*steps, current), key=lambda step: _cost(axis.speed_deg_s(step), now, error, plan, fit))
+
+
+def _cost(speed: float, now: float, error: float, plan: Motion, fit: Fit) -> float:
+    total = 0.0
+    for share in LOOKS:
+        t = share * fit.horizon_s
+        total += (error + (plan.velocity - speed) * t + plan.accel * t * t / 2) ** 2
+    return total / (len(LOOKS) * fit.tolerance_deg**2) + ((speed - now) / fit.ease_deg_s) ** 2
+
+
+def nearest_step(axis: AxisProfile, speed_deg_s: float) -> int:
+    """The step whose speed is nearest: what a controller without error feedback would send."""
+    top = len(axis.speeds_deg_s)
+    return min(range(-top, top + 1), key=lambda step: abs(axis.speed_deg_s(step) - speed_deg_s))

@@ -1,0 +1,74 @@
+"""Where the head is between two of its reports: a model of it that is fed the same commands. Pure."""
+
+from __future__ import annotations
+
+import msgspec
+
+from camera.codec import Action
+from camera.device import ordered
+from camera.head import Axis, Head, Pose, new_head
+from camera.profile import Profile
+
+#: Share of a difference between report and model that is taken over at once.
+TRUST = 0.5
+#: A difference larger than this is taken over whole: somebody else moved the head.
+JUMP_DEG = 2.0
+
+
+class Observer:
+    """Follows one head. A report counts for the moment at which it was asked for.
+
+    Args:
+        profile: the model of the device.
+        now_us: any monotonic time.
+    """
+
+    def __init__(self, profile: Profile, now_us: int) -> None:
+        self._head: Head = new_head(profile)
+        self._now_us = now_us
+        self._asked: Pose | None = None
+        self.known = False
+
+    def at(self, now_us: int) -> Pose:
+        """Where it is at ``now_us``; moves the model on."""
+        self._head = self._head.advance(max(0, now_us - self._now_us) / 1e6)
+        self._now_us = max(self._now_us, now_us)
+        return self._head.pose
+
+    def soon(self, ahead_us: int) -> Pose:
+        """Where it will be if nothing else is commanded."""
+        return self._head.advance(ahead_us / 1e6).pose
+
+    def commanded(self, action: Action) -> None:
+        """The head got a command now."""
+        self._head = ordered(self._head, action)
+
+    def asked(self) -> None:
+        """The head is asked for its position now."""
+        self._asked = self._head.pose
+
+    def reported(self, pan_deg: float, tilt_deg: float) -> None:
+        """The head answered the last question."""
+        asked, head = self._asked or self._head.pose, self._head
+        self._head = msgspec.structs.replace(
+            head,
+            pan=_shifted(head.pan, pan_deg - asked.pan_deg, self.known),
+            tilt=_shifted(head.tilt, tilt_deg - asked.tilt_deg, self.known),
+        )
+        self.known = True
+
+    def reported_zoom(self, units: int) -> None:
+        """The head told its zoom position."""
+        zoom = msgspec.structs.replace(self._head.zoom, position=float(units))
+        self._head = msgspec.structs.replace(self._head, zoom=zoom if self._head.zoom.still else self._head.zoom)
+
+    def halted(self) -> None:
+        """The head was stopped and may be anywhere: nothing is known until it reports."""
+        head = self._head
+        self._head = msgspec.structs.replace(head, pan=head.pan.stop(), tilt=head.tilt.stop(), zoom=head.zoom.stop())
+        self.known = False
+
+
+def _shifted(axis: Axis, difference: float, known: bool) -> Axis:
+    share = TRUST if known and abs(difference) < JUMP_DEG else 1.0
+    return msgspec.structs.replace(axis, position=axis.position + share * difference)

@@ -1,0 +1,213 @@
+"""The aim planner: 50 times a second, from what is known to where the camera should point. Time is injected.
+
+Theory of operation
+-------------------
+Two loops (decision 1 of the camera design). Fast: the newest view gives a point of interest and its velocity, the
+mount turns it into angles, and each axis follows within its limits (``camera.motion``). Slow: events add pulls to the
+interest and choose the framing. A late or withdrawn event never stalls the fast loop.
+
+Each axis has a *gate*, the dead zone with hysteresis: it opens when the error leaves the outer zone and closes when the
+target is well inside the inner zone and both are almost still. Opening and closing act on the gain of ``follow``
+over ``GATE_S``, smoothly: inside, the wanted speed is exactly zero, so the camera does not creep.
+
+Nothing new for ``silence_us``: brake to a standstill within the same limits, and stay until something comes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from camera.head import Pose
+from camera.interest import PULLS_MAX, Interest, Pull, Shot, interest, pull_of
+from camera.motion import Limits, Motion, follow
+from camera.mount import Mount
+from camera.profile import Profile
+from detectors.lane import UpdateRecord, View
+
+TICK_US = 20_000
+#: A tick that came late is planned as if it were at most this long, so that no step exceeds what a tick may do.
+TICK_US_MAX = 60_000
+GATE_S = 0.3
+
+
+class Style(msgspec.Struct, frozen=True):
+    """How the camera moves.
+
+    Attributes:
+        lead_us: how far ahead of now it looks; 0.4 s is the camera design's measured compromise.
+        stiffness_s: natural frequency of the follower, 1/s (see ``camera.motion.follow``).
+        forward: share of the target's own speed that is added to the wanted speed: less lag, more jerk.
+        pan, tilt: limits in degrees.
+        zoom: limits of the natural logarithm of the picture's width.
+        outer, inner: dead zone as shares of the picture's width (pan) and height (tilt).
+        silence_us: no new view for this long: stop.
+        picture_m: width of the picture at the interest, by framing.
+    """
+
+    lead_us: int = 400_000
+    stiffness_s: float = 3.0
+    forward: float = 0.0
+    pan: Limits = Limits(60.0, 60.0, 200.0)
+    tilt: Limits = Limits(30.0, 30.0, 100.0)
+    zoom: Limits = Limits(0.35, 0.5, 1.5)
+    outer: float = 0.05
+    inner: float = 0.02
+    silence_us: int = 300_000
+    picture_m: tuple[tuple[Shot, float], ...] = (("play", 30.0), ("goalmouth", 36.0), ("restart", 26.0))
+
+
+CALM = Style(stiffness_s=2.0, pan=Limits(40.0, 35.0, 100.0), tilt=Limits(20.0, 18.0, 50.0), outer=0.08, inner=0.03)
+NORMAL = Style()
+SPORT = Style(stiffness_s=5.0, forward=0.4, pan=Limits(90.0, 110.0, 500.0), tilt=Limits(45.0, 55.0, 250.0))
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What the planner wants at one instant.
+
+    ``target_*`` is the interest's direction, before any smoothing; ``pan``, ``tilt`` are the smooth movement,
+    ``width_deg`` the picture's width. ``mode``: ``follow``, ``hold`` (in the dead zone) or ``stop`` (nothing new).
+    """
+
+    now_us: int
+    target_pan_deg: float
+    target_tilt_deg: float
+    pan: Motion
+    tilt: Motion
+    width_deg: float
+    mode: str
+
+
+class _Gate:
+    """Dead zone with hysteresis and a soft knee (see the module's theory of operation)."""
+
+    def __init__(self) -> None:
+        self.open = False
+        self._share = 0.0
+
+    def gain(self, error: float, speed: float, outer: float, inner: float, still: float, dt_s: float) -> float:
+        """0..1 after a tick; ``speed`` is the greater of target's and camera's, ``still`` what counts as none."""
+        if abs(error) > outer:
+            self.open = True
+        elif abs(error) < inner and speed < still:
+            self.open = False
+        step = dt_s / GATE_S
+        self._share = min(1.0, self._share + step) if self.open else max(0.0, self._share - step)
+        return self._share * self._share * (3 - 2 * self._share)
+
+
+class Planner:
+    """Plans one camera. Deterministic: the same calls give the same plans.
+
+    Args:
+        mount: where the camera stands.
+        profile: what its head can do.
+        start: where it looks at the beginning, at rest.
+        style: how it moves.
+        size_m: length and width of the pitch.
+    """
+
+    def __init__(
+        self,
+        mount: Mount,
+        profile: Profile,
+        start: Pose,
+        style: Style = NORMAL,
+        size_m: tuple[float, float] = (105.0, 68.0),
+    ) -> None:
+        self.mount, self.profile, self.style, self.size_m = mount, profile, style, size_m
+        self._pan, self._tilt = Motion(start.pan_deg), Motion(start.tilt_deg)
+        self._zoom = Motion(math.log(start.width_deg))
+        self._target = (start.pan_deg, start.tilt_deg)
+        self._gates = (_Gate(), _Gate(), _Gate())
+        self.delay_us = 0  # measured age of a view when it gets here; looked ahead in addition to the lead
+        self._view: View | None = None
+        self._seen_us = 0
+        self._ticked_us: int | None = None
+        self._pulls: tuple[Pull, ...] = ()
+
+    def see(self, view: View, now_us: int) -> None:
+        """Takes a view that reached the camera at ``now_us``; an older one than the last is ignored."""
+        if self._view is None or view.ts_us > self._view.ts_us:
+            self._view, self._seen_us = view, now_us
+
+    def hear(self, update: UpdateRecord) -> None:
+        """Takes an update of an event: asserted it may pull, withdrawn it no longer does."""
+        others = tuple(pull for pull in self._pulls if pull.event.id != update.event.id)
+        pull = pull_of(update, self._view, self.size_m[0]) if update.diff > 0 else None
+        self._pulls = (*others, pull)[-PULLS_MAX:] if pull else others
+
+    def place(self, pose: Pose) -> None:
+        """The head is at ``pose`` and still (after a reconnect): go on from there."""
+        self._pan, self._tilt = Motion(pose.pan_deg), Motion(pose.tilt_deg)
+        self._zoom = Motion(math.log(pose.width_deg))
+
+    @property
+    def stream_us(self) -> int:
+        """The stream's clock at the last tick: the newest view's time, carried on."""
+        if self._view is None:
+            return 0
+        return self._view.ts_us + max(0, (self._ticked_us or 0) - self._seen_us)
+
+    def tick(self, now_us: int, frontier_us: int = 0) -> Plan:
+        """The plan at ``now_us``; call it every ``TICK_US``."""
+        last_us = self._ticked_us if self._ticked_us is not None else now_us - TICK_US
+        assert now_us >= last_us, f"time runs forward: {now_us} after {last_us}"
+        dt_s = min(now_us - last_us, TICK_US_MAX) / 1e6
+        self._ticked_us = now_us
+        self._pulls = tuple(pull for pull in self._pulls if pull.until_us > self.stream_us)
+        wish = self._wish(now_us, frontier_us)
+        if dt_s > 0:
+            self._pan, self._tilt, self._zoom = self._halted(dt_s) if wish is None else self._followed(wish, dt_s)
+        mode = "stop" if wish is None else "follow" if self._gates[0].open or self._gates[1].open else "hold"
+        return Plan(now_us, *self._target, self._pan, self._tilt, math.exp(self._zoom.position), mode)
+
+    def _wish(self, now_us: int, frontier_us: int) -> Interest | None:
+        if self._view is None or now_us - self._seen_us > self.style.silence_us:
+            return None
+        stream_us = self._view.ts_us + now_us - self._seen_us
+        ahead_us = self.style.lead_us + self.delay_us
+        return interest(self._view, self._pulls, stream_us, ahead_us, frontier_us, self.size_m)
+
+    def _followed(self, wish: Interest, dt_s: float) -> tuple[Motion, Motion, Motion]:
+        style, zoom = self.style, self.profile.zoom
+        width_deg = math.exp(self._zoom.position)
+        height_deg = zoom.height_deg(width_deg)
+        self._target = self._aim(wish.x_m, wish.y_m, wish.z_m)
+        soon = self._aim(wish.x_m + wish.vx_m_s * 0.1, wish.y_m + wish.vy_m_s * 0.1, wish.z_m)
+        pan_rate, tilt_rate = (10 * style.forward * (b - a) for a, b in zip(self._target, soon, strict=True))
+        pan = self._axis(0, self._pan, self._target[0], pan_rate, style.pan, width_deg, dt_s)
+        tilt = self._axis(1, self._tilt, self._target[1], tilt_rate, style.tilt, height_deg, dt_s)
+        return pan, tilt, self._framed(wish, dt_s)
+
+    def _axis(
+        self, which: int, motion: Motion, target: float, rate: float, limits: Limits, picture_deg: float, dt_s: float
+    ) -> Motion:
+        style = self.style
+        speed = max(abs(rate), abs(motion.velocity))
+        gate = self._gates[which]
+        outer, inner = style.outer * picture_deg, style.inner * picture_deg
+        gain = gate.gain(target - motion.position, speed, outer, inner, 0.3, dt_s)
+        return follow(motion, target, rate, dt_s, limits, style.stiffness_s, gain)
+
+    def _framed(self, wish: Interest, dt_s: float) -> Motion:
+        zoom, style = self.profile.zoom, self.style
+        distance_m = self.mount.distance_m(wish.x_m, wish.y_m, wish.z_m)
+        width_deg = 2 * math.degrees(math.atan(dict(style.picture_m)[wish.shot] / 2 / distance_m))
+        width_deg = max(zoom.tele_width_deg, min(zoom.wide_width_deg, width_deg))
+        target = math.log(width_deg)
+        gain = self._gates[2].gain(target - self._zoom.position, abs(self._zoom.velocity), 0.1, 0.02, 0.01, dt_s)
+        return follow(self._zoom, target, 0.0, dt_s, style.zoom, 1.5, gain)
+
+    def _halted(self, dt_s: float) -> tuple[Motion, Motion, Motion]:
+        style = self.style
+        pan = follow(self._pan, self._pan.position, 0.0, dt_s, style.pan, style.stiffness_s, 0.0)
+        tilt = follow(self._tilt, self._tilt.position, 0.0, dt_s, style.tilt, style.stiffness_s, 0.0)
+        zoom = follow(self._zoom, self._zoom.position, 0.0, dt_s, style.zoom, 1.5, 0.0)
+        return pan, tilt, zoom
+
+    def _aim(self, x_m: float, y_m: float, z_m: float) -> tuple[float, float]:
+        pan_deg, tilt_deg = self.mount.aim(x_m, y_m, z_m)
+        pan, tilt = self.profile.pan, self.profile.tilt
+        return min(max(pan_deg, pan.min_deg), pan.max_deg), min(max(tilt_deg, tilt.min_deg), tilt.max_deg)
