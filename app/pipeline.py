@@ -23,7 +23,7 @@ from typing import Literal
 import pyarrow as pa
 
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
-from detectors.inputs import RAW_KINDS, MatchSheet, Packet, arrival
+from detectors.inputs import RAW_KINDS, MatchSheet, Packet, arrival, frame_arrival
 from detectors.lane import BallView, BodyView, Health, LaneMessage, UpdateRecord, View
 from detectors.states import BallState, BodyState, Frame
 from middleware.engine import Engine, Outcome
@@ -40,7 +40,8 @@ HEALTH_PERIOD_US = 500_000
 #: A position older than this is no longer shown.
 VIEW_STALE_US = 2_000_000
 
-_WATCHED = ("player.state", "ball.state", "frame")
+#: Internal kinds that views and stored positions are made of.
+_WATCHED = ("ball.state", "frame")
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class _Carried:
     frames: dict[int, Frame] = field(default_factory=dict)
     retractions: int = 0
     positions: int = 0
+    instants: int = 0
     quarantined: Counter[str] = field(default_factory=Counter)
     ended: bool = False
 
@@ -94,9 +96,13 @@ class MatchPipeline:
         detectors = build_detectors(sheet)
         self._levels = level_of_kinds(detectors)
         settings = (options or PipelineOptions()).engine()
-        self._engine = Engine(Hierarchy(RAW_KINDS, detectors), settings, _WATCHED)
+        framed = sheet.quality.framed
+        watched = _WATCHED if framed else (*_WATCHED, "player.state")
+        self._engine = Engine(Hierarchy(RAW_KINDS, detectors), settings, watched)
+        self._arrivals = self._instant if framed else _each
         self._carried = _Carried()
         self._bodies: dict[str, Event] = {}
+        self._newest_frame: Event | None = None
         self._ball: Event | None = None
         self._updates: list[UpdateRecord] = []
         self._rejected: list[Rejected] = []
@@ -116,10 +122,9 @@ class MatchPipeline:
         carried.now_us = max(carried.now_us, arrival_us)
         block, rejected = check_block(payload, self.sheet, f"block that arrived at {arrival_us} us")
         self._quarantine(rejected)
-        packets: Iterable[Packet] = block.packets if block else ()
-        arrivals = [arrival(packet) for packet in packets]
+        packets = block.packets if block else ()
         carried.positions += sum(len(packet.ts_us) for packet in packets)
-        outcome = self._engine.push(arrivals, carried.now_us)
+        outcome = self._engine.push(self._arrivals(packets), carried.now_us)
         self._quarantine(_too_late(late) for late in self._engine.take_lost())
         return self._message(outcome, due_wall_us, stage_wall_us)
 
@@ -174,6 +179,13 @@ class MatchPipeline:
         engine, self._carried = pickle.loads(snapshot)
         self._engine.restore(engine)
 
+    def _instant(self, packets: tuple[Packet, ...]) -> list[Arrival]:
+        """The packets of a framed input's block are one instant."""
+        if not packets:
+            return []
+        self._carried.instants += 1
+        return [frame_arrival(packets, self._carried.instants)]
+
     def _quarantine(self, rejected: Iterable[Rejected]) -> None:
         for record in rejected:
             self._rejected.append(record)
@@ -185,7 +197,7 @@ class MatchPipeline:
         records = tuple(self._record(update) for update in outcome.updates)
         now_us = carried.now_us
         view = health = None
-        if now_us >= self._view_due_us and (self._ball or self._bodies):
+        if now_us >= self._view_due_us and (self._ball or self._bodies or self._newest_frame):
             view, self._view_due_us = self._view(), now_us + VIEW_PERIOD_US
         if now_us >= self._health_due_us:
             health, self._health_due_us = self._health(), now_us + HEALTH_PERIOD_US
@@ -234,15 +246,21 @@ class MatchPipeline:
         if update.diff > 0:
             assert isinstance(event.payload, Frame)
             frames[event.ts_us] = event.payload
+            if self._newest_frame is None or event.ts_us >= self._newest_frame.ts_us:
+                self._newest_frame = event
         elif frames.get(event.ts_us) == event.payload:
             del frames[event.ts_us]
 
     def _view(self) -> View:
-        newest_us = max((e.ts_us for e in (self._ball, *self._bodies.values()) if e), default=0)
+        """Newest known positions: of each player by himself where players come one by one, else of the frame."""
+        newest_us = max((e.ts_us for e in (self._ball, self._newest_frame, *self._bodies.values()) if e), default=0)
         oldest_us = newest_us - VIEW_STALE_US
         ball = self._ball if self._ball and self._ball.ts_us >= oldest_us else None
-        bodies = tuple(_body_view(e) for e in self._bodies.values() if e.ts_us >= oldest_us)
-        return View(newest_us, _ball_view(ball) if ball else None, bodies)
+        bodies = [_body_view(e.payload, e.ts_us) for e in self._bodies.values() if e.ts_us >= oldest_us]
+        frame = self._newest_frame
+        if not bodies and frame and isinstance(frame.payload, Frame):
+            bodies = [_body_view(body, frame.ts_us) for body in frame.payload.players]
+        return View(newest_us, _ball_view(ball) if ball else None, tuple(bodies))
 
     def _health(self) -> Health:
         health, carried = self._engine.health(), self._carried
@@ -275,10 +293,14 @@ def _ball_view(event: Event) -> BallView:
     return BallView(event.ts_us, s.x_m, s.y_m, s.z_m, s.vx_m_s, s.vy_m_s, s.vz_m_s)
 
 
-def _body_view(event: Event) -> BodyView:
-    s = event.payload
-    assert isinstance(s, BodyState)
-    return BodyView(s.object_id, s.team, event.ts_us, s.x_m, s.y_m, s.vx_m_s, s.vy_m_s)
+def _body_view(body: object, ts_us: int) -> BodyView:
+    assert isinstance(body, BodyState)
+    return BodyView(body.object_id, body.team, ts_us, body.x_m, body.y_m, body.vx_m_s, body.vy_m_s)
+
+
+def _each(packets: tuple[Packet, ...]) -> list[Arrival]:
+    """Every transmitter speaks for itself."""
+    return [arrival(packet) for packet in packets]
 
 
 def _too_late(late: Arrival) -> Rejected:
