@@ -27,6 +27,9 @@ from detectors.states import BallState
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
+#: Below it the ball's centre is on the ground (hierarchy 2.5).
+GROUND_M = 0.3
+
 
 class Trail(msgspec.Struct, frozen=True, gc=False):
     """State of the three detectors: newest ball states, oldest first; time of the last corner reported.
@@ -56,7 +59,7 @@ class AccelerationPeak:
     """2.1: ``ball.accel_peak`` x {touch, hit, hard}.
 
     ``detail``: ``delta_v_m_s`` (net change), ``speed_before_m_s``, ``speed_after_m_s``, ``vx_m_s``, ``vy_m_s``,
-    ``vz_m_s`` (velocity after). The anchor is the ball's state at the corner.
+    ``vz_m_s`` (velocity after), ``bounce`` (the ground explains it). The anchor is the ball's state at the corner.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: PeakParameters | None = None) -> None:
@@ -113,12 +116,11 @@ class AccelerationPeak:
 
 class BendParameters(msgspec.Struct, frozen=True):
     """``turn_rad``: StreamTeam (databallpy: 10 degrees). ``step_m_s``, ``slow_m_s``: StreamTeam's 2 m/s while the
-    new speed is below 10 m/s. ``ground_m``: below it the ball is on the ground (2.5)."""
+    new speed is below 10 m/s."""
 
     turn_rad: float = 0.5
     step_m_s: float = 2.0
     slow_m_s: float = 10.0
-    ground_m: float = 0.3
 
 
 class BallTurn:
@@ -162,7 +164,7 @@ class BallTurn:
             return trail, NOTHING
         corner = samples[1].payload
         assert isinstance(corner, BallState)
-        variant = "ground" if corner.z_m < self.parameters.ground_m else "air"
+        variant = "ground" if corner.z_m < GROUND_M else "air"
         net_m_s = _change(samples[0], event)
         return trail, (_corner_event("ball.turn", variant, samples[0], samples[1], event, net_m_s),)
 
@@ -245,10 +247,20 @@ def _speed(event: Event) -> float:
     return math.hypot(ball.vx_m_s, ball.vy_m_s)
 
 
+def _is_bounce(before: BallState, corner: BallState, after: BallState, horizontal_m_s: float) -> bool:
+    """The ball falls, is at the ground, and rises: nobody is needed for that unless its way over ground changes too."""
+    up_m_s = after.vz_m_s - before.vz_m_s
+    falls = before.vz_m_s < -1.0 and after.vz_m_s > before.vz_m_s / 2.0
+    return falls and corner.z_m < GROUND_M + 0.2 and horizontal_m_s < 0.5 * up_m_s
+
+
 def _corner_event(kind: str, variant: str, before: Event, corner: Event, after: Event, net_m_s: float) -> Event:
     at, out = corner.payload, after.payload
     assert isinstance(at, BallState)
+    into = before.payload
     assert isinstance(out, BallState)
+    assert isinstance(into, BallState)
+    horizontal_m_s = math.hypot(out.vx_m_s - into.vx_m_s, out.vy_m_s - into.vy_m_s)
     fact = Fact(
         variant=variant,
         x_m=at.x_m,
@@ -256,6 +268,7 @@ def _corner_event(kind: str, variant: str, before: Event, corner: Event, after: 
         z_m=at.z_m,
         detail={
             "delta_v_m_s": round(net_m_s, 2),
+            "bounce": _is_bounce(into, at, out, horizontal_m_s),
             "speed_before_m_s": round(_speed(before), 2),
             "speed_after_m_s": round(_speed(after), 2),
             "vx_m_s": round(out.vx_m_s, 2),

@@ -15,9 +15,11 @@ from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord
 from detectors.lines import GoalMouth, LineCrossing
 from detectors.optical import OpticalAdapter
-from detectors.passes import Interception, PassAttempt, PassOutcome
+from detectors.passes import PassAttempt
 from detectors.possession import IndividualPossession, TeamPossession
 from detectors.proximity import Near, NearestPlayer, PossessionZone
+from detectors.receptions import Interception, PassOutcome
+from detectors.shots import ShotAttempt, ShotOutcome
 from detectors.touches import KickReleased, PlayerHitsBall, SoftTouch
 from middleware.detector import Detector
 from middleware.events import Event
@@ -56,7 +58,9 @@ def action_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
     return (
         IndividualPossession(sheet),
         TeamPossession(sheet),
+        ShotAttempt(sheet),
         PassAttempt(sheet),
+        ShotOutcome(sheet),
         PassOutcome(),
         Interception(),
     )

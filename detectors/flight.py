@@ -42,12 +42,16 @@ class Reach(msgspec.Struct, frozen=True, gc=False):
     y_m: float
 
 
-def first_to_reach(release: Fact, frame: Frame, p: FlightParameters) -> tuple[Reach | None, dict[str, Reach]]:
+def first_to_reach(
+    release: Fact, frame: Frame, p: FlightParameters, within_s: float = math.inf
+) -> tuple[Reach | None, dict[str, Reach]]:
     """First of the kicker alone, and of each team without him.
 
     Args:
         release: fact of a ``kick.released``: ball, velocity, kicker.
         frame: everybody at that instant.
+        p: the model's numbers.
+        within_s: look no farther ahead than this.
     """
     assert release.x_m is not None
     assert release.y_m is not None
@@ -55,7 +59,7 @@ def first_to_reach(release: Fact, frame: Frame, p: FlightParameters) -> tuple[Re
     vx, vy, vz = number(release, "vx_m_s"), number(release, "vy_m_s"), number(release, "vz_m_s")
     own: Reach | None = None
     others: dict[str, Reach] = {}
-    steps = round(p.horizon_s / p.step_s)
+    steps = int(min(p.horizon_s, within_s) / p.step_s)
     for i in range(1, steps + 1):
         t = i * p.step_s
         gone_s = p.tau_s * (1.0 - math.exp(-t / p.tau_s))
@@ -80,7 +84,7 @@ def first_to_reach(release: Fact, frame: Frame, p: FlightParameters) -> tuple[Re
 class ShotParameters(msgspec.Struct, frozen=True):
     """``within_s``, ``near_m``: DEBS 2013 Q4 (meets or closely misses within 1.5 s). ``range_m``: StatsBomb's and
     Opta's shots start within 40 m but for freaks. ``speed_min_m_s``: a drive (2.7's pass class ends at 15), or
-    anything at close range, see ``close_m`` (goal area and a step) and ``close_speed_min_m_s``."""
+    anything at close range, see ``close_m`` (as far as the penalty mark and a step) and ``close_speed_min_m_s``."""
 
     within_s: float = 1.5
     near_m: float = 1.0
@@ -99,24 +103,48 @@ class Projection(msgspec.Struct, frozen=True, gc=False):
     on_target: bool
 
 
-def shot_projection(
-    release: Fact, attacks_positive_x: bool, pitch: Pitch, p: ShotParameters
-) -> Projection | None:
-    """The projection of a shot on the opponents' goal, None if the kick is no shot."""
-    assert release.x_m is not None
-    assert release.y_m is not None
-    assert release.z_m is not None
+def project_on_goal(ball: Fact, attacks_positive_x: bool, pitch: Pitch) -> Projection | None:
+    """Where the ball of a fact with velocity meets the plane of the opponents' goal line; None if it never does."""
+    assert ball.x_m is not None
+    assert ball.y_m is not None
+    assert ball.z_m is not None
     sign = 1.0 if attacks_positive_x else -1.0
-    vx, vy, vz = number(release, "vx_m_s"), number(release, "vy_m_s"), number(release, "vz_m_s")
-    depth_m = pitch.half_length_m - sign * release.x_m
-    distance_m = math.hypot(depth_m, release.y_m)
-    towards_m_s, speed_m_s = sign * vx, math.hypot(vx, vy)
-    least = p.close_speed_min_m_s if distance_m <= p.close_m else p.speed_min_m_s
-    if depth_m <= 0.0 or distance_m > p.range_m or speed_m_s < least or towards_m_s <= 0.0:
+    depth_m = pitch.half_length_m - sign * ball.x_m
+    towards_m_s = sign * number(ball, "vx_m_s")
+    if depth_m <= 0.0 or towards_m_s <= 0.1:
         return None
     after_s = depth_m / towards_m_s
-    y_m = release.y_m + vy * after_s
-    z_m = max(0.0, release.z_m + vz * after_s - 0.5 * GRAVITY_M_S2 * after_s * after_s)
-    if after_s > p.within_s or abs(y_m) > GOAL_HALF_WIDTH_M + p.near_m or z_m > BAR_HEIGHT_M + p.near_m:
-        return None
+    y_m = ball.y_m + number(ball, "vy_m_s") * after_s
+    z_m = ball.z_m + number(ball, "vz_m_s") * after_s - 0.5 * GRAVITY_M_S2 * after_s * after_s
+    z_m = max(0.0, z_m)
     return Projection(after_s, y_m, z_m, abs(y_m) < GOAL_HALF_WIDTH_M and z_m < BAR_HEIGHT_M)
+
+
+def shot_projection(
+    release: Fact,
+    frame: Frame,
+    attacks_positive_x: bool,
+    pitch: Pitch,
+    p: ShotParameters,
+    flight: FlightParameters,
+) -> Projection | None:
+    """The projection of a shot on the opponents' goal, None if the kick is no shot.
+
+    A shot meets the goal or closely misses it, in time and from a distance that players shoot from. At close
+    range aim scatters widely (headers): there any forward ball counts that no mate can reach before the line.
+    """
+    assert release.x_m is not None
+    assert release.y_m is not None
+    shot = project_on_goal(release, attacks_positive_x, pitch)
+    if shot is None or shot.after_s > p.within_s:
+        return None
+    depth_m = pitch.half_length_m - abs(release.x_m)
+    distance_m = math.hypot(depth_m, release.y_m)
+    speed_m_s = math.hypot(number(release, "vx_m_s"), number(release, "vy_m_s"))
+    close = distance_m <= p.close_m
+    if distance_m > p.range_m or speed_m_s < (p.close_speed_min_m_s if close else p.speed_min_m_s):
+        return None
+    if abs(shot.y_m) <= GOAL_HALF_WIDTH_M + p.near_m and shot.z_m <= BAR_HEIGHT_M + p.near_m:
+        return shot
+    mates = first_to_reach(release, frame, flight, shot.after_s)[1] if close else {release.team: None}
+    return None if release.team in mates else shot

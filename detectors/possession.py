@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.deadball import Play, RestartParameters, contact, crossed
+from detectors.deadball import Play, RestartParameters, contact, crossed, watched
 from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import pitch_of
+from detectors.inputs import MatchSheet
+from detectors.pitch import Pitch, pitch_of
+from detectors.states import Frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -32,7 +33,7 @@ class IndividualPossession:
             name="individual_possession",
             number="6.2",
             level=6,
-            inputs=("ball.crossed", "hit", "touch"),
+            inputs=("frame", "ball.crossed", "hit", "touch"),
             outputs=("possession.loss", "possession.gain"),
             parameters=msgspec.structs.asdict(self.restart),
             source="DEBS 2013 Q2; databallpy get_valid_gains",
@@ -43,14 +44,16 @@ class IndividualPossession:
         return HolderState()
 
     def step(self, state: HolderState, event: Event) -> Step[HolderState]:
-        """Takes a contact or a crossing."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
-        if event.kind == "ball.crossed":
-            play = crossed(state.play, event)
-            if play == state.play or state.gain is None or not play.dead:
+        """Takes a contact, a crossing, or a frame (hands)."""
+        if event.kind in ("frame", "ball.crossed"):
+            play = _play_after(state.play, event, self._pitch, self.restart)
+            if play is state.play:
+                return state, NOTHING
+            if state.gain is None or not play.dead:
                 return HolderState(play, state.gain), NOTHING
             return HolderState(play, None), (_loss(state.gain, event),)
+        fact = event.payload
+        assert isinstance(fact, Fact)
         assert fact.x_m is not None
         assert fact.y_m is not None
         play = contact(state.play, self._pitch, event.ts_us, fact.player, fact.x_m, fact.y_m, self.restart)
@@ -84,34 +87,46 @@ def _holder(gain: Event) -> Fact:
     return fact
 
 
+def _play_after(play: Play, event: Event, pitch: Pitch, restart: RestartParameters) -> Play:
+    if event.kind == "ball.crossed":
+        return crossed(play, event)
+    frame = event.payload
+    assert isinstance(frame, Frame)
+    return watched(play, pitch, event.ts_us, frame, restart)
+
+
 def _loss(gain: Event, cause: Event) -> Event:
-    held, fact = _holder(gain), cause.payload
-    assert isinstance(fact, Fact)
+    """The holder's loss, named by his gain. ``variant``: what ended it (``hit``, ``touch``, ``out`` or ``stopped``)."""
+    held, ended = _holder(gain), cause.payload
+    variant = {"ball.crossed": "out", "frame": "stopped"}.get(cause.kind, cause.kind)
+    place = (ended.x_m, ended.y_m, ended.z_m) if isinstance(ended, Fact) else (None, None, None)
     detail = {"held_us": cause.ts_us - gain.ts_us}
-    lost = Fact(cause.kind, held.team, held.player, fact.x_m, fact.y_m, fact.z_m, held.confidence, detail)
-    return fact_event("possession.loss", cause.ts_us, f"{gain.source}:{cause.ts_us}", lost, causes=(gain.id, cause.id))
+    lost = Fact(variant, held.team, held.player, *place, held.confidence, detail)
+    causes = (gain.id, cause.id) if cause.id else (gain.id,)
+    return fact_event("possession.loss", cause.ts_us, gain.source, lost, causes=causes)
 
 
 class TeamPossessionParameters(msgspec.Struct, frozen=True):
-    """``contest_us``: nobody has controlled the ball for so long (hierarchy 6.3, ours). ``pressed_us``: contacts of
-    both teams within this time are a struggle (ours, as contest_us)."""
+    """``contest_us``: a team controls the ball once the other has not played it for so long (hierarchy 6.3, ours)."""
 
     contest_us: int = 800_000
 
 
 class TeamState(msgspec.Struct, frozen=True, gc=False):
-    """Play; what was last published; last contact of each team; players in the zone as (player, team)."""
+    """Play; what was last published; the newest contact of each team."""
 
     play: Play = Play()
     shown: str = ""
-    home_us: int = -(2**62)
-    away_us: int = -(2**62)
-    team: Team = ""
-    since_us: int = 0
+    home: Event | None = None
+    away: Event | None = None
 
 
 class TeamPossession:
-    """6.3: ``team.possession`` x {home, away, in contest, dead}."""
+    """6.3: ``team.possession`` x {home, away, in contest, dead}; ``Fact.team`` where the value is a team.
+
+    A contact gives its team the ball at once, unless the other team played it less than ``contest_us`` ago: then it is
+    in contest until one of them has had it alone for that long.
+    """
 
     def __init__(
         self,
@@ -126,7 +141,7 @@ class TeamPossession:
             name="team_possession",
             number="6.3",
             level=6,
-            inputs=("ball.crossed", "hit", "touch"),
+            inputs=("frame", "ball.crossed", "hit", "touch"),
             outputs=("team.possession",),
             parameters={
                 **msgspec.structs.asdict(self.parameters),
@@ -140,25 +155,54 @@ class TeamPossession:
         return TeamState()
 
     def step(self, state: TeamState, event: Event) -> Step[TeamState]:
-        """Takes a contact or a crossing."""
+        """Takes a contact, a crossing, or a frame (hands, and the end of a contest)."""
+        if event.kind in ("frame", "ball.crossed"):
+            return self._pass_time(state, event)
         fact = event.payload
         assert isinstance(fact, Fact)
-        replace = msgspec.structs.replace
-        if event.kind == "ball.crossed":
-            play = crossed(state.play, event)
-            return self._show(replace(state, play=play), "dead" if play.dead else state.shown, "", event, fact)
         assert fact.x_m is not None
         assert fact.y_m is not None
         play = contact(state.play, self._pitch, event.ts_us, fact.player, fact.x_m, fact.y_m, self.restart)
         if play.dead:
-            return replace(state, play=play), NOTHING
-        return self._show(replace(state, play=play), fact.team, fact.team, event, fact)
+            return TeamState(play, state.shown, state.home, state.away), NOTHING
+        home = event if fact.team == "home" else state.home
+        away = event if fact.team == "away" else state.away
+        rival = away if fact.team == "home" else home
+        contested = rival is not None and event.ts_us - rival.ts_us < self.parameters.contest_us
+        value = "in contest" if contested else fact.team
+        return _show(TeamState(play, state.shown, home, away), value, event, event)
 
-    def _show(self, state: TeamState, value: str, team: Team, event: Event, fact: Fact) -> Step[TeamState]:
-        if value == state.shown:
-            return state, NOTHING
-        shown = Fact(value, team, fact.player if team else "", fact.x_m, fact.y_m, fact.z_m, fact.confidence)
-        found = fact_event(
-            "team.possession", event.ts_us, f"{event.source}/{event.kind}", shown, causes=(event.id,)
-        )
-        return msgspec.structs.replace(state, shown=value), (found,)
+    def _pass_time(self, state: TeamState, event: Event) -> Step[TeamState]:
+        play = _play_after(state.play, event, self._pitch, self.restart)
+        if play.dead:
+            if play is state.play:
+                return state, NOTHING
+            return _show(TeamState(play, state.shown), "dead", event, None)
+        if state.shown != "in contest":
+            return (state if play is state.play else TeamState(play, state.shown, state.home, state.away)), NOTHING
+        assert state.home is not None
+        assert state.away is not None
+        last, rival = (state.home, state.away) if state.home.ts_us >= state.away.ts_us else (state.away, state.home)
+        after = TeamState(play, state.shown, state.home, state.away)
+        if event.ts_us - rival.ts_us < self.parameters.contest_us:
+            return after, NOTHING
+        return _show(after, _holder(last).team, event, last)
+
+
+def _show(state: TeamState, value: str, event: Event, contact_event: Event | None) -> Step[TeamState]:
+    if value == state.shown:
+        return state, NOTHING
+    fact = _holder(contact_event) if contact_event is not None else Fact()
+    controlled = value in ("home", "away")
+    shown = Fact(
+        value,
+        fact.team if controlled else "",
+        fact.player if controlled else "",
+        fact.x_m,
+        fact.y_m,
+        fact.z_m,
+        fact.confidence,
+    )
+    causes = tuple(e.id for e in (contact_event, event) if e is not None and e.id)
+    found = fact_event("team.possession", event.ts_us, f"{event.source}:{event.ts_us}", shown, causes=causes[:1])
+    return TeamState(state.play, value, state.home, state.away), (found,)

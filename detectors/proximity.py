@@ -36,7 +36,7 @@ class NearParameters(msgspec.Struct, frozen=True):
 
 
 class Closest(msgspec.Struct, frozen=True, gc=False):
-    """Payload of ``ball.closest``: who near the ball is closest to it from now on; ``key`` empty if nobody is near.
+    """Payload of ``ball.closest``: who near the ball is closest to it now; ``key`` empty from when nobody is near.
 
     ``key`` is the object id, with ``/limb`` where limbs are known.
     """
@@ -49,11 +49,10 @@ class Closest(msgspec.Struct, frozen=True, gc=False):
 
 
 class NearState(msgspec.Struct, frozen=True, gc=False):
-    """Newest limbs by key (empty on centroids); keys that are near, sorted; the closest of them."""
+    """Newest limbs by key (empty on centroids); keys that are near, sorted."""
 
     limbs: dict[str, Event] = {}
     near: tuple[str, ...] = ()
-    closest: str = ""
 
 
 class Near:
@@ -85,7 +84,7 @@ class Near:
         """Takes a limb, or looks around the ball."""
         payload = event.payload
         if isinstance(payload, BodyState):
-            return NearState({**state.limbs, event.source: event}, state.near, state.closest), NOTHING
+            return NearState({**state.limbs, event.source: event}, state.near), NOTHING
         if isinstance(payload, Frame):
             if payload.ball is None:
                 return state, NOTHING
@@ -131,16 +130,15 @@ class Near:
             return state, NOTHING
         found.sort(key=_by_distance)
         near = tuple(sorted(key for _, key, _ in found))
-        closest = found[0][1] if found else ""
-        if near == state.near and closest == state.closest:
-            return state, NOTHING
+        closest = Event("ball.closest", ts_us, "ball", ts_us, _closest(found))
+        if near == state.near:
+            return state, (closest,)
         out = [self._left(key, ts_us, ball) for key in state.near if key not in near]
         out.extend(
             self._came(key, ts_us, ball, body, math.sqrt(d2)) for d2, key, body in found if key not in state.near
         )
-        if closest != state.closest:
-            out.append(Event("ball.closest", ts_us, "ball", ts_us, _closest(found)))
-        return NearState(state.limbs, near, closest), out
+        out.append(closest)
+        return NearState(state.limbs, near), out
 
     def _left(self, key: str, ts_us: int, ball: BallState) -> Event:
         object_id, _, limb = key.partition("/")

@@ -123,11 +123,13 @@ class SoftTouch:
 
 
 def is_hit(peak: Event, share_min: float) -> bool:
-    """Whether an acceleration peak is a hit's: high enough, and not the shaking of a fast ball."""
+    """Whether an acceleration peak is a hit's: high enough, no bounce, and not the shaking of a fast ball."""
     fact = peak.payload
     assert isinstance(fact, Fact)
     speed_m_s = max(number(fact, "speed_before_m_s"), number(fact, "speed_after_m_s"))
-    return fact.variant != "touch" and number(fact, "delta_v_m_s") >= share_min * speed_m_s
+    if fact.variant == "touch" or fact.detail["bounce"]:
+        return False
+    return number(fact, "delta_v_m_s") >= share_min * speed_m_s
 
 
 def number(fact: Fact, name: str) -> float:
@@ -183,7 +185,8 @@ def _contact(kind: str, cause: Event, closest: Closest) -> Event:
 
 class ReleaseParameters(msgspec.Struct, frozen=True):
     """``release_m``: StreamTeam's kickDetection. ``apart_m``: if somebody else has the next contact first, the
-    ball must at least have left the kicker's zone (4.2). ``share_min`` as of 5.1."""
+    ball must at least have left the kicker's zone (4.2); in any case it has travelled that far from where it was hit.
+    ``share_min`` as of 5.1."""
 
     release_m: float = 2.25
     apart_m: float = 1.5
@@ -265,6 +268,10 @@ class KickReleased:
         if ball is None or kicker is None:
             return None
         if math.hypot(ball.x_m - kicker.x_m, ball.y_m - kicker.y_m) <= distance_m:
+            return None
+        assert kicked.x_m is not None
+        assert kicked.y_m is not None
+        if math.hypot(ball.x_m - kicked.x_m, ball.y_m - kicked.y_m) <= self.parameters.apart_m:
             return None
         detail: dict[str, Scalar] = {
             "kick_us": hit.ts_us,
