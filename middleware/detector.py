@@ -7,7 +7,8 @@ references to old states. Hence the rules:
 * a state is immutable and comparable with ``==`` (frozen Structs, tuples, numbers; no numpy arrays, no dict
   that is changed after it was made): keeping a snapshot is keeping a reference;
 * ``step`` depends on its two arguments only: no clock, no randomness, no I/O, no global;
-* what it emits has ``ts_us >= event.ts_us - spec.horizon_us`` and never lies in the future of ``event``;
+* what it emits has ``ts_us >= event.ts_us - spec.horizon_us`` and never lies in the future of ``event`` (only
+  level 1 may date later than a packet's first position, up to its last);
 * time passes only through events: "nothing happened for 7 s" is told by a tick kind.
 
 A detector may be *keyed*: the engine then keeps one unit and one state for each value of ``key(event)``, and

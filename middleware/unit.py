@@ -34,7 +34,7 @@ from middleware.policy import UnitSettings
 from middleware.progress import BEGINNING_US, END_US
 
 #: Attributes that come from the detector and the settings, not from what was seen.
-_GIVEN = frozenset({"_detector", "_horizon_us", "_full", "_speculation", "_waits"})
+_GIVEN = frozenset({"_detector", "_horizon_us", "_full", "_speculation", "_waits", "_unpacks"})
 
 
 class Entry(msgspec.Struct, gc=False):
@@ -77,6 +77,8 @@ class OrderingUnit:
         self._full = settings.retraction == "full"
         self._speculation = settings.speculation
         self._waits = not detector.spec.speculative
+        # A packet is dated by its first position: what level 1 unpacks from it may be later.
+        self._unpacks = detector.spec.level == 1
         self.slack = settings.slack()
         self.clk_us = BEGINNING_US
         self.counters = Counters()
@@ -283,11 +285,11 @@ class OrderingUnit:
 
     def _check_dates(self, event: Event, outputs: Sequence[Event]) -> None:
         """A detector that dates beyond its horizon would break the frontier: better to stop than to be wrong."""
-        newest_us = event.ts_us
-        oldest_us = newest_us - self._horizon_us
+        oldest_us = event.ts_us - self._horizon_us
+        newest_us = END_US if self._unpacks else event.ts_us
         for out in outputs:
             assert oldest_us <= out.ts_us <= newest_us, (
-                f"{self._detector.spec.name}: dated {out.kind} at {out.ts_us} on an input of {newest_us}; "
+                f"{self._detector.spec.name}: dated {out.kind} at {out.ts_us} on an input of {event.ts_us}; "
                 f"its horizon is {self._horizon_us}"
             )
 
