@@ -29,9 +29,10 @@ _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 def add_live_routes(app: Flask, live: LiveState, stopping: threading.Event) -> None:
-    """Adds ``/live/state`` and ``/live/stream``; both take ``?families=a,b`` (default: those shown at first).
+    """Adds ``/live/state`` and ``/live/stream``; ``stopping`` ends every open stream.
 
-    ``stopping`` ends every open stream.
+    Both take ``?families=a,b`` (default: those shown at first). The state also takes ``events``, the version that
+    the asker has (0: none, tell everything), and ``strip=0`` to leave out health and totals.
     """
     free = threading.BoundedSemaphore(STREAMS_MAX)
     encoder = msgspec.json.Encoder()
@@ -42,7 +43,8 @@ def add_live_routes(app: Flask, live: LiveState, stopping: threading.Event) -> N
         if families is None:
             return _unknown_family()
         since = request.args.get("events", default=0, type=int)
-        message = live.message(since, families, hello=since == 0, strip=True)
+        strip = request.args.get("strip") != "0"
+        message = live.message(since, families, hello=since == 0, strip=strip)
         return Response(encoder.encode(message), content_type="application/json", headers=_HEADERS)
 
     @app.get("/live/stream")

@@ -1,0 +1,172 @@
+"""Does the page draw 25 frames a second, and how soon is an event on the screen?
+
+Questions:
+
+* How many frames a second does headless Chromium draw with 22 players, ball, trails, camera and marks, and how long
+  are the gaps between frames? (Goal: 25 a second.)
+* How long from an update in the feed until its line is in a drawn frame? (Goal: 150 ms.)
+* What does one page cost the driver process, streamed and polled, at the same 30 messages a second?
+
+The feed is the scripted match of ``dashboard.demo`` at 50 views a second, in the process that serves. Everything,
+Chromium with software rendering included, shares this machine's cores. Run it from the root of the repository::
+
+    python -m bench.dashboard_fps --json out.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dashboard.demo import Choreography, ScriptedFeed, demo_event, demo_sheet
+from dashboard.server import Server, serve
+from tests.dashboard.chromium import Browser
+
+WARM_UP_S = 4.0
+WATCH_FRAMES = """
+window.gaps = []; let last = performance.now();
+requestAnimationFrame(function tick(now) { gaps.push(now - last); last = now; requestAnimationFrame(tick); });
+"""
+WATCH_EVENTS = """
+window.seen = {};
+new MutationObserver(changes => requestAnimationFrame(() => {
+  for (const change of changes) for (const line of change.addedNodes)
+    if (line.dataset && line.dataset.id) seen[line.dataset.id] = performance.timeOrigin + performance.now();
+})).observe(document.getElementById('events'), {childList: true});
+"""
+#: A page as the server sees it, in a process of its own so that its work is not counted as the server's.
+CLIENT = """
+import http.client, sys, time
+how, host, port, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+until, count, due = time.monotonic() + seconds, 0, time.monotonic()
+if how == 'stream':
+    connection = http.client.HTTPConnection(host, port)
+    connection.request('GET', '/live/stream')
+    for line in connection.getresponse():
+        count += line.startswith(b'data: ')
+        if time.monotonic() > until: break
+while how == 'poll' and time.monotonic() < until:
+    connection = http.client.HTTPConnection(host, port)
+    connection.request('GET', '/live/state?strip=0&events=999999999')
+    connection.getresponse().read(); connection.close()
+    count += 1; due += 1 / 30
+    time.sleep(max(0, due - time.monotonic()))
+print(count)
+"""
+
+
+@contextmanager
+def playing(feed: ScriptedFeed) -> Iterator[None]:
+    """The scripted match runs in a thread, 50 views a second, beginning at its 40th second."""
+    choreography, stop = Choreography(feed), threading.Event()
+    for now_us in range(0, 40_000_000, 40_000):
+        choreography.play(now_us)
+    began = time.monotonic()
+
+    def run() -> None:
+        while not stop.wait(0.02):
+            choreography.play(40_000_000 + int((time.monotonic() - began) * 1e6))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def drawn(server: Server, browser: Browser, seconds: float) -> dict[str, float]:
+    """Frames that the page drew, and the gaps between frames."""
+    browser.driver.get(server.url)
+    browser.wait(lambda: browser.run("return document.body.dataset.status") == "live", "the page to be live")
+    time.sleep(WARM_UP_S)
+    browser.run(WATCH_FRAMES)
+    counters = "return [touchline.stats.frames, touchline.stats.messages, performance.now()]"
+    before = browser.run(counters)
+    time.sleep(seconds)
+    after = browser.run(counters)
+    gaps = sorted(browser.run("return gaps"))
+    elapsed_s = (after[2] - before[2]) / 1000
+    return {
+        "frames_per_s": round((after[0] - before[0]) / elapsed_s, 1),
+        "messages_per_s": round((after[1] - before[1]) / elapsed_s, 1),
+        "gap_p50_ms": round(gaps[len(gaps) // 2], 1),
+        "gap_p99_ms": round(gaps[len(gaps) * 99 // 100], 1),
+        "gap_max_ms": round(gaps[-1], 1),
+    }
+
+
+def on_screen(feed: ScriptedFeed, browser: Browser, events: int) -> dict[str, float]:
+    """Time from an update's entry into the feed to the frame that shows its line."""
+    browser.run(WATCH_EVENTS)
+    published: dict[str, float] = {}
+    for number in range(events):
+        event = demo_event("restart.free_kick", feed.now_us(), f"bench:{number}", team="home")
+        published[event.id] = time.time() * 1000
+        feed.publish(event)
+        time.sleep(0.137)  # no multiple of the message interval, so that every phase occurs
+    time.sleep(1.0)
+    seen = browser.run("return seen")
+    delays = sorted(seen[name] - at_ms for name, at_ms in published.items() if name in seen)
+    return {
+        "events": events,
+        "seen": len(delays),
+        "p50_ms": round(statistics.median(delays), 1),
+        "p95_ms": round(delays[len(delays) * 95 // 100], 1),
+        "max_ms": round(delays[-1], 1),
+    }
+
+
+def cost(server: Server, how: str, seconds: float) -> dict[str, float]:
+    """CPU time that this process spends on one page, beyond what the match itself takes."""
+    host, port = server.url.removeprefix("http://").strip("/").split(":")
+    began_s = time.process_time()
+    time.sleep(seconds)
+    idle_s = time.process_time() - began_s
+    began_s = time.process_time()
+    done = subprocess.run(
+        [sys.executable, "-c", CLIENT, how, host, port, str(seconds)], capture_output=True, text=True, check=True
+    )
+    spent_s = time.process_time() - began_s - idle_s
+    messages = int(done.stdout)
+    return {"messages_per_s": round(messages / seconds, 1), "cpu_ms_per_message": round(spent_s / messages * 1e3, 3)}
+
+
+def main() -> None:
+    """Runs all three measurements and prints or stores them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, help="file for the figures")
+    parser.add_argument("--seconds", type=float, default=15.0, help="length of each measurement")
+    arguments = parser.parse_args()
+    feed = ScriptedFeed(demo_sheet())
+    figures: dict[str, Any] = {}
+    with serve(feed, port=0) as server, playing(feed):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Browser(Path(profile)) as browser:
+            for width, height in ((1440, 900), (1280, 720)):
+                browser.resize(width, height)
+                figures[f"drawn_{width}x{height}"] = drawn(server, browser, arguments.seconds)
+            figures["event_on_screen"] = on_screen(feed, browser, 80)
+        for how in ("stream", "poll"):
+            figures[how] = cost(server, how, arguments.seconds)
+    figures["poll_to_stream_cpu_ratio"] = round(
+        figures["poll"]["cpu_ms_per_message"] / figures["stream"]["cpu_ms_per_message"], 2
+    )
+    text = json.dumps(figures, indent=2)
+    print(text)
+    if arguments.json:
+        arguments.json.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
