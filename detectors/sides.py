@@ -1,0 +1,106 @@
+"""3.12 (ours): which team attacks towards +x.
+
+The match sheet says it for the start of the stream; without one, and after half-time, positions tell: apart
+from corners and scrambles the player nearest to a goal line is the keeper who defends it. Once a second the
+outermost player of each end casts a vote; where both are of one team the vote is void.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.facts import Fact, fact_event
+from detectors.inputs import MatchSheet, Team
+from detectors.states import Frame
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class SidesParameters(msgspec.Struct, frozen=True):
+    """How many votes decide.
+
+    Attributes:
+        vote_every_us: one vote in this time; positions nearer in time are not independent.
+        first_votes: lead that is enough while nothing is known.
+        change_votes: lead, counted from nought, that changes what is known. A minute, so that no corner or
+            celebration does it; half-time lasts 15.
+        tally_limit: the tally is cut here, so that a first half does not outvote the second for long.
+    """
+
+    vote_every_us: int = 1_000_000
+    first_votes: int = 3
+    change_votes: int = 60
+    tally_limit: int = 30
+
+
+class SidesState(msgspec.Struct, frozen=True, gc=False):
+    """Known direction, the tally (positive for home towards +x), and when the next vote is due."""
+
+    team: Team = ""
+    tally: int = 0
+    due_us: int = -(2**62)
+
+
+class Direction:
+    """3.12: ``direction``; ``Fact.team`` attacks towards +x. Told when known, and again when it changes."""
+
+    def __init__(self, sheet: MatchSheet, parameters: SidesParameters | None = None) -> None:
+        self.parameters = parameters or SidesParameters()
+        self._given: Team = sheet.attacks_positive_x
+        self.spec = Spec(
+            name="direction",
+            number="3.12",
+            level=3,
+            inputs=("frame",),
+            outputs=("direction",),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="ours",
+        )
+
+    def initial(self) -> SidesState:
+        """Nothing known before the first frame, whatever the sheet says: an event needs a time."""
+        return SidesState()
+
+    def step(self, state: SidesState, event: Event) -> Step[SidesState]:
+        """Votes if a vote is due."""
+        if event.ts_us < state.due_us:
+            return state, NOTHING
+        due_us = event.ts_us + self.parameters.vote_every_us
+        if not state.team and self._given:
+            return SidesState(self._given, 0, due_us), (_told(event, self._given, 1.0, "sheet"),)
+        frame = event.payload
+        assert isinstance(frame, Frame)
+        tally = state.tally + _vote(frame)
+        winner: Team = "home" if tally > 0 else "away"
+        if not state.team:
+            if abs(tally) < self.parameters.first_votes:
+                return SidesState("", tally, due_us), NOTHING
+            return SidesState(winner, 0, due_us), (_told(event, winner, 0.8, "positions"),)
+        return self._watch(state, tally, winner, event, due_us)
+
+    def _watch(self, state: SidesState, tally: int, winner: Team, event: Event, due_us: int) -> Step[SidesState]:
+        """Only votes against what is known are counted up; those for it take them back."""
+        limit = self.parameters.tally_limit
+        if winner == state.team:
+            kept = min(tally, limit) if tally > 0 else max(tally, -limit)
+            return SidesState(state.team, kept, due_us), NOTHING
+        if abs(tally) < self.parameters.change_votes:
+            return SidesState(state.team, tally, due_us), NOTHING
+        return SidesState(winner, 0, due_us), (_told(event, winner, 0.95, "positions"),)
+
+
+def _vote(frame: Frame) -> int:
+    """+1 if home's goal seems to be the left one, -1 if away's, 0 if nobody can tell."""
+    players = [p for p in frame.players if p.team]
+    if len(players) < 2:
+        return 0
+    left = min(players, key=lambda p: p.x_m)
+    right = max(players, key=lambda p: p.x_m)
+    if left.team == right.team:
+        return 0
+    return 1 if left.team == "home" else -1
+
+
+def _told(event: Event, team: Team, confidence: float, basis: str) -> Event:
+    fact = Fact(team=team, confidence=confidence, detail={"basis": basis})
+    return fact_event("direction", event.ts_us, f"{event.source}:{event.ts_us}", fact)
