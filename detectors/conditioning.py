@@ -153,6 +153,9 @@ class Conditioning:
         return marked, (_rejected(reason, kind.name, team, packet, 0, packet.ts_us[0]),)
 
     def _team(self, transmitter: str) -> Team:
+        known = self._teams.get(transmitter)
+        if known is not None:
+            return known
         object_id = transmitter.partition("/")[0]
         team = self._teams.get(object_id)
         if team is not None or self._teams:
@@ -240,39 +243,38 @@ def _mean(block: Sequence[Point]) -> Point:
     return ts_us, sum(p[1] for p in block) / n, sum(p[2] for p in block) / n, sum(p[3] for p in block) / n
 
 
-def _fit(points: tuple[Point, ...], at_us: int) -> tuple[float, float, float, float, float, float]:
-    """Position at ``at_us`` and velocity of the least-squares line through ``points``; metres, m/s.
+def _velocity(points: tuple[Point, ...]) -> tuple[float, float, float]:
+    """Slope of the least-squares line through ``points``, m/s; zero for one point.
 
-    Two points or one (velocity zero) need no sums; a single raw sample is its own position.
+    Of two points, and of three at equal distances, it is the slope between the ends: no sums needed.
     """
     n = len(points)
-    t1, x1, y1, z1 = points[-1]
     if n == 1:
-        return x1, y1, z1, 0.0, 0.0, 0.0
-    if n == 2:
-        t0, x0, y0, z0 = points[0]
+        return 0.0, 0.0, 0.0
+    t0, x0, y0, z0 = points[0]
+    t1, x1, y1, z1 = points[-1]
+    if n == 2 or (n == 3 and points[1][0] - t0 == t1 - points[1][0]):
         per_s = 1e6 / (t1 - t0)
-        vx, vy, vz = (x1 - x0) * per_s, (y1 - y0) * per_s, (z1 - z0) * per_s
-        ahead_s = (at_us - t1) * 1e-6
-        return x1 + vx * ahead_s, y1 + vy * ahead_s, z1 + vz * ahead_s, vx, vy, vz
-    st = sx = sy = sz = 0.0
-    for t, x, y, z in points:
-        st += t - t1
-        sx += x
-        sy += y
-        sz += z
-    mt, mx, my, mz = st / n, sx / n, sy / n, sz / n
+        return (x1 - x0) * per_s, (y1 - y0) * per_s, (z1 - z0) * per_s
+    middle_us = sum(p[0] - t0 for p in points) / n + t0
     tt = tx = ty = tz = 0.0
     for t, x, y, z in points:
-        d = t - t1 - mt
+        d = t - middle_us
         tt += d * d
-        tx += d * x
-        ty += d * y
-        tz += d * z
+        tx += d * (x - x0)
+        ty += d * (y - y0)
+        tz += d * (z - z0)
     per_s = 1e6 / tt
-    vx, vy, vz = tx * per_s, ty * per_s, tz * per_s
-    ahead_s = (at_us - t1 - mt) * 1e-6
-    return mx + vx * ahead_s, my + vy * ahead_s, mz + vz * ahead_s, vx, vy, vz
+    return tx * per_s, ty * per_s, tz * per_s
+
+
+def _position(
+    points: tuple[Point, ...], velocity: tuple[float, float, float], at_us: int
+) -> tuple[float, float, float]:
+    """Value at ``at_us`` of the line with that slope through the mean of ``points``, metres."""
+    t, x, y, z = _mean(points)
+    ahead_s = (at_us - t) * 1e-6
+    return x + velocity[0] * ahead_s, y + velocity[1] * ahead_s, z + velocity[2] * ahead_s
 
 
 def _state_event(
@@ -285,17 +287,20 @@ def _state_event(
     run: int,
     gap_us: int,
 ) -> Event:
-    x, y, z, vx, vy, vz = _fit(points, ts_us)
+    vx, vy, vz = velocity = _velocity(points)
     if kind.sampling.block == 1:
         # Unaveraged samples come from sources that have smoothed them already: the line would only lag.
-        x, y, z = points[-1][1], points[-1][2], points[-1][3]
+        _, x, y, z = points[-1]
+    else:
+        x, y, z = _position(points, velocity, ts_us)
     seq = packet.sequence * 10 + index
     if kind.name == "ball":
         ball = BallState(x, y, z, vx, vy, vz, gap_us, packet.quality, run)
         return Event(kind.kind, ts_us, packet.transmitter, seq, ball)
-    object_id, _, limb = packet.transmitter.partition("/")
+    name = packet.transmitter
+    object_id, _, limb = name.partition("/") if "/" in name else (name, "", "")
     body = BodyState(object_id, team, limb, x, y, z, vx, vy, packet.quality)
-    return Event(kind.kind, ts_us, packet.transmitter, seq, body)
+    return Event(kind.kind, ts_us, name, seq, body)
 
 
 def _rejected(reason: str, name: str, team: Team, packet: Packet, index: int, ts_us: int) -> Event:
