@@ -136,8 +136,9 @@ def main() -> int:
         first = base[row["row"]]
         ratios = [float(row[k]) / max(float(first[k]), 1e-9) for k in ("rms_deg", "out_of_15_deg")]
         print(
-            f"{row['delay_ms']:8.0f}  {row['row']:8}  {row['rms_deg']:7.2f}  {ratios[0]:5.2f}  {row['p95_deg']:8.2f}  "
-            f"{row['out_of_15_deg']:9.2%}  {ratios[1]:5.1f}  {row['out_of_25_deg']:10.2%}  {row['jerk_rms_deg_s3']:11.0f}"
+            f"{row['delay_ms']:8.0f}  {row['row']:8}  {row['rms_deg']:7.2f}  {ratios[0]:5.2f}  "
+            f"{row['p95_deg']:8.2f}  {row['out_of_15_deg']:9.2%}  {ratios[1]:5.1f}  "
+            f"{row['out_of_25_deg']:10.2%}  {row['jerk_rms_deg_s3']:11.0f}"
         )
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1))

@@ -47,6 +47,9 @@ ZOOM_STEP = 0.005
 #: A command sent now moves the head about this much later: half a command interval and the way there.
 EFFECT_US = 20_000
 LATENCIES_MAX = 100_000
+#: The age of views on arrival is smoothed with this share a view and taken as at most this.
+DELAY_SHARE = 0.05
+DELAY_US_MAX = 800_000
 
 
 class Feed(Protocol):
@@ -245,6 +248,9 @@ class CameraController:
         if view is not None and (self._view is None or view.ts_us > self._view.ts_us):
             self._view, self._view_seen_us, self._view_wall_us, self._view_used = view, now_us, wall_us, False
             self._planner.see(view, now_us)
+            if wall_us:
+                age_us = max(0, min(DELAY_US_MAX, _wall_us() - wall_us))
+                self._planner.delay_us += round(DELAY_SHARE * (age_us - self._planner.delay_us))
         self._cursor, updates = self._feed.events_since(self._cursor)
         for update in updates:
             self._planner.hear(update)
