@@ -24,6 +24,7 @@ PASS_US: Final = 1_600_000
 FRONTIER_LAG_US: Final = 2_500_000
 #: Every n-th pass is something else.
 _INTERCEPTED_EVERY: Final = 5
+_MISTAKEN_EVERY: Final = 7
 _CORNER_EVERY: Final = 9
 _SHOT_EVERY: Final = 13
 _GOAL_EVERY: Final = 26
@@ -189,6 +190,10 @@ class Choreography:
                 "restart.corner", ts_us, anchor, variant=side, team=team, player=passer, x_m=corner[0], y_m=corner[1]
             )
             self._pending.append((ts_us + 200_000, event, None))
+        if number % _MISTAKEN_EVERY == 6:
+            mistaken = demo_event("shot.attempt", ts_us, anchor, **where)
+            self._pending.append((ts_us + 150_000, mistaken, None))
+            self._pending.append((ts_us + 900_000, mistaken, mistaken))
         attempt = demo_event("pass.attempt", ts_us, anchor, **where)
         self._pending.append((ts_us + 180_000 + number * 37 % 220 * 1000, attempt, None))
         end_us = ts_us + PASS_US - 300_000

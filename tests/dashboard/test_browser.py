@@ -183,12 +183,12 @@ def test_a_tentative_event_is_confirmed_by_the_frontier_and_another_withdrawn(
     )
     assert browser.run("return document.getElementById('away-provisional').textContent") == ""
 
-    # Told apart without colour: by word, by the shape of the dot, by the line through the text.
-    assert (tentative["border"], tentative["fill"], tentative["struck"]) == ("dashed", "rgba(0, 0, 0, 0)", "none")
-    assert confirmed["border"] == "solid"
+    # Told apart without colour: by word, by a hollow or full dot, by the line through the text.
+    assert (tentative["border"], tentative["fill"], tentative["struck"]) == ("solid", "rgba(0, 0, 0, 0)", "none")
     assert confirmed["fill"] != "rgba(0, 0, 0, 0)"
     assert confirmed["slant"] != tentative["slant"]
-    assert withdrawn["struck"] == "line-through"
+    assert confirmed["struck"] == "none"
+    assert (withdrawn["struck"], withdrawn["border"]) == ("line-through", "none")
     nothing_went_wrong(browser, server)
 
 
