@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from detectors import match
 from detectors.ball import AccelerationPeak, BallTurn, SpeedStep
 from detectors.conditioning import Conditioning
 from detectors.facts import Fact
@@ -13,7 +14,6 @@ from detectors.fusion import ActiveBall, PlayerFusion
 from detectors.health import TransmitterHealth
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord
-from detectors.lines import GoalMouth, LineCrossing
 from detectors.optical import OpticalAdapter
 from detectors.passes import PassAttempt
 from detectors.possession import IndividualPossession, TeamPossession
@@ -27,7 +27,12 @@ from middleware.events import Event
 
 def build_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
     """All detectors for a match, parameterised from its sheet. ``middleware.hierarchy.Hierarchy`` sorts them."""
-    return (*signal_detectors(sheet), *contact_detectors(sheet), LineCrossing(sheet), GoalMouth(sheet))
+    return (
+        *signal_detectors(sheet),
+        *contact_detectors(sheet),
+        *match.build(sheet),
+        *action_detectors(sheet),
+    )
 
 
 def signal_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
@@ -56,8 +61,8 @@ def contact_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
 def action_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
     """Levels 6 and 7: possession, passes and shots."""
     return (
-        IndividualPossession(sheet),
-        TeamPossession(sheet),
+        IndividualPossession(),
+        TeamPossession(),
         ShotAttempt(sheet),
         PassAttempt(sheet),
         ShotOutcome(sheet),

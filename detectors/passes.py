@@ -6,7 +6,6 @@ import math
 
 import msgspec
 
-from detectors.deadball import Play, RestartParameters, contact, crossed, watched
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.flight import (
     FlightParameters,
@@ -27,28 +26,34 @@ from middleware.events import Event
 class StrikeParameters(msgspec.Struct, frozen=True):
     """``dated_back_us``: passes and shots are dated at their kick; a ball that takes longer to leave its kicker than
     this is dated so much before it leaves (1.2 s is 2.25 m at walking pace). ``block_us``: a contact so soon after
-    an opponent's is a block, not a decision (simple human reaction 0.2 s and a leg's movement)."""
+    an opponent's is a block, not a decision (simple human reaction 0.2 s and a leg's movement).
+    ``restart_us``: a release so near in time to a kick from rest is that kick (5.10 allows 1.5 s of travel)."""
 
     dated_back_us: int = 1_200_000
     block_us: int = 350_000
+    restart_us: int = 1_500_000
 
 
 class StrikeState(msgspec.Struct, frozen=True, gc=False):
-    """Who attacks +x; in play or not; newest frame; last contacts, newest last; a release taken for a dribble."""
+    """Who attacks +x; whether play is dead; newest frame; last contacts, newest last; a release that waits: of a
+    dead ball for the word that it was the restart, of a live one taken for a dribble for a mate's contact."""
 
     attacks: Team = ""
-    play: Play = Play()
+    dead: bool = False
     frame: Event | None = None
     contacts: tuple[Event, ...] = ()
-    dribble: Event | None = None
+    waiting: Event | None = None
 
 
 class Strikes:
     """What pass and shot attempts share: they look at the same kicks and must never both claim one.
 
+    Of a dead ball only the kick counts that brings it to life (5.10): play.live itself is of this level. It is
+    known a few metres on, so the release waits for it; where the contact escaped 5.8, the kick from rest serves.
+
     Args:
         sheet: gives the pitch.
-        parameters, flight, shot, restart: typed numbers, see there.
+        parameters, flight, shot: typed numbers, see there.
     """
 
     spec: Spec
@@ -59,58 +64,68 @@ class Strikes:
         parameters: StrikeParameters | None = None,
         flight: FlightParameters | None = None,
         shot: ShotParameters | None = None,
-        restart: RestartParameters | None = None,
     ) -> None:
         self.parameters = parameters or StrikeParameters()
         self.flight = flight or FlightParameters()
         self.shot = shot or ShotParameters()
-        self.restart = restart or RestartParameters()
         self.pitch = pitch_of(sheet)
 
     def all_parameters(self) -> dict[str, object]:
         """For the spec."""
-        groups = (self.parameters, self.flight, self.shot, self.restart)
+        groups = (self.parameters, self.flight, self.shot)
         return {name: value for group in groups for name, value in msgspec.structs.asdict(group).items()}
 
     def initial(self) -> StrikeState:
-        """Nothing known."""
+        """Nothing known; play is taken as live, as 5.10 does."""
         return StrikeState()
 
     def step(self, state: StrikeState, event: Event) -> Step[StrikeState]:
-        """Frames, lines and contacts are noted; a release in play is judged."""
-        if event.kind == "frame":
-            frame = event.payload
-            assert isinstance(frame, Frame)
-            play = watched(state.play, self.pitch, event.ts_us, frame, self.restart)
-            return StrikeState(state.attacks, play, event, state.contacts, state.dribble), NOTHING
+        """Frames, phases and contacts are noted; a release in play, or the restart, is judged."""
+        kind = event.kind
+        if kind == "frame":
+            return StrikeState(state.attacks, state.dead, event, state.contacts, state.waiting), NOTHING
         fact = event.payload
         assert isinstance(fact, Fact)
-        if event.kind == "direction":
-            return StrikeState(fact.team, state.play, state.frame, state.contacts, state.dribble), NOTHING
-        if event.kind == "ball.crossed":
-            play = crossed(state.play, event)
-            dribble = None if play.dead else state.dribble
-            return StrikeState(state.attacks, play, state.frame, state.contacts, dribble), NOTHING
-        if event.kind != "kick.released":
+        if kind == "direction":
+            return StrikeState(fact.team, state.dead, state.frame, state.contacts, state.waiting), NOTHING
+        if kind == "phase.dead":
+            return StrikeState(state.attacks, True, state.frame, (), None), NOTHING
+        if kind == "phase.live":
+            return self._revived(state, event, fact)
+        if kind != "kick.released":
             return self.touched(state, event, fact)
-        kick_us = round(number(fact, "kick_us"))
-        x_m, y_m = number(fact, "kick_x_m"), number(fact, "kick_y_m")
-        play = contact(state.play, self.pitch, kick_us, fact.player, x_m, y_m, self.restart)
-        state = StrikeState(state.attacks, play, state.frame, state.contacts, None)
-        if play.dead or state.frame is None or self._is_block(state, fact, kick_us):
-            return state, NOTHING
-        frame = state.frame.payload
-        assert isinstance(frame, Frame)
-        return self.released(state, event, fact, frame)
+        if state.dead:
+            return StrikeState(state.attacks, True, state.frame, state.contacts, event), NOTHING
+        waiting = StrikeState(state.attacks, False, state.frame, state.contacts, None)
+        if state.frame is None or self._is_block(state, fact):
+            return waiting, NOTHING
+        return self.released(waiting, event, fact, _people(state.frame), restart=False)
 
     def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
         """A contact: ends what was taken for a dribble."""
         contacts = (*state.contacts[-3:], event)
-        return StrikeState(state.attacks, state.play, state.frame, contacts, None), NOTHING
+        waiting = state.waiting if state.dead else None
+        return StrikeState(state.attacks, state.dead, state.frame, contacts, waiting), NOTHING
 
-    def released(self, state: StrikeState, event: Event, release: Fact, frame: Frame) -> Step[StrikeState]:
-        """Judges a kick in play."""
+    def released(
+        self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
+    ) -> Step[StrikeState]:
+        """Judges a kick in play, or one that brought the ball into play."""
         raise NotImplementedError
+
+    def _revived(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
+        """The ball is in play: by the release that waits, or by a kick from rest that nobody else saw."""
+        alive = StrikeState(state.attacks, False, state.frame, state.contacts, None)
+        if state.frame is None or fact.detail["fallback"]:
+            return alive, NOTHING
+        frame, kick_us = _people(state.frame), round(number(fact, "kick_us"))
+        if state.waiting is not None:
+            release = state.waiting.payload
+            assert isinstance(release, Fact)
+            if abs(round(number(release, "kick_us")) - kick_us) <= self.parameters.restart_us:
+                return self.released(alive, state.waiting, release, frame, restart=True)
+        made = _release_of(fact, frame, kick_us)
+        return self.released(alive, event, made, frame, restart=True) if made else (alive, NOTHING)
 
     def shot_of(self, state: StrikeState, release: Fact, frame: Frame) -> Projection | None:
         """The projection that makes a release a shot. Without a known direction nothing is a shot."""
@@ -130,7 +145,8 @@ class Strikes:
         ts_us = max(kick_us, now_us - self.parameters.dated_back_us)
         return fact_event(kind, ts_us, event.source, fact, causes=(event.id,))
 
-    def _is_block(self, state: StrikeState, release: Fact, kick_us: int) -> bool:
+    def _is_block(self, state: StrikeState, release: Fact) -> bool:
+        kick_us = round(number(release, "kick_us"))
         for other in reversed(state.contacts):
             fact = other.payload
             assert isinstance(fact, Fact)
@@ -139,8 +155,30 @@ class Strikes:
         return False
 
 
+def _people(frame_event: Event) -> Frame:
+    frame = frame_event.payload
+    assert isinstance(frame, Frame)
+    return frame
+
+
+def _release_of(live: Fact, frame: Frame, kick_us: int) -> Fact | None:
+    """A kick from rest in the shape of a ``kick.released``: the ball is where the newest frame has it."""
+    ball = frame.ball
+    if ball is None or not live.player:
+        return None
+    detail: dict[str, Scalar] = {
+        "kick_us": kick_us,
+        "kick_x_m": live.x_m,
+        "kick_y_m": live.y_m,
+        "vx_m_s": ball.vx_m_s,
+        "vy_m_s": ball.vy_m_s,
+        "vz_m_s": ball.vz_m_s,
+    }
+    return Fact("", live.team, live.player, ball.x_m, ball.y_m, ball.z_m, live.confidence, detail)
+
+
 #: What passes and shots are judged from.
-STRIKE_INPUTS = ("frame", "ball.crossed", "direction", "hit", "touch", "kick.released")
+STRIKE_INPUTS = ("frame", "direction", "hit", "touch", "kick.released", "phase.dead", "phase.live")
 
 
 class PassAttempt(Strikes):
@@ -167,28 +205,31 @@ class PassAttempt(Strikes):
     def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
         """A mate who plays a dribbled ball next makes it a pass."""
         after, _ = super().touched(state, event, fact)
-        if state.dribble is None:
+        if state.waiting is None or state.dead:
             return after, NOTHING
-        release = state.dribble.payload
+        release = state.waiting.payload
         assert isinstance(release, Fact)
         late = event.ts_us - round(number(release, "kick_us")) > self.parameters.dated_back_us
         if fact.player == release.player or fact.team != release.team or late:
             return after, NOTHING
         assert fact.x_m is not None
         assert fact.y_m is not None
-        took_s = (event.ts_us - state.dribble.ts_us) * 1e-6
+        took_s = (event.ts_us - state.waiting.ts_us) * 1e-6
         reach = Reach(fact.player, took_s, fact.x_m, fact.y_m)
-        return after, (self._attempt(event.ts_us, state.dribble, release, reach),)
+        return after, (self._attempt(event.ts_us, state.waiting, release, reach),)
 
-    def released(self, state: StrikeState, event: Event, release: Fact, frame: Frame) -> Step[StrikeState]:
-        """A pass, or a dribble until shown otherwise."""
+    def released(
+        self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
+    ) -> Step[StrikeState]:
+        """A pass, or a dribble until shown otherwise; who takes a restart may not play the ball twice."""
         if self.shot_of(state, release, frame):
             return state, NOTHING
         own, others = first_to_reach(release, frame, self.flight)
         soonest_s = min((reach.after_s for reach in others.values()), default=math.inf)
-        if own is not None and own.after_s <= soonest_s:
-            return StrikeState(state.attacks, state.play, state.frame, state.contacts, event), NOTHING
-        return state, (self._attempt(event.ts_us, event, release, others.get(release.team)),)
+        if own is not None and own.after_s <= soonest_s and not restart:
+            return StrikeState(state.attacks, False, state.frame, state.contacts, event), NOTHING
+        now_us = state.frame.ts_us if state.frame is not None else event.ts_us
+        return state, (self._attempt(max(now_us, event.ts_us), event, release, others.get(release.team)),)
 
     def _attempt(self, now_us: int, event: Event, release: Fact, reach: Reach | None) -> Event:
         detail: dict[str, Scalar] = {}

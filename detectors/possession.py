@@ -4,38 +4,34 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.deadball import Play, RestartParameters, contact, crossed, watched
 from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
-from detectors.pitch import Pitch, pitch_of
-from detectors.states import Frame
+from detectors.touches import number
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class HolderState(msgspec.Struct, frozen=True, gc=False):
-    """Whether in play; the contact by which the holder gained the ball, None if nobody has it."""
+    """Whether play is dead, and the contact by which the holder gained the ball, None if nobody has it."""
 
-    play: Play = Play()
+    dead: bool = False
     gain: Event | None = None
 
 
 class IndividualPossession:
-    """6.2: ``possession.gain`` at a hit or touch, ``possession.loss`` when another gains or the ball leaves the field.
+    """6.2: ``possession.gain`` at a hit or touch, ``possession.loss`` when another gains or play dies.
 
-    The gain is named by its contact; ``detail`` has ``speed_before_m_s`` of the ball that was gained.
+    The gain is named by its contact, or by the kick from rest of a restart, whose taker has the ball from then on;
+    ``variant`` says which. ``detail`` has ``speed_before_m_s`` of the ball that was gained. Contacts with a dead
+    ball are nobody's gain.
     """
 
-    def __init__(self, sheet: MatchSheet, restart: RestartParameters | None = None) -> None:
-        self.restart = restart or RestartParameters()
-        self._pitch = pitch_of(sheet)
+    def __init__(self) -> None:
         self.spec = Spec(
             name="individual_possession",
             number="6.2",
             level=6,
-            inputs=("frame", "ball.crossed", "hit", "touch"),
+            inputs=("hit", "touch", "phase.dead", "phase.live"),
             outputs=("possession.loss", "possession.gain"),
-            parameters=msgspec.structs.asdict(self.restart),
             source="DEBS 2013 Q2; databallpy get_valid_gains",
         )
 
@@ -44,66 +40,50 @@ class IndividualPossession:
         return HolderState()
 
     def step(self, state: HolderState, event: Event) -> Step[HolderState]:
-        """Takes a contact, a crossing, or a frame (hands)."""
-        if event.kind in ("frame", "ball.crossed"):
-            play = _play_after(state.play, event, self._pitch, self.restart)
-            if play is state.play:
-                return state, NOTHING
-            if state.gain is None or not play.dead:
-                return HolderState(play, state.gain), NOTHING
-            return HolderState(play, None), (_loss(state.gain, event),)
+        """Takes a contact, a death or a restart."""
         fact = event.payload
         assert isinstance(fact, Fact)
-        assert fact.x_m is not None
-        assert fact.y_m is not None
-        play = contact(state.play, self._pitch, event.ts_us, fact.player, fact.x_m, fact.y_m, self.restart)
-        if play.dead:
-            return HolderState(play, None), NOTHING
-        if state.gain is not None and _holder(state.gain).player == fact.player:
-            return HolderState(play, state.gain), NOTHING
-        gain = fact_event(
-            "possession.gain",
-            event.ts_us,
-            f"{event.source}/{event.kind}",
-            Fact(
-                event.kind,
-                fact.team,
-                fact.player,
-                fact.x_m,
-                fact.y_m,
-                fact.z_m,
-                fact.confidence,
-                {"speed_before_m_s": fact.detail["speed_before_m_s"]},
-            ),
-            causes=(event.id,),
-        )
+        if event.kind == "phase.dead":
+            return HolderState(True), (_loss(state.gain, event),) if state.gain is not None else NOTHING
+        if event.kind == "phase.live":
+            if not fact.player:
+                return HolderState(), NOTHING
+            gain = _gain(event, fact, "restart", 0.0)
+            return HolderState(False, gain), (gain,)
+        if state.dead or (state.gain is not None and _fact(state.gain).player == fact.player):
+            return state, NOTHING
+        gain = _gain(event, fact, event.kind, number(fact, "speed_before_m_s"))
         lost = (_loss(state.gain, event),) if state.gain is not None else ()
-        return HolderState(play, gain), (*lost, gain)
+        return HolderState(False, gain), (*lost, gain)
 
 
-def _holder(gain: Event) -> Fact:
-    fact = gain.payload
+def _fact(event: Event) -> Fact:
+    fact = event.payload
     assert isinstance(fact, Fact)
     return fact
 
 
-def _play_after(play: Play, event: Event, pitch: Pitch, restart: RestartParameters) -> Play:
-    if event.kind == "ball.crossed":
-        return crossed(play, event)
-    frame = event.payload
-    assert isinstance(frame, Frame)
-    return watched(play, pitch, event.ts_us, frame, restart)
+def _gain(event: Event, fact: Fact, variant: str, speed_m_s: float) -> Event:
+    gained = Fact(
+        variant,
+        fact.team,
+        fact.player,
+        fact.x_m,
+        fact.y_m,
+        fact.z_m,
+        fact.confidence,
+        {"speed_before_m_s": speed_m_s},
+    )
+    return fact_event("possession.gain", event.ts_us, f"{event.source}/{variant}", gained, causes=(event.id,))
 
 
 def _loss(gain: Event, cause: Event) -> Event:
-    """The holder's loss, named by his gain. ``variant``: what ended it (``hit``, ``touch``, ``out`` or ``stopped``)."""
-    held, ended = _holder(gain), cause.payload
-    variant = {"ball.crossed": "out", "frame": "stopped"}.get(cause.kind, cause.kind)
-    place = (ended.x_m, ended.y_m, ended.z_m) if isinstance(ended, Fact) else (None, None, None)
+    """The holder's loss, named by his gain. ``variant``: what ended it (``hit``, ``touch`` or ``dead``)."""
+    held, ended = _fact(gain), _fact(cause)
+    variant = "dead" if cause.kind == "phase.dead" else cause.kind
     detail = {"held_us": cause.ts_us - gain.ts_us}
-    lost = Fact(variant, held.team, held.player, *place, held.confidence, detail)
-    causes = (gain.id, cause.id) if cause.id else (gain.id,)
-    return fact_event("possession.loss", cause.ts_us, gain.source, lost, causes=causes)
+    lost = Fact(variant, held.team, held.player, ended.x_m, ended.y_m, ended.z_m, held.confidence, detail)
+    return fact_event("possession.loss", cause.ts_us, gain.source, lost, causes=(gain.id, cause.id))
 
 
 class TeamPossessionParameters(msgspec.Struct, frozen=True):
@@ -113,9 +93,9 @@ class TeamPossessionParameters(msgspec.Struct, frozen=True):
 
 
 class TeamState(msgspec.Struct, frozen=True, gc=False):
-    """Play; what was last published; the newest contact of each team."""
+    """Whether play is dead; what was last published; the newest contact of each team."""
 
-    play: Play = Play()
+    dead: bool = False
     shown: str = ""
     home: Event | None = None
     away: Event | None = None
@@ -125,28 +105,18 @@ class TeamPossession:
     """6.3: ``team.possession`` x {home, away, in contest, dead}; ``Fact.team`` where the value is a team.
 
     A contact gives its team the ball at once, unless the other team played it less than ``contest_us`` ago: then it is
-    in contest until one of them has had it alone for that long.
+    in contest until one of them has had it alone for that long. A restart gives it to the taker's team.
     """
 
-    def __init__(
-        self,
-        sheet: MatchSheet,
-        parameters: TeamPossessionParameters | None = None,
-        restart: RestartParameters | None = None,
-    ) -> None:
+    def __init__(self, parameters: TeamPossessionParameters | None = None) -> None:
         self.parameters = parameters or TeamPossessionParameters()
-        self.restart = restart or RestartParameters()
-        self._pitch = pitch_of(sheet)
         self.spec = Spec(
             name="team_possession",
             number="6.3",
             level=6,
-            inputs=("frame", "ball.crossed", "hit", "touch"),
+            inputs=("clock.tick", "hit", "touch", "phase.dead", "phase.live"),
             outputs=("team.possession",),
-            parameters={
-                **msgspec.structs.asdict(self.parameters),
-                **msgspec.structs.asdict(self.restart),
-            },
+            parameters=msgspec.structs.asdict(self.parameters),
             source="FIFA EFI possession control; 0.8 s ours",
         )
 
@@ -155,54 +125,39 @@ class TeamPossession:
         return TeamState()
 
     def step(self, state: TeamState, event: Event) -> Step[TeamState]:
-        """Takes a contact, a crossing, or a frame (hands, and the end of a contest)."""
-        if event.kind in ("frame", "ball.crossed"):
-            return self._pass_time(state, event)
-        fact = event.payload
-        assert isinstance(fact, Fact)
-        assert fact.x_m is not None
-        assert fact.y_m is not None
-        play = contact(state.play, self._pitch, event.ts_us, fact.player, fact.x_m, fact.y_m, self.restart)
-        if play.dead:
-            return TeamState(play, state.shown, state.home, state.away), NOTHING
+        """Takes a contact, a death, a restart, or a tick (the end of a contest)."""
+        if event.kind == "clock.tick":
+            return self._settle(state, event)
+        fact = _fact(event)
+        if event.kind == "phase.dead":
+            return _show(TeamState(True, state.shown), "dead", event, event)
+        if event.kind == "phase.live":
+            alive = TeamState(False, state.shown)
+            return _show(alive, fact.team, event, event) if fact.team else (alive, NOTHING)
+        if state.dead:
+            return state, NOTHING
         home = event if fact.team == "home" else state.home
         away = event if fact.team == "away" else state.away
         rival = away if fact.team == "home" else home
         contested = rival is not None and event.ts_us - rival.ts_us < self.parameters.contest_us
-        value = "in contest" if contested else fact.team
-        return _show(TeamState(play, state.shown, home, away), value, event, event)
+        return _show(TeamState(False, state.shown, home, away), "in contest" if contested else fact.team, event, event)
 
-    def _pass_time(self, state: TeamState, event: Event) -> Step[TeamState]:
-        play = _play_after(state.play, event, self._pitch, self.restart)
-        if play.dead:
-            if play is state.play:
-                return state, NOTHING
-            return _show(TeamState(play, state.shown), "dead", event, None)
-        if state.shown != "in contest":
-            return (state if play is state.play else TeamState(play, state.shown, state.home, state.away)), NOTHING
-        assert state.home is not None
-        assert state.away is not None
+    def _settle(self, state: TeamState, event: Event) -> Step[TeamState]:
+        if state.shown != "in contest" or state.home is None or state.away is None:
+            return state, NOTHING
         last, rival = (state.home, state.away) if state.home.ts_us >= state.away.ts_us else (state.away, state.home)
-        after = TeamState(play, state.shown, state.home, state.away)
         if event.ts_us - rival.ts_us < self.parameters.contest_us:
-            return after, NOTHING
-        return _show(after, _holder(last).team, event, last)
+            return state, NOTHING
+        return _show(state, _fact(last).team, event, last)
 
 
-def _show(state: TeamState, value: str, event: Event, contact_event: Event | None) -> Step[TeamState]:
+def _show(state: TeamState, value: str, event: Event, cause: Event) -> Step[TeamState]:
+    """Publishes a new value at ``event``; who caused it and where are those of ``cause``."""
     if value == state.shown:
         return state, NOTHING
-    fact = _holder(contact_event) if contact_event is not None else Fact()
+    fact = _fact(cause)
     controlled = value in ("home", "away")
-    shown = Fact(
-        value,
-        fact.team if controlled else "",
-        fact.player if controlled else "",
-        fact.x_m,
-        fact.y_m,
-        fact.z_m,
-        fact.confidence,
-    )
-    causes = tuple(e.id for e in (contact_event, event) if e is not None and e.id)
-    found = fact_event("team.possession", event.ts_us, f"{event.source}:{event.ts_us}", shown, causes=causes[:1])
-    return TeamState(state.play, value, state.home, state.away), (found,)
+    team, player = (fact.team, fact.player) if controlled else ("", "")
+    shown = Fact(value, team, player, fact.x_m, fact.y_m, fact.z_m, fact.confidence)
+    found = fact_event("team.possession", event.ts_us, f"{event.source}:{event.ts_us}", shown, causes=(cause.id,))
+    return TeamState(state.dead, value, state.home, state.away), (found,)

@@ -64,7 +64,8 @@ class PassOutcome:
         if event.ts_us <= attempt.ts_us:
             return state, NOTHING
         if fact.player == made.player:
-            return OutcomeState(), NOTHING
+            # The taker's own restart is told after the kick; any other contact of his is a dribble after all.
+            return state if fact.variant == "restart" else OutcomeState(), NOTHING
         kind = "pass.complete" if fact.team == made.team else "pass.intercepted"
         return OutcomeState(), (_outcome(kind, attempt, made, event, fact, ""),)
 
@@ -127,12 +128,14 @@ class Interception:
             return InterceptionState(), self._to_out(state, event)
         attempt, fact = state.attempt, event.payload
         if attempt is None or event.ts_us <= attempt.ts_us:
-            return InterceptionState(), NOTHING
+            return state, NOTHING
         made = attempt.payload
         assert isinstance(fact, Fact)
         assert isinstance(made, Fact)
         moving = number(fact, "speed_before_m_s") >= self.parameters.moving_m_s
         soon = event.ts_us - attempt.ts_us < self.parameters.after_us
+        if fact.variant == "restart" and fact.player == made.player:
+            return state, NOTHING
         if fact.team == made.team or not moving or soon:
             return InterceptionState(), NOTHING
         won = self._fact("won", fact, made)

@@ -35,7 +35,9 @@ class ShotAttempt(Strikes):
             source="DEBS 2013 Q4; 004 (back-setting of the direction)",
         )
 
-    def released(self, state: StrikeState, event: Event, release: Fact, frame: Frame) -> Step[StrikeState]:
+    def released(
+        self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
+    ) -> Step[StrikeState]:
         """Projects the ball as it left its kicker."""
         shot = self.shot_of(state, release, frame)
         if shot is None:
@@ -47,7 +49,7 @@ class ShotAttempt(Strikes):
             "on_target": shot.on_target,
         }
         kind = "shot.on_target_pred" if shot.on_target else "shot.off_target_pred"
-        now_us = event.ts_us
+        now_us = max(event.ts_us, state.frame.ts_us) if state.frame is not None else event.ts_us
         return state, (
             self.named("shot.attempt", now_us, event, release, "", detail),
             self.named(kind, now_us, event, release, "", detail),
