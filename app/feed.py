@@ -33,6 +33,7 @@ class MatchFeed:
         self._latency = {stage: Histogram() for stage in STAGES}
         self._camera: Callable[[], Any] = lambda: None
         self._ended = threading.Event()
+        self._view_wall_us = 0
         self.messages = 0
 
     def apply(self, message: LaneMessage, hub_wall_us: int) -> None:
@@ -46,6 +47,8 @@ class MatchFeed:
             self._log.extend(applied)
             self.messages += 1
             self._measure(message, hub_wall_us)
+            if message.view is not None:
+                self._view_wall_us = message.due_wall_us
             subscribers = tuple(self._subscribers)
         for subscriber in subscribers:
             subscriber(message, applied)
@@ -82,6 +85,10 @@ class MatchFeed:
     def latest_view(self) -> View | None:
         """Newest known positions, None before the first."""
         return self._follower.view
+
+    def view_wall_us(self) -> int:
+        """Wall time at which the newest view's block reached the source, 0 if unknown."""
+        return self._view_wall_us
 
     def events(self) -> Mapping[str, EventRecord]:
         """A copy of what is asserted now, by event id."""

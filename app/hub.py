@@ -14,7 +14,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 import msgspec
@@ -22,7 +22,7 @@ import msgspec
 from app.feed import MatchFeed
 from app.lane_client import LaneAddress, LaneError, read_frame
 from detectors.inputs import MatchSheet
-from detectors.lane import LaneMessage
+from detectors.lane import LaneMessage, UpdateRecord
 
 _HOST = "127.0.0.1"
 _log = logging.getLogger(__name__)
@@ -76,6 +76,12 @@ class Hub:
     def apply(self, message: LaneMessage) -> None:
         """Takes a message directly, as if it had come in on the lane (in-process runs, resumed runs)."""
         self.feed(message.match).apply(message, _wall_us())
+
+    def seed(self, match: str, updates: Sequence[UpdateRecord], epoch: int) -> None:
+        """Tells a new hub what an earlier run has committed: all updates of the match so far, from seq 0."""
+        if updates:
+            now_us = updates[-1].emitted_us
+            self.apply(LaneMessage(match, epoch, now_us, -(2**62), tuple(updates)))
 
     def close(self) -> None:
         """Stops listening and ends all connections; the feeds stay readable."""

@@ -18,9 +18,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -29,6 +29,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from app import spark_source, spark_stage
+from app.commits import Committer
 from app.state_store import StateStore
 
 _POLL_S = 0.1
@@ -38,16 +39,6 @@ _log = logging.getLogger(__name__)
 
 class HostError(RuntimeError):
     """The query failed again and again at the same place; the message has Spark's reason."""
-
-
-class Committer(Protocol):
-    """Takes what a closed batch gives, once for each batch id and match."""
-
-    def commit(
-        self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]
-    ) -> None:
-        """Makes the tables durable. A batch id that is there already is ignored."""
-        ...
 
 
 class HostConfig(msgspec.Struct, frozen=True):

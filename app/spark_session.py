@@ -25,6 +25,10 @@ _TURN_AROUND = {
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no second file with checksums
+    # A batch has a handful of rows: to interpret its plan is cheaper than to generate and compile code for it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.ui.enabled": "false",
 }

@@ -19,9 +19,7 @@ was promised to Spark's log already, and no further range is offered: the query 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,6 +27,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
 from app.framing import pack, pad
+from app.pace import LEAD_IN_US, Pace, Waiter, wall_us
 from replay.capture import Capture
 
 #: One row of the stream: blocks of one match, of one range of arrival times.
@@ -47,27 +46,6 @@ _ARROW_SCHEMA = pa.schema(
 
 #: A row is handed on at this size at the latest; the limit of what a late reader catches up with in one row.
 ROW_BYTES = 256 * 1024
-
-#: The clock of a paced run starts this long after the query, so that its first blocks find a standing stage.
-LEAD_IN_US = 1_500_000
-
-_FLAG_CHECK_US = 50_000
-
-
-@dataclass(frozen=True)
-class Pace:
-    """When blocks are due: wall time ``anchor_wall_us`` is arrival time ``anchor_us``. Speed 0 is unpaced."""
-
-    speed: float
-    anchor_us: int
-    anchor_wall_us: int
-
-    def due_wall_us(self, arrival_us: int) -> int:
-        """Wall time at which a block of ``arrival_us`` reaches the source; now if unpaced."""
-        if self.speed == 0:
-            return _wall_us()
-        return self.anchor_wall_us + round((arrival_us - self.anchor_us) / self.speed)
-
 
 class CaptureRange(InputPartition):
     """The blocks of one capture with ``start_us <= arrival < end_us``; ``last`` if no further can follow."""
@@ -112,7 +90,7 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         """One range. The first one asked for anchors the pace: a resumed run goes on from its offset, now."""
         if self._pace is None:
-            self._pace = Pace(self._speed, start["arrival_us"], _wall_us() + LEAD_IN_US)
+            self._pace = Pace(self._speed, start["arrival_us"], wall_us() + LEAD_IN_US)
         end_us = Capture.open(self._capture_path).end_us
         last = end["arrival_us"] >= end_us
         return [CaptureRange(start["arrival_us"], end["arrival_us"], last, self._pace)]
@@ -122,44 +100,22 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         assert isinstance(partition, CaptureRange)
         capture = Capture.open(self._capture_path)
         match = capture.sheet.match_id
-        hurry = Hurry(self._stop_flag)
+        waiter = Waiter(self._stop_flag.exists)
         frames: list[bytes] = []
         size = 0
         for arrival_us, payload in capture.payloads(partition.start_us, partition.end_us):
             due_us = partition.pace.due_wall_us(arrival_us)
-            early_us = 0 if hurry.asked else due_us - _wall_us()
+            early_us = 0 if waiter.stopped else due_us - wall_us()
             if frames and (early_us > 0 or size >= ROW_BYTES):
                 yield _row(match, partition, b"".join(frames))
                 frames, size = [], 0
             if early_us > 0:
-                hurry.sleep_until(due_us)
-            frames.append(pack(arrival_us, 0 if hurry.asked else due_us, payload))
+                waiter.sleep_until(due_us)
+            frames.append(pack(arrival_us, 0 if waiter.stopped else due_us, payload))
             size += len(payload)
         if frames:
             yield _row(match, partition, b"".join(frames))
         yield _row(match, partition, b"", closing=True)
-
-
-class Hurry:
-    """Sleeps until blocks are due, unless the flag file appears: from then on nothing is waited for."""
-
-    def __init__(self, flag: Path) -> None:
-        self._flag = flag
-        self._next_look_us = 0
-        self.asked = False
-        self._look()
-
-    def sleep_until(self, wall_us: int) -> None:
-        """Returns at ``wall_us``, or soon after the flag appeared."""
-        self._look()
-        while not self.asked and (left_us := wall_us - _wall_us()) > 0:
-            time.sleep(min(left_us, _FLAG_CHECK_US) / 1e6)
-            self._look()
-
-    def _look(self) -> None:
-        if (now_us := _wall_us()) >= self._next_look_us:
-            self._next_look_us = now_us + _FLAG_CHECK_US
-            self.asked = self._flag.exists()
 
 
 class CaptureSource(DataSource):
@@ -201,7 +157,3 @@ def _row(match: str, part: CaptureRange, frames: bytes, *, closing: bool = False
     values = [*([value, value] for value in fields), [closing, False], [pad(frames), b""]]
     columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
-
-
-def _wall_us() -> int:
-    return time.time_ns() // 1000

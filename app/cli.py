@@ -1,0 +1,144 @@
+"""The command line: ``touchline live | events | updates | test``.
+
+Errors that a person can do something about are one line on stderr and exit code 2. Anything else is a bug and
+shows its traceback.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from app.problems import is_problem, one_line
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Live football intelligence: what happens in a match, while it happens, and taken back when it was wrong.",
+)
+
+_ROOT = Path(__file__).resolve().parents[1]
+
+Given = typer.Option
+Format = Annotated[str, Given("--format", help="csv, json (one object a line) or parquet.")]
+Out = Annotated[Path | None, Given("--out", help="File to write; default stdout (parquet needs a file).")]
+Folder = Annotated[Path, typer.Argument(help="Folder of a match store.")]
+
+
+@app.command()
+def live(
+    source: Annotated[
+        str | None, Given(help="sim, or a tracking file (our parquet table, or any file that kloppy reads).")
+    ] = None,
+    channel: Annotated[
+        str | None,
+        Given(help="Radio channel between tags and gateway: none, rtls, wifi, harsh. Default rtls for sim, else none."),
+    ] = None,
+    seed: Annotated[int | None, Given(help="Seed of simulation and channel. Default 1.")] = None,
+    speed: Annotated[str | None, Given(help="1, 4 or max. Default 1.")] = None,
+    duration: Annotated[float | None, Given(help="Seconds of the match to play. Default all of it.")] = None,
+    store: Annotated[
+        Path | None,
+        Given(help="Folder of the match; an interrupted run in it is gone on with. Default matches/<match>-<time>."),
+    ] = None,
+    pitch: Annotated[str | None, Given(help="Pitch in metres if no sheet says. Default 105x68.")] = None,
+    sheet: Annotated[Path | None, Given(help="Match sheet (metadata.json) with names, pitch and sides.")] = None,
+    engine: Annotated[str | None, Given(help="spark or inprocess. Default spark.")] = None,
+    alpha: Annotated[
+        float | None, Given(help="Share of the slack to wait: 0 speaks at once, 1 never takes back. Default 0.")
+    ] = None,
+    retraction: Annotated[
+        str | None, Given(help="How to take back: full or on-demand (only what changed). Default on-demand.")
+    ] = None,
+    window: Annotated[
+        float | None, Given(help="Wall seconds between commits, 1 to 120. Default 10.", show_default=False)
+    ] = None,
+    dashboard: Annotated[bool, Given(help="Serve the live page.")] = True,
+    port: Annotated[int | None, Given(help="Port of the live page, 0 for a free one. Default 8050.")] = None,
+    camera: Annotated[bool, Given(help="Steer a simulated camera over VISCA.")] = True,
+    as_json: Annotated[bool, Given("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly."""
+    from app.live import run_live
+    from app.settings import make_settings
+
+    given: dict[str, Any] = {
+        "source": source, "channel": channel, "seed": seed, "speed": speed, "duration_s": duration,
+        "store": store, "pitch": pitch, "sheet": sheet, "engine": engine, "alpha": alpha,
+        "retraction": retraction, "window_s": window, "dashboard": dashboard, "port": port, "camera": camera,
+    }  # fmt: skip
+    run_live(make_settings(given), as_json=as_json)
+
+
+@app.command()
+def events(folder: Folder, form: Format = "csv", out: Out = None) -> None:
+    """Writes what happened in a match: one record per event, corrections applied, sorted by time."""
+    from app.export import export_events
+
+    export_events(folder, form, out)
+
+
+@app.command()
+def updates(folder: Folder, form: Format = "csv", out: Out = None) -> None:
+    """Writes all that was said during a match and when, what was taken back included."""
+    from app.export import export_updates
+
+    export_updates(folder, form, out)
+
+
+@app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def run_tests(
+    context: typer.Context,
+    slow: Annotated[bool, Given("--slow", help="Run the slow tests too.")] = False,
+) -> None:
+    """Runs the tests; further arguments go to pytest."""
+    chosen = [] if slow or "-m" in context.args else ["-m", "not slow"]
+    command = [sys.executable, "-m", "pytest", *chosen, *context.args]
+    raise typer.Exit(subprocess.run(command, cwd=_ROOT, check=False).returncode)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        try:
+            typer.echo(f"touchline {version('touchline')}")
+        except PackageNotFoundError:
+            typer.echo("touchline (not installed)")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _main(
+    context: typer.Context,
+    _version: Annotated[
+        bool, Given("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """Entry point of the ``touchline`` command."""
+    try:
+        code = app(standalone_mode=False)
+    except typer.Abort:
+        _give_up("stopped")
+    except Exception as error:
+        if not (is_usage := hasattr(error, "format_message")) and not is_problem(error):
+            raise
+        _give_up(error.format_message() if is_usage else one_line(error))
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _give_up(reason: str) -> NoReturn:
+    print(f"touchline: {reason}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""What the hosts hand to the match store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+
+class Committer(Protocol):
+    """Takes what a closed batch gives, once for each batch id and match."""
+
+    def commit(
+        self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]
+    ) -> None:
+        """Makes the tables durable. A batch id that is there already is ignored."""
+        ...

@@ -1,0 +1,89 @@
+"""The same pipeline without Spark: one process, one thread, the same capture, store, states and hub.
+
+For tests, notebooks and comparison, and for machines without a Java runtime. It commits window by window like
+the Spark host, and goes on from the last committed one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from app.commits import Committer
+from app.hub import Hub
+from app.pace import Pace, Waiter, wall_us
+from app.spark_stage import load_pipeline
+from app.state_store import StateStore
+from detectors.lane import LaneMessage
+from replay.capture import Capture
+
+
+class InProcessConfig(msgspec.Struct, frozen=True):
+    """A run, in data. See ``app.spark_host.HostConfig`` and ``app.spark_stage.StageConfig`` for the fields.
+
+    ``batch_id`` and ``start_us``: the first batch of this run, and where it begins.
+    """
+
+    pipeline: str
+    settings: Any
+    states: Path
+    speed: float
+    window_us: int
+    start_us: int
+    stop_us: int
+    batch_id: int = 0
+
+
+class InProcessHost:
+    """One run over one capture."""
+
+    def __init__(self, capture: Capture, config: InProcessConfig, hub: Hub, committer: Committer) -> None:
+        self._capture, self._config, self._hub, self._committer = capture, config, hub, committer
+        self._match = capture.sheet.match_id
+        self._store = StateStore(config.states, self._match)
+        self._epoch = self._store.claim_epoch()
+        self._pipeline = load_pipeline(config.pipeline).create(capture.sheet, config.settings, self._epoch)
+        if config.start_us > capture.begin_us:
+            self._pipeline.restore(self._store.read(config.start_us))
+
+    def run(self, stop: threading.Event) -> None:
+        """Returns when the capture's end is reached and committed, or soon after ``stop`` was set, committed."""
+        config = self._config
+        pace = Pace(config.speed, config.start_us, wall_us())
+        waiter = Waiter(stop.is_set)
+        batch_id, start_us = config.batch_id, config.start_us
+        while start_us < config.stop_us and not waiter.stopped:
+            end_us = min(start_us + config.window_us, config.stop_us)
+            end_us = self._window(self._capture.payloads(start_us, end_us), end_us, pace, waiter)
+            if end_us >= self._capture.end_us:
+                self._publish(self._pipeline.finish())
+            self._commit(batch_id, start_us, end_us)
+            batch_id, start_us = batch_id + 1, end_us
+
+    def _window(self, blocks: Iterator[tuple[int, bytes]], end_us: int, pace: Pace, waiter: Waiter) -> int:
+        """Works on blocks as they are due; returns the offset up to which it did: all, or up to a stop."""
+        for arrival_us, payload in blocks:
+            due_us = pace.due_wall_us(arrival_us)
+            waiter.sleep_until(due_us)
+            if waiter.stopped:
+                return arrival_us
+            stage_us = wall_us()
+            message = self._pipeline.push(payload, arrival_us, due_us)
+            if message is not None:
+                message = msgspec.structs.replace(message, stage_wall_us=stage_us, sent_wall_us=wall_us())
+                self._publish(message)
+        return end_us
+
+    def _publish(self, message: LaneMessage) -> None:
+        self._hub.apply(message)
+
+    def _commit(self, batch_id: int, start_us: int, end_us: int) -> None:
+        tables = self._pipeline.take_tables()
+        meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_us": end_us}
+        self._store.write(end_us, self._epoch, self._pipeline.snapshot())
+        self._committer.commit(batch_id, self._match, tables, meta)
+        self._store.forget_before(start_us)

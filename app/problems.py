@@ -1,0 +1,36 @@
+"""Which errors are a person's to mend, and how they are told: in one line."""
+
+from __future__ import annotations
+
+
+def is_problem(error: Exception) -> bool:
+    """True if the error says what somebody can do, False if it is a bug of ours."""
+    return isinstance(error, _problems())
+
+
+def one_line(error: Exception) -> str:
+    """The error's message without line breaks."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _problems() -> tuple[type[Exception], ...]:
+    # Imported when something went wrong, so that `touchline --help` does not load the house.
+    from app.export import ExportError
+    from app.hub import HubError
+    from app.java import JavaNotFoundError
+    from app.live import LiveError
+    from app.settings import SettingsError
+    from app.state_store import StateError
+    from camera.head_server import HeadServerError
+    from camera.profile import ProfileError
+    from dashboard.server import DashboardError
+    from replay.capture import CaptureError
+    from replay.channel import ChannelError
+    from replay.errors import TrackingError
+    from replay.simulator import SimulatorError
+    from replay.store import StoreError
+
+    return (
+        ExportError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError, HeadServerError,
+        ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, SimulatorError, StoreError,
+    )  # fmt: skip

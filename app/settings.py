@@ -1,0 +1,143 @@
+"""All options of a live run, validated once, and what of them a store must keep to go on later."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+Channel = Literal["none", "rtls", "wifi", "harsh"]
+Speed = Literal["1", "4", "max"]
+
+#: How long the built-in simulation plays unless a duration is given, in seconds.
+SIM_DURATION_S = 600.0
+
+#: Arrival time in one batch when nothing is waited for: long enough that Spark's turn-around does not count.
+_UNPACED_WINDOW_S = 60.0
+
+
+class SettingsError(ValueError):
+    """An option that cannot be; the message names it and says what it may be."""
+
+
+class LiveSettings(BaseModel):
+    """Options of ``touchline live``.
+
+    The first group says what the match is and what is made of it: a store belongs to one such choice, and a run
+    that goes on in it must make the same one. The second group may differ from run to run.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: str = "sim"
+    channel: Channel = "none"
+    seed: int = Field(default=1, ge=0)
+    duration_s: float | None = Field(default=None, gt=0)
+    pitch: str = "105x68"
+    sheet: Path | None = None
+    alpha: float = Field(default=0.0, ge=0, le=1)
+    retraction: Literal["full", "on-demand"] = "on-demand"
+    engine: Literal["spark", "inprocess"] = "spark"
+
+    speed: Speed = "1"
+    store: Path | None = None
+    dashboard: bool = True
+    port: int = Field(default=8050, ge=0, le=65535)
+    camera: bool = True
+    window_s: float = Field(default=10.0, ge=1, le=120)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_channel(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """A simulated match comes by radio unless said otherwise; a file is taken as it is."""
+        if values.get("channel") is None:
+            values = {**values, "channel": "rtls" if values.get("source", "sim") == "sim" else "none"}
+        return values
+
+    @field_validator("pitch")
+    @classmethod
+    def _pitch_has_two_sides(cls, value: str) -> str:
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)", value)
+        if found is None:
+            raise ValueError("must be length x width in metres, like 105x68")
+        length_m, width_m = float(found[1]), float(found[2])
+        if not (90 <= length_m <= 120 and 45 <= width_m <= 90 and length_m > width_m):
+            raise ValueError("must be 90 to 120 metres long and 45 to 90 wide, the length being more (Law 1)")
+        return value
+
+    @property
+    def pitch_m(self) -> tuple[float, float]:
+        """Length and width of the pitch in metres."""
+        length_m, width_m = self.pitch.split("x")
+        return float(length_m), float(width_m)
+
+    @property
+    def pace(self) -> float:
+        """Stream seconds in a wall second; 0 is as fast as it goes."""
+        return 0.0 if self.speed == "max" else float(self.speed)
+
+    @property
+    def window_us(self) -> int:
+        """Arrival time in one batch."""
+        return round((self.window_s * self.pace or _UNPACED_WINDOW_S) * 1e6)
+
+    def kept(self) -> dict[str, Any]:
+        """The first group of options, as a store keeps it."""
+        names = ("source", "channel", "seed", "duration_s", "pitch", "sheet", "alpha", "retraction", "engine")
+        return self.model_dump(mode="json", include=set(names))
+
+
+def make_settings(given: dict[str, Any]) -> LiveSettings:
+    """Settings from the options that were given (None: not given), completed by those kept in the store.
+
+    Raises:
+        SettingsError: an option is wrong, or contradicts the store that the run shall go on in.
+    """
+    given = {name: value for name, value in given.items() if value is not None}
+    store = given.get("store")
+    kept = read_kept(Path(store)) if store is not None else None
+    for name, value in (kept or {}).items():
+        if name in given and _plain(given[name]) != _plain(value):
+            raise SettingsError(
+                f"--{name.removesuffix('_s')} {given[name]} contradicts the run in {store}, which has {value}; "
+                "leave it out to go on there, or choose another --store"
+            )
+    try:
+        return LiveSettings(**{**(kept or {}), **given})
+    except ValidationError as error:
+        raise SettingsError(_for_people(error)) from error
+
+
+def read_kept(store: Path) -> dict[str, Any] | None:
+    """Options that a store was begun with, None if there is no run in it."""
+    path = store / "settings.json"
+    if not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise SettingsError(f"{path}: not readable: {error}") from error
+
+
+def write_kept(settings: LiveSettings, store: Path) -> None:
+    """Keeps what a later run in this store must have in common with this one."""
+    store.mkdir(parents=True, exist_ok=True)
+    draft = store / "settings.json.draft"
+    draft.write_bytes(msgspec.json.format(msgspec.json.encode(settings.kept()), indent=2))
+    draft.replace(store / "settings.json")
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as numbers, all else as text: what was given on a command line against what was kept in JSON."""
+    return float(value) if isinstance(value, int | float) else str(value)
+
+
+def _for_people(error: ValidationError) -> str:
+    problems = []
+    for problem in error.errors():
+        name = str(problem["loc"][0]).removesuffix("_s") if problem["loc"] else "options"
+        problems.append(f"--{name} {problem['input']}: {problem['msg'].removeprefix('Value error, ')}")
+    return "; ".join(problems)

@@ -1,0 +1,92 @@
+"""Runs the Spark host with the fake pipeline in a folder, as a process that a test can kill.
+
+    python -m tests.app.host_run FOLDER SPEED WINDOW_S
+
+Commits are one JSON file a batch id, put in place by a rename; ``done.json`` holds what the hub ended up with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from pathlib import Path
+
+from app.hub import Hub
+from app.java import find_java
+from app.spark_host import HostConfig, SparkHost
+from app.spark_session import start_session
+from app.spark_stage import StageConfig
+from detectors.inputs import Block, MatchSheet, Packet
+from detectors.lane import EventRecord, UpdateRecord
+from replay.capture import Capture, CaptureWriter
+
+PIPELINE = "tests.app.fake_pipeline:FakePipeline"
+BLOCKS, PERIOD_US = 1600, 10_000
+
+
+def write_capture(path: Path) -> Capture:
+    """Sixteen seconds of a ball and two players, a block every 10 ms."""
+    if not path.exists():
+        with CaptureWriter(path, MatchSheet(match_id="fake/1")) as writer:
+            writer.extend(Block(i * PERIOD_US, tuple(_packet(name, i) for name in _NAMES)) for i in range(BLOCKS))
+    return Capture.open(path)
+
+
+_NAMES = ("ball", "home_1", "away_1")
+
+
+def _packet(name: str, index: int) -> Packet:
+    times_us = tuple(index * PERIOD_US - 5_000 + 1_000 * k for k in range(5))
+    return Packet(name, index, times_us, (1.0,) * 5, (2.0,) * 5, (0.0,) * 5)
+
+
+class FileCommitter:
+    """Commits as files; an id that is there is left as it is."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def commit(self, batch_id, match, tables, meta) -> None:
+        path = self.folder / f"{batch_id:06d}.json"
+        if not path.exists():
+            rows = tables["updates"].to_pylist() if "updates" in tables else []
+            draft = path.with_suffix(".draft")
+            draft.write_text(json.dumps({"rows": rows, "meta": meta}))
+            draft.replace(path)
+
+    def rows(self) -> list[dict]:
+        commits = [json.loads(path.read_text()) for path in sorted(self.folder.glob("*.json"))]
+        return [row for commit in commits for row in commit["rows"]]
+
+
+def as_update(row: dict) -> UpdateRecord:
+    """A committed row as it was sent."""
+    event = EventRecord(row["id"], "fake", "", 2, row["ts_us"], "", "ball", None, None, None, 1.0)
+    return UpdateRecord(row["seq"], row["diff"], row["emitted_us"], event)
+
+
+def main(folder: Path, speed: float, window_s: float) -> None:
+    capture = write_capture(folder / "capture.arrow")
+    committer = FileCommitter(folder / "commits")
+    session = start_session(find_java(os.environ), folder / "spark" / "spark.log", slots=2)
+    with Hub([capture.sheet]) as hub:
+        rows = committer.rows()
+        hub.seed("fake/1", [as_update(row) for row in rows], max((row["epoch"] for row in rows), default=0))
+        states = str(folder / "states")
+        stage = StageConfig(capture.sheet, None, PIPELINE, states, capture.begin_us, hub.address)
+        window_us = round(window_s * 1e6 * (speed or 1))
+        config = HostConfig(
+            "tracking", folder / "capture.arrow", folder / "spark", stage, speed, window_us, capture.end_us
+        )
+        SparkHost(session, config, committer).run(threading.Event())
+        feed = hub.feed("fake/1")
+        assert feed.wait_ended(10), "the last message did not come"
+        (folder / "done.json").write_text(json.dumps({"epoch": feed.epoch(), "events": sorted(feed.events())}))
+    session.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]))
