@@ -28,6 +28,8 @@ PULLS_MAX = 8
 AHEAD_US_MAX = 1_000_000
 #: Nor further outside the lines than this.
 BEYOND_M = 3.0
+#: A shot pulls to a point of the goal line at most this far from its middle.
+GOAL_M = 4.0
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -129,7 +131,8 @@ def _ahead(position: float, velocity: float, ahead_s: float, bound: float) -> tu
 
 def _point(where: Where, event: EventRecord, view: View | None, length_m: float) -> tuple[float, float] | None:
     if where == "goal":
-        return _goal(view.ball if view else None, event, length_m), 0.0
+        aimed_m = _number(event, "goal_y_m") or 0.0
+        return _goal_x(view.ball if view else None, event, length_m), max(-GOAL_M, min(GOAL_M, aimed_m))
     if where == "receiver":
         return _receiver(event, view)
     if event.x_m is None or event.y_m is None:
@@ -137,7 +140,7 @@ def _point(where: Where, event: EventRecord, view: View | None, length_m: float)
     return event.x_m, event.y_m
 
 
-def _goal(ball: BallView | None, event: EventRecord, length_m: float) -> float:
+def _goal_x(ball: BallView | None, event: EventRecord, length_m: float) -> float:
     """x of the goal a shot flies at: the way the ball goes, else the nearer one."""
     if ball and abs(ball.vx_m_s) > 1.0:
         return math.copysign(length_m / 2, ball.vx_m_s)
@@ -145,8 +148,17 @@ def _goal(ball: BallView | None, event: EventRecord, length_m: float) -> float:
 
 
 def _receiver(event: EventRecord, view: View | None) -> tuple[float, float] | None:
+    """Where the pass will be met if the event says so, else where the receiver is."""
+    x_m, y_m = _number(event, "end_x_m"), _number(event, "end_y_m")
+    if x_m is not None and y_m is not None:
+        return x_m, y_m
     receiver = event.detail.get("receiver")
     for body in view.players if view else ():
         if body.object_id == receiver:
             return body.x_m, body.y_m
     return None
+
+
+def _number(event: EventRecord, name: str) -> float | None:
+    value = event.detail.get(name)
+    return float(value) if isinstance(value, int | float) else None

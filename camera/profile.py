@@ -147,6 +147,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     zoom: ZoomProfile
     link: LinkProfile
 
+    @property
+    def aspect(self) -> float:
+        """Width by height of the picture."""
+        return self.zoom.aspect
+
 
 def load_profile(name_or_path: str | Path = "brc-x400") -> Profile:
     """A profile by its file name in ``camera/profiles`` (without ``.toml``), or from a TOML file anywhere.

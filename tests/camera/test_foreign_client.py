@@ -33,7 +33,7 @@ def h700() -> Iterator[HeadServer]:
 def test_a_foreign_client_turns_stops_and_reads_the_position(h700: HeadServer) -> None:
     camera = visca_over_ip.Camera("127.0.0.1", h700.address[1])
     try:
-        camera.pantilt(-20, 15)
+        camera.pantilt(-20, -15)  # this client sends 02, which is down, for a positive tilt
         eventually(lambda: abs(h700.pose().pan_deg) > 5)
         camera.pantilt(0, 0)
         eventually(lambda: not h700.moving)

@@ -1,0 +1,171 @@
+"""The controller end to end: a moving ball, a real UDP session, a simulated head. No timed assertion."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from camera.controller import CameraController
+from camera.head_server import HeadServer
+from camera.mount import Mount
+from camera.profile import load_profile
+from camera.record import CAMERA_SCHEMA, Row, camera_table
+from detectors.lane import BallView, UpdateRecord, View
+
+X400, MOUNT = load_profile(), Mount()
+
+
+class CirclingBall:
+    """A feed: the ball runs up and down in front of the camera while ``on``."""
+
+    def __init__(self) -> None:
+        self.on = True
+        self._begin_s = time.monotonic()
+        self._last: View | None = None
+        self._wall_us = 0
+
+    def latest_view(self) -> View | None:
+        if not self.on:
+            return self._last
+        ts_us = int((time.monotonic() - self._begin_s) * 25) * 40_000
+        if self._last is None or ts_us > self._last.ts_us:
+            phase = ts_us / 1e6 * 0.7
+            ball = BallView(ts_us, 20 * math.sin(phase), 5.0, 0.0, 14 * math.cos(phase), 0.0, 0.0)
+            self._last, self._wall_us = View(ts_us, ball, ()), time.time_ns() // 1000
+        return self._last
+
+    def view_wall_us(self) -> int:
+        return self._wall_us
+
+    def frontier_us(self) -> int:
+        return 0
+
+    def events_since(self, cursor: int) -> tuple[int, Sequence[UpdateRecord]]:
+        return cursor, ()
+
+
+def eventually(holds: Callable[[], bool], within_s: float = 20.0) -> None:
+    """Waits until something holds; a generous bound, so that a busy machine does not matter."""
+    end_s = time.monotonic() + within_s
+    while time.monotonic() < end_s:
+        if holds():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"did not happen within {within_s} s")
+
+
+class Rig:
+    """Feed, head and controller of one test."""
+
+    def __init__(self) -> None:
+        self.feed, self.rows = CirclingBall(), list[Row]()
+        self.head = HeadServer(X400).start()
+        self.controller = CameraController(self.feed, MOUNT, X400, self.head.address, self.rows.extend).start()
+
+    def modes_since(self, row: int) -> set[str]:
+        return {r.mode for r in self.rows[row:]}
+
+
+@pytest.fixture
+def rig() -> Iterator[Rig]:
+    rig = Rig()
+    yield rig
+    rig.controller.stop()
+    rig.head.stop()
+
+
+def test_the_head_follows_the_ball_and_what_it_did_is_recorded(rig: Rig) -> None:
+    eventually(lambda: len(rig.rows) >= 250)
+    eventually(lambda: any(r.framed for r in rig.rows))
+    rig.controller.stop()
+    assert not rig.head.moving
+    figures = rig.controller.figures()
+    assert figures["failure"] == ""
+    assert figures["stopped"] == 1.0
+    assert figures["commands_sent"] > 5
+    assert figures["commands_acked"] > 5
+    assert figures["framed_share"] > 0.5
+    assert figures["latency_p95_ms"] >= figures["latency_p50_ms"] > 0
+    table = camera_table(rig.rows)
+    assert table.schema == CAMERA_SCHEMA
+    walls = [r.wall_us for r in rig.rows]
+    assert walls == sorted(walls)
+    pans = [r.achieved_pan_deg for r in rig.rows if r.achieved_pan_deg is not None]
+    assert max(pans) - min(pans) > 5.0
+    last = rig.rows[-1]
+    assert last.achieved_tilt_deg == pytest.approx(last.planned_tilt_deg, abs=3.0)
+
+
+def test_a_silent_feed_stops_the_head_and_a_speaking_one_moves_it_again(rig: Rig) -> None:
+    eventually(lambda: rig.head.moving)
+    rig.feed.on = False
+    eventually(lambda: bool(rig.rows) and rig.rows[-1].mode == "stop" and not rig.head.moving)
+    pose = rig.head.pose()
+    known = len(rig.rows)
+    eventually(lambda: len(rig.rows) >= known + 25)
+    assert rig.head.pose().pan_deg == pose.pan_deg
+    rig.feed.on = True
+    eventually(lambda: rig.head.moving)
+
+
+def test_a_dead_head_neither_hangs_nor_crashes_it_and_a_new_one_is_steered(rig: Rig) -> None:
+    eventually(lambda: rig.head.moving)
+    port = rig.head.address[1]
+    rig.head.stop()
+    eventually(lambda: bool(rig.rows) and rig.rows[-1].mode == "offline")
+    rig.head = HeadServer(X400, port=port).start()
+    eventually(lambda: rig.rows[-1].mode != "offline")
+    eventually(lambda: rig.head.moving)
+    figures = rig.controller.figures()
+    assert figures["reconnects"] >= 1
+    assert figures["failure"] == ""
+    rig.controller.stop()
+    assert not rig.head.moving
+
+
+def test_with_no_head_at_all_it_starts_plans_and_stops() -> None:
+    server = HeadServer(X400)
+    address = server.address
+    server.stop()
+    rows: list[Row] = []
+    controller = CameraController(CirclingBall(), MOUNT, X400, address, rows.extend).start()
+    eventually(lambda: len(rows) >= 50)
+    controller.stop()
+    controller.stop()
+    assert {r.mode for r in rows} == {"offline"}
+    assert controller.figures()["stopped"] == 0.0
+    assert controller.figures()["failure"] == ""
+
+
+def test_a_feed_that_breaks_stops_the_head_and_says_why() -> None:
+    class Broken(CirclingBall):
+        broken = False
+
+        def frontier_us(self) -> int:
+            if self.broken:
+                raise RuntimeError("the hub has gone")
+            return 0
+
+    feed = Broken()
+    with HeadServer(X400) as head:
+        controller = CameraController(feed, MOUNT, X400, head.address).start()
+        eventually(lambda: head.moving)
+        feed.broken = True
+        eventually(lambda: "the hub has gone" in str(controller.figures()["failure"]))
+        controller.stop()
+        assert not head.moving
+
+
+def test_a_store_that_fails_does_not_stop_the_camera() -> None:
+    def full(rows: Sequence[Row]) -> None:
+        raise OSError("disk full")
+
+    with HeadServer(X400) as head:
+        controller = CameraController(CirclingBall(), MOUNT, X400, head.address, full).start()
+        eventually(lambda: float(controller.figures()["record_errors"]) >= 2)
+        eventually(lambda: head.moving)
+        controller.stop()
+        assert controller.figures()["failure"] == ""

@@ -1,0 +1,77 @@
+"""Figures from recorded columns, against movements whose figures are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from camera import metrics
+from camera.metrics import camera_figures, derivatives, exact_jerk, reversals
+from camera.record import CAMERA_SCHEMA, Row, camera_table
+
+TIME_S = np.arange(0, 60, 0.02)
+
+
+def _columns(pan: np.ndarray, ball_pan: np.ndarray) -> dict[str, np.ndarray]:
+    level = np.full_like(pan, -10.0)
+    return {
+        "wall_us": TIME_S * 1e6,
+        "planned_pan_deg": pan,
+        "achieved_pan_deg": pan,
+        "achieved_tilt_deg": level,
+        "ball_pan_deg": ball_pan,
+        "ball_tilt_deg": level,
+        "ball_distance_m": np.full_like(pan, 80.0),
+        "framed": (np.abs(pan - ball_pan) < 10).astype(float),
+    }
+
+
+def test_a_sine_has_the_speed_acceleration_and_jerk_of_a_sine() -> None:
+    speed, accel, jerk = derivatives(TIME_S, 20 * np.sin(TIME_S))
+    assert metrics.rms(speed) == pytest.approx(20 / np.sqrt(2), rel=0.02)
+    assert metrics.rms(accel) == pytest.approx(20 / np.sqrt(2), rel=0.03)
+    assert metrics.rms(jerk) == pytest.approx(20 / np.sqrt(2), rel=0.03)
+
+
+def test_the_steps_of_a_device_s_own_units_make_no_jerk() -> None:
+    smooth = 20 * np.sin(TIME_S)
+    stepped = np.round(smooth * 51.2) / 51.2
+    assert metrics.rms(derivatives(TIME_S, stepped)[2]) < 1.1 * metrics.rms(derivatives(TIME_S, smooth)[2])
+    assert metrics.rms(exact_jerk(stepped)) > 50 * metrics.rms(exact_jerk(smooth))
+
+
+def test_a_hole_in_the_record_is_not_a_movement() -> None:
+    time_s = np.concatenate([TIME_S[:1000], TIME_S[2000:]])
+    pan = np.concatenate([np.zeros(1000), np.full(1000, 50.0)])
+    assert np.abs(derivatives(time_s, pan)).max() < 1e-6
+
+
+def test_a_constant_offset_is_the_aim_error_in_degrees_and_metres() -> None:
+    figures = camera_figures(_columns(np.zeros_like(TIME_S), np.full_like(TIME_S, 3.0)))
+    expected_deg = 3.0 * np.cos(np.radians(10))
+    assert figures["aim_rms_deg"] == pytest.approx(expected_deg, rel=1e-3)
+    assert figures["aim_p95_m"] == pytest.approx(80 * np.tan(np.radians(expected_deg)), rel=1e-3)
+    assert figures["framed_share"] == 1.0
+    assert figures["still_share"] == 1.0
+
+
+def test_a_sine_turns_round_twice_a_period() -> None:
+    columns = _columns(20 * np.sin(2 * np.pi * TIME_S / 6), np.zeros_like(TIME_S))
+    assert camera_figures(columns)["reversals_per_min"] == pytest.approx(20, abs=1)
+    assert reversals(np.array([1.0, 0.1, -0.1, 0.2, 1.0])) == 0
+
+
+def test_no_rows_no_figures() -> None:
+    nothing = {name: np.array([]) for name in _columns(TIME_S, TIME_S)}
+    assert camera_figures(nothing) == {}
+    unknown = _columns(np.full_like(TIME_S, np.nan), TIME_S)
+    assert camera_figures(unknown) == {}
+
+
+def test_rows_become_a_table_with_the_schema() -> None:
+    row = Row(1, 2, "offline", 1.0, 2.0, 3.0, 4.0, 5.0, 0.0, 0.0, None, None, None, None, None, None, False)
+    table = camera_table([row, row])
+    assert table.schema == CAMERA_SCHEMA
+    assert table.num_rows == 2
+    assert table["achieved_pan_deg"].null_count == 2
+    assert camera_table([]).schema == CAMERA_SCHEMA

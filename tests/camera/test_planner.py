@@ -1,0 +1,252 @@
+"""The aim planner: limits, dead zone, silence, events and their withdrawal."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from camera.head import Pose
+from camera.interest import RULES, TENTATIVE, interest, pull_of, rule_of
+from camera.motion import Limits, Motion, follow
+from camera.mount import Mount
+from camera.planner import CALM, NORMAL, SPORT, TICK_US, Plan, Planner, Style
+from camera.profile import load_profile
+from detectors.lane import BallView, BodyView, EventRecord, UpdateRecord, View
+
+MOUNT, X400 = Mount(), load_profile()
+SIZE_M = (105.0, 68.0)
+
+
+def _view(ts_us: int, x_m: float, y_m: float = 0.0, vx_m_s: float = 0.0, vy_m_s: float = 0.0) -> View:
+    mate = BodyView("home_9", "home", ts_us, 20.0, 10.0, 0.0, 0.0)
+    return View(ts_us, BallView(ts_us, x_m, y_m, 0.0, vx_m_s, vy_m_s, 0.0), (mate,))
+
+
+def _update(
+    kind: str,
+    ts_us: int = 0,
+    diff: int = 1,
+    x_m: float | None = None,
+    y_m: float | None = None,
+    **detail: str | float,
+) -> UpdateRecord:
+    event = EventRecord(f"{kind}#a", kind, "", 6, ts_us, "home", "home_7", x_m, y_m, None, 1.0, (), detail)
+    return UpdateRecord(0, diff, ts_us, event)
+
+
+def _planner(x_m: float = 0.0, style: Style = NORMAL) -> Planner:
+    return Planner(MOUNT, X400, Pose(*MOUNT.aim(x_m, 0.0), 23.0), style)
+
+
+def _watch(planner: Planner, track: Iterator[View], from_us: int = 0) -> list[Plan]:
+    """One view a tick."""
+    plans = []
+    for number, view in enumerate(track):
+        now_us = from_us + number * TICK_US
+        planner.see(view, now_us)
+        plans.append(planner.tick(now_us))
+    return plans
+
+
+def _within(motions: list[Motion], limits: Limits, dt_s: float = TICK_US / 1e6) -> None:
+    for a, b in itertools.pairwise(motions):
+        assert abs(b.velocity) <= limits.speed + 1e-9
+        assert abs(b.accel) <= limits.accel + 1e-9
+        assert abs(b.accel - a.accel) <= limits.jerk * dt_s + 1e-9
+        # The state is a real movement: the speed changes by the mean acceleration, the place by the speed.
+        assert b.velocity - a.velocity == pytest.approx((a.accel + b.accel) / 2 * dt_s, abs=1e-9)
+        mean = a.velocity + (2 * a.accel + b.accel) * dt_s / 6
+        assert b.position - a.position == pytest.approx(mean * dt_s, abs=1e-9)
+
+
+limits_ = st.builds(Limits, st.floats(0.5, 100), st.floats(1, 200), st.floats(5, 1000))
+wishes = st.lists(
+    st.tuples(st.floats(-150, 150), st.floats(-100, 100), st.sampled_from([0.0, 0.3, 1.0]), st.integers(1, 60)),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(deadline=None)
+@given(limits_, wishes, st.floats(1, 8))
+def test_no_wish_makes_an_axis_exceed_its_speed_acceleration_or_jerk(
+    limits: Limits, wished: list[tuple[float, float, float, int]], stiffness_s: float
+) -> None:
+    motion, motions = Motion(0.0), [Motion(0.0)]
+    for target, rate, gain, ticks in wished:
+        for _ in range(ticks):
+            motion = follow(motion, target, rate, 0.02, limits, stiffness_s, gain)
+            motions.append(motion)
+    _within(motions, limits)
+    # Within a tick the speed peaks where the acceleration crosses zero: not above the limit either.
+    for a, b in itertools.pairwise(motions):
+        if a.accel * b.accel < 0:
+            zero_s = 0.02 * a.accel / (a.accel - b.accel)
+            assert abs(a.velocity + a.accel * zero_s / 2) <= limits.speed + 1e-9
+
+
+@pytest.mark.parametrize("style", [CALM, NORMAL, SPORT])
+def test_an_axis_reaches_a_resting_target_and_hardly_overshoots(style: Style) -> None:
+    motion, furthest = Motion(0.0), 0.0
+    for _ in range(400):
+        motion = follow(motion, 30.0, 0.0, 0.02, style.pan, style.stiffness_s)
+        furthest = max(furthest, motion.position)
+    assert motion.position == pytest.approx(30.0, abs=0.05)
+    assert furthest < 31.0
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32))
+def test_a_jumping_ball_and_a_storm_of_events_never_exceed_the_limits(seed: int) -> None:
+    rng, planner, plans = random.Random(seed), _planner(), []
+    now_us = 0
+    for _ in range(300):
+        now_us += TICK_US
+        if rng.random() < 0.7:
+            place = [rng.uniform(-55, 55), rng.uniform(-36, 36), rng.uniform(-30, 30), rng.uniform(-30, 30)]
+            planner.see(_view(now_us, *place), now_us)
+        if rng.random() < 0.2:
+            kind = rng.choice([*RULES, "restart.corner", "unknown"])
+            where = rng.uniform(-52, 52), rng.uniform(-34, 34)
+            planner.hear(_update(kind, now_us, rng.choice([1, -1]), *where, receiver="home_9"))
+        plans.append(planner.tick(now_us, rng.choice([0, now_us])))
+    _within([p.pan for p in plans], NORMAL.pan)
+    _within([p.tilt for p in plans], NORMAL.tilt)
+    assert all(X400.zoom.tele_width_deg - 1 <= p.width_deg <= X400.zoom.wide_width_deg + 1 for p in plans)
+
+
+def test_the_same_calls_give_the_same_plans() -> None:
+    track = [_view(k * TICK_US, 20 * math.sin(k / 40), 0, 10 * math.cos(k / 40)) for k in range(200)]
+    assert _watch(_planner(), iter(track)) == _watch(_planner(), iter(track))
+
+
+def test_a_steady_ball_is_followed_with_the_lead_in_hand() -> None:
+    track = [_view(k * TICK_US, -30 + 5.0 * k * 0.02, 0.0, 5.0) for k in range(400)]
+    last = _watch(_planner(-30.0), iter(track))[-1]
+    ball = track[-1].ball
+    assert ball is not None
+    ball_deg = MOUNT.aim(ball.x_m, ball.y_m)[0]
+    assert last.target_pan_deg == pytest.approx(MOUNT.aim(ball.x_m + 2.0, 0.0)[0], abs=0.05)
+    assert abs(last.pan.position - ball_deg) < 2.0
+
+
+def test_inside_the_dead_zone_the_camera_does_not_creep() -> None:
+    planner = _planner()
+    still = [_view(k * TICK_US, 0.8 * math.sin(k / 5)) for k in range(300)]
+    plans = _watch(planner, iter(still))
+    assert {p.mode for p in plans} == {"hold"}
+    assert {p.pan.position for p in plans} == {plans[0].pan.position}
+
+
+def test_the_gate_stays_open_until_the_camera_is_well_inside() -> None:
+    planner = _planner()
+    modes = [p.mode for p in _watch(planner, (_view(k * TICK_US, 6.0) for k in range(400)))]
+    assert modes[0] == "follow"
+    assert modes[-1] == "hold"
+    # One opening, one closing: no flutter at the edge.
+    assert sum(a != b for a, b in itertools.pairwise(modes)) == 1
+
+
+def test_silence_brakes_to_a_standstill_within_the_limits() -> None:
+    planner = _planner(-40.0)
+    plans = _watch(planner, (_view(k * TICK_US, -40 + 0.3 * k, 0.0, 15.0) for k in range(150)))
+    assert abs(plans[-1].pan.velocity) > 5.0
+    quiet = [planner.tick((150 + k) * TICK_US) for k in range(150)]
+    assert quiet[5].mode == "follow"
+    assert quiet[20].mode == "stop"
+    assert abs(quiet[-1].pan.velocity) < 1e-3
+    assert quiet[-1].pan.position == pytest.approx(quiet[-20].pan.position, abs=1e-3)
+    _within([p.pan for p in plans + quiet], NORMAL.pan)
+
+
+def test_a_view_older_than_the_last_is_ignored() -> None:
+    planner = _planner()
+    planner.see(_view(100_000, 0.0), 0)
+    planner.see(_view(50_000, 50.0), 0)
+    assert planner.tick(0).target_pan_deg == pytest.approx(0.0, abs=0.1)
+
+
+def test_a_shot_pulls_towards_the_goal_it_flies_at_and_its_withdrawal_does_not_snap_back() -> None:
+    planner = _planner(20.0)
+    track = [_view(k * TICK_US, 20.0, 0.0, 1.5) for k in range(1000)]
+    plans = _watch(planner, iter(track[:100]))
+    before = plans[-1].target_pan_deg
+    planner.hear(_update("shot.attempt", track[100].ts_us, x_m=20.0, y_m=0.0))
+    for k in range(100, 125):
+        planner.see(track[k], k * TICK_US)
+        plans.append(planner.tick(k * TICK_US, 0))
+    pulled = plans[-1]
+    assert pulled.target_pan_deg > before + 4.0
+    assert pulled.pan.velocity > 1.0
+    planner.hear(_update("shot.attempt", track[100].ts_us, -1, x_m=20.0, y_m=0.0))
+    for k in range(125, 300):
+        planner.see(track[k], k * TICK_US)
+        plans.append(planner.tick(k * TICK_US, 0))
+    assert plans[125].target_pan_deg == pytest.approx(before, abs=0.01), "the weight falls at once"
+    assert plans[125].pan.velocity > 0, "the camera does not"
+    _within([p.pan for p in plans], NORMAL.pan)
+
+
+def _pulled_x(update: UpdateRecord, view: View, now_us: int, frontier_us: int) -> float:
+    pull = pull_of(update, view, SIZE_M[0])
+    assert pull is not None
+    wish = interest(view, (pull,), now_us, 0, frontier_us, SIZE_M)
+    assert wish is not None
+    return wish.x_m
+
+
+def test_a_tentative_event_pulls_softer_than_a_confirmed_one_and_fades() -> None:
+    view, update = _view(0, 0.0), _update("restart.corner", 0, x_m=50.0, y_m=30.0)
+    weight = RULES["restart"].weight
+    assert _pulled_x(update, view, 0, 0) == pytest.approx(50 * TENTATIVE * weight / (1 + TENTATIVE * weight))
+    assert _pulled_x(update, view, 0, 1) == pytest.approx(50 * weight / (1 + weight))
+    half = RULES["restart"].lasts_us // 2
+    assert 0 < _pulled_x(update, view, half, 1) < _pulled_x(update, view, 0, 1)
+    assert _pulled_x(update, view, 2 * half, 1) == 0.0
+
+
+def test_a_pass_pulls_to_where_it_will_be_met_else_to_the_receiver_else_not_at_all() -> None:
+    view = _view(0, 0.0)
+    met = pull_of(_update("pass.attempt", end_x_m=30.0, end_y_m=-5.0, receiver="home_9"), view, 105.0)
+    at_him = pull_of(_update("pass.attempt", receiver="home_9"), view, 105.0)
+    assert met is not None
+    assert at_him is not None
+    assert (met.x_m, met.y_m) == (30.0, -5.0)
+    assert (at_him.x_m, at_him.y_m) == (20.0, 10.0)
+    assert pull_of(_update("pass.attempt", receiver="nobody"), view, 105.0) is None
+    assert pull_of(_update("possession.gain", x_m=1.0, y_m=1.0), view, 105.0) is None
+
+
+def test_kinds_find_their_rule_by_name_or_by_first_word() -> None:
+    assert rule_of("restart.throw_in") is RULES["restart"]
+    assert rule_of("out") is RULES["out"]
+    assert rule_of("shot.off") is None
+
+
+def test_the_lead_never_runs_far_off_the_pitch() -> None:
+    wish = interest(_view(0, 50.0, 0.0, 30.0), (), 0, 1_000_000, 0, SIZE_M)
+    assert wish is not None
+    assert wish.x_m == pytest.approx(55.5)
+    assert wish.vx_m_s == 0.0
+
+
+def test_no_ball_is_no_interest_and_the_camera_stops() -> None:
+    planner = _planner()
+    planner.see(View(0, None, ()), 0)
+    assert planner.tick(0).mode == "stop"
+
+
+def test_a_goalmouth_framing_is_wider_than_play() -> None:
+    calm, shooting = _planner(40.0), _planner(40.0)
+    shooting.hear(_update("goal.scored", 0, x_m=52.0, y_m=0.0))
+    for k in range(100):
+        calm.see(_view(k * TICK_US, 40.0), k * TICK_US)
+        shooting.see(_view(k * TICK_US, 40.0), k * TICK_US)
+        a, b = calm.tick(k * TICK_US, 1), shooting.tick(k * TICK_US, 1)
+    assert b.width_deg > a.width_deg + 1.0
