@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import pytest
 
 from detectors.catalogue import build_detectors
@@ -17,29 +16,16 @@ from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from replay.channel import Transmission, channel_named, transmit
-from replay.recording import Recording, Track
+from replay.recording import Recording, stretch
 from replay.tracking import read_tracking
 
-SECONDS = 45
 MEMORY_US = 3_000_000
-
-
-def excerpt(recording: Recording, begin_s: float, seconds: float) -> Recording:
-    """A stretch of a recording."""
-    low, high = round(begin_s * 1e6), round((begin_s + seconds) * 1e6)
-    tracks = []
-    for track in recording.tracks:
-        keep = np.flatnonzero((track.ts_us >= low) & (track.ts_us < high))
-        if len(keep):
-            columns = (track.ts_us, track.x_m, track.y_m, track.z_m)
-            tracks.append(Track(track.transmitter, *(column[keep] for column in columns)))
-    return Recording(recording.sheet, tuple(tracks))
 
 
 @pytest.fixture(scope="module")
 def match(shared_data: Path) -> Recording:
     source = shared_data / "portugal_switzerland_2019" / "first_20_minutes.parquet"
-    return excerpt(read_tracking(str(source)), 430.0, SECONDS)
+    return stretch(read_tracking(str(source)), 430_000_000, 475_000_000)
 
 
 def hierarchy(sheet: MatchSheet) -> Hierarchy:
@@ -102,7 +88,7 @@ def test_oracle_a_real_match_through_a_channel_gives_the_events_of_the_sorted_st
 
 
 def test_differential_restarting_from_snapshots_changes_nothing(match: Recording):
-    transmission = transmit(excerpt(match, 430.0, 15.0), channel_named("rtls"), 7)
+    transmission = transmit(stretch(match, 430_000_000, 445_000_000), channel_named("rtls"), 7)
     assert run(transmission, 0.0, "on-demand")[0] == run(transmission, 0.0, "on-demand", restart_every=40)[0]
 
 
