@@ -1,0 +1,217 @@
+"""The engine stage and its source without Spark: where a stage starts, when it may end, what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from app import spark_stage
+from app.framing import pack, pad, unpack
+from app.hub import Hub
+from app.inprocess import InProcessConfig, InProcessHost
+from app.pace import Pace, Waiter, wall_us
+from app.spark_source import CaptureReader
+from app.spark_stage import StageConfig, StageError, run_stage
+from app.state_store import StateError, StateStore
+from tests.app.host_run import PIPELINE, FileCommitter, write_capture
+
+
+@pytest.fixture
+def capture(tmp_path: Path):
+    return write_capture(tmp_path / "capture.arrow")
+
+
+@pytest.fixture
+def hub(capture):
+    with Hub([capture.sheet]) as running:
+        yield running
+
+
+@pytest.fixture
+def config(capture, hub, tmp_path: Path):
+    yield StageConfig(capture.sheet, None, PIPELINE, str(tmp_path / "states"), capture.begin_us, hub.address)
+    spark_stage._kept.clear()
+    spark_stage._lanes.clear()
+
+
+def reader(capture, tmp_path: Path, **more: str) -> CaptureReader:
+    options = {"capture": str(capture.path), "speed": "0", "window_us": "4000000",
+               "stop_us": str(capture.end_us), "stop_flag": str(tmp_path / "stop")}  # fmt: skip
+    return CaptureReader({**options, **more})
+
+
+def rows_between(source: CaptureReader, start_us: int, end_us: int) -> list[pa.RecordBatch]:
+    (part,) = source.partitions({"arrival_us": start_us}, {"arrival_us": end_us})
+    return list(source.read(part))
+
+
+def meta_of(results: list[pa.RecordBatch]) -> dict:
+    return json.loads(results[-1].column("meta")[0].as_py())
+
+
+def test_windows_follow_each_other_to_the_end_and_then_stand_still(capture, tmp_path):
+    source, offset, offsets = reader(capture, tmp_path), {"arrival_us": capture.begin_us}, []
+    while (following := source.latestOffset(offset, source.getDefaultReadLimit())) != offset:
+        offset = following
+        offsets.append(offset["arrival_us"])
+    assert offsets == [4_000_000, 8_000_000, 12_000_000, capture.end_us]
+
+
+def test_a_stop_flag_offers_no_further_window(capture, tmp_path):
+    (tmp_path / "stop").touch()
+    source = reader(capture, tmp_path)
+    assert source.latestOffset({"arrival_us": 8}, source.getDefaultReadLimit()) == {"arrival_us": 8}
+
+
+def test_a_range_gives_the_same_blocks_whenever_it_is_read(capture, tmp_path):
+    def blocks(source: CaptureReader) -> list[tuple[int, bytes]]:
+        rows = [row for batch in rows_between(source, 1_000_000, 3_000_000) for row in batch.to_pylist()]
+        return [(arrival, payload) for row in rows for arrival, _, payload in unpack(row["frames"])]
+
+    once = blocks(reader(capture, tmp_path))
+    assert once == list(capture.payloads(1_000_000, 3_000_000))
+    assert blocks(reader(capture, tmp_path)) == once
+
+
+def test_blocks_are_not_handed_on_before_they_are_due(capture, tmp_path):
+    source = reader(capture, tmp_path, speed="20")
+    (part,) = source.partitions({"arrival_us": 0}, {"arrival_us": 2_000_000})
+    part.pace = Pace(20, 0, wall_us())
+    for batch in source.read(part):
+        for _, due_us, _ in unpack(batch.column("frames")[0].as_py()):
+            assert due_us <= wall_us()
+
+
+def test_only_the_last_row_closes_and_only_the_last_range_is_last(capture, tmp_path):
+    source = reader(capture, tmp_path)
+    rows = [row for batch in rows_between(source, 0, 4_000_000) for row in batch.to_pylist() if row["frames"]]
+    assert [row["closing"] for row in rows] == [False] * (len(rows) - 1) + [True]
+    assert not any(row["last"] for row in rows)
+    ending = rows_between(source, 12_000_000, capture.end_us)
+    assert ending[-1].column("last")[0].as_py()
+
+
+def test_a_stage_goes_on_from_memory_when_it_stands_at_the_start(capture, tmp_path, config, hub):
+    source = reader(capture, tmp_path)
+    first = list(run_stage(config, iter(rows_between(source, 0, 4_000_000))))
+    second = list(run_stage(config, iter(rows_between(source, 4_000_000, 8_000_000))))
+    assert (meta_of(first)["epoch"], meta_of(second)["epoch"]) == (0, 0)
+    assert meta_of(second)["balls"] == 800
+
+
+def test_a_stage_elsewhere_goes_on_from_the_stored_state_in_a_new_epoch(capture, tmp_path, config):
+    source = reader(capture, tmp_path)
+    list(run_stage(config, iter(rows_between(source, 0, 4_000_000))))
+    spark_stage._kept.clear()
+    again = list(run_stage(config, iter(rows_between(source, 4_000_000, 8_000_000))))
+    assert (meta_of(again)["epoch"], meta_of(again)["balls"]) == (1, 800)
+
+
+def test_memory_that_stands_elsewhere_is_not_trusted(capture, tmp_path, config):
+    source = reader(capture, tmp_path)
+    for start_us in (0, 4_000_000):
+        list(run_stage(config, iter(rows_between(source, start_us, start_us + 4_000_000))))
+    redo = list(run_stage(config, iter(rows_between(source, 4_000_000, 8_000_000))))
+    assert (meta_of(redo)["epoch"], meta_of(redo)["balls"]) == (1, 800)
+
+
+def test_memory_of_a_replaced_stage_is_not_trusted(capture, tmp_path, config):
+    source = reader(capture, tmp_path)
+    list(run_stage(config, iter(rows_between(source, 0, 4_000_000))))
+    StateStore(Path(config.states), "fake/1").claim_epoch()
+    after = list(run_stage(config, iter(rows_between(source, 4_000_000, 8_000_000))))
+    assert meta_of(after)["epoch"] == 2
+
+
+def test_input_that_stops_before_its_range_is_closed_leaves_nothing_behind(capture, tmp_path, config):
+    rows = rows_between(reader(capture, tmp_path), 0, 4_000_000)
+    with pytest.raises(StageError, match="ended before its range did"):
+        list(run_stage(config, iter(rows[:-1])))
+    assert StateStore(Path(config.states), "fake/1").offsets_us() == []
+    assert not spark_stage._kept
+
+
+def test_a_missing_state_is_named(capture, tmp_path, config):
+    with pytest.raises(StateError, match="no state at 4000000 us"):
+        list(run_stage(config, iter(rows_between(reader(capture, tmp_path), 4_000_000, 8_000_000))))
+
+
+def test_a_stage_that_was_replaced_must_not_write(tmp_path):
+    store = StateStore(tmp_path, "m")
+    old, new = store.claim_epoch(), store.claim_epoch()
+    with pytest.raises(StateError, match="was replaced"):
+        store.write(5, old, b"x")
+    store.write(5, new, b"y")
+    assert store.read(5) == b"y"
+
+
+def test_old_states_and_abandoned_drafts_are_forgotten_and_newer_ones_kept(tmp_path):
+    store = StateStore(tmp_path, "a/b c")
+    epoch = store.claim_epoch()
+    for offset_us in (-5, 10, 20):
+        store.write(offset_us, epoch, b"x")
+    (tmp_path / "a%2Fb%20c" / "3.state.7.draft").touch()
+    store.forget_before(10)
+    assert store.offsets_us() == [10, 20]
+    assert not list(tmp_path.rglob("*.draft"))
+
+
+def test_padded_rows_give_back_their_blocks_and_damaged_ones_are_refused():
+    blocks = [(1, 2, b"abc"), (3, 4, bytes(2000))]
+    row = pad(b"".join(pack(*block) for block in blocks))
+    assert len(row) % 64 == 0
+    assert list(unpack(row)) == blocks
+    with pytest.raises(ValueError, match="arrived at 3 us"):
+        list(unpack(row[:1000]))
+
+
+def test_a_stop_ends_the_waiting():
+    stop = threading.Event()
+    waiter = Waiter(stop.is_set)
+    threading.Timer(0.1, stop.set).start()
+    waiter.sleep_until(wall_us() + 60_000_000)
+    assert waiter.stopped
+
+
+def in_process(capture, folder: Path, hub: Hub, **more) -> tuple[InProcessHost, FileCommitter]:
+    committer = FileCommitter(folder / "commits")
+    values = {"pipeline": PIPELINE, "settings": None, "states": folder / "states", "speed": 0.0,
+              "window_us": 4_000_000, "start_us": capture.begin_us, "stop_us": capture.end_us}  # fmt: skip
+    return InProcessHost(capture, InProcessConfig(**{**values, **more}), hub, committer), committer
+
+
+def test_the_in_process_host_commits_what_it_tells_the_hub(capture, tmp_path, hub):
+    host, committer = in_process(capture, tmp_path, hub)
+    host.run(threading.Event())
+    assert hub.feed("fake/1").ended()
+    assert [row["seq"] for row in committer.rows()] == list(range(len(committer.rows())))
+    assert len(committer.rows()) == len(hub.feed("fake/1").events_since(0)[1])
+
+
+def test_a_stopped_in_process_run_is_gone_on_with_where_it_stood(capture, tmp_path, hub):
+    host, committer = in_process(capture, tmp_path, hub, speed=100.0)
+    stop = threading.Event()
+    threading.Timer(0.03, stop.set).start()
+    host.run(stop)
+    commits = sorted(committer.folder.glob("*.json"))
+    end_us = json.loads(commits[-1].read_text())["meta"]["end_us"]
+    assert end_us < capture.end_us
+    host, committer = in_process(capture, tmp_path, hub, start_us=end_us, batch_id=len(commits))
+    host.run(threading.Event())
+    whole, reference = in_process(capture, tmp_path / "whole", hub)
+    whole.run(threading.Event())
+    assert _plain(committer.rows()) == _plain(reference.rows())
+
+
+def _plain(rows: list[dict]) -> list[dict]:
+    return [{name: value for name, value in row.items() if name != "epoch"} for row in rows]
+
+
+def test_states_are_not_kept_longer_than_a_redo_needs(capture, tmp_path, hub):
+    host, _ = in_process(capture, tmp_path, hub)
+    host.run(threading.Event())
+    assert len(StateStore(tmp_path / "states", "fake/1").offsets_us()) == 2
