@@ -198,11 +198,15 @@ class Choreography:
         self._pending.append((ts_us + 180_000 + number * 37 % 220 * 1000, attempt, None))
         end_us = ts_us + PASS_US - 300_000
         end = {"x_m": to_x_m, "y_m": to_y_m, "causes": (attempt.id,), "team": team}
-        complete = demo_event("pass.complete", end_us, anchor, player=receiver, **end)
+        complete = demo_event(
+            "pass.complete", end_us, anchor, player=passer, detail={"receiver": receiver}, **end
+        )
         self._pending.append((end_us + 60_000, complete, None))
         if number % _INTERCEPTED_EVERY == 3:
             self._pending.append((end_us + 900_000, complete, complete))
-            failed = demo_event("pass.intercepted", end_us, anchor, player=f"{other}_4", **end)
+            failed = demo_event(
+                "pass.intercepted", end_us, anchor, player=passer, detail={"receiver": f"{other}_4"}, **end
+            )
             self._pending.append((end_us + 900_000, failed, None))
 
     def _shoot(self, number: int, ts_us: int, where: Mapping[str, object], team: Team) -> None:

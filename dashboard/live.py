@@ -37,7 +37,11 @@ Body = tuple[str, float, float, bool]
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """An event as the list shows it. ``latency_ms``: from its happening to its first assertion."""
+    """An event as the list shows it.
+
+    ``other`` is the second player where there is one (who got the pass), ``latency_ms`` the time from its happening
+    to its first assertion.
+    """
 
     id: str
     kind: str
@@ -46,6 +50,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     variant: str
     team: str
     player: str
+    other: str
     ts_us: int
     state: State
     revision: int
@@ -204,6 +209,7 @@ def _row(entry: Entry) -> Row:
         record.variant,
         record.team,
         record.player,
+        str(record.detail.get("receiver") or ""),
         record.ts_us,
         entry.state,
         entry.revision,

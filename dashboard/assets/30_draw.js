@@ -125,7 +125,24 @@
     return ball && inFlight ? [ball.x, ball.y] : null;
   }
 
+  /* Words lie above everything, so they are kept until all else is painted. */
+  const words = [];
+
   function label(text, x, y, struck) {
+    words.push([text, x, y, struck, pen.fillStyle, pen.globalAlpha]);
+  }
+
+  function paintWords() {
+    for (const [text, x, y, struck, colour, alpha] of words) {
+      pen.globalAlpha = alpha;
+      pen.fillStyle = colour;
+      write(text, x, y, struck);
+    }
+    pen.globalAlpha = 1;
+    words.length = 0;
+  }
+
+  function write(text, x, y, struck) {
     pen.font = "600 11px " + FONT;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
@@ -265,6 +282,7 @@
     bodies();
     for (const mark of fresh) if (mark.shape === "restart") restart(mark);
     if (scene.ball) ball(scene.ball);
+    paintWords();
   };
 
   /* The object under the mouse: name and team in words. */

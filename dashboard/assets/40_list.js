@@ -12,6 +12,8 @@
       const player = T.scene.players.get(id);
       return (T.scene.shirt(id) + " " + (player && player.name ? player.name : id)).trim();
     },
+    /* Shirt and last name, for where room is short. */
+    brief: (id) => words.player(id).replace(/^(\d+ )?(?:.* )?(\S+)$/, "$1$2"),
     /* Event time as minutes and seconds from the source's own zero. */
     clock(us, digits) {
       const sign = us < 0 ? "-" : "";
@@ -46,12 +48,13 @@
     what.className = "what";
     what.append(cell("title", row.title));
     if (row.variant) what.append(cell("variant", row.variant.replaceAll("_", " ")));
-    const who = row.player ? words.player(row.player) : words.team(row.team);
+    const people = [row.player, row.other].filter((id) => id);
+    const name = (say) => (people.length ? people.map(say).join(" → ") : words.team(row.team));
     const state = cell("state", row.state);
     if (row.revision) state.append(cell("revision", row.revision > 1 ? "amended ×" + row.revision : "amended"));
-    line.replaceChildren(cell("dot", ""), cell("time", words.clock(row.ts_us, 1)), what, cell("who", who), state);
+    line.replaceChildren(cell("dot", ""), cell("time", words.clock(row.ts_us, 1)), what, cell("who", name(words.brief)), state);
     line.title =
-      row.kind + (row.variant ? " (" + row.variant + ")" : "") + " · " + who + " · known " +
+      row.kind + (row.variant ? " (" + row.variant + ")" : "") + " · " + name(words.player) + " · known " +
       Math.round(row.latency_ms) + " ms after it happened";
     if (changed) {
       // Restart the animation, so that the eye is led to what has just been confirmed or taken back.

@@ -203,6 +203,21 @@ def test_an_amended_event_keeps_its_line_and_says_so(browser: Browser, feed: Scr
     assert lines == ["5 Eriksen"]
 
 
+def test_a_line_names_giver_and_receiver_and_its_title_says_all(
+    browser: Browser, feed: ScriptedFeed, server: Server
+):
+    feed.advance(2_000_000, 0, view_at(2_000_000))
+    complete = demo_event(
+        "pass.complete", 1_900_000, "ball:1", team="home", player="home_4", detail={"receiver": "home_5"}
+    )
+    feed.publish(complete, at_us=2_000_000)
+    opened(browser, server)
+    wait_for_state(browser, complete.id, "tentative")
+    assert browser.run("return document.querySelector('#events .who').textContent") == "4 Dahl → 5 Eriksen"
+    title = browser.run("return document.querySelector('#events li').title")
+    assert title == "pass.complete · 4 Dahl → 5 Eriksen · known 100 ms after it happened"
+
+
 def test_dense_kinds_are_hidden_until_their_filter_is_switched(
     browser: Browser, feed: ScriptedFeed, server: Server
 ):
