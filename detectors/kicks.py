@@ -20,12 +20,16 @@ CENTRE_M = 3.0
 CORNER_M = 3.0
 #: A goal kick may be this far outside the goal area: a rolling ball is kicked where the track says so.
 GOAL_AREA_SLACK_M = 1.5
+#: Behind the goal line the ball is fetched, and kicked back to who takes the kick (Portugal-Switzerland: a corner
+#: kick from 0.2 m behind the line).
+BEHIND_LINE_M = 0.5
 #: A throw-in is released at most this far inside the touchline: the ball is in front of the thrower, and a
 #: straight-line track cuts the corner (Portugal-Switzerland: up to 1.1 m).
 TOUCH_SLACK_M = 2.0
-#: After a stop, a ball this near to the touchline with the taker outside it is thrown, not kicked.
+#: After a stop, a ball this near to the touchline with the taker on or outside it is thrown, not kicked
+#: (Portugal-Switzerland, 01:37: a thrower 0.13 m outside, a ball that was never seen beyond the line).
 TOUCH_LINE_M = 1.0
-TAKER_OUTSIDE_M = 0.2
+TAKER_OUTSIDE_M = 0.0
 #: Law 14, and the tracking's noise.
 PENALTY_MARK_M = 0.5
 #: Kick-off shape: nobody but the taking team this near to the centre; players this far over halfway are wrong.
@@ -39,10 +43,10 @@ def restart_place(pitch: Pitch, cause: str, line: str, x_m: float, y_m: float) -
         return touch_distance_m(pitch, y_m, line) <= TOUCH_SLACK_M
     if cause == "goal line":
         end: End = "right" if line.startswith("right") else "left"
-        return end_of(x_m) == end and (
-            pitch.corner_distance_m(x_m, y_m) <= CORNER_M
-            or pitch.in_goal_area(x_m, y_m, end, GOAL_AREA_SLACK_M)
+        at_place = pitch.corner_distance_m(x_m, y_m) <= CORNER_M or pitch.in_goal_area(
+            x_m, y_m, end, GOAL_AREA_SLACK_M
         )
+        return at_place and end_of(x_m) == end and pitch.inside(x_m, y_m, BEHIND_LINE_M)
     # A ball in the net is fetched; one that was stopped in the field may be thrown from beside it.
     return pitch.inside(x_m, y_m, 0.0 if cause == "goal" else TOUCH_SLACK_M)
 

@@ -49,11 +49,13 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         travel_touch_m: the same of a throw-in (O: a lob of 2.5 m to a mate beside the line).
         travel_stop_m: the same of a free kick, as players push a dead ball about (O: one chips it
             5.5 m to where the foul was).
+        put_us, travel_put_m: a ball that was put down for so long may be kicked that short.
         reach_m: the taker is at most this far (P: at most 1.7 m in 20 restarts; StreamTeam 3 m).
         keeper_us: what a defender in his own penalty area may take (Law 12: 8 s with hands, more with feet).
         goal_rest_us: how long a ball lies at its place before a restart that is no kick-off after a ball in
             goal; it may be fetched and kicked up the field for the kick-off.
-        fallback_us: a dead ball that is played in the field this long without a pause is in play.
+        fallback_us: a dead ball that is played in the field this long without a pause is in play;
+            goal_fallback_us the same after a goal, when it is run back to the centre first.
     """
 
     settle_us: int = 400_000
@@ -62,10 +64,13 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     travel_m: float = 3.0
     travel_touch_m: float = 2.0
     travel_stop_m: float = 6.0
+    put_us: int = 2_500_000
+    travel_put_m: float = 4.0
     reach_m: float = 2.5
     keeper_us: int = 12_000_000
     goal_rest_us: int = 2_000_000
     fallback_us: int = 6_000_000
+    goal_fallback_us: int = 30_000_000
     rest: RestParameters = RestParameters()
     stall: StallParameters = StallParameters()
 
@@ -156,8 +161,8 @@ class PlayPhase:
             fact = exit_event.payload
             assert isinstance(fact, Fact)
             return self._die(state, now_us, "touch" if "touch" in fact.variant else "goal line", exit_event)
-        vx, vy, vz = ball.vx_m_s, ball.vy_m_s, ball.vz_m_s
-        slow = vx * vx + vy * vy + vz * vz <= self._slow2
+        # Over ground: a thrower who lifts the ball over his head has not thrown it.
+        slow = ball.vx_m_s * ball.vx_m_s + ball.vy_m_s * ball.vy_m_s <= self._slow2
         rest = state.rest
         near: tuple[BodyState | None, float] = (None, 0.0)
         if slow:
@@ -226,7 +231,7 @@ class PlayPhase:
             fast_us = -1
         elif fast_us < 0:
             fast_us = now_us
-        elif now_us - fast_us >= p.fallback_us:
+        elif now_us - fast_us >= (p.goal_fallback_us if state.cause == "goal" else p.fallback_us):
             return self._rise(state, now_us, ball, rest, fallback=True)
         after = PhaseState("dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, fast_us)
         return after, NOTHING
@@ -246,9 +251,12 @@ class PlayPhase:
         )
 
     def _travel_m(self, cause: str, rest: Rest) -> float:
+        p = self.parameters
         if cause == "touch":
-            return self.parameters.travel_touch_m
-        return self.parameters.travel_m if cause == "goal line" or rest.shape else self.parameters.travel_stop_m
+            return p.travel_touch_m
+        if cause == "goal line" or rest.shape:
+            return p.travel_m
+        return p.travel_put_m if rest.last_us - rest.put_us >= p.put_us else p.travel_stop_m
 
     def _rise(
         self, state: PhaseState, now_us: int, ball: BallState, rest: Rest, *, fallback: bool
