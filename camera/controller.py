@@ -224,6 +224,8 @@ class CameraController:
                 self._counts[f"commands_{outcome.signal.name.lower()}"] += 1
             elif outcome.signal in (Signal.GIVEN_UP, Signal.LOST):
                 self._counts["commands_timeout"] += 1
+            if outcome.signal in (Signal.REFUSED, Signal.GIVEN_UP) and isinstance(outcome.message, Drive):
+                self._chooser.forget()  # it is not in force: choose again
 
     def _answered(self, outcome: Outcome, now_us: int) -> None:
         try:
@@ -335,7 +337,7 @@ class CameraController:
         pose = self._observer.at(now_us) if online else None
         ball, framed = self._ball(pose, now_us)
         return Row(
-            _wall_us(),
+            _wall_us() - (_now_us() - now_us),  # the tick's own instant, however long it took
             self._planner.stream_us,
             plan.mode if online else "offline",
             plan.target_pan_deg,

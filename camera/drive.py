@@ -86,15 +86,17 @@ def best_step(axis: AxisProfile, plan: Motion, position_deg: float, current: int
     # Steps against the wanted way are never best: half of the table is enough.
     wanted = error / fit.horizon_s + plan.velocity + plan.accel * fit.horizon_s / 2
     steps = range(top + 1) if wanted >= 0 else range(-top, 1)
-    return min((*steps, current), key=lambda step: _cost(axis.speed_deg_s(step), now, error, plan, fit))
+    choices: tuple[int, ...] = (*steps, current)
+    return min(choices, key=lambda step: _cost(axis.speed_deg_s(step), now, error, plan, fit))
 
 
 def _cost(speed: float, now: float, error: float, plan: Motion, fit: Fit) -> float:
-    total = 0.0
+    total, jolt = 0.0, (speed - now) / fit.ease_deg_s
     for share in LOOKS:
         t = share * fit.horizon_s
-        total += (error + (plan.velocity - speed) * t + plan.accel * t * t / 2) ** 2
-    return total / (len(LOOKS) * fit.tolerance_deg**2) + ((speed - now) / fit.ease_deg_s) ** 2
+        off = error + (plan.velocity - speed) * t + plan.accel * t * t / 2
+        total += off * off
+    return total / (len(LOOKS) * fit.tolerance_deg * fit.tolerance_deg) + jolt * jolt
 
 
 def nearest_step(axis: AxisProfile, speed_deg_s: float) -> int:

@@ -97,7 +97,7 @@ class HeadServer:
                 out = self._device.receive(data, peer, now_us) if peer else self._device.poll(now_us)
             for to, answer in out:
                 try:
-                    self._socket.sendto(answer, to)  # type: ignore[arg-type]
+                    self._socket.sendto(answer, to)  # type: ignore[call-overload]
                 except OSError:
                     continue  # the peer is unreachable: like a lost datagram
 

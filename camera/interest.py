@@ -108,7 +108,8 @@ def interest(
     ahead_s = min(now_us - ball.ts_us + ahead_us, AHEAD_US_MAX) / 1e6
     x_m, vx_m_s = _ahead(ball.x_m, ball.vx_m_s, ahead_s, size_m[0] / 2 + BEYOND_M)
     y_m, vy_m_s = _ahead(ball.y_m, ball.vy_m_s, ahead_s, size_m[1] / 2 + BEYOND_M)
-    total, shot, heaviest = 1.0, "play", 0.0
+    total, heaviest = 1.0, 0.0
+    shot: Shot = "play"
     for pull in pulls:
         left = (pull.until_us - now_us) / pull.rule.lasts_us
         if left <= 0:

@@ -76,7 +76,8 @@ def aim_error_deg(pan: Floats, tilt: Floats, ball_pan: Floats, ball_tilt: Floats
     """Angle between where the camera looks and where the ball is."""
     t, bt = np.radians(tilt), np.radians(ball_tilt)
     cosine = np.sin(t) * np.sin(bt) + np.cos(t) * np.cos(bt) * np.cos(np.radians(pan - ball_pan))
-    return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    error: Floats = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    return error
 
 
 def derivatives(time_s: Floats, angle_deg: Floats) -> Floats:

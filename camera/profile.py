@@ -110,7 +110,7 @@ class ZoomProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         clipped = max(self.curve[0][0], min(self.curve[-1][0], units))
         place = min(bisect_right([node[0] for node in self.curve], clipped), len(self.curve) - 1)
         (u0, m0), (u1, m1) = self.curve[place - 1], self.curve[place]
-        return m0 * (m1 / m0) ** ((clipped - u0) / (u1 - u0))
+        return m0 * math.exp(math.log(m1 / m0) * (clipped - u0) / (u1 - u0))
 
 
 def magnified_deg(width_deg: float, magnification: float) -> float:
@@ -160,13 +160,10 @@ def load_profile(name_or_path: str | Path = "brc-x400") -> Profile:
         ProfileError: no such profile, not TOML, a field missing or unknown, or values that contradict each other.
     """
     path = Path(name_or_path)
-    if path.suffix == ".toml":
-        where, read = str(path), path.read_text
-    else:
-        packaged = resources.files("camera") / "profiles" / f"{name_or_path}.toml"
-        where, read = f"profile {name_or_path}", packaged.read_text
+    packaged = resources.files("camera") / "profiles" / f"{name_or_path}.toml"
+    where, file = (str(path), path) if path.suffix == ".toml" else (f"profile {name_or_path}", packaged)
     try:
-        profile = msgspec.convert(tomllib.loads(read(encoding="utf-8")), Profile)
+        profile = msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), Profile)
     except OSError as error:
         raise ProfileError(f"{where}: cannot be read: {error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:

@@ -140,6 +140,27 @@ def test_with_no_head_at_all_it_starts_plans_and_stops() -> None:
     assert controller.figures()["failure"] == ""
 
 
+def test_a_head_whose_pan_runs_the_other_way_is_steered_as_well() -> None:
+    h700, rows = load_profile("brc-h700"), list[Row]()
+    with HeadServer(h700) as head:
+        controller = CameraController(CirclingBall(), MOUNT, h700, head.address, rows.extend).start()
+        eventually(lambda: len(rows) >= 200)
+        controller.stop()
+    late = [r for r in rows[100:] if r.achieved_pan_deg is not None]
+    assert late
+    errors = [abs(r.achieved_pan_deg - r.planned_pan_deg) for r in late if r.achieved_pan_deg is not None]
+    assert sum(errors) / len(errors) < 4.0
+
+
+def test_a_head_of_another_model_is_never_moved() -> None:
+    with HeadServer(load_profile("brc-h700")) as head:
+        controller = CameraController(CirclingBall(), MOUNT, X400, head.address).start()
+        eventually(lambda: float(controller.figures()["garbled_answers"]) >= 20)
+        assert not head.moving
+        assert head.pose().pan_deg == 0.0
+        controller.stop()
+
+
 def test_a_feed_that_breaks_stops_the_head_and_says_why() -> None:
     class Broken(CirclingBall):
         broken = False

@@ -9,6 +9,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from camera import codec
 from camera.codec import Absolute, Action, Drive, Home, PositionInquiry, ZoomDirect
 from camera.device import Device
 from camera.goal import PoseGoal
@@ -116,6 +117,50 @@ def test_whatever_the_network_does_the_head_ends_at_the_commanded_pose(
     pose = world.device.pose_at(world.now_us)
     arrived = (X400.pan.units(pose.pan_deg), X400.tilt.units(pose.tilt_deg))
     assert max(abs(a - b) for a, b in zip(arrived, target, strict=True)) <= 1
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    loss=st.floats(0.0, 0.3),
+    double=st.floats(0.0, 0.6),
+    delay_us_max=st.integers(100_000, 500_000),
+)
+def test_while_the_link_lives_the_last_command_is_also_the_last_to_be_executed(
+    seed: int, loss: float, double: float, delay_us_max: int
+) -> None:
+    world = World(Network(seed, 0.0, 0.0, 2_000))
+    while not world.session.ready:
+        world.step()
+    network = world.network
+    network.loss, network.double, network.delay_us_max = loss, double, delay_us_max
+    for _ in range(400):
+        if network.random.random() < 0.2:
+            world.session.submit(_random_action(network.random))
+        world.step()
+    world.session.submit(Absolute(1000, 500, 24, 23))
+    for _ in range(60_000_000 // STEP_US):
+        world.step()
+        if world.session.idle and network.empty:
+            break
+    if world.session.resets > 1:
+        return  # the link was lost: then it ends at a stop, which other tests look at
+    pose = world.device.pose_at(world.now_us)
+    assert (X400.pan.units(pose.pan_deg), X400.tilt.units(pose.tilt_deg)) == (1000, 500)
+
+
+def test_a_head_that_somebody_else_moved_away_is_brought_back() -> None:
+    world = World(Network(3, 0.0, 0.0, 2_000))
+    world.goal = PoseGoal(world.session, Absolute(2000, 300, 24, 23))
+    while not world.goal.reached:
+        world.step()
+    foreign = codec.pack(codec.COMMAND, 1, codec.encode(Absolute(-2000, 0, 24, 23), X400))
+    world.device.receive(foreign, "somebody else", world.now_us)
+    for _ in range(10_000_000 // STEP_US):
+        world.step()
+    assert world.goal.reached
+    assert world.goal.orders >= 2
+    assert X400.pan.units(world.device.pose_at(world.now_us).pan_deg) == 2000
 
 
 @settings(max_examples=40, deadline=None)
