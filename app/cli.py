@@ -33,13 +33,14 @@ Folder = Annotated[Path, typer.Argument(help="Folder of a match store.")]
 @app.command()
 def live(
     source: Annotated[
-        str | None, Given(help="sim, or a tracking file (our parquet table, or any file that kloppy reads).")
+        str | None,
+        Given(help="sim, a tracking table (parquet), or kloppy:<provider>:<file>[:<metadata>]. Default sim."),
     ] = None,
     channel: Annotated[
         str | None,
         Given(help="Radio channel between tags and gateway: none, rtls, wifi, harsh. Default rtls for sim, else none."),
     ] = None,
-    seed: Annotated[int | None, Given(help="Seed of simulation and channel. Default 1.")] = None,
+    seed: Annotated[int | None, Given(help="Seed of simulation and channel. Default 12.")] = None,
     speed: Annotated[str | None, Given(help="1, 4 or max. Default 1.")] = None,
     duration: Annotated[float | None, Given(help="Seconds of the match to play. Default all of it.")] = None,
     store: Annotated[
@@ -60,7 +61,10 @@ def live(
     ] = None,
     dashboard: Annotated[bool, Given(help="Serve the live page.")] = True,
     port: Annotated[int | None, Given(help="Port of the live page, 0 for a free one. Default 8050.")] = None,
-    camera: Annotated[bool, Given(help="Steer a simulated camera over VISCA.")] = True,
+    camera: Annotated[
+        bool | None,
+        Given("--camera/--no-camera", help="Steer a simulated camera over VISCA. Default unless --speed max."),
+    ] = None,
     as_json: Annotated[bool, Given("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
     """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly."""

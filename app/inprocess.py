@@ -46,7 +46,7 @@ class InProcessHost:
         self._match = capture.sheet.match_id
         self._store = StateStore(config.states, self._match)
         self._epoch = self._store.claim_epoch()
-        self._pipeline = load_pipeline(config.pipeline).create(capture.sheet, config.settings, self._epoch)
+        self._pipeline = load_pipeline(config.pipeline)(capture.sheet, config.settings, self._epoch)
         if config.start_us > capture.begin_us:
             self._pipeline.restore(self._store.read(config.start_us))
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from replay.simulator import DEFAULT_SEED
+from replay.sources import SIM, default_channel
+
 Channel = Literal["none", "rtls", "wifi", "harsh"]
 Speed = Literal["1", "4", "max"]
-
-#: How long the built-in simulation plays unless a duration is given, in seconds.
-SIM_DURATION_S = 600.0
 
 #: Arrival time in one batch when nothing is waited for: long enough that Spark's turn-around does not count.
 _UNPACED_WINDOW_S = 60.0
@@ -32,13 +32,13 @@ class LiveSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    source: str = "sim"
+    source: str = SIM
     channel: Channel = "none"
-    seed: int = Field(default=1, ge=0)
-    duration_s: float | None = Field(default=None, gt=0)
+    seed: int = Field(default=DEFAULT_SEED, ge=0)
+    duration_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     pitch: str = "105x68"
     sheet: Path | None = None
-    alpha: float = Field(default=0.0, ge=0, le=1)
+    alpha: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
     retraction: Literal["full", "on-demand"] = "on-demand"
     engine: Literal["spark", "inprocess"] = "spark"
 
@@ -46,7 +46,7 @@ class LiveSettings(BaseModel):
     store: Path | None = None
     dashboard: bool = True
     port: int = Field(default=8050, ge=0, le=65535)
-    camera: bool = True
+    camera: bool | None = None
     window_s: float = Field(default=10.0, ge=1, le=120)
 
     @model_validator(mode="before")
@@ -54,7 +54,7 @@ class LiveSettings(BaseModel):
     def _default_channel(cls, values: dict[str, Any]) -> dict[str, Any]:
         """A simulated match comes by radio unless said otherwise; a file is taken as it is."""
         if values.get("channel") is None:
-            values = {**values, "channel": "rtls" if values.get("source", "sim") == "sim" else "none"}
+            values = {**values, "channel": default_channel(values.get("source", SIM))}
         return values
 
     @field_validator("pitch")
@@ -80,6 +80,11 @@ class LiveSettings(BaseModel):
         return 0.0 if self.speed == "max" else float(self.speed)
 
     @property
+    def has_camera(self) -> bool:
+        """Whether a camera runs: unless said otherwise where the match is paced, since a head moves in real time."""
+        return self.pace > 0 if self.camera is None else self.camera
+
+    @property
     def window_us(self) -> int:
         """Arrival time in one batch."""
         return round((self.window_s * self.pace or _UNPACED_WINDOW_S) * 1e6)
@@ -96,7 +101,7 @@ def make_settings(given: dict[str, Any]) -> LiveSettings:
     Raises:
         SettingsError: an option is wrong, or contradicts the store that the run shall go on in.
     """
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: _findable(name, value) for name, value in given.items() if value is not None}
     store = given.get("store")
     kept = read_kept(Path(store)) if store is not None else None
     for name, value in (kept or {}).items():
@@ -128,6 +133,13 @@ def write_kept(settings: LiveSettings, store: Path) -> None:
     draft = store / "settings.json.draft"
     draft.write_bytes(msgspec.json.format(msgspec.json.encode(settings.kept()), indent=2))
     draft.replace(store / "settings.json")
+
+
+def _findable(name: str, value: Any) -> Any:
+    """Paths in full, so that a store can be gone on with from another working directory."""
+    if name == "source" and value != SIM and not value.startswith("kloppy:"):
+        return str(Path(value).resolve())
+    return str(Path(value).resolve()) if name in ("sheet", "store") else value
 
 
 def _plain(value: Any) -> Any:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from app.lane_client import LaneAddress, LaneClient, LaneError
 from app.state_store import StateStore
 from detectors.inputs import MatchSheet
 from detectors.lane import LaneMessage
+from replay.capture import Capture
 
 #: What a closed range gives to Spark's sink: one row per table, and one with an empty name for the range itself.
 SCHEMA = "match string, start_us bigint, end_us bigint, name string, body binary, meta string"
@@ -46,6 +48,9 @@ _ARROW_SCHEMA = pa.schema(
         ("meta", pa.string()),
     ]
 )
+
+
+_WARM_UP_BLOCKS = 500
 
 
 class StageError(RuntimeError):
@@ -111,6 +116,17 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
             matches[row["match"]].take(row)
     for match in matches.values():
         yield from match.close()
+
+
+def warm_up(config: StageConfig, capture: Path) -> None:
+    """Pushes the first blocks through a pipeline that is thrown away: imports and compiles what a batch will need."""
+    opened = Capture.open(capture)
+    pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, 0)
+    blocks = opened.payloads(opened.begin_us, opened.end_us)
+    for arrival_us, payload in islice(blocks, _WARM_UP_BLOCKS):
+        pipeline.push(payload, arrival_us, 0)
+    pipeline.take_tables()
+    pipeline.snapshot()
 
 
 class MatchStage:
@@ -185,7 +201,7 @@ def ipc_bytes(table: pa.Table) -> bytes:
 
 def _stored_pipeline(config: StageConfig, store: StateStore, start_us: int, epoch: int) -> Any:
     """A pipeline of a new epoch at ``start_us``: restored, or a new one at the very beginning."""
-    pipeline = load_pipeline(config.pipeline).create(config.sheet, config.settings, epoch)
+    pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, epoch)
     if start_us > config.begin_us:
         pipeline.restore(store.read(start_us))
     return pipeline

@@ -22,16 +22,12 @@ class State(msgspec.Struct):
 
 
 class FakePipeline:
-    def __init__(self, sheet: MatchSheet, epoch: int) -> None:
+    def __init__(self, sheet: MatchSheet, settings: Any, epoch: int) -> None:
         self._sheet, self._epoch = sheet, epoch
         self._state = State()
         self._fresh: int | None = 0
         self._pending: list[UpdateRecord] = []
         self._now_us = 0
-
-    @classmethod
-    def create(cls, sheet: MatchSheet, settings: Any, epoch: int) -> FakePipeline:
-        return cls(sheet, epoch)
 
     def push(self, payload: bytes, arrival_us: int, due_wall_us: int) -> LaneMessage | None:
         self._now_us = arrival_us

@@ -1,0 +1,182 @@
+"""Runs a match live: capture, hub, host, and what stands beside it (page and camera), until its end or Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from app.feed import MatchFeed
+from app.hub import Hub
+from app.inprocess import InProcessConfig, InProcessHost
+from app.java import find_java
+from app.matches import Match, open_match
+from app.pipeline import PipelineOptions
+from app.settings import LiveSettings
+from app.spark_stage import StageConfig, warm_up
+from app.summary import show, summarize
+
+PIPELINE = "app.pipeline:MatchPipeline"
+
+
+class LiveError(Exception):
+    """The run cannot begin or go on; the message says why."""
+
+
+class Host(Protocol):
+    """What runs the engine over the capture: Spark, or this process."""
+
+    def run(self, stop: threading.Event) -> None:
+        """Returns at the end of the capture, or soon after ``stop`` was set, with everything committed."""
+        ...
+
+
+def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]:
+    """Runs to the end or to Ctrl-C; prints the summary and returns it.
+
+    Raises:
+        LiveError, and the errors of source, store, hub, page and Java: see ``app.problems``.
+    """
+    console = Console(stderr=as_json)
+    stop = threading.Event()
+    with open_match(settings, console) as match, ExitStack() as beside:
+        hub = beside.enter_context(Hub([match.capture.sheet]))
+        feed = hub.feed(match.capture.sheet.match_id)
+        hub.seed(match.capture.sheet.match_id, match.committed_updates(), match.committed_epoch())
+        _show_page(settings, feed, beside, console)
+        host = beside.enter_context(_host(settings, match, hub))
+        camera = _camera(settings, feed, match, beside)
+        began_us, began_s = match.offset_us(), time.monotonic()
+        with _stopped_by_signals(stop, console), _progress(feed, match, console):
+            host.run(stop)
+        took_s = time.monotonic() - began_s
+        ended = match.offset_us() >= match.capture.end_us
+        if ended and took_s and match.offset_us() > began_us and not feed.wait_ended(10):
+            raise LiveError("the last message of the match did not reach the hub")
+    summary = summarize(
+        feed,
+        store=str(match.folder),
+        ended=ended,
+        played_us=match.offset_us() - began_us,
+        took_s=took_s,
+        quarantined=match.quarantined(),
+        camera=camera() if camera is not None else None,
+    )
+    if as_json:
+        print(msgspec.json.encode(summary).decode())
+    else:
+        show(summary, console)
+    return summary
+
+
+@contextmanager
+def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
+    options = PipelineOptions(alpha=settings.alpha, retraction=settings.retraction)
+    if settings.engine == "inprocess":
+        config = InProcessConfig(
+            PIPELINE, options, match.folder / "states", settings.pace, settings.window_us,
+            match.offset_us(), match.stop_us, match.next_batch(),
+        )  # fmt: skip
+        yield InProcessHost(match.capture, config, hub, match)
+    else:
+        with _spark_host(settings, match, hub, options) as host:
+            yield host
+
+
+@contextmanager
+def _spark_host(settings: LiveSettings, match: Match, hub: Hub, options: PipelineOptions) -> Iterator[Host]:
+    from app.spark_host import HostConfig, SparkHost
+    from app.spark_session import start_session
+
+    capture, folder = match.capture, match.folder / "spark"
+    session = start_session(find_java(os.environ), folder / "spark.log", slots=2)
+    try:
+        stage = StageConfig(
+            capture.sheet, options, PIPELINE, str(match.folder / "states"), capture.begin_us, hub.address
+        )
+        source = "sim" if settings.source == "sim" else "tracking"
+        config = HostConfig(
+            source, capture.path, folder, stage, settings.pace, settings.window_us, match.stop_us
+        )
+        host = SparkHost(session, config, match)
+        host.warm_up(_warming(stage, capture.path))
+        yield host
+    finally:
+        session.stop()
+
+
+def _warming(stage: StageConfig, capture: Path) -> Callable[[], None]:
+    return lambda: warm_up(stage, capture)
+
+
+def _show_page(settings: LiveSettings, feed: MatchFeed, beside: ExitStack, console: Console) -> None:
+    if not settings.dashboard:
+        return
+    from dashboard.server import serve
+
+    server = beside.enter_context(serve(feed, port=settings.port))
+    console.print(f"Live page: {server.url}")
+
+
+def _camera(
+    settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitStack
+) -> Callable[[], Any] | None:
+    """Starts the camera; returns where its figures are to be had. None without one."""
+    if not settings.has_camera:
+        return None
+    from app.camera_link import camera_on
+
+    return beside.enter_context(camera_on(feed, match.append_camera)).figures
+
+
+@contextmanager
+def _stopped_by_signals(stop: threading.Event, console: Console) -> Iterator[None]:
+    """The first Ctrl-C (or SIGTERM) asks for a clean end, a second one insists."""
+
+    def ask(number: int, frame: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        console.print("Stopping: closing the open batch (Ctrl-C again to stop at once)")
+
+    # Spark has put its own handler here, which cancels jobs; ours comes after the session and goes before it.
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _progress(feed: MatchFeed, match: Match, console: Console) -> Iterator[None]:
+    """A line that moves while the match plays; nothing where nobody looks (a pipe, a file)."""
+    if not console.is_terminal:
+        yield
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
+    begin_us, over = match.capture.begin_us, threading.Event()
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("Playing", total=(match.stop_us - begin_us) / 1e6, said="")
+
+        def look() -> None:
+            while not over.wait(0.5):
+                said = f"{feed.events_since(0)[0]} updates"
+                bar.update(task, completed=max(0.0, (feed.now_us() - begin_us) / 1e6), said=said)
+
+        looking = threading.Thread(target=look, daemon=True)
+        looking.start()
+        try:
+            yield
+        finally:
+            over.set()
+            looking.join()

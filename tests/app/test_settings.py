@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.settings import SettingsError, make_settings, write_kept
+
+
+def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
+    assert make_settings({}).channel == "rtls"
+    assert make_settings({"source": "match.parquet"}).channel == "none"
+    assert make_settings({"source": "match.parquet", "channel": "harsh"}).channel == "harsh"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"channel": "fog"}, "--channel fog"),
+        ({"speed": "2"}, "--speed 2"),
+        ({"alpha": 1.5}, "--alpha 1.5"),
+        ({"alpha": float("nan")}, "--alpha nan"),
+        ({"retraction": "never"}, "--retraction never"),
+        ({"engine": "flink"}, "--engine flink"),
+        ({"duration_s": 0.0}, "--duration 0.0"),
+        ({"duration_s": float("inf")}, "--duration inf"),
+        ({"seed": -1}, "--seed -1"),
+        ({"port": 70_000}, "--port 70000"),
+        ({"pitch": "105 by 68"}, "--pitch 105 by 68: must be length x width"),
+        ({"pitch": "68x105"}, "--pitch 68x105: must be 90 to 120"),
+        ({"window_s": 0.0}, "--window 0.0"),
+    ],
+)
+def test_a_wrong_option_is_named_with_its_value(given, said):
+    with pytest.raises(SettingsError) as raised:
+        make_settings(given)
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_window_is_wall_time_when_paced_and_stream_time_when_not():
+    assert make_settings({"speed": "1"}).window_us == 10_000_000
+    assert make_settings({"speed": "4"}).window_us == 40_000_000
+    assert make_settings({"speed": "max"}).window_us == 60_000_000
+
+
+def test_a_camera_runs_where_time_does():
+    assert make_settings({}).has_camera
+    assert not make_settings({"speed": "max"}).has_camera
+    assert make_settings({"speed": "max", "camera": True}).has_camera
+
+
+def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path: Path):
+    begun = make_settings({"store": tmp_path, "seed": 5, "alpha": 0.5, "duration_s": 30.0, "speed": "max"})
+    write_kept(begun, tmp_path)
+    again = make_settings({"store": tmp_path})
+    assert again.kept() == begun.kept()
+    assert again.speed == "1", "pace is not part of what a match is"
+
+
+def test_a_contradiction_to_the_stored_run_is_refused(tmp_path: Path):
+    write_kept(make_settings({"store": tmp_path, "seed": 5}), tmp_path)
+    with pytest.raises(SettingsError, match=r"--seed 6 contradicts the run in .* which has 5"):
+        make_settings({"store": tmp_path, "seed": 6})
+    assert make_settings({"store": tmp_path, "seed": 5}).seed == 5
+
+
+def test_paths_are_kept_in_full(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert make_settings({"source": "match.parquet"}).source == str(tmp_path / "match.parquet")
+    assert make_settings({"source": "kloppy:tracab:a:b"}).source == "kloppy:tracab:a:b"
+    assert make_settings({"sheet": Path("m.json")}).sheet == tmp_path / "m.json"
