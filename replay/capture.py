@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from detectors.inputs import Block, MatchSheet
 from replay import wire
+from replay.checks import Rejected
 
 #: Version of the file layout, in the metadata under ``touchline.capture``.
 VERSION = "1"
@@ -174,6 +175,11 @@ class Capture:
             raise
         except (OSError, pa.ArrowException, KeyError, ValueError) as error:
             raise CaptureError(f"{path}: not a readable capture: {error}") from error
+
+    @property
+    def rejected(self) -> tuple[Rejected, ...]:
+        """Records of the source that no packet could hold: they belong to the match's quarantine."""
+        return msgspec.json.decode(self.metadata.get("rejected", "[]"), type=tuple[Rejected, ...])
 
     def __len__(self) -> int:
         """Number of blocks."""

@@ -1,0 +1,164 @@
+"""From the name of a source to a capture on disk: the one way in which a match is prepared for replay."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from detectors.inputs import Block
+from replay import wire
+from replay.capture import VERSION, Capture, CaptureError, CaptureWriter
+from replay.channel import CHANNELS, Transmission, channel_named, transmit
+from replay.recording import Recording, Track
+from replay.simulator import Simulation, simulate
+from replay.tracking import METADATA, read_tracking
+
+#: Name of the built-in generator as a source.
+SIM = "sim"
+
+#: Raised whenever the same source, channel and seed would give other blocks than before.
+_GENERATION = "1"
+
+#: Reports (blocks written, share of the match done in 0..1).
+Progress = Callable[[int, float], None]
+
+
+def default_channel(source: str) -> str:
+    """The generator speaks through the radio channel, a file as it is."""
+    return "rtls" if source == SIM else "none"
+
+
+def prepare_capture(
+    source: str,
+    channel: str,
+    seed: int,
+    out: Path,
+    *,
+    duration_s: float | None = None,
+    pitch: tuple[float, float] = (105.0, 68.0),
+    sheet_path: Path | None = None,
+    progress: Progress | None = None,
+    simulation: Simulation | None = None,
+) -> Path:
+    """Writes the capture of a source through a channel to ``out``; does nothing if that very one is there.
+
+    Args:
+        source: ``sim``, the path of a tracking table, or ``kloppy:<provider>:<path>[:<meta path>]``.
+        channel: a name in ``CHANNELS``, or empty for the source's default.
+        seed: of the channel, and of the generator unless ``simulation`` says otherwise.
+        out: the capture file.
+        duration_s: only the first so many seconds; None for a whole file, or the generator's own length.
+        pitch: length and width in metres where the source does not tell.
+        sheet_path: match sheet to use instead of the source's own.
+        progress: called now and then while blocks are written.
+        simulation: settings of the generator.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        TrackingError, ChannelError, SimulatorError: the source, the channel or a setting cannot be used.
+    """
+    chosen = channel_named(channel or default_channel(source))
+    settings = _simulation(simulation, seed, duration_s, pitch) if source == SIM else None
+    fingerprint = _fingerprint(source, chosen.name, seed, duration_s, pitch, sheet_path, settings)
+    if _is_there(out, fingerprint):
+        return out
+    if settings is not None:
+        recording, _ = simulate(settings)
+    else:
+        recording = read_tracking(source, pitch=pitch, sheet_path=sheet_path)
+        if duration_s is not None:
+            recording = first_seconds(recording, duration_s)
+    transmission = transmit(recording, chosen, seed)
+    notes = {
+        "source": source,
+        "sent": str(transmission.sent),
+        "lost": str(len(transmission.lost)),
+        "duplicates": str(transmission.duplicates),
+        "rejected": msgspec.json.encode(recording.rejected).decode(),
+    }
+    with CaptureWriter(
+        out, recording.sheet, fingerprint=fingerprint, channel=chosen.name, seed=seed, notes=notes
+    ) as writer:
+        writer.extend(_reported(transmission, progress))
+    return out
+
+
+def first_seconds(recording: Recording, duration_s: float) -> Recording:
+    """What a recording holds of its first seconds, by event time; rows off the time line go with their row."""
+    until_us = recording.begin_us + round(duration_s * 1e6)
+    tracks: list[Track] = []
+    for track in recording.tracks:
+        rows = int(np.searchsorted(track.ts_us[track.line], until_us))
+        stop = int(track.line[rows]) if rows < len(track.line) else len(track)
+        if rows:
+            columns = (track.ts_us, track.x_m, track.y_m, track.z_m)
+            tracks.append(Track(track.transmitter, *(column[:stop] for column in columns)))
+    return replace(recording, tracks=tuple(tracks))
+
+
+def _simulation(
+    given: Simulation | None, seed: int, duration_s: float | None, pitch: tuple[float, float]
+) -> Simulation:
+    settings = given or Simulation(seed=seed, length_m=pitch[0], width_m=pitch[1])
+    return settings if duration_s is None else replace(settings, duration_s=duration_s)
+
+
+def _fingerprint(
+    source: str,
+    channel: str,
+    seed: int,
+    duration_s: float | None,
+    pitch: tuple[float, float],
+    sheet_path: Path | None,
+    settings: Simulation | None,
+) -> str:
+    """A digest of all that decides a capture's blocks: contents of files, settings, and our own versions."""
+    digest = hashlib.sha256()
+    numbers = asdict(CHANNELS[channel])
+    told = (VERSION, wire.VERSION, _GENERATION, numbers, seed, duration_s, pitch, settings)
+    digest.update(repr(told).encode())
+    for path in () if settings is not None else _files(source, sheet_path):
+        digest.update(path.name.encode())
+        if path.is_file():
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _files(source: str, sheet_path: Path | None) -> list[Path]:
+    if source.startswith("kloppy:"):
+        files = [Path(part) for part in source.split(":")[2:]]
+        provider = [Path(source.split(":")[1])]
+    else:
+        files, provider = [Path(source), Path(source).parent / METADATA], []
+    return [*provider, *files, *([sheet_path] if sheet_path else [])]
+
+
+def _is_there(out: Path, fingerprint: str) -> bool:
+    try:
+        return Capture.open(out).fingerprint == fingerprint
+    except CaptureError:
+        return False
+
+
+def _reported(transmission: Transmission, progress: Progress | None) -> Iterator[Block]:
+    """The blocks, telling ``progress`` about every thousandth and the last."""
+    blocks: Iterable[Block] = transmission.blocks()
+    if progress is None or not len(transmission.arrival_us):
+        yield from blocks
+        return
+    first_us, last_us = int(transmission.arrival_us[0]), int(transmission.arrival_us[-1])
+    count = 0
+    for block in blocks:
+        count += 1
+        if count % 1000 == 0:
+            progress(count, (block.arrival_us - first_us) / max(last_us - first_us, 1))
+        yield block
+    progress(count, 1.0)
