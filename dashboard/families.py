@@ -67,8 +67,9 @@ _TITLES: Final = {
     "play.live": "Ball in play",
     "play.dead": "Ball out of play",
     "hit": "Player hits ball",
-    "pz.enter": "Possession zone entered",
-    "pz.leave": "Possession zone left",
+    "pz.enter": "Zone entered",
+    "pz.leave": "Zone left",
+    "nearest.changed": "Nearest player",
 }
 
 

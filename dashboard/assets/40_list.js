@@ -12,8 +12,9 @@
       const player = T.scene.players.get(id);
       return (T.scene.shirt(id) + " " + (player && player.name ? player.name : id)).trim();
     },
-    /* Shirt and last name, for where room is short. */
-    brief: (id) => words.player(id).replace(/^(\d+ )?(?:.* )?(\S+)$/, "$1$2"),
+    /* Last names where room is short; the shirt goes with one, and two are told apart without. */
+    last: (id) => words.player(id).split(" ").pop(),
+    brief: (ids) => (ids.length > 1 ? ids.map(words.last).join(" → ") : shirtAndLast(ids[0])),
     /* Event time as minutes and seconds from the source's own zero. */
     clock(us, digits) {
       const sign = us < 0 ? "-" : "";
@@ -24,6 +25,12 @@
       return sign + String(minutes).padStart(2, "0") + ":" + seconds.toFixed(digits).padStart(digits ? 3 + digits : 2, "0");
     },
   };
+
+  function shirtAndLast(id) {
+    const last = words.last(id);
+    const shirt = T.scene.shirt(id);
+    return shirt && last !== shirt ? shirt + " " + last : last;
+  }
 
   const lines = new Map();
   let list = null;
@@ -49,12 +56,12 @@
     what.append(cell("title", row.title));
     if (row.variant) what.append(cell("variant", row.variant.replaceAll("_", " ")));
     const people = [row.player, row.other].filter((id) => id);
-    const name = (say) => (people.length ? people.map(say).join(" → ") : words.team(row.team));
+    const who = people.length ? words.brief(people) : words.team(row.team);
     const state = cell("state", row.state);
     if (row.revision) state.append(cell("revision", row.revision > 1 ? "amended ×" + row.revision : "amended"));
-    line.replaceChildren(cell("dot", ""), cell("time", words.clock(row.ts_us, 1)), what, cell("who", name(words.brief)), state);
+    line.replaceChildren(cell("dot", ""), cell("time", words.clock(row.ts_us, 1)), what, cell("who", who), state);
     line.title =
-      row.kind + (row.variant ? " (" + row.variant + ")" : "") + " · " + name(words.player) + " · known " +
+      row.kind + (row.variant ? " (" + row.variant + ")" : "") + " · " + (people.map(words.player).join(" → ") || who) + " · known " +
       Math.round(row.latency_ms) + " ms after it happened";
     if (changed) {
       // Restart the animation, so that the eye is led to what has just been confirmed or taken back.

@@ -35,7 +35,8 @@
 
   function takePlay(message) {
     write("play", { live: "In play", dead: "Out of play" }[message.play] || "");
-    const holder = message.possession;
+    // A dead ball is nobody's; that it is dead stands beside it already.
+    const holder = message.possession === "dead" ? "" : message.possession;
     const chip = byId("possession");
     write("possession", T.words.team(holder) ? "Ball: " + T.words.team(holder) : holder ? "Ball: " + holder : "");
     chip.dataset.team = holder || "";

@@ -213,7 +213,7 @@ def test_a_line_names_giver_and_receiver_and_its_title_says_all(
     feed.publish(complete, at_us=2_000_000)
     opened(browser, server)
     wait_for_state(browser, complete.id, "tentative")
-    assert browser.run("return document.querySelector('#events .who').textContent") == "4 Dahl → 5 Eriksen"
+    assert browser.run("return document.querySelector('#events .who').textContent") == "Dahl → Eriksen"
     title = browser.run("return document.querySelector('#events li').title")
     assert title == "pass.complete · 4 Dahl → 5 Eriksen · known 100 ms after it happened"
 
