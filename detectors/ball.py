@@ -32,16 +32,48 @@ GROUND_M = 0.3
 
 
 class Trail(msgspec.Struct, frozen=True, gc=False):
-    """State of the three detectors: newest ball states, oldest first; time of the last corner reported.
-
-    ``change`` holds the two newest changes between inner velocities (peak search), ``armed`` whether a new
-    turn or step may be reported.
-    """
+    """State of the three detectors: newest ball states, oldest first; the two newest changes between inner
+    velocities, by which the greatest is found; time of the last corner reported."""
 
     samples: tuple[Event, ...] = ()
     change: tuple[float, float] = (0.0, 0.0)
     corner_us: int = -(2**62)
-    armed: bool = True
+
+
+class Corners:
+    """Finds corners in the ball's way; what the three detectors share.
+
+    Args:
+        sheet: its quality gives the length of a fit.
+        least_m_s: change of velocity below which nothing is looked at.
+        refractory_us: corners are at least so far apart, and at least one whole corner of the input's states.
+    """
+
+    def __init__(self, sheet: MatchSheet, least_m_s: float, refractory_us: int = 0) -> None:
+        sampling = ball_sampling(sheet.quality)
+        self._lag = sampling.fit - 1
+        self._need = self._lag + 3
+        self._least_m_s = least_m_s
+        self._refractory_us = max(refractory_us, (self._lag + 1) * sampling.period_us)
+        self._horizon_us = corner_horizon_us(sheet)
+
+    def look(self, state: Trail, event: Event) -> tuple[Trail, bool]:
+        """The trail with one more state, and whether its second sample is a corner now."""
+        ball = event.payload
+        assert isinstance(ball, BallState)
+        if ball.run < self._need - 2:
+            return Trail((), (0.0, 0.0), state.corner_us), False
+        samples = (*state.samples[1 - self._need :], event)
+        if len(samples) <= self._lag:
+            return Trail(samples, (0.0, 0.0), state.corner_us), False
+        newest = _change(samples[-1 - self._lag], event)
+        older, peak = state.change
+        trail = Trail(samples, (peak, newest), state.corner_us)
+        if peak < self._least_m_s or peak < older or peak < newest or len(samples) < self._need:
+            return trail, False
+        corner_us = samples[1].ts_us
+        late = event.ts_us - corner_us > self._horizon_us
+        return trail, not late and corner_us - state.corner_us >= self._refractory_us
 
 
 class PeakParameters(msgspec.Struct, frozen=True):
@@ -64,14 +96,11 @@ class AccelerationPeak:
 
     def __init__(self, sheet: MatchSheet, parameters: PeakParameters | None = None) -> None:
         self.parameters = p = parameters or PeakParameters()
-        sampling = ball_sampling(sheet.quality)
-        self._lag = sampling.fit - 1
-        self._need = self._lag + 3
         noise_m_s = delta_v_noise_m_s(sheet.quality)
         self._touch_m_s = max(p.touch_m_s2 * p.window_s, noise_m_s)
         self._hit_m_s = max(p.hit_m_s2 * p.window_s, noise_m_s)
         self._hard_m_s = p.hard_m_s2 * p.window_s
-        self._refractory_us = max(p.refractory_us, (self._lag + 1) * sampling.period_us)
+        self._corners = Corners(sheet, self._touch_m_s, p.refractory_us)
         self.spec = Spec(
             name="ball_acceleration_peak",
             number="2.1",
@@ -93,25 +122,14 @@ class AccelerationPeak:
 
     def step(self, state: Trail, event: Event) -> Step[Trail]:
         """Looks whether the state before this one was the greatest change."""
-        samples = _append(state.samples, event, self._need)
-        if len(samples) < self._lag + 1:
-            return Trail(samples, (0.0, 0.0), state.corner_us), NOTHING
-        newest = _change(samples[-1 - self._lag], samples[-1])
-        older, peak = state.change
-        trail = Trail(samples, (peak, newest), state.corner_us)
-        if peak < self._touch_m_s or peak < older or peak < newest or len(samples) < self._need:
+        trail, found = self._corners.look(state, event)
+        if not found:
             return trail, NOTHING
-        corner = samples[1]
-        net_m_s = _change(samples[0], samples[-1])
-        too_old = event.ts_us - corner.ts_us > self.spec.horizon_us
-        if net_m_s < self._touch_m_s or too_old or corner.ts_us - state.corner_us < self._refractory_us:
+        net_m_s = _change(trail.samples[0], event)
+        if net_m_s < self._touch_m_s:
             return trail, NOTHING
-        found = self._event(samples[0], corner, event, net_m_s)
-        return Trail(samples, (peak, newest), corner.ts_us), (found,)
-
-    def _event(self, before: Event, corner: Event, after: Event, net_m_s: float) -> Event:
         variant = "hard" if net_m_s >= self._hard_m_s else "hit" if net_m_s >= self._hit_m_s else "touch"
-        return _corner_event("ball.accel_peak", variant, before, corner, after, net_m_s)
+        return _report("ball.accel_peak", variant, trail, net_m_s)
 
 
 class BendParameters(msgspec.Struct, frozen=True):
@@ -131,9 +149,10 @@ class BallTurn:
 
     def __init__(self, sheet: MatchSheet, parameters: BendParameters | None = None) -> None:
         self.parameters = parameters or BendParameters()
-        self._need = ball_sampling(sheet.quality).fit + 2
         self._speed_min_m_s = max(1.0, delta_v_noise_m_s(sheet.quality) / self.parameters.turn_rad / 2.0)
         self._cos = math.cos(self.parameters.turn_rad)
+        # A turn at the slowest speed looked at changes the velocity by at least so much.
+        self._corners = Corners(sheet, self._speed_min_m_s * math.sin(self.parameters.turn_rad))
         self.spec = Spec(
             name="ball_turn",
             number="2.2",
@@ -153,20 +172,14 @@ class BallTurn:
         return Trail()
 
     def step(self, state: Trail, event: Event) -> Step[Trail]:
-        """Compares the shoulders of the corner before this state."""
-        samples = _append(state.samples, event, self._need)
-        if len(samples) < self._need:
-            return Trail(samples), NOTHING
-        turned = self._turned(samples[0].payload, event.payload)  # type: ignore[arg-type]
-        trail = Trail(samples, armed=not turned)
-        late = event.ts_us - samples[1].ts_us > self.spec.horizon_us
-        if not turned or not state.armed or late:
+        """Compares the shoulders of a corner."""
+        trail, found = self._corners.look(state, event)
+        if not found or not self._turned(trail.samples[0].payload, event.payload):  # type: ignore[arg-type]
             return trail, NOTHING
-        corner = samples[1].payload
+        corner = trail.samples[1].payload
         assert isinstance(corner, BallState)
         variant = "ground" if corner.z_m < GROUND_M else "air"
-        net_m_s = _change(samples[0], event)
-        return trail, (_corner_event("ball.turn", variant, samples[0], samples[1], event, net_m_s),)
+        return _report("ball.turn", variant, trail, _change(trail.samples[0], event))
 
     def _turned(self, before: BallState, after: BallState) -> bool:
         """By the cosine of the angle, without a root unless both are fast enough."""
@@ -184,8 +197,9 @@ class SpeedStep:
 
     def __init__(self, sheet: MatchSheet, parameters: BendParameters | None = None) -> None:
         self.parameters = parameters or BendParameters()
-        self._need = ball_sampling(sheet.quality).fit + 2
         self._step_m_s = max(self.parameters.step_m_s, delta_v_noise_m_s(sheet.quality))
+        # Half of the step may happen on either side of the corner's middle.
+        self._corners = Corners(sheet, self._step_m_s / 2.0)
         self.spec = Spec(
             name="ball_speed_step",
             number="2.3",
@@ -202,19 +216,14 @@ class SpeedStep:
         return Trail()
 
     def step(self, state: Trail, event: Event) -> Step[Trail]:
-        """Compares the shoulders of the corner before this state."""
-        samples = _append(state.samples, event, self._need)
-        if len(samples) < self._need:
-            return Trail(samples), NOTHING
-        before, after = _speed(samples[0]), _speed(event)
-        stepped = abs(after - before) > self._step_m_s and after < self.parameters.slow_m_s
-        trail = Trail(samples, armed=not stepped)
-        late = event.ts_us - samples[1].ts_us > self.spec.horizon_us
-        if not stepped or not state.armed or late:
+        """Compares the shoulders of a corner."""
+        trail, found = self._corners.look(state, event)
+        if not found:
             return trail, NOTHING
-        variant = "up" if after > before else "down"
-        net_m_s = _change(samples[0], event)
-        return trail, (_corner_event("ball.speed_step", variant, samples[0], samples[1], event, net_m_s),)
+        before, after = _speed(trail.samples[0]), _speed(event)
+        if abs(after - before) <= self._step_m_s or after >= self.parameters.slow_m_s:
+            return trail, NOTHING
+        return _report("ball.speed_step", "up" if after > before else "down", trail, _change(trail.samples[0], event))
 
 
 def corner_horizon_us(sheet: MatchSheet) -> int:
@@ -223,13 +232,11 @@ def corner_horizon_us(sheet: MatchSheet) -> int:
     return (sampling.fit + 1) * sampling.period_us
 
 
-def _append(samples: tuple[Event, ...], event: Event, need: int) -> tuple[Event, ...]:
-    """The newest ``need`` states of one run whose velocities are whole fits (of ``need`` - 2 states)."""
-    ball = event.payload
-    assert isinstance(ball, BallState)
-    if ball.run < need - 2:
-        return ()
-    return (*samples[1 - need :], event)
+def _report(kind: str, variant: str, trail: Trail, net_m_s: float) -> Step[Trail]:
+    """The corner as an event, and the trail that remembers it."""
+    before, corner, after = trail.samples[0], trail.samples[1], trail.samples[-1]
+    found = _corner_event(kind, variant, before, corner, after, net_m_s)
+    return Trail(trail.samples, trail.change, corner.ts_us), (found,)
 
 
 def _change(before: Event, after: Event) -> float:

@@ -64,7 +64,8 @@ class TransmitterHealth:
         seen = {s.object_id: s for s in tick.seen}
         out: list[Event] = []
         after = [self._look(watched, seen.pop(watched.object_id, None), event, out) for watched in state]
-        after.extend(Watched(s.object_id, s.ts_us) for s in seen.values())
+        floor = self.parameters.quality_floor
+        after.extend(Watched(s.object_id, s.ts_us, False, int(s.quality < floor)) for s in seen.values())
         return tuple(after), out or NOTHING
 
     def _look(self, watched: Watched, seen: Seen | None, event: Event, out: list[Event]) -> Watched:

@@ -36,13 +36,15 @@ class StrikeParameters(msgspec.Struct, frozen=True):
 
 class StrikeState(msgspec.Struct, frozen=True, gc=False):
     """Who attacks +x; whether play is dead; newest frame; last contacts, newest last; a release that waits: of a
-    dead ball for the word that it was the restart, of a live one taken for a dribble for a mate's contact."""
+    dead ball for the word that it was the restart, of a live one taken for a dribble for a mate's contact; the kick
+    from rest that was judged without a release, as its release may still come."""
 
     attacks: Team = ""
     dead: bool = False
     frame: Event | None = None
     contacts: tuple[Event, ...] = ()
     waiting: Event | None = None
+    restart: Event | None = None
 
 
 class Strikes:
@@ -83,11 +85,13 @@ class Strikes:
         """Frames, phases and contacts are noted; a release in play, or the restart, is judged."""
         kind = event.kind
         if kind == "frame":
-            return StrikeState(state.attacks, state.dead, event, state.contacts, state.waiting), NOTHING
+            return StrikeState(
+                state.attacks, state.dead, event, state.contacts, state.waiting, state.restart
+            ), NOTHING
         fact = event.payload
         assert isinstance(fact, Fact)
         if kind == "direction":
-            return StrikeState(fact.team, state.dead, state.frame, state.contacts, state.waiting), NOTHING
+            return msgspec.structs.replace(state, attacks=fact.team), NOTHING
         if kind == "phase.dead":
             return StrikeState(state.attacks, True, state.frame, (), None), NOTHING
         if kind == "phase.live":
@@ -96,16 +100,16 @@ class Strikes:
             return self.touched(state, event, fact)
         if state.dead:
             return StrikeState(state.attacks, True, state.frame, state.contacts, event), NOTHING
-        waiting = StrikeState(state.attacks, False, state.frame, state.contacts, None)
-        if state.frame is None or self._is_block(state, fact):
-            return waiting, NOTHING
-        return self.released(waiting, event, fact, _people(state.frame), restart=False)
+        after = StrikeState(state.attacks, False, state.frame, state.contacts)
+        if state.frame is None or self._is_judged(state, fact) or self._is_block(state, fact):
+            return after, NOTHING
+        return self.released(after, event, fact, _people(state.frame), restart=False)
 
     def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
         """A contact: ends what was taken for a dribble."""
         contacts = (*state.contacts[-3:], event)
         waiting = state.waiting if state.dead else None
-        return StrikeState(state.attacks, state.dead, state.frame, contacts, waiting), NOTHING
+        return StrikeState(state.attacks, state.dead, state.frame, contacts, waiting, state.restart), NOTHING
 
     def released(
         self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
@@ -125,7 +129,10 @@ class Strikes:
             if abs(round(number(release, "kick_us")) - kick_us) <= self.parameters.restart_us:
                 return self.released(alive, state.waiting, release, frame, restart=True)
         made = _release_of(fact, frame, kick_us)
-        return self.released(alive, event, made, frame, restart=True) if made else (alive, NOTHING)
+        if made is None:
+            return alive, NOTHING
+        judged, out = self.released(alive, event, made, frame, restart=True)
+        return msgspec.structs.replace(judged, restart=event), out
 
     def shot_of(self, state: StrikeState, release: Fact, frame: Frame) -> Projection | None:
         """The projection that makes a release a shot. Without a known direction nothing is a shot."""
@@ -144,6 +151,15 @@ class Strikes:
         fact = Fact(variant, release.team, release.player, x_m, y_m, None, release.confidence, detail)
         ts_us = max(kick_us, now_us - self.parameters.dated_back_us)
         return fact_event(kind, ts_us, event.source, fact, causes=(event.id,))
+
+    def _is_judged(self, state: StrikeState, release: Fact) -> bool:
+        """Whether the kick was judged already, as a kick from rest."""
+        if state.restart is None:
+            return False
+        live = state.restart.payload
+        assert isinstance(live, Fact)
+        apart_us = abs(number(release, "kick_us") - number(live, "kick_us"))
+        return live.player == release.player and apart_us <= self.parameters.restart_us
 
     def _is_block(self, state: StrikeState, release: Fact) -> bool:
         kick_us = round(number(release, "kick_us"))

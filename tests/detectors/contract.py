@@ -1,0 +1,111 @@
+"""What every detector promises (middleware/detector.py), checked step by step while a stream is folded."""
+
+from __future__ import annotations
+
+import heapq
+import pickle
+from collections.abc import Iterable, Sequence
+
+from detectors.facts import Fact
+from detectors.inputs import RAW_KINDS, Packet
+from middleware.detector import Detector, KeyedDetector
+from middleware.events import Event, Key, canonical_key
+from middleware.hierarchy import Hierarchy
+
+#: A state of one unit, pickled. The frame of 22 players that some states refer to takes 2 kB.
+STATE_BYTES_MAX = 8_000
+
+#: Endings of names that carry a unit, and numbers that have none.
+UNITS = ("_m", "_s", "_us", "_m_s", "_m_s2", "_rad", "_hz", "_deg")
+PURE_NUMBERS = ("noise_sigmas", "share_min", "quality_floor", "sure", "doubt", "confidence")
+
+
+def check_stream(detectors: Iterable[Detector[object]], raw: Iterable[Event], every: int = 1) -> dict[str, list[str]]:
+    """Folds a sorted stream as the oracle does; returns what each detector broke, by name.
+
+    Args:
+        detectors: a hierarchy.
+        raw: raw events in any order.
+        every: check each n-th step thoroughly (purity, pickling); dates and kinds are always checked.
+    """
+    hierarchy = Hierarchy(RAW_KINDS, detectors)
+    streams: dict[str, list[tuple[Key, Event]]] = {kind: [] for kind in hierarchy.rank}
+    for event in raw:
+        streams[event.kind].append((canonical_key(event, hierarchy.rank), event))
+    for stream in streams.values():
+        stream.sort(key=lambda pair: pair[0])
+    broken: dict[str, list[str]] = {}
+    for detector in hierarchy.detectors:
+        merged = heapq.merge(*(streams[k] for k in detector.spec.inputs), key=lambda pair: pair[0])
+        emitted, broken[detector.spec.name] = check_fold(detector, [event for _, event in merged], every)
+        for event in emitted:
+            streams[event.kind].append((canonical_key(event, hierarchy.rank), event))
+        for kind in detector.spec.outputs:
+            streams[kind].sort(key=lambda pair: pair[0])
+    return broken
+
+
+def check_fold(detector: Detector[object], events: Sequence[Event], every: int = 1) -> tuple[list[Event], list[str]]:
+    """Folds one detector; returns what it emitted and what it broke."""
+    keyed: KeyedDetector[object] | None = detector if detector.spec.keyed else None  # type: ignore[assignment]
+    states: dict[str, object] = {}
+    emitted: list[Event] = []
+    broken: list[str] = []
+    for number, event in enumerate(events):
+        name = keyed.key(event) if keyed else ""
+        state = states[name] if name in states else detector.initial()
+        thorough = number % every == 0
+        before = pickle.dumps(state) if thorough else b""
+        after, out = detector.step(state, event)
+        if thorough:
+            broken += _check_step(detector, state, before, event, after, out)
+        broken += [_wrong_output(detector, event, result) for result in out if _wrong_output(detector, event, result)]
+        states[name] = after
+        emitted.extend(out)
+    ids = [event.id for event in emitted if event.id]
+    if len(ids) != len(set(ids)):
+        broken.append(f"two events share an id: {sorted(i for i in set(ids) if ids.count(i) > 1)[:3]}")
+    return emitted, broken
+
+
+def _check_step(
+    detector: Detector[object], state: object, before: bytes, event: Event, after: object, out: Sequence[Event]
+) -> list[str]:
+    broken = []
+    if detector.step(state, event) != (after, out):
+        broken.append(f"a second step at {event.kind} {event.ts_us} gives another result")
+    if pickle.dumps(state) != before:
+        broken.append(f"the step at {event.kind} {event.ts_us} changed the state that it was given")
+    stored = pickle.dumps(after)
+    if pickle.loads(stored) != after:
+        broken.append(f"the state after {event.kind} {event.ts_us} is another after pickling")
+    if len(stored) > STATE_BYTES_MAX:
+        broken.append(f"the state after {event.kind} {event.ts_us} takes {len(stored)} bytes")
+    return broken
+
+
+def _wrong_output(detector: Detector[object], event: Event, result: Event) -> str:
+    """A packet speaks up to its last position; everything else for its own instant."""
+    spec, payload = detector.spec, event.payload
+    packets = payload if event.kind == "raw.frame" else (payload,)
+    until_us = max((p.ts_us[-1] for p in packets if isinstance(p, Packet)), default=event.ts_us)
+    if result.kind not in spec.outputs:
+        return f"{result.kind} is not one of the outputs"
+    if result.ts_us > until_us:
+        return f"{result.kind} is dated {result.ts_us - until_us} us after its cause"
+    if result.ts_us < event.ts_us - spec.horizon_us:
+        return f"{result.kind} is dated {event.ts_us - result.ts_us} us before its cause"
+    sparse = result.kind not in spec.internal
+    if sparse and not (isinstance(result.payload, Fact) and result.id):
+        return f"{result.kind} is published without a fact or an id"
+    return ""
+
+
+def missing_units(parameters: object, path: str = "") -> list[str]:
+    """Names of float parameters that say no unit."""
+    if isinstance(parameters, float):
+        ok = path.endswith(UNITS) or path.endswith(PURE_NUMBERS)
+        return [] if ok else [path]
+    if isinstance(parameters, dict):
+        return [m for name, value in parameters.items() for m in missing_units(value, f"{path}.{name}")]
+    return []

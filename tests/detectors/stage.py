@@ -1,0 +1,105 @@
+"""A stage for detectors: a scene told as waypoints, sampled as an input of a declared quality would.
+
+The ball and the players go straight from waypoint to waypoint ``(second, x, y[, z])`` and stay where their last one
+is. Radio-like qualities give each limb its own transmitter, ten positions a packet, and Gaussian noise.
+"""
+
+from __future__ import annotations
+
+import bisect
+import random
+from collections.abc import Iterator, Mapping, Sequence
+
+from detectors.catalogue import build_detectors
+from detectors.facts import Fact
+from detectors.inputs import RAW_KINDS, MatchSheet, Packet, Player, Quality, arrival, team_of
+from middleware.events import Event
+from middleware.hierarchy import Hierarchy
+from middleware.oracle import sorted_replay
+
+Waypoints = Sequence[tuple[float, ...]]
+
+OPTICAL = Quality()
+RTLS = Quality(
+    ball_hz=2000.0, body_hz=200.0, limbs=("left_foot", "right_foot"), position_noise_m=0.02, kind="rtls"
+)
+#: Metres that a foot stands beside the body's middle.
+FOOT_OFFSET_M = {"left_foot": 0.15, "right_foot": -0.15}
+
+
+def sheet(players: Mapping[str, Waypoints], quality: Quality = OPTICAL) -> MatchSheet:
+    """A sheet for the players of a scene; home attacks towards +x, and 1 is the goalkeeper."""
+    lines = tuple(Player(o, team_of(o, MatchSheet()), goalkeeper=o.endswith("_1")) for o in sorted(players))
+    return MatchSheet(attacks_positive_x="home", players=lines, quality=quality)
+
+
+def place(waypoints: Waypoints, at_s: float) -> tuple[float, float, float]:
+    """Where something on its way is at an instant."""
+    i = bisect.bisect_right([w[0] for w in waypoints], at_s)
+    if i == 0 or i == len(waypoints):
+        x, y, z = (*waypoints[max(0, i - 1)][1:], 0.0)[:3]
+        return x, y, z
+    before, after = waypoints[i - 1], waypoints[i]
+    share = (at_s - before[0]) / (after[0] - before[0])
+    a, b = (*before[1:], 0.0)[:3], (*after[1:], 0.0)[:3]
+    return tuple(p + (q - p) * share for p, q in zip(a, b, strict=True))  # type: ignore[return-value]
+
+
+def packets(
+    ball: Waypoints, players: Mapping[str, Waypoints], seconds: float, quality: Quality = OPTICAL, seed: int = 1
+) -> Iterator[Packet]:
+    """The scene as packets, transmitter after transmitter."""
+    random_m = random.Random(seed)
+    yield from _track("ball", ball, 0.0, seconds, quality.ball_hz, quality, random_m)
+    for object_id, waypoints in players.items():
+        for limb in quality.limbs:
+            offset_m = FOOT_OFFSET_M[limb]
+            yield from _track(
+                f"{object_id}/{limb}", waypoints, offset_m, seconds, quality.body_hz, quality, random_m
+            )
+        if not quality.limbs:
+            yield from _track(object_id, waypoints, 0.0, seconds, quality.body_hz, quality, random_m)
+
+
+def _track(
+    name: str,
+    waypoints: Waypoints,
+    offset_m: float,
+    seconds: float,
+    rate_hz: float,
+    quality: Quality,
+    random_m: random.Random,
+) -> Iterator[Packet]:
+    rtls = quality.kind == "rtls"
+    size, noise_m = (10, quality.position_noise_m) if rtls else (1, 0.0)
+    # Radio transmitters do not share a clock: each starts somewhere within its own period.
+    start_s = random_m.random() / rate_hz if rtls else 0.0
+    times_s = [start_s + i / rate_hz for i in range(int(seconds * rate_hz))]
+    for sequence in range(len(times_s) // size):
+        chunk = times_s[sequence * size : (sequence + 1) * size]
+        rows = [place(waypoints, t) for t in chunk]
+        x, y, z = zip(*rows, strict=True)
+        noise = (lambda values: tuple(v + random_m.gauss(0.0, noise_m) for v in values)) if rtls else tuple
+        y = tuple(v + offset_m for v in y)
+        yield Packet(name, sequence, tuple(round(t * 1e6) for t in chunk), noise(x), noise(y), noise(z))
+
+
+def play(
+    ball: Waypoints, players: Mapping[str, Waypoints], seconds: float, quality: Quality = OPTICAL, seed: int = 1
+) -> list[Event]:
+    """Sparse events of the whole catalogue, sorted by time."""
+    hierarchy = Hierarchy(RAW_KINDS, build_detectors(sheet(players, quality)))
+    raw = (arrival(p).event for p in packets(ball, players, seconds, quality, seed))
+    events = sorted_replay(hierarchy, raw)
+    return sorted((e for e in events if isinstance(e.payload, Fact)), key=lambda e: e.ts_us)
+
+
+def lines(events: Sequence[Event], *kinds: str) -> list[tuple[str, str, str]]:
+    """(kind, variant, player) of the kinds asked for, in order."""
+    rows = []
+    for event in events:
+        fact = event.payload
+        assert isinstance(fact, Fact)
+        if event.kind in kinds:
+            rows.append((event.kind, fact.variant, fact.player))
+    return rows

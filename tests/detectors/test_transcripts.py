@@ -1,0 +1,31 @@
+"""Scenes told in ``transcripts.yaml`` come out as expected, on optical and on radio-like input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.detectors import stage
+
+CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "transcripts.yaml").read_text())
+QUALITIES = {"optical": stage.OPTICAL, "rtls": stage.RTLS}
+
+
+@pytest.mark.parametrize(
+    ("case", "quality"),
+    [pytest.param(case, q, id=f"{case['name']} ({q})") for case in CASES for q in case["inputs"]],
+)
+def test_transcript(case: dict[str, Any], quality: str) -> None:
+    players = {"home_1": [(0, -51, 0)], "away_1": [(0, 51.5, 0.4)], **case["players"]}
+    events = stage.play(case["ball"], players, case["seconds"], QUALITIES[quality])
+    told = stage.lines(events, *case["look_at"])
+    assert sorted(told) == sorted(tuple(row) for row in case["expect"]), told
+
+
+def test_a_transcript_with_a_wrong_expectation_fails() -> None:
+    case = dict(CASES[0], expect=[["hit", "", "away_4"]])
+    with pytest.raises(AssertionError):
+        test_transcript(case, "optical")
