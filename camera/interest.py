@@ -2,10 +2,11 @@
 
 Theory of operation
 -------------------
-The interest is a weighted mean of points: the ball, extrapolated at constant velocity, with weight 1, and for each live
-event the point that its kind names (the goal for a shot, the receiver for a pass, the spot for a restart) with the
-weight of its rule x confidence, halved while the event is tentative, fading to nothing over its time. A withdrawn
-event is taken out at once: the point may jump, the movement may not (``camera.motion`` sees to that).
+The interest is a weighted mean of points: the ball, extrapolated (level at constant speed, in height as in free
+flight), with weight 1, and for each live event the point that its kind names (the goal for a shot, the receiver
+for a pass, the spot for a restart) with the weight of its rule x confidence, halved while the event is tentative,
+fading to nothing over its time. A withdrawn event is taken out at once: the point may jump, the movement may not
+(``camera.motion`` sees to that).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ PULLS_MAX = 8
 AHEAD_US_MAX = 1_000_000
 #: Nor further outside the lines than this.
 BEYOND_M = 3.0
+GRAVITY_M_S2 = 9.81
 #: A shot pulls to a point of the goal line at most this far from its middle.
 GOAL_M = 4.0
 
@@ -120,7 +122,13 @@ def interest(
         total += weight
         if weight > heaviest:
             shot, heaviest = pull.rule.shot, weight
-    return Interest(x_m / total, y_m / total, ball.z_m / total, vx_m_s / total, vy_m_s / total, shot)
+    z_m = _height(ball, ahead_s)
+    return Interest(x_m / total, y_m / total, z_m / total, vx_m_s / total, vy_m_s / total, shot)
+
+
+def _height(ball: BallView, ahead_s: float) -> float:
+    """Height of the ball in free flight ``ahead_s`` later, 0 once it is down."""
+    return max(0.0, ball.z_m + ball.vz_m_s * ahead_s - GRAVITY_M_S2 / 2 * ahead_s * ahead_s)
 
 
 def _ahead(position: float, velocity: float, ahead_s: float, bound: float) -> tuple[float, float]:

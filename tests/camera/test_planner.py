@@ -236,6 +236,20 @@ def test_the_lead_never_runs_far_off_the_pitch() -> None:
     assert wish.vx_m_s == 0.0
 
 
+@pytest.mark.parametrize(("ahead_s", "height_m"), [(0.0, 3.0), (0.5, 3.0 + 4.0 - 9.81 / 8), (1.0, 6.095)])
+def test_a_ball_in_the_air_is_expected_where_it_will_be_and_never_below_the_grass(
+    ahead_s: float, height_m: float
+) -> None:
+    rising = View(0, BallView(0, 0.0, 0.0, 3.0, 0.0, 0.0, 8.0), ())
+    falling = View(0, BallView(0, 0.0, 0.0, 1.0, 0.0, 0.0, -20.0), ())
+    wish = interest(rising, (), 0, int(ahead_s * 1e6), 0, SIZE_M)
+    down = interest(falling, (), 0, 500_000, 0, SIZE_M)
+    assert wish is not None
+    assert down is not None
+    assert wish.z_m == pytest.approx(height_m)
+    assert down.z_m == 0.0
+
+
 def test_no_ball_is_no_interest_and_the_camera_stops() -> None:
     planner = _planner()
     planner.see(View(0, None, ()), 0)
