@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from replay.simulator import DEFAULT_SEED
 from replay.sources import SIM, default_channel
+from replay.store import StoreError, read_run
 
 Channel = Literal["none", "rtls", "wifi", "harsh"]
 Speed = Literal["1", "4", "max"]
@@ -117,22 +117,17 @@ def make_settings(given: dict[str, Any]) -> LiveSettings:
 
 
 def read_kept(store: Path) -> dict[str, Any] | None:
-    """Options that a store was begun with, None if there is no run in it."""
-    path = store / "settings.json"
-    if not path.is_file():
+    """Options that the match in a store was begun with, None if there is none in it.
+
+    Raises:
+        StoreError: the store is damaged, or of another version.
+    """
+    if not (store / "run.json").is_file():
         return None
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except msgspec.DecodeError as error:
-        raise SettingsError(f"{path}: not readable: {error}") from error
-
-
-def write_kept(settings: LiveSettings, store: Path) -> None:
-    """Keeps what a later run in this store must have in common with this one."""
-    store.mkdir(parents=True, exist_ok=True)
-    draft = store / "settings.json.draft"
-    draft.write_bytes(msgspec.json.format(msgspec.json.encode(settings.kept()), indent=2))
-    draft.replace(store / "settings.json")
+    kept = read_run(store).get("settings")
+    if not isinstance(kept, dict):
+        raise StoreError(f"{store}: was not made by a live run, and cannot be gone on with")
+    return kept
 
 
 def _findable(name: str, value: Any) -> Any:

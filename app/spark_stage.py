@@ -163,7 +163,7 @@ class MatchStage:
                 f"match {self._match}: the input of {self._start_us}..{self._end_us} us ended before its range did"
             )
         tables = self._pipeline.take_tables()
-        meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_us": self._end_us}
+        meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset_us": self._end_us}
         self._store.write(self._end_us, self._epoch, self._pipeline.snapshot())
         _kept[(self._config.states, self._match)] = Kept(self._end_us, self._epoch, self._pipeline)
         for name, table in tables.items():

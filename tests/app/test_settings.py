@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import SettingsError, make_settings, write_kept
+from app.settings import LiveSettings, SettingsError, make_settings
+from detectors.inputs import MatchSheet
+from replay.store import MatchStore
 
 
 def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
@@ -48,6 +50,10 @@ def test_a_camera_runs_where_time_does():
     assert make_settings({}).has_camera
     assert not make_settings({"speed": "max"}).has_camera
     assert make_settings({"speed": "max", "camera": True}).has_camera
+
+
+def write_kept(settings: LiveSettings, folder: Path) -> None:
+    MatchStore.create(folder, MatchSheet(), {"settings": settings.kept()})
 
 
 def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path: Path):

@@ -198,7 +198,7 @@ def test_a_stopped_in_process_run_is_gone_on_with_where_it_stood(capture, tmp_pa
     threading.Timer(0.03, stop.set).start()
     host.run(stop)
     commits = sorted(committer.folder.glob("*.json"))
-    end_us = json.loads(commits[-1].read_text())["meta"]["end_us"]
+    end_us = json.loads(commits[-1].read_text())["meta"]["end_offset_us"]
     assert end_us < capture.end_us
     host, committer = in_process(capture, tmp_path, hub, start_us=end_us, batch_id=len(commits))
     host.run(threading.Event())

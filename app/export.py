@@ -1,0 +1,48 @@
+"""``touchline events`` and ``touchline updates``: a match store's lists as files that others read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pyarrow as pa
+
+from replay.events import Format, consolidated_events
+from replay.events import export_events as write
+from replay.store import updates_log
+
+
+class ExportError(ValueError):
+    """The list cannot be written as asked; the message says why."""
+
+
+def export_events(folder: Path, form: str, out: Path | None) -> None:
+    """Writes what happened: one record per event, corrections applied, sorted by time."""
+    _check(form, out)
+    _write(consolidated_events(folder), form, out)
+
+
+def export_updates(folder: Path, form: str, out: Path | None) -> None:
+    """Writes all that was said, in the order in which it was said."""
+    _check(form, out)
+    _write(updates_log(folder), form, out)
+
+
+def _check(form: str, out: Path | None) -> None:
+    if form not in get_args(Format):
+        raise ExportError(f"--format {form}: must be one of {', '.join(get_args(Format))}")
+    if form == "parquet" and out is None:
+        raise ExportError("--format parquet writes bytes that no terminal shows: give a file with --out")
+
+
+def _write(table: pa.Table, form: str, out: Path | None) -> None:
+    if out is None:
+        write(table, form, sys.stdout.buffer)
+        sys.stdout.flush()
+        return
+    try:
+        with out.open("wb") as stream:
+            write(table, form, stream)
+    except OSError as error:
+        raise ExportError(f"--out {out}: {error.strerror or error}") from error
