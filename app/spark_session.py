@@ -31,6 +31,7 @@ _TURN_AROUND = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
 }
 
 #: A failed task is done again on the spot, within its batch, before the query gives up.
