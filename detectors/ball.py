@@ -90,8 +90,9 @@ class PeakParameters(msgspec.Struct, frozen=True):
 class AccelerationPeak:
     """2.1: ``ball.accel_peak`` x {touch, hit, hard}.
 
-    ``detail``: ``delta_v_m_s`` (net change), ``speed_before_m_s``, ``speed_after_m_s``, ``vx_m_s``, ``vy_m_s``,
-    ``vz_m_s`` (velocity after), ``bounce`` (the ground explains it). The anchor is the ball's state at the corner.
+    ``detail``: ``delta_v_m_s`` (net change; over the ground ``delta_vx_m_s``, ``delta_vy_m_s``), ``speed_before_m_s``,
+    ``speed_after_m_s``, ``vx_m_s``, ``vy_m_s``, ``vz_m_s`` (velocity after), ``bounce`` (the ground explains it).
+    The anchor is the ball's state at the corner.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: PeakParameters | None = None) -> None:
@@ -267,7 +268,8 @@ def _corner_event(kind: str, variant: str, before: Event, corner: Event, after: 
     into = before.payload
     assert isinstance(out, BallState)
     assert isinstance(into, BallState)
-    horizontal_m_s = math.hypot(out.vx_m_s - into.vx_m_s, out.vy_m_s - into.vy_m_s)
+    dvx_m_s, dvy_m_s = out.vx_m_s - into.vx_m_s, out.vy_m_s - into.vy_m_s
+    horizontal_m_s = math.hypot(dvx_m_s, dvy_m_s)
     fact = Fact(
         variant=variant,
         x_m=at.x_m,
@@ -275,6 +277,8 @@ def _corner_event(kind: str, variant: str, before: Event, corner: Event, after: 
         z_m=at.z_m,
         detail={
             "delta_v_m_s": round(net_m_s, 2),
+            "delta_vx_m_s": round(dvx_m_s, 2),
+            "delta_vy_m_s": round(dvy_m_s, 2),
             "bounce": _is_bounce(into, at, out, horizontal_m_s),
             "speed_before_m_s": round(_speed(before), 2),
             "speed_after_m_s": round(_speed(after), 2),

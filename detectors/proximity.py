@@ -35,17 +35,26 @@ class NearParameters(msgspec.Struct, frozen=True):
     stale_us: int = 200_000
 
 
-class Closest(msgspec.Struct, frozen=True, gc=False):
-    """Payload of ``ball.closest``: who near the ball is closest to it now; ``key`` empty from when nobody is near.
+class Reacher(msgspec.Struct, frozen=True, gc=False):
+    """A player or limb near the ball.
 
-    ``key`` is the object id, with ``/limb`` where limbs are known.
+    ``key`` is the object id, with ``/limb`` where limbs are known; ``dx_m``, ``dy_m`` lead from him to the ball over the
+    ground; ``distance_m`` is 4.1's distance.
     """
 
     key: str
-    object_id: str = ""
-    team: Team = ""
-    limb: str = ""
-    distance_m: float = math.inf
+    object_id: str
+    team: Team
+    limb: str
+    dx_m: float
+    dy_m: float
+    distance_m: float
+
+
+class Closest(msgspec.Struct, frozen=True, gc=False):
+    """Payload of ``ball.closest``: who is near the ball now, nearest first; empty from when nobody is."""
+
+    reachers: tuple[Reacher, ...] = ()
 
 
 class NearState(msgspec.Struct, frozen=True, gc=False):
@@ -56,7 +65,7 @@ class NearState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Near:
-    """4.1: ``near`` and ``not_near`` of limbs or players, and ``ball.closest`` (internal) among the near ones."""
+    """4.1: ``near`` and ``not_near`` of limbs or players, and ``ball.closest`` (internal): all near ones."""
 
     def __init__(self, sheet: MatchSheet, parameters: NearParameters | None = None) -> None:
         self.parameters = p = parameters or NearParameters()
@@ -130,7 +139,7 @@ class Near:
             return state, NOTHING
         found.sort(key=_by_distance)
         near = tuple(sorted(key for _, key, _ in found))
-        closest = Event("ball.closest", ts_us, "ball", ts_us, _closest(found))
+        closest = Event("ball.closest", ts_us, "ball", ts_us, _closest(found, ball))
         if near == state.near:
             return state, (closest,)
         out = [self._left(key, ts_us, ball) for key in state.near if key not in near]
@@ -157,11 +166,13 @@ def _by_distance(entry: tuple[float, str, BodyState]) -> tuple[float, str]:
     return entry[0], entry[1]
 
 
-def _closest(found: list[tuple[float, str, BodyState]]) -> Closest:
-    if not found:
-        return Closest("")
-    d2, key, body = found[0]
-    return Closest(key, body.object_id, body.team, body.limb, math.sqrt(d2))
+def _closest(found: list[tuple[float, str, BodyState]], ball: BallState) -> Closest:
+    return Closest(
+        tuple(
+            Reacher(key, b.object_id, b.team, b.limb, ball.x_m - b.x_m, ball.y_m - b.y_m, math.sqrt(d2))
+            for d2, key, b in found
+        )
+    )
 
 
 class ZoneParameters(msgspec.Struct, frozen=True):

@@ -4,9 +4,9 @@ Theory of operation
 -------------------
 *Player hits ball* is the seeds' A!BC: near (A), an acceleration peak (C), and no not-near (B) in between (000
 Fig 3; 002 5.1). As peaks are of level 2 and proximity of level 4, at one instant the peak comes first in the
-canonical order. So a peak waits until the next frame closes its instant, and then is given to who is closest
-among those near (``ball.closest`` of 4.1 names nobody from a not-near on, which is the B of the pattern);
-without anybody near there is no hit. A *soft touch* waits in the same way for its turn or step of
+canonical order. So a peak waits until the next frame closes its instant, and then is given to one of those near,
+by distance and by the direction of the push. ``ball.closest`` of 4.1 names nobody from a not-near on, which is the
+B of the pattern; without anybody near there is no hit. A *soft touch* waits in the same way for its turn or step of
 speed, and yields to a hit of the same contact.
 """
 
@@ -20,18 +20,18 @@ import msgspec
 from detectors.ball import corner_horizon_us
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet
-from detectors.proximity import Closest
+from detectors.proximity import Closest, NearParameters, Reacher
 from detectors.signal import body_sampling
 from detectors.states import Frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
-NOBODY = Closest("")
+NOBODY = Closest()
 
 
 class ContactState(msgspec.Struct, frozen=True, gc=False):
-    """Who near the ball is closest to it; the contact that waits for its instant to close and who was closest
-    then; time of the last contact given or yielded to."""
+    """Who is near the ball; the contact that waits for its instant to close and who was near then; time of the
+    last contact given or yielded to."""
 
     closest: Closest = NOBODY
     waiting: Event | None = None
@@ -41,9 +41,29 @@ class ContactState(msgspec.Struct, frozen=True, gc=False):
 
 class HitParameters(msgspec.Struct, frozen=True):
     """``share_min``: a ball that flies past a body at speed shakes by tracking noise; a hit changes at least this
-    share of its speed (ours: 0.15 is a deflection by 9 degrees; TRACAB balls at 20 m/s shake by 2-3 m/s)."""
+    share of its speed (ours: 0.15 is a deflection by 9 degrees; TRACAB balls at 20 m/s shake by 2-3 m/s).
+    ``far_m``, ``far_delta_v_m_s``: farther than this (and ``NearParameters.leg_m`` for centroids) every second change
+    as small as a hit's is noise, so twice a hit is asked for (Opta clip: changes above 2.2 m/s in 12 % of frames at
+    1.0-1.5 m from a centroid, in 6 % with nobody within 2.5 m, in 19 % within 1.0 m). ``push_share``: a body can only
+    push, so the ball's velocity changes away from who played it. Distance counts less by this share of how far the
+    ball lies from a player in that direction, more if it lies the other way (ours: two players who head for one
+    ball are equally near within the noise, but on different sides of it)."""
 
     share_min: float = 0.15
+    far_m: float = 0.5
+    far_delta_v_m_s: float = 4.4
+    push_share: float = 0.5
+
+
+class ContactRule(msgspec.Struct, frozen=True):
+    """How a waiting contact becomes an event: its kind, how old it may be, from which distance it is doubted, and how
+    far the direction of the change outweighs distance."""
+
+    kind: str
+    horizon_us: int
+    far_m: float
+    far_delta_v_m_s: float
+    push_share: float
 
 
 class PlayerHitsBall:
@@ -51,13 +71,14 @@ class PlayerHitsBall:
 
     def __init__(self, sheet: MatchSheet, parameters: HitParameters | None = None) -> None:
         self.parameters = parameters or HitParameters()
+        self._rule = contact_rule("hit", sheet, self.parameters)
         self.spec = Spec(
             name="player_hits_ball",
             number="5.1",
             level=5,
             inputs=("frame", "ball.accel_peak", "ball.closest"),
             outputs=("hit",),
-            horizon_us=contact_horizon_us(sheet),
+            horizon_us=self._rule.horizon_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="000 Fig 3; 002 5.1; DEBS 2013 Q2",
         )
@@ -69,18 +90,22 @@ class PlayerHitsBall:
     def step(self, state: ContactState, event: Event) -> Step[ContactState]:
         """A (near), not B (not_near), C (peak); the next frame closes the instant."""
         if event.kind == "frame":
-            return _close(state, event, "hit", self.spec.horizon_us)
+            return _close(state, event, self._rule)
         if event.kind == "ball.accel_peak":
             if not is_hit(event, self.parameters.share_min):
                 return state, NOTHING
-            return _wait(state, event, "hit", self.spec.horizon_us)
+            return _wait(state, event, self._rule)
         return _around(state, event), NOTHING
 
 
 class TouchParameters(msgspec.Struct, frozen=True):
-    """``yield_us``: a hit so close in time is the same contact (ours: two periods of 25 Hz)."""
+    """``yield_us``: a hit so close in time is the same contact (ours: two periods of 25 Hz). ``far_m``,
+    ``far_delta_v_m_s``, ``push_share`` as of 5.1."""
 
     yield_us: int = 90_000
+    far_m: float = HitParameters().far_m
+    far_delta_v_m_s: float = HitParameters().far_delta_v_m_s
+    push_share: float = HitParameters().push_share
 
 
 class SoftTouch:
@@ -88,13 +113,14 @@ class SoftTouch:
 
     def __init__(self, sheet: MatchSheet, parameters: TouchParameters | None = None) -> None:
         self.parameters = parameters or TouchParameters()
+        self._rule = contact_rule("touch", sheet, self.parameters, self.parameters.yield_us)
         self.spec = Spec(
             name="soft_touch",
             number="5.2",
             level=5,
             inputs=("frame", "ball.accel_peak", "ball.turn", "ball.speed_step", "ball.closest"),
             outputs=("touch",),
-            horizon_us=contact_horizon_us(sheet) + self.parameters.yield_us,
+            horizon_us=self._rule.horizon_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam (ball hit); databallpy (gain rule)",
         )
@@ -108,7 +134,7 @@ class SoftTouch:
         if event.kind == "frame":
             if state.waiting is not None and event.ts_us - state.waiting.ts_us <= self.parameters.yield_us:
                 return state, NOTHING
-            return _close(state, event, "touch", self.spec.horizon_us)
+            return _close(state, event, self._rule)
         if event.kind == "ball.accel_peak":
             fact = event.payload
             assert isinstance(fact, Fact)
@@ -139,58 +165,78 @@ def number(fact: Fact, name: str) -> float:
     return float(value)
 
 
-def contact_horizon_us(sheet: MatchSheet) -> int:
-    """The frame that closes a contact's instant comes within one period, or two if one is lost."""
-    return max(corner_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us)
+def contact_rule(
+    kind: str, sheet: MatchSheet, p: HitParameters | TouchParameters, longer_us: int = 0
+) -> ContactRule:
+    """The rule for an input. The frame that closes a contact's instant comes within one period, or two."""
+    leg_m = 0.0 if sheet.quality.limbs else NearParameters().leg_m
+    horizon_us = max(corner_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us)
+    return ContactRule(kind, horizon_us + longer_us, p.far_m + leg_m, p.far_delta_v_m_s, p.push_share)
 
 
 def _around(state: ContactState, event: Event) -> ContactState:
-    """Who is closest from now on; also for the waiting contact if it is of this instant."""
+    """Who is near from now on; also for the waiting contact if it is of this instant."""
     closest, waiting = event.payload, state.waiting
     assert isinstance(closest, Closest)
     same = waiting is not None and event.ts_us <= waiting.ts_us
     return ContactState(closest, waiting, closest if same else state.chosen, state.last_us)
 
 
-def _wait(state: ContactState, event: Event, kind: str, horizon_us: int) -> Step[ContactState]:
+def _wait(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
     """A second contact closes the one that waits, if no frame came between."""
-    closed, out = _close(state, event, kind, horizon_us)
+    closed, out = _close(state, event, rule)
     return ContactState(closed.closest, event, closed.closest, closed.last_us), out
 
 
-def _close(state: ContactState, event: Event, kind: str, horizon_us: int) -> Step[ContactState]:
-    """Gives the waiting contact to who was closest, once its instant is past."""
+def _close(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
+    """Gives the waiting contact to one of those near it, once its instant is past."""
     contact = state.waiting
     if contact is None or event.ts_us <= contact.ts_us:
         return state, NOTHING
     after = ContactState(state.closest, None, NOBODY, contact.ts_us)
-    if not state.chosen.key or event.ts_us - contact.ts_us > horizon_us:
+    if not state.chosen.reachers or event.ts_us - contact.ts_us > rule.horizon_us:
         return after, NOTHING
-    return after, (_contact(kind, contact, state.chosen),)
-
-
-def _contact(kind: str, cause: Event, closest: Closest) -> Event:
-    fact = cause.payload
+    fact = contact.payload
     assert isinstance(fact, Fact)
+    by = _pusher(fact, state.chosen.reachers, rule.push_share)
+    if by.distance_m > rule.far_m and number(fact, "delta_v_m_s") < rule.far_delta_v_m_s:
+        return after, NOTHING
+    return after, (_contact(rule.kind, contact, fact, by),)
+
+
+def _pusher(fact: Fact, reachers: tuple[Reacher, ...], push_share: float) -> Reacher:
+    """The nearest, weighed by the direction in which the ball was pushed."""
+    if len(reachers) == 1:
+        return reachers[0]
+    dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
+    size = math.hypot(dvx, dvy) or 1.0
+
+    def cost_m(reacher: Reacher) -> float:
+        return reacher.distance_m - push_share * (reacher.dx_m * dvx + reacher.dy_m * dvy) / size
+
+    return min(reachers, key=cost_m)
+
+
+def _contact(kind: str, cause: Event, fact: Fact, by: Reacher) -> Event:
     detail: dict[str, Scalar] = {
         **fact.detail,
         "strength": fact.variant,
-        "distance_m": round(closest.distance_m, 2),
+        "distance_m": round(by.distance_m, 2),
     }
-    if closest.limb:
-        detail["limb"] = closest.limb
-    contact = Fact("", closest.team, closest.object_id, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
+    if by.limb:
+        detail["limb"] = by.limb
+    contact = Fact("", by.team, by.object_id, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
     return fact_event(kind, cause.ts_us, cause.source, contact, causes=(cause.id,))
 
 
 class ReleaseParameters(msgspec.Struct, frozen=True):
     """``release_m``: StreamTeam's kickDetection. ``apart_m``: if somebody else has the next contact first, the
     ball must at least have left the kicker's zone (4.2); in any case it has travelled that far from where it was hit.
-    ``share_min`` as of 5.1."""
+    ``hit``: as of 5.1."""
 
     release_m: float = 2.25
     apart_m: float = 1.5
-    share_min: float = 0.15
+    hit: HitParameters = HitParameters()
 
 
 class ReleaseState(msgspec.Struct, frozen=True, gc=False):
@@ -211,15 +257,15 @@ class KickReleased:
 
     def __init__(self, sheet: MatchSheet, parameters: ReleaseParameters | None = None) -> None:
         self.parameters = parameters or ReleaseParameters()
-        self._contact_horizon_us = contact_horizon_us(sheet)
+        self._rule = contact_rule("hit", sheet, self.parameters.hit)
         self.spec = Spec(
             name="kick_released",
             number="5.8",
             level=5,
             inputs=("frame", "ball.accel_peak", "ball.closest"),
             outputs=("kick.released",),
-            horizon_us=self._contact_horizon_us,
-            parameters=msgspec.structs.asdict(self.parameters),
+            horizon_us=self._rule.horizon_us,
+            parameters=msgspec.to_builtins(self.parameters),
             source="StreamTeam kickDetection",
         )
 
@@ -232,11 +278,11 @@ class KickReleased:
         if event.kind == "ball.closest":
             return ReleaseState(_around(state.contact, event), state.hit, state.frame), NOTHING
         if event.kind == "ball.accel_peak":
-            if not is_hit(event, self.parameters.share_min):
+            if not is_hit(event, self.parameters.hit.share_min):
                 return state, NOTHING
-            contact, hits = _wait(state.contact, event, "hit", self._contact_horizon_us)
+            contact, hits = _wait(state.contact, event, self._rule)
             return self._hits(state, contact, hits, state.frame)
-        contact, hits = _close(state.contact, event, "hit", self._contact_horizon_us)
+        contact, hits = _close(state.contact, event, self._rule)
         after, out = self._hits(state, contact, hits, event)
         if after.hit is None or contact.waiting is not None:
             return after, out

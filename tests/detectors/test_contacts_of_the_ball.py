@@ -7,7 +7,7 @@ import pytest
 from detectors.ball import AccelerationPeak, BallTurn, SpeedStep
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet
-from detectors.proximity import Closest, Near, NearestPlayer, PossessionZone
+from detectors.proximity import Closest, Near, NearestPlayer, PossessionZone, Reacher
 from detectors.touches import KickReleased, PlayerHitsBall, SoftTouch
 from middleware.events import Event
 from tests.detectors.scene import ball_track, body, fold, frame_event, path, told
@@ -117,13 +117,18 @@ def test_the_nearest_player_changes_by_a_margin_or_by_time() -> None:
 
 
 def peak(ts_us: int, variant: str = "hit", kind: str = "ball.accel_peak", **detail: object) -> Event:
-    numbers = {"delta_v_m_s": 5.0, "speed_before_m_s": 1.0, "speed_after_m_s": 6.0, "bounce": False, **detail}
+    numbers = {"delta_v_m_s": 5.0, "speed_before_m_s": 1.0, "speed_after_m_s": 6.0, "bounce": False}
+    numbers |= {"delta_vx_m_s": 5.0, "delta_vy_m_s": 0.0, **detail}
     return fact_event(kind, ts_us, f"ball:{ts_us}", Fact(variant, x_m=0.0, y_m=0.0, z_m=0.1, detail=numbers))
 
 
-def closest(ts_us: int, player: str) -> Event:
-    team = player[:4] if player else ""
-    return Event("ball.closest", ts_us, "ball", ts_us, Closest(player, player, team, "", 0.5))  # type: ignore[arg-type]
+def closest(ts_us: int, *players: str, dx_m: float = 0.5) -> Event:
+    """Who is near: the first from the ball's -x side, the next farther away from its +x side, and so on."""
+    sides = [dx_m * (-1.1) ** i for i in range(len(players))]
+    reachers = (
+        Reacher(p, p, p[:4], "", dx, 0.0, abs(dx)) for p, dx in zip(players, sides, strict=True)  # type: ignore[arg-type]
+    )
+    return Event("ball.closest", ts_us, "ball", ts_us, Closest(tuple(reachers)))
 
 
 def clock(*times_us: int) -> list[Event]:
@@ -140,7 +145,7 @@ def test_a_not_b_then_c_is_a_hit() -> None:
 
 
 def test_a_then_b_then_c_is_no_hit() -> None:
-    assert hits(closest(0, "home_2"), closest(40_000, ""), peak(80_000), *clock(0, 40_000, 80_000, 120_000)) == []
+    assert hits(closest(0, "home_2"), closest(40_000), peak(80_000), *clock(0, 40_000, 80_000, 120_000)) == []
 
 
 def test_c_without_a_is_no_hit() -> None:
@@ -151,6 +156,20 @@ def test_near_at_the_very_instant_of_the_peak_counts_and_what_comes_after_does_n
     scene = clock(0, 40_000, 80_000)
     assert hits(peak(40_000), closest(40_000, "away_4"), *scene) == [(40_000, "away_4")]
     assert hits(closest(0, "home_2"), peak(40_000), closest(80_000, "away_4"), *scene) == [(40_000, "home_2")]
+
+
+def test_of_two_who_are_equally_near_the_one_who_can_have_pushed_it_hit_the_ball() -> None:
+    both = closest(40_000, "home_2", "away_4")
+    scene = clock(0, 40_000, 80_000)
+    assert hits(both, peak(40_000, delta_vx_m_s=5.0), *scene) == [(40_000, "home_2")]
+    assert hits(both, peak(40_000, delta_vx_m_s=-5.0), *scene) == [(40_000, "away_4")]
+
+
+def test_a_small_change_far_from_everybody_is_no_hit() -> None:
+    far = closest(40_000, "home_2", dx_m=1.4)
+    scene = clock(0, 40_000, 80_000)
+    assert hits(far, peak(40_000, delta_v_m_s=3.0), *scene) == []
+    assert hits(far, peak(40_000, delta_v_m_s=5.0), *scene) == [(40_000, "home_2")]
 
 
 @pytest.mark.parametrize(
