@@ -150,7 +150,7 @@ class Capture:
             found = self.metadata.get("touchline.capture", "none")
             raise CaptureError(f"{path}: not a capture of version {VERSION} (version found: {found})")
         self.sheet = msgspec.json.decode(self.metadata["sheet"], type=MatchSheet)
-        self.fingerprint = self.metadata["fingerprint"]
+        self.fingerprint: str = self.metadata["fingerprint"]
         self.channel = self.metadata["channel"]
         self.seed = int(self.metadata["seed"])
         batches = [reader.get_batch(i) for i in range(reader.num_record_batches)]

@@ -47,6 +47,10 @@ class Track:
         """Indexes of the rows on the time line, ascending."""
         return time_line(self.ts_us)
 
+    def part(self, rows: slice | npt.NDArray[np.bool_]) -> Track:
+        """Some of the rows, in their order; at least one."""
+        return Track(self.transmitter, self.ts_us[rows], self.x_m[rows], self.y_m[rows], self.z_m[rows])
+
     def packet(self, sequence: int, start: int, stop: int) -> Packet:
         """Rows ``start`` to ``stop`` (exclusive) as a packet."""
         return Packet(
@@ -99,8 +103,7 @@ def stretch(recording: Recording, begin_us: int, end_us: int) -> Recording:
     for track in recording.tracks:
         kept = (track.ts_us >= begin_us) & (track.ts_us < end_us)
         if kept.any():
-            columns = (track.ts_us, track.x_m, track.y_m, track.z_m)
-            tracks.append(Track(track.transmitter, *(column[kept] for column in columns)))
+            tracks.append(track.part(kept))
     return Recording(recording.sheet, tuple(tracks))
 
 

@@ -15,103 +15,24 @@ the goalkeeper got to it; what happened is noted when it happens, and that is th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from detectors.facts import Scalar
 from replay.recording import Floats
-from replay.sim_ball import RADIUS_M, Ball, Carry, Vector, lob, rolling_speed
-from replay.sim_players import FORMATION, Bodies, Contact
+from replay.sim_ball import RADIUS_M, Carry, Vector, lob, rolling_speed
+from replay.sim_plan import plan, stance
+from replay.sim_state import KEEPERS, TICK_S, Log, Restart, Row, State, object_id
 
-TICK_S = 0.02
 #: Plans (where to run without the ball) are made anew every so many ticks.
 PLAN_TICKS = 5
 
 POST_Y_M = 3.66
 BAR_Z_M = 2.44
-KEEPERS = (0, 11)
 
 
-@dataclass
-class Row:
-    """A line of the truth list while the game still writes it."""
-
-    kind: str
-    t_s: float
-    player: int
-    team: int
-    place: Vector
-    variant: str = ""
-    detail: dict[str, Scalar] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Restart:
-    """How play will go on: what, for which team (0 home, 1 away), where, by whom; since when it is awaited."""
-
-    kind: str
-    team: int
-    spot: tuple[float, float]
-    taker: int
-    since_s: float
-
-
-@dataclass
-class Log:
-    """What a game leaves behind."""
-
-    ticks_s: list[float] = field(default_factory=list)
-    bodies: list[Floats] = field(default_factory=list)
-    ball: list[Vector] = field(default_factory=list)
-    contacts: list[Contact] = field(default_factory=list)
-    truth: list[Row] = field(default_factory=list)
-
-
-class Game:
-    """A match from its kick-off on; home attacks towards +x throughout.
-
-    Args:
-        seed: decides everything that is left to chance.
-        length_m, width_m: the pitch.
-        steps: ball steps a tick; the ball's log has that many places for each tick.
-    """
-
-    def __init__(self, seed: int, length_m: float, width_m: float, steps: int) -> None:
-        self.rng = np.random.default_rng(seed)
-        self.half_x, self.half_y = length_m / 2, width_m / 2
-        self.steps = steps
-        shape = FORMATION * (length_m / 105.0, width_m / 68.0)
-        self.shape = np.concatenate([shape, -shape])
-        self.sign = np.repeat([1.0, -1.0], 11)
-        self.bodies = Bodies(self.shape)
-        self.ball = Ball()
-        self.log = Log()
-        self.tick = 0
-        self.score = [0, 0]
-        self.holder: int | None = None
-        self.in_hands = False
-        self.decide_s = 0.0
-        self.tackle_s = 0.0
-        self.touched_s = np.full(22, -10.0)
-        self.last = 0
-        self.taker: int | None = None
-        self.flight: Row | None = None
-        self.receiver: int | None = None
-        self.carry: Carry | None = None
-        self.grip: Vector = (0.0, 0.0, 0.0)
-        self.wobble = self.rng.uniform(0, 2 * np.pi, (22, 2))
-        self.box = np.zeros((22, 2))
-        self.targets = self.shape.copy()
-        self.paces = np.full(22, 4.5)
-        self.restart: Restart | None = Restart("kick_off", 0, (0.0, 0.0), 9, 0.0)
-        self.carry = Carry((0.0, 0.0, RADIUS_M), (0.0, 0.0, RADIUS_M), -1.0, 0.0)
-
-    @property
-    def t_s(self) -> float:
-        """Now, in seconds from the start."""
-        return self.tick * TICK_S
+class Game(State):
+    """A match from its kick-off on, by the rules at the top of this module."""
 
     def play(self, duration_s: float) -> Log:
         """Plays until ``duration_s`` and returns the log."""
@@ -121,7 +42,7 @@ class Game:
             elif self.holder is not None:
                 self._hold(self.holder)
             if self.tick % PLAN_TICKS == 0:
-                self._plan()
+                plan(self)
             self.log.ticks_s.append(self.t_s)
             self.log.bodies.append(self.bodies.p.copy())
             self.bodies.run(self.targets, self.paces, TICK_S)
@@ -130,110 +51,6 @@ class Game:
             if self.restart is None and (self.holder is None or not self.in_hands):
                 self._contest()
         return self.log
-
-    # -- where everybody wants to be -----------------------------------------------------------------------
-
-    def _plan(self) -> None:
-        """Targets and paces of all; the holder, chasers and the taker get theirs on top of the team's shape."""
-        spot = self.restart.spot if self.restart else (self.ball.x, self.ball.y)
-        attacking = self.restart.team if self.restart else self.last // 11
-        push = np.where(np.arange(22) // 11 == attacking, 12.0, -4.0)
-        self.targets = self.shape.copy()
-        self.targets[:, 0] = 0.9 * self.shape[:, 0] + 0.65 * spot[0] + push * self.sign
-        self.targets[:, 1] += 0.3 * spot[1]
-        self.targets += 3.0 * np.sin(self.wobble + self.t_s * 0.7)
-        for keeper in KEEPERS:
-            goal_x = -self.sign[keeper] * self.half_x
-            self.targets[keeper] = goal_x + self.sign[keeper] * 1.8, np.clip(0.12 * spot[1], -3.0, 3.0)
-        np.clip(self.targets[:, 0], 1.5 - self.half_x, self.half_x - 1.5, out=self.targets[:, 0])
-        np.clip(self.targets[:, 1], 1.5 - self.half_y, self.half_y - 1.5, out=self.targets[:, 1])
-        self.paces[:] = 5.0
-        if self.restart is not None:
-            self._plan_restart(self.restart)
-        elif self.holder is None:
-            self._plan_chase()
-        elif not self.in_hands:
-            self._plan_press(self.holder)
-
-    def _plan_press(self, holder: int) -> None:
-        opponents = self._team(1 - holder // 11)[1:]
-        nearest = opponents[np.argsort(self._distances()[opponents])]
-        self.targets[nearest[0]] = self.ball.x, self.ball.y
-        self.paces[nearest[0]] = 5.5
-        goal = np.array([self.sign[holder] * self.half_x, 0.0])
-        way = goal - (self.ball.x, self.ball.y)
-        self.targets[nearest[1]] = (self.ball.x, self.ball.y) + way * min(1.0, 5.0 / np.hypot(*way))
-
-    def _plan_chase(self) -> None:
-        """The ball is loose: of each team the one who gets to it first goes, and the receiver it is meant for."""
-        ahead = Ball(self.ball.x, self.ball.y, self.ball.z, self.ball.vx, self.ball.vy, self.ball.vz)
-        path: list[tuple[float, float, float]] = []
-        for step in range(30):
-            if ahead.z < 0.6:
-                path.append((step * 0.1, ahead.x, ahead.y))
-            for _ in range(4):
-                ahead.move(0.025)
-        path.append((3.0, ahead.x, ahead.y))
-        points = np.array(path)
-        way = np.hypot(*(points[:, 1:, None] - self.bodies.p.T[None]).transpose(1, 0, 2))
-        spare = points[:, :1] - (0.15 + np.maximum(way - 0.5, 0.0) / 6.5)
-        meet = np.where((spare >= 0).any(axis=0), (spare >= 0).argmax(axis=0), len(points) - 1)
-        when = points[meet, 0] - np.where((spare >= 0).any(axis=0), 0.0, spare[-1])
-        for team in (0, 1):
-            chasers = [int(i) for i in self._team(team) if self._may_chase(int(i), points[meet[i]])]
-            best = min(chasers, key=lambda i: float(when[i]))
-            for player in {best} | ({self.receiver} if self.receiver in chasers else set()):
-                self.targets[player] = points[meet[player], 1:]
-                self.paces[player] = 8.5
-        if self.flight is not None and self.flight.kind.startswith("shot"):
-            self._plan_save(KEEPERS[1 - self.flight.team])
-
-    def _may_chase(self, player: int, point: Floats) -> bool:
-        if player == self.last and self.t_s - self.touched_s[player] < 0.6:
-            return False
-        home_line = -self.sign[player] * self.half_x
-        return player not in KEEPERS or (abs(point[1] - home_line) < 14.0 and abs(point[2]) < 16.0)
-
-    def _plan_save(self, keeper: int) -> None:
-        """The keeper goes to where the shot will pass him, after a reaction time of 0.2 s."""
-        assert self.flight is not None
-        away = self.bodies.p[keeper, 0] - self.ball.x
-        if self.t_s - self.flight.t_s < 0.2 or away * self.ball.vx <= 0:
-            return
-        y = self.ball.y + self.ball.vy * away / self.ball.vx
-        self.targets[keeper] = self.bodies.p[keeper, 0], np.clip(y, -4.5, 4.5)
-        self.paces[keeper] = 8.0
-
-    def _plan_restart(self, restart: Restart) -> None:
-        spot = np.array(restart.spot)
-        self.paces[:] = 6.0
-        if restart.kind == "kick_off":
-            own = np.minimum(self.shape * self.sign[:, None], (-3.0, 99.0)) * self.sign[:, None]
-            self.targets = own
-            mate = restart.team * 11 + 10
-            self.targets[mate] = -3.0 * self.sign[mate], 4.0
-            self.paces[:] = 7.5
-        if restart.kind == "corner":
-            self.targets[5:11] = self.box[5:11]
-            self.targets[16:22] = self.box[16:22]
-        away = 3.0 if restart.kind == "throw_in" else 9.8
-        opponents = self._team(1 - restart.team)
-        way = self.targets[opponents] - spot
-        distance = np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-6)
-        near = distance < away
-        self.targets[opponents[near]] = spot + way[near] * (away / distance[near])[:, None]
-        if restart.kind == "goal_kick":
-            edge = self.half_x - 18.0
-            xs = self.targets[opponents, 0] * np.sign(spot[0])
-            self.targets[opponents, 0] = np.minimum(xs, edge) * np.sign(spot[0])
-        self.targets[restart.taker] = self._stance(restart)
-        self.paces[restart.taker] = 8.0
-
-    def _stance(self, restart: Restart) -> tuple[float, float]:
-        x, y = restart.spot
-        if restart.kind == "throw_in":
-            return x, y + math.copysign(0.3, y)
-        return x - 0.35 * float(self.sign[restart.taker]), y
 
     # -- the holder ----------------------------------------------------------------------------------------
 
@@ -262,41 +79,41 @@ class Game:
         """A dribbled touch: towards the goal, away from the nearest opponent, and not off the pitch."""
         here = self.bodies.p[holder]
         goal = np.array([self.sign[holder] * self.half_x, 0.0]) - here
-        opponents = self._team(1 - holder // 11)
-        nearest = self.bodies.p[opponents[np.argmin(self._distances()[opponents])]]
+        opponents = self.team(1 - holder // 11)
+        nearest = self.bodies.p[opponents[np.argmin(self.distances()[opponents])]]
         flee = here - nearest
         gap = max(float(np.hypot(*flee)), 0.5)
         inwards = -here / (self.half_x, self.half_y)
         way = goal / np.hypot(*goal) + 2.0 * flee / gap**2 + 1.5 * np.abs(inwards) ** 6 * inwards
         way /= np.hypot(*way)
         speed = min(6.5, 1.15 * float(np.hypot(*self.bodies.v[holder])) + 1.6)
-        self._touch(holder, (way[0] * speed, way[1] * speed, 0.0), "dribble", swing_m_s=3.0)
+        self.touch(holder, (way[0] * speed, way[1] * speed, 0.0), "dribble", swing_m_s=3.0)
 
     def _tackle(self, holder: int) -> None:
         """An opponent at the ball may win it, or foul; one try in 1.2 s."""
         if self.t_s - self.tackle_s < 1.2 or self.t_s - self.touched_s[holder] < 0.2:
             return
-        opponents = self._team(1 - holder // 11)
-        distances = self._distances()[opponents]
+        opponents = self.team(1 - holder // 11)
+        distances = self.distances()[opponents]
         tackler = int(opponents[np.argmin(distances)])
         if distances.min() > 0.7 or self.ball.z > 0.4:
             return
         self.tackle_s = self.t_s
         chance = self.rng.random()
         if chance < 0.18 and abs(self.ball.x) < self.half_x - 20.0:
-            self._note("foul", tackler, (self.ball.x, self.ball.y, self.ball.z))
+            self.note("foul", tackler, (self.ball.x, self.ball.y, self.ball.z))
             self._stop("free_kick", holder // 11, (self.ball.x, self.ball.y))
         elif chance < 0.75:
             angle = self.rng.uniform(-1.0, 1.0) + (0.0 if tackler < 11 else math.pi)
             velocity = (4.0 * math.cos(angle), 4.0 * math.sin(angle), 0.0)
-            self._touch(tackler, velocity, "tackle", swing_m_s=4.0)
+            self.touch(tackler, velocity, "tackle", swing_m_s=4.0)
             self._take(tackler)
 
     def _act(self, holder: int) -> None:
         goal_x = self.sign[holder] * self.half_x
         distance = math.hypot(goal_x - self.ball.x, self.ball.y)
         depth = self.half_x - self.ball.x * self.sign[holder]
-        pressed = float(self._distances()[self._team(1 - holder // 11)].min()) < 3.0
+        pressed = float(self.distances()[self.team(1 - holder // 11)].min()) < 3.0
         if distance < 30.0 and self.rng.random() < (0.95 if distance < 18.0 else 0.7):
             self._shoot(holder)
         elif depth < 25.0 and abs(self.ball.y) > 12.0 and self.rng.random() < 0.6:
@@ -314,7 +131,7 @@ class Game:
         dx, dy = goal_x - self.ball.x, y - self.ball.y
         flight_s = math.hypot(dx, dy) / float(self.rng.uniform(20.0, 27.0))
         velocity = lob(dx, dy, flight_s, z - self.ball.z)
-        row = self._note("shot.attempt", player, (self.ball.x, self.ball.y, self.ball.z))
+        row = self.note("shot.attempt", player, (self.ball.x, self.ball.y, self.ball.z))
         row.detail.update(outcome="", aim_y_m=y, aim_z_m=z, **detail)
         self._strike(player, velocity, row, None)
 
@@ -333,35 +150,35 @@ class Game:
             velocity = (dx / distance * speed, dy / distance * speed, 0.0)
         else:
             velocity = lob(0.8 * dx, 0.8 * dy, 0.7 + distance / 28.0, RADIUS_M - self.ball.z)
-        row = self._note("pass.attempt", player, (self.ball.x, self.ball.y, self.ball.z))
+        row = self.note("pass.attempt", player, (self.ball.x, self.ball.y, self.ball.z))
         row.detail.update(outcome="", intended=object_id(mate), receiver="", received_us=None, **detail)
         self._strike(player, velocity, row, mate, hands=thrown)
 
     def _clear(self, player: int) -> None:
         """A long ball away from the own goal and towards the nearer touch line, meant for the furthest mate."""
-        mates = self._team(player // 11)
+        mates = self.team(player // 11)
         mate = int(mates[np.argmax(self.bodies.p[mates, 0] * self.sign[player])])
         dx = float(self.sign[player] * self.rng.uniform(15.0, 35.0))
         dy = math.copysign(1.0, self.ball.y) * float(self.rng.uniform(0.5, 1.1)) * self.half_y - self.ball.y
-        row = self._note("pass.attempt", player, (self.ball.x, self.ball.y, self.ball.z))
+        row = self.note("pass.attempt", player, (self.ball.x, self.ball.y, self.ball.z))
         row.detail.update(outcome="", intended=object_id(mate), receiver="", received_us=None)
         self._strike(player, lob(dx, dy, 2.2), row, mate)
 
     def _cross(self, player: int, **detail: Scalar) -> None:
         """A high ball to a mate in front of the goal."""
-        mates = self._team(player // 11)[5:]
+        mates = self.team(player // 11)[5:]
         goal = np.array([self.sign[player] * self.half_x, 0.0])
         mates = mates[mates != player]
         mate = int(mates[np.argmin(np.hypot(*(self.bodies.p[mates] - goal).T) + self.rng.uniform(0, 6, len(mates)))])
         way = self.bodies.p[mate] - (self.ball.x, self.ball.y)
         velocity = lob(float(way[0]), float(way[1]), 0.8 + float(np.hypot(*way)) / 35.0)
-        row = self._note("pass.attempt", player, (self.ball.x, self.ball.y, self.ball.z))
+        row = self.note("pass.attempt", player, (self.ball.x, self.ball.y, self.ball.z))
         row.detail.update(outcome="", intended=object_id(mate), receiver="", received_us=None, **detail)
         self._strike(player, velocity, row, mate)
 
     def _choose_mate(self, player: int, reach_m: float) -> tuple[int, Floats, bool]:
         """The mate, where the ball should meet him, and whether no opponent is near the lane to him."""
-        mates = self._team(player // 11)
+        mates = self.team(player // 11)
         mates = mates[mates != player]
         here = np.array([self.ball.x, self.ball.y])
         away = np.hypot(*(self.bodies.p[mates] - here).T)
@@ -371,7 +188,7 @@ class Game:
         way = places - here
         distance = np.maximum(np.hypot(*way.T), 1.0)
         unit = way / distance[:, None]
-        gaps = self.bodies.p[self._team(1 - player // 11)][None] - here
+        gaps = self.bodies.p[self.team(1 - player // 11)][None] - here
         along = np.clip((gaps * unit[:, None]).sum(axis=2), 0.0, distance[:, None])
         lane = np.hypot(*(gaps - along[:, :, None] * unit[:, None]).transpose(2, 0, 1)).min(axis=1)
         gain = way[:, 0] * self.sign[player]
@@ -386,7 +203,7 @@ class Game:
         """Whoever is near a loose ball, or a ball that its holder has pushed too far, touches it."""
         if self.carry is not None:
             return
-        distances = self._distances()
+        distances = self.distances()
         near = np.flatnonzero(distances < 1.3)
         for player in near[np.argsort(distances[near])].tolist():
             if player == self.holder or self.t_s - self.touched_s[player] < 0.6 or player == self.taker:
@@ -415,25 +232,25 @@ class Game:
             size = 0.35 * self.ball.speed
             velocity = (size * math.cos(angle), size * math.sin(angle), float(self.rng.uniform(0.0, 3.0)))
             if self.flight is not None and self.flight.kind == "shot.attempt" and self.flight.team != player // 11:
-                self._resolve("blocked", player)
-            self._touch(player, velocity, "deflection", swing_m_s=2.0)
+                self.resolve("blocked", player)
+            self.touch(player, velocity, "deflection", swing_m_s=2.0)
             return
-        self._resolve("received", player)
-        self._touch(player, (0.6 * body[0] + 0.3, 0.6 * body[1], 0.0), "control", swing_m_s=2.0)
+        self.resolve("received", player)
+        self.touch(player, (0.6 * body[0] + 0.3, 0.6 * body[1], 0.0), "control", swing_m_s=2.0)
         self._take(player)
 
     def _keep(self, keeper: int) -> None:
         """The keeper catches, or parries a fast ball to the side."""
         is_shot = self.flight is not None and self.flight.kind == "shot.attempt"
         parries = is_shot and self.rng.random() < 0.45
-        self._resolve("parried" if parries else "caught", keeper)
+        self.resolve("parried" if parries else "caught", keeper)
         if parries:
             side = math.copysign(1.0, self.ball.y)
             line = -float(self.sign[keeper])
             velocity = (line * float(self.rng.uniform(-2.0, 5.0)), side * float(self.rng.uniform(5.0, 9.0)), 2.0)
-            self._touch(keeper, velocity, "parry", hands=True)
+            self.touch(keeper, velocity, "parry", hands=True)
             return
-        self._touch(keeper, (0.0, 0.0, 0.0), "catch", hands=True, swing_m_s=0.5)
+        self.touch(keeper, (0.0, 0.0, 0.0), "catch", hands=True, swing_m_s=0.5)
         self._take(keeper)
         self.in_hands = True
         x, y = self.bodies.p[keeper]
@@ -450,42 +267,9 @@ class Game:
         self.decide_s = self.t_s + float(self.rng.uniform(0.3, 2.0))
 
     def _strike(self, player: int, velocity: Vector, row: Row, receiver: int | None, *, hands: bool = False) -> None:
-        self._resolve("lost", player)
-        self._touch(player, velocity, row.kind, hands=hands)
+        self.resolve("lost", player)
+        self.touch(player, velocity, row.kind, hands=hands)
         self.holder, self.flight, self.receiver = None, row, receiver
-
-    def _touch(self, player: int, velocity: Vector, what: str, *, hands: bool = False, swing_m_s: float = 9.0) -> None:
-        """A contact: the ball has another velocity from now on, and a limb was there."""
-        place = (self.ball.x, self.ball.y, self.ball.z)
-        x, y = self.bodies.p[player]
-        way = np.array(velocity[:2]) if np.hypot(velocity[0], velocity[1]) > 0.1 else np.array(place[:2]) - (x, y)
-        unit = way / max(float(np.hypot(*way)), 1e-9)
-        is_left = float(unit[0] * (place[1] - y) - unit[1] * (place[0] - x)) > 0
-        limb = ("left_" if is_left else "right_") + ("hand" if hands else "foot")
-        behind = (place[0] - 0.12 * unit[0], place[1] - 0.12 * unit[1], place[2] if hands else min(place[2], 0.7))
-        swing = (float(unit[0]) * swing_m_s, float(unit[1]) * swing_m_s)
-        self.log.contacts.append(Contact(self.t_s, player, limb, behind, swing))
-        self._note("touch", player, place, limb).detail["what"] = what
-        self.ball.kick((float(velocity[0]), float(velocity[1]), float(velocity[2])))
-        self.touched_s[player] = self.t_s
-        self.last = player
-        if player != self.taker:
-            self.taker = None
-
-    def _resolve(self, outcome: str, player: int) -> None:
-        """Notes how the pass or shot that is under way ended, if one is."""
-        row, self.flight = self.flight, None
-        if row is None:
-            return
-        if row.kind == "shot.attempt":
-            names = {"caught": "saved", "parried": "saved", "received": "short", "lost": "short"}
-            row.detail["outcome"] = names.get(outcome, outcome)
-        elif outcome == "out":
-            row.detail["outcome"] = "out"
-        else:
-            row.detail["outcome"] = "complete" if player // 11 == row.team else "intercepted"
-            row.detail["receiver"] = object_id(player)
-        row.detail["received_us"] = round(self.t_s * 1e6)
 
     # -- the ball and the lines ----------------------------------------------------------------------------
 
@@ -521,15 +305,15 @@ class Game:
         if abs(before[0]) < self.half_x <= abs(ball.x) and self._is_woodwork():
             ball.x, ball.y, ball.z = before
             ball.kick((-0.45 * ball.vx, 0.7 * ball.vy, 0.7 * ball.vz))
-            self._note("woodwork", self.last, before)
+            self.note("woodwork", self.last, before)
             return
         place = (ball.x, ball.y, ball.z)
         end = 0 if ball.x > 0 else 1
         if abs(ball.x) > self.half_x + RADIUS_M:
             if abs(ball.y) < POST_Y_M - RADIUS_M and ball.z < BAR_Z_M - RADIUS_M:
                 self.score[end] += 1
-                self._resolve("goal", self.last)
-                row = self._note("goal.scored", self.last, place)
+                self.resolve("goal", self.last)
+                row = self.note("goal.scored", self.last, place)
                 row.team = end
                 row.detail.update(home=self.score[0], away=self.score[1])
                 self._stop("kick_off", 1 - end, (0.0, 0.0))
@@ -557,17 +341,17 @@ class Game:
         self.ball.brake(dt_s, 12.0 if beyond > 0 else 1.0)
 
     def _out(self, variant: str, place: Vector) -> None:
-        self._resolve("off" if self.flight is not None and self.flight.kind == "shot.attempt" else "out", self.last)
-        self._note("out", self.last, place, variant)
+        self.resolve("off" if self.flight is not None and self.flight.kind == "shot.attempt" else "out", self.last)
+        self.note("out", self.last, place, variant)
 
     # -- restarts ------------------------------------------------------------------------------------------
 
     def _stop(self, kind: str, team: int, spot: tuple[float, float]) -> None:
         """Play is dead and will go on with ``kind`` for ``team`` from ``spot``."""
         if self.flight is not None:
-            self._resolve("lost", self.last)
+            self.resolve("lost", self.last)
         self.holder, self.in_hands, self.receiver = None, False, None
-        outfield = self._team(team)[1:]
+        outfield = self.team(team)[1:]
         away = np.hypot(*(self.bodies.p[outfield] - spot).T)
         taker = int(outfield[np.argmin(away)])
         if kind == "goal_kick":
@@ -587,7 +371,7 @@ class Game:
                 self._pick_up(restart)
             return
         still = self.t_s - self.carry.end_s
-        taker_there = float(np.hypot(*(self.bodies.p[restart.taker] - self._stance(restart)))) < 0.5
+        taker_there = float(np.hypot(*(self.bodies.p[restart.taker] - stance(self, restart)))) < 0.5
         if restart.kind == "throw_in":
             self._await_throw(restart, still, taker_there)
         elif still > 2.6 and taker_there and (self._is_ready(restart) or waited > 30.0):
@@ -615,13 +399,13 @@ class Game:
             others = np.arange(22) != restart.taker
             if bool(np.any((self.bodies.p[:, 0] * self.sign)[others] > -0.5)):
                 return False
-        away = np.hypot(*(self.bodies.p[self._team(1 - restart.team)] - restart.spot).T)
+        away = np.hypot(*(self.bodies.p[self.team(1 - restart.team)] - restart.spot).T)
         return bool(away.min() > 9.15)
 
     def _restart(self, restart: Restart) -> None:
         self.restart, self.carry = None, None
         kind, taker = restart.kind, restart.taker
-        self._note(f"restart.{kind}", taker, (self.ball.x, self.ball.y, self.ball.z))
+        self.note(f"restart.{kind}", taker, (self.ball.x, self.ball.y, self.ball.z))
         goal_x = self.sign[taker] * self.half_x
         distance = math.hypot(goal_x - self.ball.x, self.ball.y)
         if kind == "throw_in":
@@ -633,25 +417,3 @@ class Game:
         else:
             self._pass(taker, reach_m=20.0 if kind == "kick_off" else 45.0, restart=kind)
         self.taker = taker
-
-    # -- small helpers -------------------------------------------------------------------------------------
-
-    def _team(self, team: int) -> npt.NDArray[np.int64]:
-        return np.arange(11) + 11 * team
-
-    def _distances(self) -> Floats:
-        return np.hypot(self.bodies.p[:, 0] - self.ball.x, self.bodies.p[:, 1] - self.ball.y)
-
-    def _note(self, kind: str, player: int, place: Vector, variant: str = "") -> Row:
-        row = Row(kind, self.t_s, player, player // 11, place, variant)
-        self.log.truth.append(row)
-        return row
-
-
-def object_id(player: int) -> str:
-    """Object id of a player's row.
-
-    >>> object_id(0), object_id(21)
-    ('home_1', 'away_11')
-    """
-    return f"{'home' if player < 11 else 'away'}_{player % 11 + 1}"

@@ -20,8 +20,9 @@ import numpy as np
 from detectors.inputs import MatchSheet, Player, Quality
 from detectors.lane import EventRecord
 from replay.recording import Floats, Recording, Track, track_order
-from replay.sim_match import TICK_S, Game, Log, Row, object_id
+from replay.sim_match import Game
 from replay.sim_players import Contact, limb_track
+from replay.sim_state import TICK_S, Log, Row, object_id
 
 FEET = ("left_foot", "right_foot")
 FOUR_LIMBS = (*FEET, "left_hand", "right_hand")
@@ -144,6 +145,7 @@ def _noisy(column: Floats, noise_m: float, rng: np.random.Generator) -> Floats:
 
 
 def _record(number: int, row: Row) -> EventRecord:
+    x_m, y_m, z_m = (round(float(value), 3) for value in row.place)
     return EventRecord(
         f"truth#{number}",
         row.kind,
@@ -152,7 +154,9 @@ def _record(number: int, row: Row) -> EventRecord:
         round(row.t_s * 1e6),
         ("home", "away")[row.team],
         object_id(row.player),
-        *(round(float(value), 3) for value in row.place),
+        x_m,
+        y_m,
+        z_m,
         1.0,
         (),
         row.detail,

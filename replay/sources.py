@@ -98,8 +98,7 @@ def first_seconds(recording: Recording, duration_s: float) -> Recording:
         rows = int(np.searchsorted(track.ts_us[track.line], until_us))
         stop = int(track.line[rows]) if rows < len(track.line) else len(track)
         if rows:
-            columns = (track.ts_us, track.x_m, track.y_m, track.z_m)
-            tracks.append(Track(track.transmitter, *(column[:stop] for column in columns)))
+            tracks.append(track.part(slice(stop)))
     return replace(recording, tracks=tuple(tracks))
 
 

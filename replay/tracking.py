@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from detectors.inputs import MatchSheet, Player, Quality, raw_kind
+from detectors.inputs import MatchSheet, Player, Quality, Team, raw_kind
 from replay.checks import Rejected
 from replay.errors import TrackingError
 from replay.kloppy_reader import read_kloppy
@@ -34,6 +34,8 @@ COLUMNS = ("t_ms", "object_id", "team", "x", "y", "z")
 
 #: Name of the match sheet beside a table.
 METADATA = "metadata.json"
+
+_SIDES: dict[str, Team] = {"home": "home", "away": "away"}
 
 #: Microseconds; an event time further from zero is taken for nonsense that no packet can hold.
 _TIME_MAX_US = 2**53
@@ -171,8 +173,9 @@ def _players_from_rows(
         rows = team_codes[codes == index]
         known = rows[rows >= 0]
         team = teams[int(np.bincount(known).argmax())] if len(known) else ""
-        if team == "home" or team == "away":
-            players.append(Player(name, team, shirt=shirt_in(name)))
+        side = _SIDES.get(team)
+        if side is not None:
+            players.append(Player(name, side, shirt=shirt_in(name)))
     return tuple(sorted(players, key=lambda p: (p.team == "away", p.shirt or 0, p.object_id)))
 
 
