@@ -38,8 +38,8 @@ class NearParameters(msgspec.Struct, frozen=True):
 class Reacher(msgspec.Struct, frozen=True, gc=False):
     """A player or limb near the ball.
 
-    ``key`` is the object id, with ``/limb`` where limbs are known; ``dx_m``, ``dy_m`` lead from him to the ball over the
-    ground; ``distance_m`` is 4.1's distance.
+    ``key`` is the object id, with ``/limb`` where limbs are known; ``dx_m``, ``dy_m`` lead from him to the ball
+    over the ground; ``distance_m`` is 4.1's distance.
     """
 
     key: str
