@@ -34,6 +34,7 @@ import pyarrow.parquet as pq
 
 from detectors.inputs import MatchSheet
 from detectors.lane import UpdateRecord
+from detectors.states import Frame
 from replay.checks import Rejected
 
 #: Version of the layout, in ``run.json`` under ``store``.
@@ -265,6 +266,22 @@ def updates_table(updates: Iterable[UpdateRecord], epoch: int) -> pa.Table:
         columns["causes"].append(list(event.causes))
         columns["detail"].append(msgspec.json.encode(event.detail, order="sorted").decode())
     return pa.table(columns, schema=UPDATES)
+
+
+def positions_table(frames: Iterable[tuple[int, Frame]]) -> pa.Table:
+    """Fused frames, each with its event time, as rows of the ``positions`` table: the ball first, then players."""
+    rows: list[tuple[object, ...]] = []
+    for ts_us, frame in frames:
+        ball = frame.ball
+        if ball is not None:
+            velocity = (ball.vx_m_s, ball.vy_m_s, ball.vz_m_s)
+            rows.append((ts_us, "ball", "", ball.x_m, ball.y_m, ball.z_m, *velocity))
+        rows.extend(
+            (ts_us, b.object_id, b.team, b.x_m, b.y_m, b.z_m, b.vx_m_s, b.vy_m_s, None) for b in frame.players
+        )
+    columns = zip(*rows, strict=True) if rows else ((),) * len(POSITIONS.names)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, POSITIONS, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=POSITIONS)
 
 
 def quarantine_table(rejected: Iterable[Rejected]) -> pa.Table:
