@@ -47,17 +47,16 @@ class Verdict(Enum):
 class Transmitter:
     """Progress of one transmitter. ``next_seq`` is the first packet number not yet delivered without a gap."""
 
-    __slots__ = ("ahead", "early", "first_seq", "gap_since_us", "heard_us", "missing", "next_seq", "recent", "until_us")
+    __slots__ = ("ahead", "early", "first_seq", "heard_us", "missing", "next_seq", "recent", "until_us")
 
     def __init__(self, first_seq: int, now_us: int) -> None:
         self.first_seq = self.next_seq = first_seq
         self.early: set[int] = set()
         self.until_us = BEGINNING_US
-        self.ahead: dict[int, int] = {}
+        self.ahead: dict[int, tuple[int, int]] = {}
         self.missing: dict[int, None] = {}
         self.recent: dict[int, int] = {}
         self.heard_us = now_us
-        self.gap_since_us = 0
 
     def take(self, seq: int, until_us: int, now_us: int) -> bool:
         """Notes a new packet; True if the progress moved."""
@@ -67,14 +66,11 @@ class Transmitter:
             if seq < self.first_seq:
                 self.early.add(seq)
             if seq > self.next_seq:
-                if not self.ahead:
-                    self.gap_since_us = now_us
-                self.ahead[seq] = until_us
+                self.ahead[seq] = (until_us, now_us)
             return False
         self.until_us = max(self.until_us, until_us)
         self.next_seq += 1
-        if self.ahead:
-            self._close_up(now_us)
+        self._close_up()
         return True
 
     def has_taken(self, seq: int) -> bool:
@@ -83,16 +79,18 @@ class Transmitter:
             return seq in self.early
         return seq < self.next_seq and seq not in self.missing
 
-    def give_up_gap(self, now_us: int) -> None:
-        """Declares the packets before the next one at hand missing and moves on."""
-        assert self.ahead, "no gap to give up"
-        found = min(self.ahead)
-        for seq in range(self.next_seq, found):
-            self.missing[seq] = None
-        while len(self.missing) > MISSING_REMEMBERED:
-            del self.missing[next(iter(self.missing))]
-        self.next_seq = found
-        self._close_up(now_us)
+    def give_up_gaps(self, deadline_us: int) -> None:
+        """Declares packets missing whose successor came before ``deadline_us`` (arrival time), and moves on."""
+        while self.ahead:
+            found = min(self.ahead)
+            if self.ahead[found][1] >= deadline_us:
+                return
+            for seq in range(self.next_seq, found):
+                self.missing[seq] = None
+            while len(self.missing) > MISSING_REMEMBERED:
+                del self.missing[next(iter(self.missing))]
+            self.next_seq = found
+            self._close_up()
 
     def forget(self, final_us: int) -> None:
         """Drops the memory of packets that lie wholly before ``final_us``, once there are many."""
@@ -100,11 +98,10 @@ class Transmitter:
             return
         self.recent = {seq: until for seq, until in self.recent.items() if until >= final_us}
 
-    def _close_up(self, now_us: int) -> None:
+    def _close_up(self) -> None:
         while self.next_seq in self.ahead:
-            self.until_us = max(self.until_us, self.ahead.pop(self.next_seq))
+            self.until_us = max(self.until_us, self.ahead.pop(self.next_seq)[0])
             self.next_seq += 1
-        self.gap_since_us = now_us
 
 
 class SourceProgress:
@@ -165,8 +162,7 @@ class SourceProgress:
         deadline_us = now_us - self.memory_us
         for kind, sources in self._sources.items():
             for source in sources.values():
-                if source.ahead and source.gap_since_us < deadline_us:
-                    source.give_up_gap(now_us)
+                source.give_up_gaps(deadline_us)
             if sources:
                 self.progress_us[kind] = self._least(kind, now_us)
         least = min(self.progress_us.values(), default=BEGINNING_US)
