@@ -112,7 +112,6 @@ def test_nothing_below_the_frontier_ever_changes_but_by_annulment(stream, mode):
                 assert update.event.ts_us >= frontier[update.event.kind], update
 
 
-@pytest.mark.parametrize("mode", ["full", "on-demand"])
 def test_final_keeps_up_however_many_packets_are_missing():
     """Every third packet is lost for good: each gap is waited for from its own beginning, not one after the other."""
     engine = Engine(hierarchy(), EngineSettings(memory_us=100))
@@ -123,6 +122,7 @@ def test_final_keeps_up_however_many_packets_are_missing():
     assert health.clk_us - health.final_us <= 3 * 100
 
 
+@pytest.mark.parametrize("mode", ["full", "on-demand"])
 def test_late_input_takes_back_what_it_makes_wrong(mode):
     engine = Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(0.0), mode), memory_us=1000))
     out = [u for ts, k in ((10, "A"), (20, "C")) for u in engine.push([arrival(raw(k, ts))], ts).updates]
