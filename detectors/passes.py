@@ -119,6 +119,9 @@ class Strikes:
 
     def _revived(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
         """The ball is in play: by the release that waits, or by a kick from rest that nobody else saw."""
+        if not state.dead:
+            # The first kick-off of a stream that began before it: its release is judged as one in play.
+            return state, NOTHING
         alive = StrikeState(state.attacks, False, state.frame, state.contacts, None)
         if state.frame is None or fact.detail["fallback"]:
             return alive, NOTHING
