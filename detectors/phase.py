@@ -184,7 +184,9 @@ class PlayPhase:
             if self._kicked(state, now_us, ball, rest) and rest.shape:
                 return self._rise(state, now_us, ball, rest, fallback=False)
             if rest.since_us < 0 or now_us - rest.last_us > self.parameters.rest.bridge_us:
-                mode = "live" if self.pitch.inside(ball.x_m, ball.y_m) else "dead"
+                # Outside without having crossed a line: the stream began with a dead ball.
+                seen_live = state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m)
+                mode = "live" if seen_live else "dead"
         return PhaseState(mode, state.cause, "", state.exit, state.attacks_x, rest, stall), NOTHING
 
     def _stopped(

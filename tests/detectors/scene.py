@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from detectors.facts import Fact
-from detectors.inputs import Team
+from detectors.facts import Fact, fact_event
+from detectors.inputs import MatchSheet, Team
+from detectors.match import build
 from detectors.states import BallState, BodyState, Frame
 from middleware.detector import Detector
 from middleware.events import Event
+from middleware.hierarchy import Hierarchy
+from middleware.oracle import sorted_replay
 
 Point = tuple[float, ...]
 
@@ -68,3 +71,38 @@ def told(events: Iterable[Event]) -> list[tuple[str, str, str]]:
         assert isinstance(event.payload, Fact)
         rows.append((event.kind, event.payload.variant, event.payload.team))
     return rows
+
+
+def stay(point: Point, seconds: float, step_s: float = 0.04) -> list[Point]:
+    """The same point for some seconds."""
+    return [point] * round(seconds / step_s)
+
+
+def cast(**moved: tuple[float, float]) -> tuple[BodyState, ...]:
+    """Two teams of eleven, each in its own half, home on the left; players named in ``moved`` stand elsewhere."""
+    places: dict[str, tuple[float, float]] = {}
+    for number in range(1, 12):
+        x_m, y_m = (-50.0, 0.0) if number == 1 else (-40.0 + 4.0 * (number % 8), -30.0 + 5.5 * (number - 1))
+        places[f"home_{number}"], places[f"away_{number}"] = (x_m, y_m), (-x_m, y_m)
+    return tuple(body(name, *place) for name, place in {**places, **moved}.items())
+
+
+def scene(points: Sequence[Point], players: Iterable[BodyState], step_s: float = 0.04) -> list[Event]:
+    """``ball.state`` and ``frame`` events of a ball on its way among players who stand still."""
+    balls = ball_track(points, step_s)
+    everybody = tuple(sorted(players, key=lambda p: p.object_id))
+    frames = [Event("frame", b.ts_us, "frame", b.seq, Frame(b.payload, everybody)) for b in balls]
+    return [*balls, *frames]
+
+
+def hit(at_s: float, player: str, x_m: float, y_m: float) -> Event:
+    """A ``hit`` by a player at a place."""
+    team: Team = "home" if player.startswith("home") else "away"
+    return fact_event("hit", round(at_s * 1e6), f"ball:{at_s}", Fact("hit", team, player, x_m, y_m))
+
+
+def concluded(events: Iterable[Event], sheet: MatchSheet, *kinds: str) -> list[Event]:
+    """What this half of the catalogue concludes from frames, ball states and contacts, by time; of some kinds only."""
+    raw = ("ball.state", "frame", "hit", "touch", "kick.released")
+    found = sorted_replay(Hierarchy(raw, build(sheet)), events)
+    return sorted((e for e in found if e.kind.startswith(kinds or ("",))), key=lambda e: e.ts_us)
