@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from detectors.inputs import Block
+from detectors.inputs import Block, MatchSheet
 from replay import wire
 from replay.capture import VERSION, Capture, CaptureError, CaptureWriter
-from replay.channel import CHANNELS, Transmission, channel_named, transmit
+from replay.channel import CHANNELS, Channel, Transmission, channel_named, transmit
 from replay.recording import Recording, Track
 from replay.simulator import Simulation, simulate
 from replay.tracking import METADATA, read_tracking
@@ -22,7 +22,7 @@ from replay.tracking import METADATA, read_tracking
 SIM = "sim"
 
 #: Raised whenever the same source, channel and seed would give other blocks than before.
-_GENERATION = "1"
+_GENERATION = "2"
 
 #: Reports (blocks written, share of the match done in 0..1).
 Progress = Callable[[int, float], None]
@@ -84,10 +84,18 @@ def prepare_capture(
         "rejected": msgspec.json.encode(recording.rejected).decode(),
     }
     with CaptureWriter(
-        out, recording.sheet, fingerprint=fingerprint, channel=chosen.name, seed=seed, notes=notes
+        out, _sheet(recording, chosen), fingerprint=fingerprint, channel=chosen.name, seed=seed, notes=notes
     ) as writer:
         writer.extend(_reported(transmission, progress))
     return out
+
+
+def _sheet(recording: Recording, channel: Channel) -> MatchSheet:
+    """The sheet, with what the channel makes of the quality: optical frames left alone stay whole."""
+    sheet = recording.sheet
+    if not channel.is_instant or sheet.quality.kind != "optical":
+        return sheet
+    return msgspec.structs.replace(sheet, quality=msgspec.structs.replace(sheet.quality, framed=True))
 
 
 def first_seconds(recording: Recording, duration_s: float) -> Recording:
