@@ -7,6 +7,7 @@ Coordinates: metres, origin at the centre spot, x along the pitch (goal lines at
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal
 
 import msgspec
@@ -109,6 +110,7 @@ def team_of(object_id: str, sheet: MatchSheet) -> Team:
     return "away" if object_id.startswith("away_") else ""
 
 
+@cache
 def raw_kind(transmitter: str) -> str:
     """Raw kind of a transmitter, by its name alone.
 

@@ -182,16 +182,13 @@ class Engine:
 
     def frontier_us(self, kind: str) -> int:
         """Event time below which no event of ``kind`` can change any more."""
-        index = self._hierarchy.producer[kind]
-        if self._progress.final_us == END_US:
-            return END_US
-        lag_us = max(self._hierarchy.reach[index].values(), default=0)
-        return self._progress.final_us - lag_us - self._hierarchy.detectors[index].spec.horizon_us
+        final_us = self._progress.final_us
+        return END_US if final_us == END_US else final_us - self._hierarchy.lag_us[kind]
 
     def frontier_of_all_us(self) -> int:
         """Event time below which no published event can change any more."""
-        kinds = [k for k in self._hierarchy.producer if k not in self._hierarchy.internal]
-        return min((self.frontier_us(kind) for kind in kinds), default=self._progress.final_us)
+        final_us = self._progress.final_us
+        return END_US if final_us == END_US else final_us - self._hierarchy.lag_max_us
 
     def health(self) -> EngineHealth:
         """Figures of the ordering units."""

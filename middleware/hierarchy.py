@@ -32,6 +32,8 @@ class Hierarchy:
         self._wire()
         self.internal = frozenset(self.raw_kinds).union(*(d.spec.internal for d in self.detectors))
         self.reach = self._reach()
+        self.lag_us = {kind: self._lag(kind) for kind in self.producer}
+        self.lag_max_us = max((lag for kind, lag in self.lag_us.items() if kind not in self.internal), default=0)
 
     def _number_kinds(self) -> None:
         for index, detector in enumerate(self.detectors):
@@ -72,6 +74,11 @@ class Hierarchy:
                     mine[raw] = max(mine.get(raw, 0), lag + horizon)
             reach.append(mine)
         return tuple(reach)
+
+    def _lag(self, kind: str) -> int:
+        """How far the frontier of ``kind`` stays behind what is final of the raw input."""
+        index = self.producer[kind]
+        return max(self.reach[index].values(), default=0) + self.detectors[index].spec.horizon_us
 
 
 def _stands_above(upper: Detector[object], lower: Detector[object]) -> bool:
