@@ -249,6 +249,10 @@ class Nearest(msgspec.Struct, frozen=True, gc=False):
     since_us: int = 0
 
 
+#: Squared distance to the ball, player, team.
+Ranked = tuple[float, str, Team]
+
+
 class NearestPlayer:
     """4.3: ``nearest.changed`` x {overall, home, away}: the nearest player to the ball over the ground."""
 
@@ -279,37 +283,45 @@ class NearestPlayer:
         if frame.ball is None:
             return state, NOTHING
         x_m, y_m = frame.ball.x_m, frame.ball.y_m
-        ranked = sorted(((b.x_m - x_m) ** 2 + (b.y_m - y_m) ** 2, b.object_id, b.team) for b in frame.players)
-        first = {team: (d2, name) for d2, name, team in reversed(ranked)}
+        best: dict[str, Ranked] = {}
+        held: dict[str, float] = {}
+        watched = {nearest.player for nearest in state}
+        for body in frame.players:
+            dx = body.x_m - x_m
+            dy = body.y_m - y_m
+            d2 = dx * dx + dy * dy
+            first = best.get(body.team)
+            if first is None or d2 < first[0]:
+                best[body.team] = (d2, body.object_id, body.team)
+            if body.object_id in watched:
+                held[body.object_id] = d2
+        overall = min(best.values(), default=None)
         out: list[Event] = []
-        overall = self._challenge(state[0], "overall", ranked[0][:2] if ranked else None, ranked, event, out)
-        home = self._challenge(state[1], "home", first.get("home"), ranked, event, out)
-        away = self._challenge(state[2], "away", first.get("away"), ranked, event, out)
-        return (overall, home, away), out or NOTHING
+        after = (
+            self._challenge(state[0], "overall", overall, held, event, out),
+            self._challenge(state[1], "home", best.get("home"), held, event, out),
+            self._challenge(state[2], "away", best.get("away"), held, event, out),
+        )
+        return after, out or NOTHING
 
     def _challenge(
         self,
         nearest: Nearest,
         group: str,
-        best: tuple[float, str] | None,
-        ranked: list[tuple[float, str, Team]],
+        best: Ranked | None,
+        held: dict[str, float],
         event: Event,
         out: list[Event],
     ) -> Nearest:
+        """``held``: squared distances of those who are nearest so far."""
         if best is None or best[1] == nearest.player:
             return Nearest(nearest.player) if nearest.challenger else nearest
-        d2, name = best
-        held = next((d for d, other, _ in ranked if other == nearest.player), math.inf)
+        d2, name, team = best
         since_us = nearest.since_us if nearest.challenger == name else event.ts_us
-        by_margin = math.sqrt(held) - math.sqrt(d2) >= self.parameters.margin_m
+        before_m = math.sqrt(held.get(nearest.player, math.inf))
+        by_margin = before_m - math.sqrt(d2) >= self.parameters.margin_m
         if not by_margin and event.ts_us - since_us < self.parameters.hold_us:
             return Nearest(nearest.player, name, since_us)
-        out.append(self._changed(group, name, math.sqrt(d2), ranked, event))
+        fact = Fact(group, team, name, detail={"distance_m": round(math.sqrt(d2), 2)})
+        out.append(fact_event("nearest.changed", event.ts_us, f"{group}:{event.ts_us}", fact))
         return Nearest(name)
-
-    def _changed(
-        self, group: str, name: str, distance_m: float, ranked: list[tuple[float, str, Team]], event: Event
-    ) -> Event:
-        team = next(team for _, other, team in ranked if other == name)
-        fact = Fact(group, team, name, detail={"distance_m": round(distance_m, 2)})
-        return fact_event("nearest.changed", event.ts_us, f"{group}:{event.ts_us}", fact)
