@@ -67,6 +67,11 @@ class HostConfig(msgspec.Struct, frozen=True):
         """File whose existence asks the source to end."""
         return self.folder / "stop"
 
+    @property
+    def anchor(self) -> Path:
+        """File that keeps when the run's clock began."""
+        return self.folder / "anchor"
+
 
 class SparkHost:
     """One query over one capture."""
@@ -100,6 +105,7 @@ class SparkHost:
             HostError: the query keeps failing.
         """
         self._config.stop_flag.unlink(missing_ok=True)
+        self._config.anchor.unlink(missing_ok=True)
         failures = 0
         while True:
             before = self._progress
@@ -121,6 +127,7 @@ class SparkHost:
             .option("window_us", str(config.window_us))
             .option("stop_us", str(config.stop_us))
             .option("stop_flag", str(config.stop_flag))
+            .option("anchor", str(config.anchor))
             .load()
         )
         results = rows.mapInArrow(spark_stage.engine_stage(config.stage), spark_stage.SCHEMA)

@@ -27,7 +27,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
 from app.framing import pack, pad
-from app.pace import LEAD_IN_US, Pace, Waiter, wall_us
+from app.pace import Waiter, anchored_pace, wall_us
 from replay.capture import Capture
 
 #: One row of the stream: blocks of one match, of one range of arrival times.
@@ -50,15 +50,16 @@ ROW_BYTES = 256 * 1024
 class CaptureRange(InputPartition):
     """The blocks of one capture with ``start_us <= arrival < end_us``; ``last`` if no further can follow."""
 
-    def __init__(self, start_us: int, end_us: int, last: bool, pace: Pace) -> None:
-        self.start_us, self.end_us, self.last, self.pace = start_us, end_us, last, pace
+    def __init__(self, start_us: int, end_us: int, last: bool) -> None:
+        self.start_us, self.end_us, self.last = start_us, end_us, last
 
 
 class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads one capture, one match, one partition.
 
     Options: ``capture`` (path), ``speed`` (0: unpaced), ``window_us`` (of arrival time), ``stop_us`` (offset at
-    which the run ends), ``stop_flag`` (path of a file whose existence asks for the end).
+    which the run ends), ``stop_flag`` (path of a file whose existence asks for the end), ``anchor`` (path of the
+    file that keeps when the run's clock began, see :func:`app.pace.anchored_pace`).
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -67,7 +68,7 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._window_us = int(options["window_us"])
         self._stop_us = int(options["stop_us"])
         self._stop_flag = Path(options["stop_flag"])
-        self._pace: Pace | None = None
+        self._anchor = Path(options["anchor"])
         assert self._window_us > 0
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
@@ -88,23 +89,21 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Nothing to fix: the end (``stop_us``) is known from the start. The query ends there by itself."""
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """One range. The first one asked for anchors the pace: a resumed run goes on from its offset, now."""
-        if self._pace is None:
-            self._pace = Pace(self._speed, start["arrival_us"], wall_us() + LEAD_IN_US)
-        end_us = Capture.open(self._capture_path).end_us
-        last = end["arrival_us"] >= end_us
-        return [CaptureRange(start["arrival_us"], end["arrival_us"], last, self._pace)]
+        """One range."""
+        last = end["arrival_us"] >= Capture.open(self._capture_path).end_us
+        return [CaptureRange(start["arrival_us"], end["arrival_us"], last)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Rows of what is due, each as soon as it is due, and the closing row."""
         assert isinstance(partition, CaptureRange)
         capture = Capture.open(self._capture_path)
         match = capture.sheet.match_id
+        pace = anchored_pace(self._anchor, self._speed, partition.start_us)
         waiter = Waiter(self._stop_flag.exists)
         frames: list[bytes] = []
         size = 0
         for arrival_us, payload in capture.payloads(partition.start_us, partition.end_us):
-            due_us = partition.pace.due_wall_us(arrival_us)
+            due_us = pace.due_wall_us(arrival_us)
             early_us = 0 if waiter.stopped else due_us - wall_us()
             if frames and (early_us > 0 or size >= ROW_BYTES):
                 yield _row(match, partition, b"".join(frames))

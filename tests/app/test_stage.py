@@ -13,7 +13,7 @@ from app import spark_stage
 from app.framing import pack, pad, unpack
 from app.hub import Hub
 from app.inprocess import InProcessConfig, InProcessHost
-from app.pace import Pace, Waiter, wall_us
+from app.pace import Waiter, anchored_pace, wall_us
 from app.spark_source import CaptureReader
 from app.spark_stage import StageConfig, StageError, run_stage
 from app.state_store import StateError, StateStore
@@ -39,8 +39,10 @@ def config(capture, hub, tmp_path: Path):
 
 
 def reader(capture, tmp_path: Path, **more: str) -> CaptureReader:
-    options = {"capture": str(capture.path), "speed": "0", "window_us": "4000000",
-               "stop_us": str(capture.end_us), "stop_flag": str(tmp_path / "stop")}  # fmt: skip
+    options = {
+        "capture": str(capture.path), "speed": "0", "window_us": "4000000", "stop_us": str(capture.end_us),
+        "stop_flag": str(tmp_path / "stop"), "anchor": str(tmp_path / "anchor"),
+    }  # fmt: skip
     return CaptureReader({**options, **more})
 
 
@@ -80,10 +82,16 @@ def test_a_range_gives_the_same_blocks_whenever_it_is_read(capture, tmp_path):
 def test_blocks_are_not_handed_on_before_they_are_due(capture, tmp_path):
     source = reader(capture, tmp_path, speed="20")
     (part,) = source.partitions({"arrival_us": 0}, {"arrival_us": 2_000_000})
-    part.pace = Pace(20, 0, wall_us())
+    begun_us = wall_us()
     for batch in source.read(part):
         for _, due_us, _ in unpack(batch.column("frames")[0].as_py()):
-            assert due_us <= wall_us()
+            assert begun_us < due_us <= wall_us()
+
+
+def test_the_clock_of_a_run_begins_once(tmp_path):
+    first = anchored_pace(tmp_path / "anchor", 2.0, 1_000)
+    assert anchored_pace(tmp_path / "anchor", 2.0, 9_000) == first
+    assert first.due_wall_us(3_000) - first.due_wall_us(1_000) == 1_000
 
 
 def test_only_the_last_row_closes_and_only_the_last_range_is_last(capture, tmp_path):
