@@ -18,13 +18,14 @@ class RestParameters(msgspec.Struct, frozen=True):
     """What rest is. P: chosen on Portugal-Switzerland 2019.
 
     Attributes:
-        bridge_us, bridge_m: a shorter and smaller burst does not end a time of slowness.
+        bridge_us, bridge_m: a shorter and smaller burst does not end a time of slowness: the ball is put right,
+            or tapped to a mate who then kicks it. Less than any restart's way, but that of a throw-in.
         place_m: a ball that stays within this distance was put down (one in hands is carried on).
         travel_us: a kicked ball goes its way within this time.
     """
 
-    bridge_us: int = 400_000
-    bridge_m: float = 1.5
+    bridge_us: int = 1_000_000
+    bridge_m: float = 2.9
     place_m: float = 1.0
     travel_us: int = 1_500_000
 

@@ -186,6 +186,12 @@ def test_the_first_kick_from_the_centre_spot_is_a_kick_off():
     assert found == [("restart.kick_off", "", "home"), ("play.live", "start", "home")]
 
 
+def test_a_kick_off_tapped_to_a_mate_counts_when_he_plays_it():
+    way = [*stay((0.0, 0.0), 3.0), *path((0.0, 0.0), (0.0, 2.0), 0.6), *stay((0.0, 2.0), 0.4)]
+    found = story([*way, *path((0.0, 2.0), (-9.0, 4.0), 1.0)], cast(home_9=(0.4, 0.0), home_10=(-0.5, 2.0)))
+    assert found == [("restart.kick_off", "", "home"), ("play.live", "start", "home")]
+
+
 def test_a_kick_from_the_centre_with_teams_mixed_is_no_kick_off():
     way = [*stay((0.0, 0.0), 3.0), *path((0.0, 0.0), (-8.0, 2.0), 1.0)]
     assert story(way, cast(home_9=(0.4, 0.0), home_10=(20.0, 2.0))) == []
