@@ -129,6 +129,8 @@ class Interception:
         attempt, fact = state.attempt, event.payload
         if attempt is None or event.ts_us <= attempt.ts_us:
             return state, NOTHING
+        if state.gain is not None:
+            return InterceptionState(), NOTHING
         made = attempt.payload
         assert isinstance(fact, Fact)
         assert isinstance(made, Fact)
