@@ -1,6 +1,7 @@
 """Spark is killed in the middle of a match and started again: nothing is lost, nothing is there twice.
 
-The pipeline is a small deterministic one, so that what is tested is the host: offsets, states, epochs, commits.
+In the first tests the pipeline is a small deterministic one, so that what is tested is the host: offsets, states,
+epochs, commits. In the last one it is the real one, from the command line.
 """
 
 from __future__ import annotations
@@ -15,21 +16,29 @@ from pathlib import Path
 
 import pytest
 
+from replay.events import consolidated_events
+from replay.store import read_commits, updates_log
 from tests.app.host_run import BLOCKS, FileCommitter
+from tests.app.test_cli import write_track
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.spark
 
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
-    """A run at speed 4 with a window of one second: 16 s of stream are four batches and a bit of play."""
-    command = [sys.executable, "-m", "tests.app.host_run", str(folder), "4", "1"]
+    """A run at speed 4 with a window of one second: 16 s of stream are four batches."""
     folder.mkdir(exist_ok=True)
-    with (folder / "run.log").open("ab") as log:
+    return launch(folder / "run.log", "tests.app.host_run", folder, 4, 1)
+
+
+def launch(log: Path, module: str, *arguments: object) -> subprocess.Popen[bytes]:
+    """A Python process in a group of its own, so that all of it can be killed."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with log.open("ab") as output:
         return subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=log, stderr=log,
-            start_new_session=True,
-        )  # fmt: skip
+            command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=True
+        )
 
 
 def wait_for(condition, run: subprocess.Popen[bytes], what: str) -> None:
@@ -42,7 +51,7 @@ def wait_for(condition, run: subprocess.Popen[bytes], what: str) -> None:
 
 def in_mid_batch(folder: Path, run: subprocess.Popen[bytes]) -> None:
     """Returns about half a window after the first commit."""
-    wait_for(lambda: list((folder / "commits").glob("*.json")), run, "the first commit")
+    wait_for(lambda: any((folder / "commits").glob("*.json")), run, "the first commit")
     time.sleep(0.6)
 
 
@@ -88,12 +97,12 @@ def check(folder: Path) -> dict:
     return done
 
 
-def finish(run: subprocess.Popen[bytes], folder: Path) -> None:
+def finish(run: subprocess.Popen[bytes], log: Path) -> None:
     try:
         code = run.wait(120)
     finally:
         kill_group(run)
-    assert code == 0, (folder / "run.log").read_text()[-3000:]
+    assert code == 0, log.read_text()[-3000:]
 
 
 def kill_group(run: subprocess.Popen[bytes]) -> None:
@@ -115,10 +124,11 @@ def test_killing_the_engines_worker_in_mid_batch_changes_nothing(tmp_path: Path)
         for pid in workers:
             os.kill(pid, signal.SIGKILL)
     finally:
-        finish(run, folder)
+        finish(run, folder / "run.log")
     assert check(folder)["epoch"] >= 1, "the redo must have begun a new epoch"
 
 
+@pytest.mark.slow
 def test_killing_everything_in_mid_batch_and_starting_again_changes_nothing(tmp_path: Path):
     folder = tmp_path / "store"
     run = start(folder)
@@ -127,5 +137,24 @@ def test_killing_everything_in_mid_batch_and_starting_again_changes_nothing(tmp_
     finally:
         kill_group(run)
     assert not (folder / "done.json").exists(), "the run was over before it was killed"
-    finish(start(folder), folder)
+    finish(start(folder), folder / "run.log")
     assert check(folder)["epoch"] >= 1, "the second run must have begun a new epoch"
+
+
+def test_a_real_match_that_is_killed_and_gone_on_with_has_the_same_events(tmp_path: Path):
+    track = write_track(tmp_path / "track.parquet", 24.0)
+    match = ("--source", track, "--channel", "harsh", "--no-dashboard", "--no-camera", "--store")
+    store, log = tmp_path / "store", tmp_path / "run.log"
+    run = launch(log, "app.cli", "live", *match, store, "--speed", 4, "--window", 1.5)
+    try:
+        in_mid_batch(store, run)
+    finally:
+        kill_group(run)
+    assert not any(commit.meta.ended for commit in read_commits(store)), "it was over before it was killed"
+    finish(launch(log, "app.cli", "live", "--store", store, "--speed", "max", "--no-dashboard"), log)
+    whole = ("app.cli", "live", *match, tmp_path / "whole", "--engine", "inprocess", "--speed", "max")
+    finish(launch(log, *whole), log)
+    assert consolidated_events(store).equals(consolidated_events(tmp_path / "whole"))
+    numbers = updates_log(store)["seq"].to_pylist()
+    assert numbers == list(range(len(numbers))), "an update is missing or there twice"
+    assert len(numbers) > 20
