@@ -16,6 +16,7 @@ from rich.table import Table
 from app.feed import MatchFeed
 from app.latency import Histogram
 from detectors.lane import UpdateRecord
+from detectors.lifecycle import Lifecycle
 
 #: Families whose detection latency is told, and how their kinds begin.
 FAMILIES = {"hit": "hit", "pass": "pass.attempt", "shot": "shot.attempt"}
@@ -49,6 +50,7 @@ def summarize(
         "ended": ended,
         "events": dict(sorted(Counter(event.kind for event in feed.events().values()).items())),
         "detection_latency_ms": detection_latency_ms(updates),
+        "lifecycle": lifecycle(updates, feed.frontier_us()),
         "retractions": sum(update.diff < 0 for update in updates),
         "late": health.late if health else 0,
         "lost": health.lost if health else 0,
@@ -61,6 +63,15 @@ def summarize(
         "lane_latency_ms": feed.latency_summary(),
         "camera": dict(camera) if camera is not None else None,
     }
+
+
+def lifecycle(updates: Sequence[UpdateRecord], frontier_us: int) -> dict[str, int]:
+    """How many events there are in each state (15.8), and how many were amended on the way."""
+    lives = Lifecycle(kept_per_group=len(updates) + 1)
+    lives.apply(updates)
+    lives.advance(frontier_us)
+    states = Counter(entry.state for entry in lives.changes(0, [""]))
+    return {state: states[state] for state in ("tentative", "confirmed", "withdrawn")} | {"amended": lives.amended_ever}
 
 
 def detection_latency_ms(updates: Sequence[UpdateRecord]) -> dict[str, dict[str, float]]:
@@ -88,6 +99,8 @@ def show(summary: Mapping[str, Any], console: Console) -> None:
     table.add_row("Positions", f"{summary['positions']:,}")
     told = ", ".join(f"{summary[name]} {name}" for name in ("retractions", "late", "lost", "duplicates"))
     table.add_row("Ordering", told)
+    states = ", ".join(f"{count} {state}" for state, count in summary["lifecycle"].items())
+    table.add_row("Event states", states)
     refused = ", ".join(f"{count} x {reason}" for reason, count in summary["quarantined"].items())
     table.add_row("Quarantined", refused or "none")
     table.add_row("Events", "\n".join(f"{count:6d}  {kind}" for kind, count in summary["events"].items()))

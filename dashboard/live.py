@@ -19,9 +19,9 @@ from dashboard.feed import CameraPose, Feed
 from dashboard.marks import Mark, marks
 from dashboard.score import Score, ScoreKeeper
 from dashboard.strip import DetectionLatency, Table, strip_tables
-from dashboard.timeline import Entry, State, Timeline
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord, UpdateRecord, View
+from detectors.lifecycle import Entry, Lifecycle, State
 
 #: Events in the first message to a page; its list holds as many.
 ROWS_AT_FIRST: Final = 200
@@ -98,7 +98,7 @@ class LiveState:
         self.feed = feed
         self._lock = threading.Lock()
         self._cursor = 0
-        self._timeline = Timeline()
+        self._timeline = Lifecycle(family_of)
         self._score = ScoreKeeper()
         self._detection = DetectionLatency()
         self._situation: dict[str, deque[EventRecord]] = {

@@ -14,7 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from dashboard.families import title_of
-from dashboard.timeline import Entry, State, Timeline
+from detectors.lifecycle import Entry, Lifecycle, State
 
 #: How long a mark stays on the pitch, event time: long enough to be read, short enough not to clutter.
 WINDOW_US: Final = {"pass": 9_000_000, "shot": 14_000_000, "restart": 14_000_000}
@@ -45,7 +45,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     label: str = ""
 
 
-def marks(timeline: Timeline, now_us: int) -> list[Mark]:
+def marks(timeline: Lifecycle, now_us: int) -> list[Mark]:
     """Everything worth drawing at ``now_us``, oldest first within each shape."""
     passes = timeline.recent("passes", now_us - WINDOW_US["pass"])
     shots = timeline.recent("shots", now_us - WINDOW_US["shot"])

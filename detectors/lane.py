@@ -14,11 +14,15 @@ Messages of an epoch older than the newest one seen are ignored: their stage has
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from detectors.facts import Scalar
+
+#: A follower remembers updates for so long (arrival time): longer than any batch stays open, at any speed.
+LOG_KEPT_US = 900_000_000
 
 
 class EventRecord(msgspec.Struct, frozen=True, gc=False):
@@ -136,8 +140,8 @@ class LaneMessage(msgspec.Struct, frozen=True, gc=False):
 class Follower:
     """Consolidated view of one match's fast lane; pure, no I/O.
 
-    Keeps the events that are asserted now and the log of updates since the frontier, so that a new epoch can
-    take back what the stage before it had sent and never committed.
+    Keeps the events that are asserted now and the log of the last updates, so that a new epoch can take back
+    what the stage before it had sent and never committed.
     """
 
     def __init__(self) -> None:
@@ -149,7 +153,7 @@ class Follower:
         self.view: View | None = None
         self.health: Health | None = None
         self.ended = False
-        self._log: list[UpdateRecord] = []
+        self._log: deque[UpdateRecord] = deque()
 
     def apply(self, message: LaneMessage) -> Sequence[UpdateRecord]:
         """Takes a message; returns the updates that changed the view, withdrawals of superseded ones first.
@@ -172,6 +176,8 @@ class Follower:
             self.next_seq += 1
             self._act(update)
             applied.append(update)
+        while self._log and self._log[0].emitted_us < message.now_us - LOG_KEPT_US:
+            self._log.popleft()
         self.now_us = message.now_us
         self.frontier_us = message.frontier_us
         self.view = message.view or self.view

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dashboard.demo import demo_event
+from dashboard.families import family_of
 from dashboard.marks import WINDOW_US, Mark, marks
-from dashboard.timeline import Timeline
 from detectors.lane import EventRecord, UpdateRecord
+from detectors.lifecycle import Lifecycle
 
 ATTEMPT = demo_event("pass.attempt", 1_000_000, "ball:7", team="home", x_m=1.0, y_m=2.0)
 COMPLETE = demo_event(
@@ -14,7 +15,7 @@ COMPLETE = demo_event(
 
 
 def marks_after(*updates: tuple[int, EventRecord], frontier_us: int = 0, now_us: int = 3_000_000) -> list[Mark]:
-    timeline = Timeline()
+    timeline = Lifecycle(family_of)
     timeline.apply(UpdateRecord(i, diff, now_us, event) for i, (diff, event) in enumerate(updates))
     timeline.advance(frontier_us)
     return marks(timeline, now_us)

@@ -1,4 +1,4 @@
-"""The life of events in the timeline: tentative, confirmed, withdrawn, amended."""
+"""The life of events in the lifecycle: tentative, confirmed, withdrawn, amended."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import msgspec
 
 from dashboard.demo import demo_event
 from dashboard.families import FAMILIES, FAMILY_NAMES, family_of
-from dashboard.timeline import Timeline
 from detectors.lane import EventRecord, UpdateRecord
+from detectors.lifecycle import Lifecycle
 
 PASS = demo_event("pass.attempt", 1_000, "ball:1", team="home", player="home_2")
 
@@ -16,42 +16,42 @@ def log(*updates: tuple[int, EventRecord], at_us: int = 5_000) -> list[UpdateRec
     return [UpdateRecord(i, diff, at_us + i, event) for i, (diff, event) in enumerate(updates)]
 
 
-def state(timeline: Timeline, event: EventRecord = PASS) -> str:
-    entry = timeline.get(event.id, event.kind)
+def state(lifecycle: Lifecycle, event: EventRecord = PASS) -> str:
+    entry = lifecycle.get(event.id, event.kind)
     assert entry is not None
     return entry.state
 
 
 def test_an_asserted_event_is_tentative_until_the_frontier_has_passed_it():
-    timeline = Timeline()
-    timeline.apply(log((1, PASS)))
-    timeline.advance(1_000)
-    assert state(timeline) == "tentative", "an event at the frontier may still change"
-    timeline.advance(1_001)
-    assert state(timeline) == "confirmed"
+    lifecycle = Lifecycle(family_of)
+    lifecycle.apply(log((1, PASS)))
+    lifecycle.advance(1_000)
+    assert state(lifecycle) == "tentative", "an event at the frontier may still change"
+    lifecycle.advance(1_001)
+    assert state(lifecycle) == "confirmed"
 
 
 def test_an_event_asserted_below_the_frontier_is_confirmed_at_once():
-    timeline = Timeline()
-    timeline.advance(2_000)
-    timeline.apply(log((1, PASS)))
-    assert state(timeline) == "confirmed"
+    lifecycle = Lifecycle(family_of)
+    lifecycle.advance(2_000)
+    lifecycle.apply(log((1, PASS)))
+    assert state(lifecycle) == "confirmed"
 
 
 def test_a_withdrawn_event_stays_withdrawn_when_the_frontier_passes():
-    timeline = Timeline()
-    timeline.apply(log((1, PASS), (-1, PASS)))
-    timeline.advance(9_000)
-    assert state(timeline) == "withdrawn"
-    assert timeline.totals["pass.attempt"] == 0
-    assert timeline.withdrawn_ever == 1
+    lifecycle = Lifecycle(family_of)
+    lifecycle.apply(log((1, PASS), (-1, PASS)))
+    lifecycle.advance(9_000)
+    assert state(lifecycle) == "withdrawn"
+    assert lifecycle.totals["pass.attempt"] == 0
+    assert lifecycle.withdrawn_ever == 1
 
 
 def test_an_amendment_keeps_the_event_and_counts_as_revision():
     better = msgspec.structs.replace(PASS, x_m=3.0)
-    timeline = Timeline()
-    timeline.apply(log((1, PASS), (-1, PASS), (1, better)))
-    entry = timeline.get(PASS.id, PASS.kind)
+    lifecycle = Lifecycle(family_of)
+    lifecycle.apply(log((1, PASS), (-1, PASS), (1, better)))
+    entry = lifecycle.get(PASS.id, PASS.kind)
     assert entry is not None
     assert (entry.state, entry.revision, entry.record.x_m) == ("tentative", 1, 3.0)
     assert entry.emitted_us == 5_000, "the event is known since its first assertion"
@@ -60,73 +60,73 @@ def test_an_amendment_keeps_the_event_and_counts_as_revision():
 
 def test_an_amendment_that_asserts_before_it_withdraws_ends_the_same():
     better = msgspec.structs.replace(PASS, x_m=3.0)
-    timeline = Timeline()
-    timeline.apply(log((1, PASS), (1, better), (-1, PASS)))
-    entry = timeline.get(PASS.id, PASS.kind)
+    lifecycle = Lifecycle(family_of)
+    lifecycle.apply(log((1, PASS), (1, better), (-1, PASS)))
+    entry = lifecycle.get(PASS.id, PASS.kind)
     assert entry is not None
     assert (entry.state, entry.revision, entry.record) == ("tentative", 1, better)
 
 
 def test_the_same_record_asserted_again_is_no_amendment():
-    timeline = Timeline()
-    timeline.apply(log((1, PASS), (-1, PASS), (1, PASS)))
-    entry = timeline.get(PASS.id, PASS.kind)
+    lifecycle = Lifecycle(family_of)
+    lifecycle.apply(log((1, PASS), (-1, PASS), (1, PASS)))
+    entry = lifecycle.get(PASS.id, PASS.kind)
     assert entry is not None
     assert (entry.state, entry.revision) == ("tentative", 0)
-    assert timeline.amended_ever == 0
+    assert lifecycle.amended_ever == 0
 
 
 def test_an_event_amended_to_a_later_time_waits_for_the_frontier_to_pass_that_time():
     later = msgspec.structs.replace(PASS, ts_us=3_000)
-    timeline = Timeline()
-    timeline.apply(log((1, PASS), (-1, PASS), (1, later)))
-    timeline.advance(2_000)
-    assert state(timeline) == "tentative"
-    timeline.advance(3_001)
-    assert state(timeline) == "confirmed"
+    lifecycle = Lifecycle(family_of)
+    lifecycle.apply(log((1, PASS), (-1, PASS), (1, later)))
+    lifecycle.advance(2_000)
+    assert state(lifecycle) == "tentative"
+    lifecycle.advance(3_001)
+    assert state(lifecycle) == "confirmed"
 
 
 def test_a_frontier_that_goes_back_takes_no_confirmation_away():
-    timeline = Timeline()
-    timeline.apply(log((1, PASS)))
-    timeline.advance(2_000)
-    timeline.advance(500)
-    assert state(timeline) == "confirmed"
+    lifecycle = Lifecycle(family_of)
+    lifecycle.apply(log((1, PASS)))
+    lifecycle.advance(2_000)
+    lifecycle.advance(500)
+    assert state(lifecycle) == "confirmed"
 
 
 def test_a_confirmed_event_of_a_replaced_stage_can_be_taken_back():
-    timeline = Timeline()
-    timeline.apply(log((1, PASS)))
-    timeline.advance(2_000)
-    timeline.apply(log((-1, PASS)))
-    assert state(timeline) == "withdrawn"
+    lifecycle = Lifecycle(family_of)
+    lifecycle.apply(log((1, PASS)))
+    lifecycle.advance(2_000)
+    lifecycle.apply(log((-1, PASS)))
+    assert state(lifecycle) == "withdrawn"
 
 
 def test_changes_come_once_and_in_order():
     first, second = PASS, demo_event("shot.attempt", 1_500, "ball:2")
-    timeline = Timeline()
-    timeline.apply(log((1, first), (1, second)))
-    seen = timeline.changes(0, FAMILY_NAMES, 10)
+    lifecycle = Lifecycle(family_of)
+    lifecycle.apply(log((1, first), (1, second)))
+    seen = lifecycle.changes(0, FAMILY_NAMES, 10)
     assert [entry.record.id for entry in seen] == [first.id, second.id]
-    assert timeline.changes(timeline.version, FAMILY_NAMES) == []
-    before = timeline.version
-    timeline.advance(1_200)
-    assert [(e.record.id, e.state) for e in timeline.changes(before, FAMILY_NAMES)] == [(first.id, "confirmed")]
+    assert lifecycle.changes(lifecycle.version, FAMILY_NAMES) == []
+    before = lifecycle.version
+    lifecycle.advance(1_200)
+    assert [(e.record.id, e.state) for e in lifecycle.changes(before, FAMILY_NAMES)] == [(first.id, "confirmed")]
 
 
 def test_only_families_that_were_asked_for_come():
-    timeline = Timeline()
-    timeline.apply(log((1, PASS), (1, demo_event("area.enter", 1_100, "ball:3"))))
-    assert [e.record.kind for e in timeline.changes(0, {"areas"})] == ["area.enter"]
+    lifecycle = Lifecycle(family_of)
+    lifecycle.apply(log((1, PASS), (1, demo_event("area.enter", 1_100, "ball:3"))))
+    assert [e.record.kind for e in lifecycle.changes(0, {"areas"})] == ["area.enter"]
 
 
 def test_memory_is_bounded_for_each_family_and_totals_are_not_affected():
-    timeline = Timeline(kept_per_family=10)
-    timeline.apply(log(*((1, demo_event("touch", t, f"ball:{t}")) for t in range(50)), (1, PASS)))
-    assert len(timeline.changes(0, FAMILY_NAMES, 100)) == 11
-    assert timeline.totals["touch"] == 50
-    timeline.apply(log((-1, demo_event("touch", 0, "ball:0"))))
-    assert timeline.totals["touch"] == 49, "an event that is no longer kept still counts"
+    lifecycle = Lifecycle(family_of, kept_per_group=10)
+    lifecycle.apply(log(*((1, demo_event("touch", t, f"ball:{t}")) for t in range(50)), (1, PASS)))
+    assert len(lifecycle.changes(0, FAMILY_NAMES, 100)) == 11
+    assert lifecycle.totals["touch"] == 50
+    lifecycle.apply(log((-1, demo_event("touch", 0, "ball:0"))))
+    assert lifecycle.totals["touch"] == 49, "an event that is no longer kept still counts"
 
 
 def test_every_family_has_its_kinds_and_dense_ones_are_hidden_at_first():

@@ -1,4 +1,4 @@
-"""The timeline: the update log folded into events with a life.
+"""15.8, the life of an event: the update log and the frontier folded into events with a state.
 
 Theory of operation
 -------------------
@@ -13,26 +13,25 @@ The log says only +1 and -1. What a person wants to see is each event once, with
 A -1 that names another record than the one held is the tail of an amendment that came in the other order, and
 changes nothing (as in ``detectors.lane.Follower``).
 
-Each change gets the next *version*, so that a page which knows version v asks for what came after. Memory is
-bounded: each family keeps its newest entries. Nothing that is counted (score, totals) depends on what is kept.
+Each change gets the next *version*, so that a reader that knows version v asks for what came after. Memory is
+bounded: each group of kinds keeps its newest entries. Nothing that is counted (score, totals) depends on what is kept.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final, Literal
 
 import msgspec
 
-from dashboard.families import FAMILY_NAMES, family_of
 from detectors.lane import EventRecord, UpdateRecord
 
 State = Literal["tentative", "confirmed", "withdrawn"]
 
-#: Entries kept of one family: a whole match of passes with their outcomes, some minutes of touches.
-KEPT_PER_FAMILY: Final = 3_000
+#: Entries kept of one group, if the owner does not say: a match of passes and their outcomes, minutes of touches.
+KEPT_PER_GROUP: Final = 3_000
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -49,20 +48,30 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     version: int
 
 
-class Timeline:
-    """Events of one match with their states. Not thread safe; its owner locks."""
+class Lifecycle:
+    """Events of one match with their states. Not thread safe; its owner locks.
 
-    def __init__(self, kept_per_family: int = KEPT_PER_FAMILY) -> None:
-        assert kept_per_family > 0
+    Every published event has exactly one state at any time, and in the end exactly one of confirmed and withdrawn.
+
+    Args:
+        group_of: group of a kind; what is asked for and forgotten goes by groups. Default: all in one.
+        kept_per_group: newest entries kept of each.
+    """
+
+    def __init__(
+        self, group_of: Callable[[str], str] = lambda kind: "", kept_per_group: int = KEPT_PER_GROUP
+    ) -> None:
+        assert kept_per_group > 0
+        self._group_of = group_of
         self.version = 0
         self.frontier_us = -(2**62)
         #: Sum of diffs by kind: how many events of the kind are held true now.
         self.totals: Counter[str] = Counter()
         self.withdrawn_ever = 0
         self.amended_ever = 0
-        self._kept_per_family = kept_per_family
+        self._kept_per_group = kept_per_group
         # Dicts keep the order of insertion, and a changed entry is inserted anew: so each is sorted by version.
-        self._families: dict[str, dict[str, Entry]] = {name: {} for name in FAMILY_NAMES}
+        self._groups: dict[str, dict[str, Entry]] = {}
         self._open: list[tuple[int, str, str]] = []
 
     def apply(self, updates: Iterable[UpdateRecord]) -> None:
@@ -79,27 +88,25 @@ class Timeline:
         """Confirms every held event below ``frontier_us``. A lower frontier than before changes nothing."""
         self.frontier_us = max(self.frontier_us, frontier_us)
         while self._open and self._open[0][0] < self.frontier_us:
-            ts_us, family, event_id = heapq.heappop(self._open)
-            entry = self._families[family].get(event_id)
+            ts_us, group, event_id = heapq.heappop(self._open)
+            entry = self._groups[group].get(event_id)
             if entry is not None and entry.state == "tentative" and entry.record.ts_us == ts_us:
-                self._put(family, entry, state="confirmed")
+                self._put(group, entry, state="confirmed")
 
     def get(self, event_id: str, kind: str) -> Entry | None:
         """The entry of an event, or None if it was never seen or is no longer kept."""
-        return self._families[family_of(kind)].get(event_id)
+        return self._groups.get(self._group_of(kind), {}).get(event_id)
 
-    def changes(self, since: int, families: Collection[str], limit: int | None = None) -> list[Entry]:
-        """Entries of ``families`` that changed after version ``since``, oldest change first.
+    def changes(self, since: int, groups: Collection[str], limit: int | None = None) -> list[Entry]:
+        """Entries of ``groups`` that changed after version ``since``, oldest change first.
 
         A page that is being opened may ask for the newest ``limit`` only. One that goes on may not: it would
         never hear of what was left out.
         """
         found: list[Entry] = []
-        for name in FAMILY_NAMES:
-            if name not in families:
-                continue
+        for name in groups:
             newest: list[Entry] = []
-            for entry in reversed(self._families[name].values()):
+            for entry in reversed(self._groups.get(name, {}).values()):
                 if entry.version <= since or len(newest) == limit:
                     break
                 newest.append(entry)
@@ -107,15 +114,15 @@ class Timeline:
         found.sort(key=lambda entry: entry.version)
         return found if limit is None else found[-limit:]
 
-    def recent(self, family: str, from_us: int) -> list[Entry]:
-        """Entries of a family that happened at or after ``from_us``, sorted by event time.
+    def recent(self, group: str, from_us: int) -> list[Entry]:
+        """Entries of a group that happened at or after ``from_us``, sorted by event time.
 
         Looks at the newest changed first and stops after a run of old ones: an old event may change late, but
         the page draws only what happened within seconds.
         """
         found: list[Entry] = []
         old = 0
-        for entry in reversed(self._families[family].values()):
+        for entry in reversed(self._groups.get(group, {}).values()):
             if entry.record.ts_us >= from_us:
                 found.append(entry)
             else:
@@ -126,8 +133,8 @@ class Timeline:
 
     def _assert(self, update: UpdateRecord) -> None:
         record = update.event
-        family = family_of(record.kind)
-        before = self._families[family].get(record.id)
+        group = self._group_of(record.kind)
+        before = self._groups.get(group, {}).get(record.id)
         state: State = "confirmed" if record.ts_us < self.frontier_us else "tentative"
         amended = before is not None and before.record != record
         self.amended_ever += amended
@@ -139,22 +146,22 @@ class Timeline:
             update.emitted_us,
             0,
         )
-        self._put(family, entry)
+        self._put(group, entry)
         if state == "tentative":
-            heapq.heappush(self._open, (record.ts_us, family, record.id))
+            heapq.heappush(self._open, (record.ts_us, group, record.id))
 
     def _withdraw(self, update: UpdateRecord) -> None:
         self.withdrawn_ever += 1
-        family = family_of(update.event.kind)
-        entry = self._families[family].get(update.event.id)
+        group = self._group_of(update.event.kind)
+        entry = self._groups.get(group, {}).get(update.event.id)
         if entry is not None and entry.state != "withdrawn" and entry.record == update.event:
-            self._put(family, entry, state="withdrawn", changed_us=update.emitted_us)
+            self._put(group, entry, state="withdrawn", changed_us=update.emitted_us)
 
-    def _put(self, family: str, entry: Entry, **changes: object) -> None:
-        """Stores an entry as the newest change of its family, and forgets the oldest if there are too many."""
+    def _put(self, group: str, entry: Entry, **changes: object) -> None:
+        """Stores an entry as the newest change of its group, and forgets the oldest if there are too many."""
         self.version += 1
-        kept = self._families[family]
+        kept = self._groups.setdefault(group, {})
         kept.pop(entry.record.id, None)
         kept[entry.record.id] = msgspec.structs.replace(entry, version=self.version, **changes)
-        if len(kept) > self._kept_per_family:
+        if len(kept) > self._kept_per_group:
             del kept[next(iter(kept))]
