@@ -1,4 +1,4 @@
-"""What the hosts hand to the match store."""
+"""What the hosts share: whom they hand a closed batch to, and how they fail."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import pyarrow as pa
+
+
+class HostError(RuntimeError):
+    """The host cannot go on; the message has the reason. What is committed stays, and can be gone on with."""
 
 
 class Committer(Protocol):

@@ -60,7 +60,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
             host.run(stop)
         took_s = time.monotonic() - began_s
         ended = match.offset_us() >= match.capture.end_us
-        if ended and took_s and match.offset_us() > began_us and not feed.wait_ended(10):
+        if ended and match.offset_us() > began_us and not feed.wait_ended(10):
             raise LiveError("the last message of the match did not reach the hub")
     summary = summarize(
         feed,
@@ -95,7 +95,7 @@ def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
 @contextmanager
 def _spark_host(settings: LiveSettings, match: Match, hub: Hub, options: PipelineOptions) -> Iterator[Host]:
     from app.spark_host import HostConfig, SparkHost
-    from app.spark_session import start_session
+    from app.spark_session import start_session, stop_session
 
     capture, folder = match.capture, match.folder / "spark"
     session = start_session(find_java(os.environ), folder / "spark.log", slots=2)
@@ -111,7 +111,7 @@ def _spark_host(settings: LiveSettings, match: Match, hub: Hub, options: Pipelin
         host.warm_up(_warming(stage, capture.path))
         yield host
     finally:
-        session.stop()
+        stop_session(session)
 
 
 def _warming(stage: StageConfig, capture: Path) -> Callable[[], None]:

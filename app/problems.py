@@ -15,6 +15,7 @@ def one_line(error: Exception) -> str:
 
 def _problems() -> tuple[type[Exception], ...]:
     # Imported when something went wrong, so that `touchline --help` does not load the house.
+    from app.commits import HostError
     from app.export import ExportError
     from app.hub import HubError
     from app.java import JavaNotFoundError
@@ -31,6 +32,6 @@ def _problems() -> tuple[type[Exception], ...]:
     from replay.store import StoreError
 
     return (
-        ExportError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError, HeadServerError,
+        ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError, HeadServerError,
         ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, SimulatorError, StoreError,
     )  # fmt: skip

@@ -24,21 +24,18 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from app import spark_source, spark_stage
-from app.commits import Committer
+from app.commits import Committer, HostError
 from app.state_store import StateStore
 
 _POLL_S = 0.1
 _MAX_FAILURES_WITHOUT_PROGRESS = 3
 _log = logging.getLogger(__name__)
-
-
-class HostError(RuntimeError):
-    """The query failed again and again at the same place; the message has Spark's reason."""
 
 
 class HostConfig(msgspec.Struct, frozen=True):
@@ -102,7 +99,7 @@ class SparkHost:
         """Returns when the capture's end is reached and committed, or ``stop`` was set and the batch is closed.
 
         Raises:
-            HostError: the query keeps failing.
+            HostError: the query keeps failing, or Spark is gone.
         """
         self._config.stop_flag.unlink(missing_ok=True)
         self._config.anchor.unlink(missing_ok=True)
@@ -117,6 +114,11 @@ class SparkHost:
                 _log.warning("the query failed and is started again: %s", _first_line(error))
                 if failures >= _MAX_FAILURES_WITHOUT_PROGRESS:
                     raise HostError(f"the query failed {failures} times in a row: {_first_line(error)}") from error
+            except (Py4JError, ConnectionError) as error:
+                raise HostError(
+                    f"Spark's process is gone; its log is in {self._config.folder}. Start again with the same "
+                    "--store to go on"
+                ) from error
 
     def _start(self) -> StreamingQuery:
         config = self._config

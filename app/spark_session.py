@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from app.java import Java
@@ -67,6 +68,12 @@ def start_session(java: Java, log: Path, slots: int, extra: dict[str, str] | Non
         builder = builder.config(key, value)
     with _output_to(log):
         return builder.getOrCreate()
+
+
+def stop_session(session: SparkSession) -> None:
+    """Ends Spark; if its process is gone already, there is nothing left to end."""
+    with suppress(Py4JError, ConnectionError):
+        session.stop()
 
 
 @contextmanager
