@@ -17,6 +17,7 @@ from middleware.oracle import published
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from replay.channel import Transmission, channel_named, transmit
 from replay.recording import Recording, stretch
+from replay.simulator import Simulation, simulate
 from replay.tracking import read_tracking
 
 MEMORY_US = 3_000_000
@@ -83,6 +84,17 @@ def test_oracle_a_real_match_through_a_channel_gives_the_events_of_the_sorted_st
     lost = engine.take_lost()
     expected = oracle(transmission)
     assert not lost, f"{len(lost)} lost: memory is longer than the worst delay of {channel}"
+    assert len(expected) > 100
+    assert found == expected, explain(found, expected)
+
+
+@pytest.mark.parametrize(("channel", "alpha", "mode"), [("rtls", 0.0, "on-demand"), ("harsh", 0.5, "full")])
+def test_oracle_generated_radio_streams_obey_it_too(channel: str, alpha: float, mode: str):
+    recording, _ = simulate(Simulation(duration_s=15.0))
+    transmission = transmit(recording, channel_named(channel), 8)
+    found, engine = run(transmission, alpha, mode)
+    expected = oracle(transmission)
+    assert not engine.take_lost()
     assert len(expected) > 100
     assert found == expected, explain(found, expected)
 
