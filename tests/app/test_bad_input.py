@@ -1,0 +1,108 @@
+"""Rubbish in a tracking file: each record is kept out with its reason, and the match is the match without it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from app.pipeline import MatchPipeline
+from detectors.lane import EventRecord, Follower
+from replay.capture import Capture
+from replay.simulator import Simulation, simulate
+from replay.sources import prepare_capture
+
+COLUMNS = ("t_ms", "object_id", "team", "x", "y", "z")
+TYPES = (pa.float64(), pa.string(), pa.string(), pa.float64(), pa.float64(), pa.float64())
+
+#: Row of rubbish -> a word of the reason it must be given.
+RUBBISH = {
+    (10_030.0, "ball", "ball", math.nan, 0.0, 0.1): "not a number",
+    (10_070.0, "home_7", "home", 1_000.0, 0.0, 0.0): "outside the tracking volume",
+    (10_110.0, "away_9", "away", 3.0, math.inf, 0.0): "not a number",
+    (2_000.0, "home_4", "home", 0.0, 0.0, 0.0): "does not increase",
+    (10_190.0, "home_99", "home", 0.0, 0.0, 0.0): "not on the match sheet",
+    (math.nan, "home_5", "home", 0.0, 0.0, 0.0): "no usable time",
+    (10_230.0, "", "home", 0.0, 0.0, 0.0): "no object id",
+}
+
+
+def rows_of_a_match() -> list[tuple]:
+    recording, _ = simulate(Simulation(duration_s=20.0, ball_hz=25, body_hz=25, limbs=(), noise_m=0.005))
+    rows = []
+    for track in recording.tracks:
+        team = track.transmitter.partition("_")[0]
+        for t, x, y, z in zip(track.ts_us, track.x_m, track.y_m, track.z_m, strict=True):
+            rows.append((float(round(t / 40_000) * 40), track.transmitter, team, float(x), float(y), float(z)))
+    rows.sort(key=lambda row: row[0])
+    return list({row[:2]: row for row in rows}.values())
+
+
+def write(folder: Path, rows: list[tuple]) -> Path:
+    folder.mkdir()
+    columns = zip(*rows, strict=True)
+    table = {name: pa.array(column, kind) for name, column, kind in zip(COLUMNS, columns, TYPES, strict=True)}
+    pq.write_table(pa.table(table), folder / "match.parquet")
+    players = sorted({row[1] for row in rows if row[1].startswith(("home", "away")) and row[1] != "home_99"})
+    sheet = {"players": [{"object_id": name, "name": name} for name in players]}
+    (folder / "metadata.json").write_text(json.dumps(sheet), encoding="utf-8")
+    return folder / "match.parquet"
+
+
+def play(file: Path, channel: str) -> tuple[dict[str, EventRecord], Counter[str], Capture]:
+    """Plays a file; returns what stands in the end, the reasons of the quarantine, and the capture."""
+    capture = Capture.open(prepare_capture(str(file), channel, 1, file.with_suffix(".arrow")))
+    pipeline, follower = MatchPipeline(capture.sheet), Follower()
+    for arrival_us, payload in capture.payloads(capture.begin_us, capture.end_us):
+        if message := pipeline.push(payload, arrival_us):
+            follower.apply(message)
+    follower.apply(pipeline.finish())
+    reasons = Counter(pipeline.take_tables()["quarantine"].column("reason").to_pylist())
+    reasons.update(rejected.reason for rejected in capture.rejected)
+    return follower.events, reasons, capture
+
+
+@pytest.fixture(scope="module")
+def matches(tmp_path_factory) -> tuple[Path, Path]:
+    """The same match clean, and with rubbish in the middle and every fifth row doubled."""
+    folder, rows = tmp_path_factory.mktemp("bad_input"), rows_of_a_match()
+    doubled = [copy for n, row in enumerate(rows) for copy in ([row, row] if n % 5 == 0 else [row])]
+    middle = len(doubled) // 2
+    return write(folder / "clean", rows), write(folder / "rubbish", doubled[:middle] + [*RUBBISH] + doubled[middle:])
+
+
+@pytest.mark.parametrize("channel", ["none", "rtls"])
+def test_every_record_of_rubbish_is_kept_out_with_its_reason_and_nothing_else_is_lost(matches, channel):
+    clean, dirty = matches
+    expected, none, _ = play(clean, channel)
+    found, reasons, _ = play(dirty, channel)
+    assert not none
+    for row, word in RUBBISH.items():
+        assert any(word in reason for reason in reasons), f"{row}: no reason with {word!r} in {dict(reasons)}"
+    assert len(expected) > 50
+    if channel == "none":
+        assert found == expected
+    else:
+        assert {e.id for e in found.values() if e.kind == "hit"} == {e.id for e in expected.values() if e.kind == "hit"}
+
+
+def test_bytes_that_are_no_block_are_kept_out_and_the_match_goes_on(matches):
+    clean, _ = matches
+    expected, _, capture = play(clean, "none")
+    pipeline, follower = MatchPipeline(capture.sheet), Follower()
+    for n, (arrival_us, payload) in enumerate(capture.payloads(capture.begin_us, capture.end_us)):
+        if n % 50 == 0:
+            pipeline.push(b"\x00rubbish", arrival_us)
+            pipeline.push(payload[: len(payload) // 2], arrival_us)
+        if message := pipeline.push(payload, arrival_us):
+            follower.apply(message)
+    follower.apply(pipeline.finish())
+    quarantine = pipeline.take_tables()["quarantine"].to_pylist()
+    assert len(quarantine) == 2 * len(range(0, len(capture), 50))
+    assert all("block that arrived at" in row["record"] and row["reason"] for row in quarantine)
+    assert dict(follower.events) == expected
