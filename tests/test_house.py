@@ -25,6 +25,15 @@ def test_imports_go_to_lower_ranks_only():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("command", [["ruff", "check", "."], ["mypy"]], ids=["ruff", "mypy"])
+def test_the_code_is_clean(command: list[str]):
+    tool = shutil.which(command[0], path=str(Path(sys.executable).parent))
+    if tool is None:
+        pytest.skip(f"{command[0]} is not installed")
+    done = subprocess.run([tool, *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("path", PURE, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_pure_folders_have_no_clock_chance_or_output(path: Path):
     tree = ast.parse(path.read_text(encoding="utf-8"))

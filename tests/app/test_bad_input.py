@@ -73,7 +73,7 @@ def matches(tmp_path_factory) -> tuple[Path, Path]:
     folder, rows = tmp_path_factory.mktemp("bad_input"), rows_of_a_match()
     doubled = [copy for n, row in enumerate(rows) for copy in ([row, row] if n % 5 == 0 else [row])]
     middle = len(doubled) // 2
-    return write(folder / "clean", rows), write(folder / "rubbish", doubled[:middle] + [*RUBBISH] + doubled[middle:])
+    return write(folder / "clean", rows), write(folder / "rubbish", [*doubled[:middle], *RUBBISH, *doubled[middle:]])
 
 
 @pytest.mark.parametrize("channel", ["none", "rtls"])

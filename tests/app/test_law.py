@@ -1,4 +1,4 @@
-"""The law on football: a real match, and radio disorder, give the events of the sorted stream (oracle, differential)."""
+"""The law on football: through radio disorder come the events of the sorted stream (oracle, differential)."""
 
 from __future__ import annotations
 
