@@ -114,7 +114,7 @@ def _make(settings: LiveSettings, console: Console) -> tuple[MatchStore, Capture
     folder = settings.store
     if folder is not None and folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise StoreError(f"{folder}: is neither empty nor a match store; choose another --store")
-    parent = folder.parent if folder is not None else Path("matches")
+    parent = folder.parent if folder is not None else Path("matches").resolve()
     draft = parent / f".capture-{os.getpid()}.arrow"
     try:
         capture = _captured(settings, draft, console)

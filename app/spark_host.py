@@ -16,11 +16,11 @@ If the query fails, it is started again on the spot, as long as it gets further 
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -34,6 +34,8 @@ from app.commits import Committer, HostError
 from app.state_store import StateStore
 
 _POLL_S = 0.1
+_WARM_UP_BATCHES = 8
+_WARM_UP_WINDOW_US = 200_000
 _MAX_FAILURES_WITHOUT_PROGRESS = 3
 _log = logging.getLogger(__name__)
 
@@ -87,13 +89,30 @@ class SparkHost:
         environment["TOUCHLINE_ROLE"] = "engine"
 
     def warm_up(self, work: Callable[[], None]) -> None:
-        """Starts the engine's worker and has it do ``work`` (imports, compilation), before the clock runs."""
+        """Plays a few tiny batches for nothing, before the clock runs; the engine's worker does ``work`` in the first.
 
-        def stage(batches: Any) -> Any:
-            work()
-            yield from batches
+        Workers are started, modules imported, and the paths through Spark that lie between two batches compiled:
+        cold, a turn-around takes twice as long and more.
+        """
+        begin_us = self._config.stage.begin_us
+        folder = self._config.folder / "warm-up"
+        shutil.rmtree(folder, ignore_errors=True)
+        stop_us = min(begin_us + _WARM_UP_BATCHES * _WARM_UP_WINDOW_US, self._config.stop_us)
+        config = msgspec.structs.replace(
+            self._config, folder=folder, speed=0.0, window_us=_WARM_UP_WINDOW_US, stop_us=stop_us
+        )
 
-        self._session.range(1, numPartitions=1).mapInArrow(stage, "id bigint").collect()
+        def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            starts = [start for batch in batches for start in batch.column("start_us").to_pylist()]
+            if begin_us in starts:
+                work()
+            yield from ()
+
+        def ignore(frame: DataFrame, batch_id: int) -> None:
+            frame.collect()
+
+        self._start(config, stage, ignore).awaitTermination()
+        shutil.rmtree(folder, ignore_errors=True)
 
     def run(self, stop: threading.Event) -> None:
         """Returns when the capture's end is reached and committed, or ``stop`` was set and the batch is closed.
@@ -107,7 +126,8 @@ class SparkHost:
         while True:
             before = self._progress
             try:
-                self._wait(self._start(), stop)
+                stage = spark_stage.engine_stage(self._config.stage)
+                self._wait(self._start(self._config, stage, self._commit), stop)
                 return
             except PySparkException as error:
                 failures = 1 if self._progress > before else failures + 1
@@ -120,8 +140,12 @@ class SparkHost:
                     "--store to go on"
                 ) from error
 
-    def _start(self) -> StreamingQuery:
-        config = self._config
+    def _start(
+        self,
+        config: HostConfig,
+        stage: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+        sink: Callable[[DataFrame, int], None],
+    ) -> StreamingQuery:
         rows = (
             self._session.readStream.format(config.source)
             .option("capture", str(config.capture))
@@ -132,9 +156,9 @@ class SparkHost:
             .option("anchor", str(config.anchor))
             .load()
         )
-        results = rows.mapInArrow(spark_stage.engine_stage(config.stage), spark_stage.SCHEMA)
+        results = rows.mapInArrow(stage, spark_stage.SCHEMA)
         return (
-            results.writeStream.foreachBatch(self._commit)
+            results.writeStream.foreachBatch(sink)
             .option("checkpointLocation", str(config.folder / "checkpoint"))
             .trigger(availableNow=True)
             .start()
