@@ -52,7 +52,12 @@ class Entry(msgspec.Struct, gc=False):
 
 
 class Counters:
-    """What a unit has done since it began."""
+    """What a unit has done since it began.
+
+    ``stepped``, ``redone``: inputs given to the detector for the first time, and again. ``late``: inputs that came
+    later than the whole slack, so that pure buffering would have missed their place too. ``retracted``: events
+    taken back.
+    """
 
     __slots__ = ("late", "redone", "retracted", "stepped")
 
@@ -167,7 +172,8 @@ class OrderingUnit:
         self._entries.insert(at, entry)
         if at < self._aep:
             self._aep += 1
-            self.counters.late += 1
+            if key[0] + self.slack.k_us <= self.clk_us:
+                self.counters.late += 1
             self._mark(key)
 
     def _remove(self, event: Event, key: Key) -> None:
