@@ -40,7 +40,7 @@ def live(
         str | None,
         Given(help="Radio channel between tags and gateway: none, rtls, wifi, harsh. Default rtls for sim, else none."),
     ] = None,
-    seed: Annotated[int | None, Given(help="Seed of simulation and channel. Default 12.")] = None,
+    seed: Annotated[int | None, Given(help="Seed of simulation and channel. Default 18.")] = None,
     speed: Annotated[str | None, Given(help="1, 4 or max. Default 1.")] = None,
     duration: Annotated[float | None, Given(help="Seconds of the match to play. Default all of it.")] = None,
     store: Annotated[
@@ -57,7 +57,7 @@ def live(
         str | None, Given(help="How to take back: full or on-demand (only what changed). Default on-demand.")
     ] = None,
     window: Annotated[
-        float | None, Given(help="Wall seconds between commits, 1 to 120. Default 10.", show_default=False)
+        float | None, Given(help="Wall seconds between commits, 1 to 120. Default 20.", show_default=False)
     ] = None,
     dashboard: Annotated[bool, Given(help="Serve the live page.")] = True,
     port: Annotated[int | None, Given(help="Port of the live page, 0 for a free one. Default 8050.")] = None,
