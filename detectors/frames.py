@@ -12,6 +12,8 @@ out: it is stale (hierarchy 1.7).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from detectors.inputs import MatchSheet
@@ -68,23 +70,31 @@ class FrameFusion:
 
     def step(self, state: Now, event: Event) -> Step[Now]:
         """Takes a sample of a player or of the ball."""
+        return self.step_run(state, (event,))
+
+    def step_run(self, state: Now, events: Sequence[Event]) -> Step[Now]:
+        """Takes samples in order: the fold of ``step`` over them, with one copy of what was seen."""
         out: list[Event] = []
-        ts_us, latest = event.ts_us, state.latest
-        instant_us, fresh, framed_us = state.instant_us, state.fresh, state.framed_us
-        if ts_us > instant_us:
-            if fresh and framed_us < instant_us and ts_us - instant_us <= self.spec.horizon_us:
+        latest = dict(state.latest)
+        instant_us, fresh, framed_us, last_tick = state.instant_us, state.fresh, state.framed_us, state.tick
+        for event in events:
+            ts_us = event.ts_us
+            if ts_us > instant_us:
+                if fresh and framed_us < instant_us and ts_us - instant_us <= self.spec.horizon_us:
+                    latest, framed_us = self._close(latest, instant_us, framed_us, out)
+                instant_us, fresh = ts_us, 0
+            name = "ball" if event.kind == "ball.state" else event.source
+            before = latest.get(name)
+            latest[name] = event
+            if before is None or before.ts_us < ts_us:
+                fresh += 1
+            if fresh == len(latest) and framed_us > _NEVER_US:
                 latest, framed_us = self._close(latest, instant_us, framed_us, out)
-            instant_us, fresh = ts_us, 0
-        name = "ball" if event.kind == "ball.state" else event.source
-        before = latest.get(name)
-        latest = {**latest, name: event}
-        fresh += before is None or before.ts_us < ts_us
-        if fresh == len(latest) and framed_us > _NEVER_US:
-            latest, framed_us = self._close(latest, instant_us, framed_us, out)
-        tick = ts_us // self.parameters.tick_us
-        if tick > state.tick:
-            out.append(Event("clock.tick", ts_us, "clock", tick, _tick(latest)))
-        return Now(latest, instant_us, fresh, framed_us, max(tick, state.tick)), out or NOTHING
+            tick = ts_us // self.parameters.tick_us
+            if tick > last_tick:
+                out.append(Event("clock.tick", ts_us, "clock", tick, _tick(latest)))
+                last_tick = tick
+        return Now(latest, instant_us, fresh, framed_us, last_tick), out or NOTHING
 
     def _close(
         self, latest: dict[str, Event], instant_us: int, framed_us: int, out: list[Event]

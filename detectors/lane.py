@@ -88,8 +88,9 @@ class Health(msgspec.Struct, frozen=True, gc=False):
     """How the ordering is doing, since the start of the match unless said otherwise.
 
     ``slack_us`` and ``alpha`` are by unit (detector name; of keyed units the greatest K). ``buffered`` is the
-    number of events now waiting, ``held`` of those kept for repair. ``late`` counts inputs of units that came later
-    than the whole slack K and were repaired, ``lost`` inputs that came past the bound of memory. ``retractions`` counts published -1 updates.
+    number of events now waiting, ``held`` of those kept for repair. ``late`` counts inputs of units that came
+    later than the whole slack K and were repaired, ``lost`` inputs that came past the bound of memory.
+    ``retractions`` counts published -1 updates.
     """
 
     clk_us: int

@@ -65,8 +65,9 @@ class OpticalAdapter:
         packets = event.payload
         assert isinstance(packets, tuple)
         tracks = dict(state.tracks)
-        balls, now = state.balls, state.now
+        balls = state.balls
         out: list[Event] = []
+        samples: list[Event] = []
         for packet in packets:
             assert isinstance(packet, Packet)
             name = packet.transmitter
@@ -74,19 +75,13 @@ class OpticalAdapter:
             tracks[name], conditioned = self._conditioning.step(tracks.get(name) or Track(), raw)
             for sample in conditioned:
                 if sample.kind == "player.state":
-                    now, told = self._frames.step(now, sample)
-                    out.extend(told)
+                    samples.append(sample)
                 elif sample.kind == "ball.sample":
-                    balls, now = self._ball(balls, now, sample, out)
+                    balls, chosen = self._active.step(balls, sample)
+                    out.extend(chosen)
+                    samples.extend(event for event in chosen if event.kind == "ball.state")
                 elif sample.kind != "referee.state":
                     out.append(sample)
+        now, told = self._frames.step_run(state.now, samples)
+        out.extend(told)
         return Instant(tracks, balls, now), out or NOTHING
-
-    def _ball(self, balls: Balls, now: Now, sample: Event, out: list[Event]) -> tuple[Balls, Now]:
-        balls, chosen = self._active.step(balls, sample)
-        out.extend(chosen)
-        for event in chosen:
-            if event.kind == "ball.state":
-                now, told = self._frames.step(now, event)
-                out.extend(told)
-        return balls, now
