@@ -150,8 +150,10 @@ class OrderingUnit:
         if self._dirty or self._gone:
             self._repair(updates)
         if self._aep < len(self._entries):
-            alpha = 1.0 if self._waits else self._speculation.alpha(load)
-            limit_us = max(self.clk_us - ceil(alpha * self.slack.k_us), progress_us)
+            limit_us = progress_us
+            if progress_us < self._keys[-1][0]:
+                alpha = 1.0 if self._waits else self._speculation.alpha(load)
+                limit_us = max(self.clk_us - ceil(alpha * self.slack.k_us), progress_us)
             self._release(limit_us, updates)
         return updates
 
