@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 
 from app.feed import MatchFeed
@@ -15,9 +14,8 @@ from camera.head import Pose
 from camera.head_server import HeadServer
 from camera.mount import Mount
 from camera.profile import Profile, load_profile
-from camera.record import Row
+from camera.record import Row, camera_table
 from dashboard.feed import Aim, CameraPose
-from replay.store import CAMERA
 
 #: Where the camera stands: this far behind the touchline, on the halfway line.
 BEHIND_TOUCHLINE_M = 40.0
@@ -75,23 +73,8 @@ class _Lots:
     def flush(self) -> None:
         if self._rows:
             rows, self._rows = self._rows, []
-            self._store_rows(pa.Table.from_pylist([_stored(self._head, row) for row in rows], schema=CAMERA))
-
-
-def _stored(head: str, row: Row) -> dict[str, Any]:
-    """A tick as the match store keeps it: wanted is the plan, the rest what the head achieved."""
-    return {
-        "at_us": row.ts_us,
-        "head": head,
-        "command": row.mode,
-        "wanted_pan_deg": row.planned_pan_deg,
-        "wanted_tilt_deg": row.planned_tilt_deg,
-        "wanted_view_deg": row.planned_width_deg,
-        "pan_deg": row.achieved_pan_deg,
-        "tilt_deg": row.achieved_tilt_deg,
-        "view_deg": row.achieved_width_deg,
-        "detail": msgspec.json.encode(row).decode(),
-    }
+            head = pa.array([self._head] * len(rows), pa.string())
+            self._store_rows(camera_table(rows).add_column(0, "head", head))
 
 
 def _aim(pose: Pose, mount: Mount, profile: Profile, size_m: tuple[float, float]) -> Aim:

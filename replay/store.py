@@ -89,18 +89,27 @@ QUARANTINE = pa.schema(
     ]
 )
 
+#: Rows of a camera, as ``camera.record.Row`` says; ``head`` tells whose.
 CAMERA = pa.schema(
     [
-        ("at_us", pa.int64()),
         ("head", pa.string()),
-        ("command", pa.string()),
-        ("wanted_pan_deg", pa.float64()),
-        ("wanted_tilt_deg", pa.float64()),
-        ("wanted_view_deg", pa.float64()),
-        ("pan_deg", pa.float64()),
-        ("tilt_deg", pa.float64()),
-        ("view_deg", pa.float64()),
-        ("detail", pa.string()),
+        ("wall_us", pa.int64()),
+        ("ts_us", pa.int64()),
+        ("mode", pa.string()),
+        ("target_pan_deg", pa.float64()),
+        ("target_tilt_deg", pa.float64()),
+        ("planned_pan_deg", pa.float64()),
+        ("planned_tilt_deg", pa.float64()),
+        ("planned_width_deg", pa.float64()),
+        ("commanded_pan_deg_s", pa.float64()),
+        ("commanded_tilt_deg_s", pa.float64()),
+        ("achieved_pan_deg", pa.float64()),
+        ("achieved_tilt_deg", pa.float64()),
+        ("achieved_width_deg", pa.float64()),
+        ("ball_pan_deg", pa.float64()),
+        ("ball_tilt_deg", pa.float64()),
+        ("ball_distance_m", pa.float64()),
+        ("framed", pa.bool_()),
     ]
 )
 

@@ -158,8 +158,8 @@ def test_opening_one_series_leaves_the_unfinished_parts_of_another(store: MatchS
 
 
 def test_a_series_of_its_own_does_not_disturb_the_engines(store: MatchStore) -> None:
-    pose = {name: [1.0] for name in CAMERA.names if name.endswith("_deg")}
-    camera = pa.table({"at_us": [5], "head": ["A"], "command": ["pan"], **pose, "detail": ["{}"]})
+    row = dict.fromkeys(CAMERA.names) | {"head": "A", "wall_us": 5, "ts_us": 5, "mode": "follow", "framed": True}
+    camera = pa.Table.from_pylist([row], schema=CAMERA)
     store.commit(0, table(Author().say(1, event())), {"frontier_us": 7})
     store.commit(0, {"camera": camera}, {}, series="head")
     assert len(read_table(store.path, "camera")) == 1

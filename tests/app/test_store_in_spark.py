@@ -1,0 +1,35 @@
+"""The match store as others read it: Spark SQL over its Parquet files gives what we give (foreign)."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from app.java import find_java
+from app.live import run_live
+from app.settings import make_settings
+from replay.store import read_table, updates_log
+from tests.app.test_cli import write_track
+
+pytestmark = pytest.mark.spark
+
+
+def test_spark_reads_updates_and_positions_of_a_match(tmp_path: Path):
+    from app.spark_session import start_session
+
+    store = tmp_path / "store"
+    track = write_track(tmp_path / "track.parquet", 6.0)
+    given = {"source": str(track), "engine": "inprocess", "speed": "max", "store": store, "dashboard": False}
+    run_live(make_settings(given), as_json=True)
+    session = start_session(find_java(os.environ), tmp_path / "spark.log", slots=1)
+    try:
+        updates = session.read.parquet(str(store / "updates"))
+        by_kind = {row["kind"]: row["count"] for row in updates.groupBy("kind").count().collect()}
+        positions = session.read.parquet(str(store / "positions")).count()
+    finally:
+        session.stop()
+    assert by_kind == Counter(updates_log(store)["kind"].to_pylist())
+    assert positions == len(read_table(store, "positions")) == 6 * 25 * 4
