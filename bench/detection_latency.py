@@ -26,8 +26,9 @@ from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from replay.channel import Transmission, channel_named, transmit
-from replay.recording import Recording, stretch
+from replay.recording import Recording
 from replay.simulator import Simulation, simulate
+from replay.sources import first_seconds
 from replay.tracking import read_tracking
 
 KINDS = ("near", "hit", "touch", "kick.released", "pass.attempt", "pass.complete", "shot.attempt")
@@ -113,7 +114,7 @@ def main() -> None:
     if chosen.source == "sim":
         recording, _ = simulate(Simulation(duration_s=chosen.seconds))
     else:
-        recording = stretch(read_tracking(chosen.source), 0, round(chosen.seconds * 1e6))
+        recording = first_seconds(read_tracking(chosen.source), chosen.seconds)
     result = compare(recording, chosen.channel, chosen.seed)
     print(f"{'kind':16}{'events':>8}{'buffered mean/p95 ms':>24}{'speculative mean/p95 ms':>26}{'ratio':>8}")
     for kind, row in result["kinds"].items():  # type: ignore[attr-defined]

@@ -97,16 +97,6 @@ class Recording:
         return max((int(t.ts_us[t.line[-1]]) for t in self.tracks), default=0)
 
 
-def stretch(recording: Recording, begin_us: int, end_us: int) -> Recording:
-    """The positions with ``begin_us <= event time < end_us``; transmitters silent meanwhile are left out."""
-    tracks = []
-    for track in recording.tracks:
-        kept = (track.ts_us >= begin_us) & (track.ts_us < end_us)
-        if kept.any():
-            tracks.append(track.part(kept))
-    return Recording(recording.sheet, tuple(tracks))
-
-
 def track_order(transmitter: str) -> tuple[int, str]:
     """Sort key of transmitters: bodies before the ball, as everywhere (see ``RAW_KINDS``)."""
     return RAW_KINDS.index(raw_kind(transmitter)), transmitter

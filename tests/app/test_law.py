@@ -16,11 +16,17 @@ from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from replay.channel import Transmission, channel_named, transmit
-from replay.recording import Recording, stretch
+from replay.recording import Recording
 from replay.simulator import Simulation, simulate
 from replay.tracking import read_tracking
 
 MEMORY_US = 3_000_000
+
+
+def stretch(recording: Recording, begin_us: int, end_us: int) -> Recording:
+    """The positions with ``begin_us <= event time < end_us``."""
+    kept = [(track, (track.ts_us >= begin_us) & (track.ts_us < end_us)) for track in recording.tracks]
+    return Recording(recording.sheet, tuple(track.part(rows) for track, rows in kept if rows.any()))
 
 
 @pytest.fixture(scope="module")
