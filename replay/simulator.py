@@ -25,7 +25,8 @@ from replay.sim_players import Contact, limb_track
 from replay.sim_state import TICK_S, Log, Row, object_id
 
 FEET = ("left_foot", "right_foot")
-FOUR_LIMBS = (*FEET, "left_hand", "right_hand")
+HANDS = ("left_hand", "right_hand")
+FOUR_LIMBS = (*FEET, *HANDS)
 
 #: A seed whose first five minutes hold a goal, every kind of restart, and shots saved and off target.
 DEFAULT_SEED = 18
@@ -52,7 +53,8 @@ class Simulation:
         duration_s: length; the game begins a little before its first kick-off.
         ball_hz: rate of the ball; divides 200 or is a multiple of it by whole numbers, at most 2,000.
         body_hz: rate of each limb, or of each player if there are no limbs.
-        limbs: names of the limb transmitters; empty for one transmitter a player.
+        limbs: names of the limb transmitters; empty for one transmitter a player. Goalkeepers carry hands besides,
+            as in the DEBS 2013 match.
         noise_m: standard deviation of each coordinate.
         length_m, width_m: the pitch.
     """
@@ -126,17 +128,19 @@ def _body_tracks(log: Log, settings: Simulation) -> list[Track]:
     contacts: dict[tuple[int, str], list[Contact]] = defaultdict(list)
     for contact in log.contacts:
         contacts[contact.player, contact.limb].append(contact)
+    carried = [(player, limb) for player in range(22) for limb in settings.limbs or ("",)]
+    if settings.limbs:
+        carried += [(keeper, hand) for keeper in (0, 11) for hand in HANDS if hand not in settings.limbs]
     tracks: list[Track] = []
-    for player in range(22):
-        for limb in settings.limbs or ("",):
-            name = object_id(player) + (f"/{limb}" if limb else "")
-            # Tags have no common clock: each samples at a phase of its own.
-            phase_us = int(rng.integers(0, 1_000_000 // settings.body_hz))
-            count = int((ticks_s[-1] * 1e6 - phase_us) * settings.body_hz // 1_000_000) + 1
-            ts_us = phase_us + np.rint(np.arange(count) * (1e6 / settings.body_hz)).astype(np.int64)
-            way = limb_track(ts_us / 1e6, ticks_s, bodies[:, player], limb, contacts[player, limb])
-            x, y, z = (_noisy(column, settings.noise_m, rng) for column in way)
-            tracks.append(Track(name, ts_us, x, y, z))
+    for player, limb in carried:
+        name = object_id(player) + (f"/{limb}" if limb else "")
+        # Tags have no common clock: each samples at a phase of its own.
+        phase_us = int(rng.integers(0, 1_000_000 // settings.body_hz))
+        count = int((ticks_s[-1] * 1e6 - phase_us) * settings.body_hz // 1_000_000) + 1
+        ts_us = phase_us + np.rint(np.arange(count) * (1e6 / settings.body_hz)).astype(np.int64)
+        way = limb_track(ts_us / 1e6, ticks_s, bodies[:, player], limb, contacts[player, limb])
+        x, y, z = (_noisy(column, settings.noise_m, rng) for column in way)
+        tracks.append(Track(name, ts_us, x, y, z))
     return tracks
 
 

@@ -22,7 +22,7 @@ from replay.tracking import METADATA, read_tracking
 SIM = "sim"
 
 #: Raised whenever the same source, channel and seed would give other blocks than before.
-_GENERATION = "2"
+_GENERATION = "3"
 
 #: Reports (blocks written, share of the match done in 0..1).
 Progress = Callable[[int, float], None]

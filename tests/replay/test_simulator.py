@@ -16,7 +16,7 @@ from replay.channel import CHANNELS, transmit
 from replay.checks import quarantine_of
 from replay.recording import Recording, Track
 from replay.sim_ball import ROLLING_M_S2, Ball, Carry, lob, rolling_speed
-from replay.simulator import DEFAULT_SEED, FOUR_LIMBS, Simulation, SimulatorError, simulate
+from replay.simulator import DEFAULT_SEED, FOUR_LIMBS, HANDS, Simulation, SimulatorError, simulate
 
 STOPS = ("out", "goal.scored", "foul")
 CHANGES = (*STOPS, "touch", "restart.kick_off", "restart.throw_in", "restart.corner")
@@ -74,7 +74,8 @@ def test_the_sheet_is_complete_and_every_transmitter_is_on_it() -> None:
     assert [p.object_id for p in sheet.players if p.goalkeeper] == ["home_1", "away_1"]
     assert sheet.attacks_positive_x == "home"
     expected = {"ball"} | {f"{p.object_id}/{limb}" for p in sheet.players for limb in sheet.quality.limbs}
-    assert {t.transmitter for t in recording.tracks} == expected
+    hands = {f"{p.object_id}/{hand}" for p in sheet.players if p.goalkeeper for hand in HANDS}
+    assert {t.transmitter for t in recording.tracks} == expected | hands
 
 
 @pytest.mark.parametrize("seed", SEEDS)
