@@ -31,7 +31,7 @@ from middleware.progress import END_US, SourceProgress, Transmitter, Verdict
 from middleware.unit import OrderingUnit
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 1
+SNAPSHOT_VERSION = 2
 
 
 class SnapshotError(ValueError):
