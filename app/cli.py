@@ -57,7 +57,7 @@ def live(
         str | None, Given(help="How to take back: full or on-demand (only what changed). Default on-demand.")
     ] = None,
     window: Annotated[
-        float | None, Given(help="Wall seconds between commits, 1 to 120. Default 20.", show_default=False)
+        float | None, Given(help="Wall seconds between commits, 1 to 120. Default 30.", show_default=False)
     ] = None,
     dashboard: Annotated[bool, Given(help="Serve the live page.")] = True,
     port: Annotated[int | None, Given(help="Port of the live page, 0 for a free one. Default 8050.")] = None,

@@ -106,6 +106,7 @@ class MatchPipeline:
         self._ball: Event | None = None
         self._updates: list[UpdateRecord] = []
         self._rejected: list[Rejected] = []
+        self._positions: list[pa.Table] = []
         self._view_due_us = self._health_due_us = -(2**62)
         self._first_message = True
 
@@ -140,16 +141,21 @@ class MatchPipeline:
 
     def take_tables(self) -> dict[str, pa.Table]:
         """Rows to commit since the last take: ``updates``, ``positions``, ``quarantine``."""
+        self._settle_positions()
+        tables = {
+            "updates": updates_table(self._updates, self.epoch),
+            "positions": pa.concat_tables(self._positions),
+            "quarantine": quarantine_table(self._rejected),
+        }
+        self._updates, self._rejected, self._positions = [], [], []
+        return tables
+
+    def _settle_positions(self) -> None:
+        """Frames that are final become rows: now and then, so that closing a batch is short."""
         final_us = self._engine.frontier_us("frame")
         frames = self._carried.frames
         done = sorted(ts_us for ts_us in frames if ts_us < final_us)
-        tables = {
-            "updates": updates_table(self._updates, self.epoch),
-            "positions": positions_table((ts_us, frames.pop(ts_us)) for ts_us in done),
-            "quarantine": quarantine_table(self._rejected),
-        }
-        self._updates, self._rejected = [], []
-        return tables
+        self._positions.append(positions_table((ts_us, frames.pop(ts_us)) for ts_us in done))
 
     def commit_meta(self) -> dict[str, object]:
         """What a commit records besides its tables."""
@@ -171,7 +177,8 @@ class MatchPipeline:
 
     def snapshot(self) -> bytes:
         """State at the last block pushed; take the tables first, they are not part of it."""
-        assert not self._updates, "take_tables() before snapshot(): untaken rows would be lost"
+        untaken = self._updates or self._positions or self._rejected
+        assert not untaken, "take_tables() before snapshot(): untaken rows would be lost"
         return pickle.dumps((self._engine.snapshot(), self._carried), protocol=pickle.HIGHEST_PROTOCOL)
 
     def restore(self, snapshot: bytes) -> None:
@@ -201,6 +208,7 @@ class MatchPipeline:
             view, self._view_due_us = self._view(), now_us + VIEW_PERIOD_US
         if now_us >= self._health_due_us:
             health, self._health_due_us = self._health(), now_us + HEALTH_PERIOD_US
+            self._settle_positions()
         if not (records or view or health or self._first_message or carried.ended):
             return None
         continues_from = carried.next_seq - len(records) if self._first_message else None

@@ -47,7 +47,7 @@ class LiveSettings(BaseModel):
     dashboard: bool = True
     port: int = Field(default=8050, ge=0, le=65535)
     camera: bool | None = None
-    window_s: float = Field(default=20.0, ge=1, le=120)
+    window_s: float = Field(default=30.0, ge=1, le=120)
 
     @model_validator(mode="before")
     @classmethod

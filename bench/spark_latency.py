@@ -7,7 +7,7 @@ thread (msgpack, loopback, follower), `total`. The whole run counts, its start i
 at once, views among them, count like any other. The same run without Spark stands beside it; its `source` is what a
 sleeping thread is late.
 
-    python -m bench.spark_latency [--source sim] [--seconds 120] [--window 20] [--json FILE]
+    python -m bench.spark_latency [--source sim] [--seconds 120] [--window 30] [--json FILE]
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", default="sim")
     parser.add_argument("--seconds", type=float, default=120.0)
-    parser.add_argument("--window", type=float, default=20.0)
+    parser.add_argument("--window", type=float, default=30.0)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     runs = {

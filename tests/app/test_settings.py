@@ -41,8 +41,8 @@ def test_a_wrong_option_is_named_with_its_value(given, said):
 
 
 def test_the_window_is_wall_time_when_paced_and_stream_time_when_not():
-    assert make_settings({"speed": "1"}).window_us == 20_000_000
-    assert make_settings({"speed": "4"}).window_us == 80_000_000
+    assert make_settings({"speed": "1"}).window_us == 30_000_000
+    assert make_settings({"speed": "4"}).window_us == 120_000_000
     assert make_settings({"speed": "max"}).window_us == 60_000_000
 
 
