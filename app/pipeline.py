@@ -16,7 +16,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -286,13 +286,6 @@ class MatchPipeline:
             quarantined=sum(carried.quarantined.values()),
             positions=carried.positions,
         )
-
-
-def quarantine_counts(meta: Mapping[str, object]) -> Mapping[str, int]:
-    """Reason -> number of records, from a commit's meta."""
-    counts = meta["quarantined"]
-    assert isinstance(counts, dict)
-    return counts
 
 
 def _ball_view(event: Event) -> BallView:
