@@ -1,0 +1,1 @@
+"""The simulator's rooms: play, physics, truth. ``replay.simulator`` is the door."""
