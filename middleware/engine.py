@@ -27,11 +27,11 @@ from middleware.detector import KeyedDetector
 from middleware.events import Arrival, Event, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings
-from middleware.progress import END_US, SourceProgress, Transmitter, Verdict
+from middleware.progress import BEGINNING_US, END_US, SourceProgress, Transmitter, Verdict
 from middleware.unit import OrderingUnit
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 2
+SNAPSHOT_VERSION = 3
 
 
 class SnapshotError(ValueError):
@@ -128,15 +128,14 @@ class Engine:
         watch: internal kinds whose updates are handed out too (for views and the store of positions).
     """
 
-    def __init__(
-        self, hierarchy: Hierarchy, settings: EngineSettings | None = None, watch: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, hierarchy: Hierarchy, settings: EngineSettings | None = None, watch: Iterable[str] = ()) -> None:
         self._hierarchy = hierarchy
         self._settings = settings or EngineSettings()
         self._watch = frozenset(watch)
         self._units: list[dict[str, OrderingUnit]] = [{} for _ in hierarchy.detectors]
         self._keyed: list[KeyedDetector[object] | None] = [
-            d if d.spec.keyed else None for d in hierarchy.detectors  # type: ignore[misc]
+            d if d.spec.keyed else None
+            for d in hierarchy.detectors  # type: ignore[misc]
         ]
         self._touched: list[dict[str, None]] = [{} for _ in hierarchy.detectors]
         self._own: list[dict[str, list[Transmitter]]] = [{} for _ in hierarchy.detectors]
@@ -146,6 +145,7 @@ class Engine:
         self._progress = SourceProgress(hierarchy.raw_kinds, self._settings.memory_us)
         self._counts = _Counts()
         self._lost: list[Arrival] = []
+        self._now_us = BEGINNING_US
         self._publisher = _Publisher(frozenset(k for d in hierarchy.detectors for k in d.spec.annuls))
 
     def push(self, arrivals: Iterable[Arrival], now_us: int, load: float = 0.0) -> Outcome:
@@ -168,6 +168,7 @@ class Engine:
                 self._lost.append(arrival)
         progress.settle(now_us)
         moved = progress.check(now_us)
+        self._now_us = now_us
         return self._walk(load, everything=moved)
 
     def finish(self) -> Outcome:
@@ -220,7 +221,9 @@ class Engine:
         """The whole state, to be continued by an engine with the same detectors and settings."""
         units = [{key: unit.state() for key, unit in by_key.items()} for by_key in self._units]
         names = [detector.spec.name for detector in self._hierarchy.detectors]
-        state = (SNAPSHOT_VERSION, names, units, self._progress, self._counts, self._publisher, self._lost)
+        state = (
+            SNAPSHOT_VERSION, names, units, self._progress, self._counts, self._publisher, self._lost, self._now_us
+        )  # fmt: skip
         return pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL)
 
     def restore(self, snapshot: bytes) -> None:
@@ -229,13 +232,14 @@ class Engine:
         Raises:
             SnapshotError: it was made by another version or with other detectors.
         """
-        version, names, units, progress, counts, publisher, lost = pickle.loads(snapshot)
+        version, names, units, progress, counts, publisher, lost, now_us = pickle.loads(snapshot)
         if version != SNAPSHOT_VERSION:
             raise SnapshotError(f"snapshot has layout {version}, this engine reads {SNAPSHOT_VERSION}")
         mine = [detector.spec.name for detector in self._hierarchy.detectors]
         if names != mine:
             raise SnapshotError(f"snapshot was made with other detectors: {sorted(set(names) ^ set(mine))}")
         self._progress, self._counts, self._publisher, self._lost = progress, counts, publisher, lost
+        self._now_us = now_us
         for index, states in enumerate(units):
             self._units[index].clear()
             self._own[index].clear()
@@ -283,18 +287,16 @@ class Engine:
             self._purge()
         return Outcome(self._publisher.publish(published), watched)
 
-    def _run_detector(
-        self, index: int, units: dict[str, OrderingUnit], names: list[str], load: float
-    ) -> list[Update]:
+    def _run_detector(self, index: int, units: dict[str, OrderingUnit], names: list[str], load: float) -> list[Update]:
         """Runs the named units of one detector, and an unkeyed one that waits: time may have come for it."""
         if self._keyed[index] is None:
             if not names and not (units and units[""].waiting):
                 return []
-            return units[""].run(self._progress.clk_us, self._progress_of(index), load)
+            return units[""].run(self._progress.clk_us, self._progress_of(index), load, self._now_us)
         updates: list[Update] = []
         for name in names:
             unit = units[name]
-            updates += unit.run(unit.newest_us, self._own_progress_of(index, name), load)
+            updates += unit.run(unit.newest_us, self._own_progress_of(index, name), load, self._now_us)
         return updates
 
     def _progress_of(self, index: int) -> int:

@@ -32,6 +32,7 @@ from middleware.detector import Detector
 from middleware.events import Event, Key, Update
 from middleware.policy import UnitSettings
 from middleware.progress import BEGINNING_US, END_US
+from middleware.slack.protocol import Seen
 
 #: Attributes that come from the detector and the settings, not from what was seen.
 _GIVEN = frozenset({"_detector", "_horizon_us", "_full", "_speculation", "_waits", "_unpacks"})
@@ -94,7 +95,7 @@ class OrderingUnit:
         self._dirty = 0
         self._first_dirty: Key | None = None
         self._gone: list[Event] = []
-        self._unmeasured_us = END_US
+        self._unmeasured: list[tuple[int, Event]] = []
         self._newest_us = BEGINNING_US
 
     @property
@@ -121,8 +122,11 @@ class OrderingUnit:
         if ts_us > self._newest_us:
             self._newest_us = ts_us
         ts_us -= update.k_plus_us
-        if ts_us < self._unmeasured_us:
-            self._unmeasured_us = ts_us
+        unmeasured = self._unmeasured
+        if not unmeasured or self.slack.each:
+            unmeasured.append((ts_us, update.event))
+        elif ts_us < unmeasured[0][0]:
+            unmeasured[0] = (ts_us, update.event)
         keys = self._keys
         if keys and key <= keys[-1]:
             self._insert(Entry(update.event), key)
@@ -130,32 +134,42 @@ class OrderingUnit:
             keys.append(key)
             self._entries.append(Entry(update.event))
 
-    def run(self, clk_us: int, progress_us: int, load: float) -> list[Update]:
+    def run(self, clk_us: int, progress_us: int, load: float, now_us: int) -> list[Update]:
         """Repairs what is dirty, then releases what is due.
 
         Args:
             clk_us: the unit's clock, the largest event time among its clock kinds.
             progress_us: event time up to which (inclusive) its inputs are complete.
             load: busy factor known to the engine.
+            now_us: arrival time of the push.
 
         Returns:
             Updates of the detector's outputs, in the order in which they became known.
         """
-        if clk_us > self.clk_us:
+        moved = clk_us > self.clk_us
+        if moved:
             self.clk_us = clk_us
-            if self._unmeasured_us != END_US:
-                self.slack.measure(clk_us - self._unmeasured_us)
-                self._unmeasured_us = END_US
+        by_arrival = self.slack.clock == "arrival"
+        if self._unmeasured and (moved or by_arrival):
+            self._measure(now_us)
         updates: list[Update] = []
         if self._dirty or self._gone:
             self._repair(updates)
         if self._aep < len(self._entries):
+            clock_us = now_us if by_arrival else self.clk_us
             limit_us = progress_us
             if progress_us < self._keys[-1][0]:
                 alpha = 1.0 if self._waits else self._speculation.alpha(load)
-                limit_us = max(self.clk_us - ceil(alpha * self.slack.k_us), progress_us)
-            self._release(limit_us, updates)
+                limit_us = max(clock_us - ceil(alpha * self.slack.k_us), progress_us)
+            self._release(limit_us, clock_us, updates)
         return updates
+
+    def _measure(self, now_us: int) -> None:
+        """Tells the slack policy what came since it was told last; premature inputs as if they had waited."""
+        clk_us, measure = self.clk_us, self.slack.measure
+        for ts_us, event in self._unmeasured:
+            measure(Seen(event.ts_us, clk_us - ts_us, now_us, event.source, event.seq))
+        self._unmeasured.clear()
 
     def purge(self, final_us: int) -> None:
         """Forgets released inputs dated before ``final_us``; their effect stays in the base state."""
@@ -270,7 +284,7 @@ class OrderingUnit:
             at += 1
         return at
 
-    def _release(self, limit_us: int, updates: list[Update]) -> None:
+    def _release(self, limit_us: int, clock_us: int, updates: list[Update]) -> None:
         entries, keys, step = self._entries, self._keys, self._detector.step
         at, end = self._aep, len(entries)
         state = entries[at - 1].after if at else self._base
@@ -284,7 +298,7 @@ class OrderingUnit:
             if outputs:
                 self._check_dates(event, outputs)
                 entry.outputs = outputs
-                entry.k_plus_us = max(0, event.ts_us + self.slack.k_us - self.clk_us)
+                entry.k_plus_us = max(0, event.ts_us + self.slack.k_us - clock_us)
                 for out in outputs:
                     updates.append(Update(out, 1, entry.k_plus_us))
             at += 1

@@ -44,7 +44,7 @@ class Transcript:
         if event.kind == "A":
             self.clk_us = max(self.clk_us, event.ts_us)
         before = len(self.detector.emitted)
-        self.unit.run(self.clk_us, BEGINNING_US, 0.0)
+        self.unit.run(self.clk_us, BEGINNING_US, 0.0, 0)
         return self.detector.emitted[before:]
 
     @property
