@@ -112,7 +112,7 @@ class MovingBall:
         self._pulses[slot] = (steps.PENDING, after_s, contact_s, *velocity, *spin)
 
     def carry(self, to: Vector, duration_s: float) -> None:
-        """In hands: goes from here to there on a quintic that begins with its velocity and ends at rest; stays there."""
+        """In hands: goes from here to there on a quintic that begins with its velocity, and comes to rest there."""
         self._drop_pulses()
         self._state[steps.HANDS] = steps.CARRIED
         self._hands[:] = (0.0, duration_s, *self.place, *self.velocity, *to)
