@@ -1,0 +1,62 @@
+"""How real is the simulated match? The same figures of simulated matches and of a real one, side by side.
+
+    python -m bench.realism [--seeds 1 2 3] [--minutes 90] [--data DIR] [--json FILE] [--play-only]
+
+``--play-only`` leaves out what the product's detectors find in the simulated matches, the slow half of the work.
+The matches are sampled as a camera system would, without noise and without the radio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from replay.sim.figures import as_json, as_table, outside, tally
+from replay.sim.match import Match
+from replay.sim.realism import Sampler, footage_of, live_spans, measure, periods_of
+from replay.sim.squads import MatchSettings
+from replay.tracking import read_tracking
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+REAL = "portugal_switzerland_2019/first_20_minutes.parquet"
+
+
+def measure_match(seed: int, seconds: float, *, detect: bool) -> dict[str, float]:
+    """Plays a match without the radio; its figures, and its truth's."""
+    match = Match(MatchSettings(seed=seed))
+    sampler = Sampler(match.sheet)
+    for stretch in match.stretches(seconds):
+        sampler.take(stretch)
+    periods = periods_of(match.rows, seconds)
+    in_play_s = sum(end - begin for begin, end in live_spans(match.rows, seconds))
+    truth = tally(match.rows, sum(end - begin for begin, end in periods), in_play_s)
+    return {**(measure(sampler.pieces(periods)) if detect else {}), **truth}
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, nargs="*", default=[1, 2, 3])
+    parser.add_argument("--minutes", type=float, default=90.0)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--play-only", action="store_true")
+    args = parser.parse_args()
+    matches: dict[str, dict[str, float]] = {}
+    if (args.data / REAL).is_file():
+        matches["real"] = measure(footage_of(read_tracking(str(args.data / REAL))))
+    for seed in args.seeds:
+        matches[f"seed {seed}"] = measure_match(seed, args.minutes * 60.0, detect=not args.play_only)
+    console = Console(width=190)
+    console.print(as_table(matches))
+    for name, figures in matches.items():
+        console.print(f"{name}: {len(outside(figures))} of {len(figures)} outside: {', '.join(outside(figures))}")
+    if args.json:
+        args.json.write_text(json.dumps(as_json(matches), indent=1))
+
+
+if __name__ == "__main__":
+    main()
