@@ -134,8 +134,8 @@ class Engine:
         self._watch = frozenset(watch)
         self._units: list[dict[str, OrderingUnit]] = [{} for _ in hierarchy.detectors]
         self._keyed: list[KeyedDetector[object] | None] = [
-            d if d.spec.keyed else None
-            for d in hierarchy.detectors  # type: ignore[misc]
+            d if d.spec.keyed else None  # type: ignore[misc]
+            for d in hierarchy.detectors
         ]
         self._touched: list[dict[str, None]] = [{} for _ in hierarchy.detectors]
         self._own: list[dict[str, list[Transmitter]]] = [{} for _ in hierarchy.detectors]
@@ -297,6 +297,9 @@ class Engine:
         for name in names:
             unit = units[name]
             updates += unit.run(unit.newest_us, self._own_progress_of(index, name), load, self._now_us)
+        if len(names) > 1 and any(update.diff < 0 for update in updates):
+            # A corrected input may have moved from one key to another: who had it must let go before the other speaks.
+            updates.sort(key=_diff)
         return updates
 
     def _progress_of(self, index: int) -> int:
@@ -327,3 +330,7 @@ class Engine:
             below_us = final_us - (max(reach.values(), default=0) if final_us != END_US else 0)
             for unit in units.values():
                 unit.purge(below_us)
+
+
+def _diff(update: Update) -> int:
+    return update.diff

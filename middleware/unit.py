@@ -204,13 +204,13 @@ class OrderingUnit:
         if entry.fresh or entry.stale:
             self._dirty -= 1
         self._gone.extend(entry.outputs)
-        if at < self._aep:
-            following = self._entries[at]
-            if not following.fresh and not following.stale:
-                following.stale = True
-                self._mark(self._keys[at])
-            else:
-                self._first_dirty = min(self._first_dirty or self._keys[at], self._keys[at])
+        # The next input that the detector knows was given the state after the one that goes. Fresh ones between the
+        # two do not tell: they were never given any.
+        while at < self._aep and self._entries[at].fresh:
+            at += 1
+        if at < self._aep and not self._entries[at].stale:
+            self._entries[at].stale = True
+            self._mark(self._keys[at])
 
     def _mark(self, key: Key) -> None:
         self._dirty += 1
