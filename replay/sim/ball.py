@@ -205,7 +205,7 @@ def launch(
     if flight_s is not None:
         if flight_s <= 2.0 * CONTACT_S:
             raise ValueError(f"launch: a flight of {flight_s} s is over before the contact")
-        x, y, z = _aim(np.array(start), np.array(target), np.array(spin), flight_s).tolist()
+        x, y, z = _aim_for(np.array(start), np.array(target), np.array(spin), flight_s).tolist()
         return x, y, z
     assert speed_m_s is not None
     x, y, z = _aim_at_speed(np.array(start), np.array(target), np.array(spin), speed_m_s).tolist()
@@ -217,7 +217,7 @@ def _fly(start: Floats, velocity: Floats, spin: Floats, flight_s: float) -> Floa
     """Place after ``flight_s``, of which the contact is the first part."""
     place = start + velocity * (CONTACT_S / 2.0)
     left = flight_s - CONTACT_S
-    n = max(int(left / 0.005), 4)
+    n = max(int(left / 0.01), 4)
     dt = left / n
     v, middle = velocity.copy(), np.empty(3)
     pull, turning = np.empty(3), spin.copy()
@@ -233,47 +233,54 @@ def _fly(start: Floats, velocity: Floats, spin: Floats, flight_s: float) -> Floa
 
 
 @njit(cache=True)
-def _aim(start: Floats, target: Floats, spin: Floats, flight_s: float) -> Floats:
-    """Velocity for a given time of flight: each round corrects by what the last one missed by."""
-    velocity = (target - start) / flight_s
-    velocity[2] += 0.5 * steps.GRAVITY_M_S2 * flight_s
+def _aim(start: Floats, target: Floats, spin: Floats, flight_s: float, velocity: Floats) -> float:
+    """Velocity for a given time of flight, into ``velocity`` which holds a guess; its size is returned."""
     for _ in range(_LAUNCH_ROUNDS):
         miss = target - _fly(start, velocity, spin, flight_s)
         # A miss costs more velocity the more the drag will eat of it.
-        velocity += miss / flight_s * (1.0 + steps.DRAG_PER_M * np.sqrt(np.sum(velocity**2)) * flight_s * 0.5)
-        if np.sum(miss**2) < 1e-6:
+        eaten = 0.5 * steps.DRAG_PER_M * np.sqrt(np.sum(velocity**2)) * flight_s
+        velocity += miss / flight_s * (1.0 + eaten)
+        if np.sum(miss**2) < 1e-5:
             break
+    return np.sqrt(np.sum(velocity**2))
+
+
+@njit(cache=True)
+def _guess(start: Floats, target: Floats, flight_s: float) -> Floats:
+    velocity = (target - start) / flight_s
+    velocity[2] += 0.5 * steps.GRAVITY_M_S2 * flight_s
+    return velocity
+
+
+@njit(cache=True)
+def _aim_for(start: Floats, target: Floats, spin: Floats, flight_s: float) -> Floats:
+    velocity = _guess(start, target, flight_s)
+    _aim(start, target, spin, flight_s, velocity)
     return velocity
 
 
 @njit(cache=True)
 def _aim_at_speed(start: Floats, target: Floats, spin: Floats, speed: float) -> Floats:
     """The shortest flight whose velocity has the given size; the speed needed falls with the time, then grows."""
-    distance = np.sqrt(np.sum((target - start) ** 2))
-    short = distance / speed * 0.9 + 2.0 * CONTACT_S
-    best = _aim(start, target, spin, short)
-    time = short
-    for _ in range(60):
-        size = np.sqrt(np.sum(best**2))
-        if size <= speed:
-            break
+    time = np.sqrt(np.sum((target - start) ** 2)) / speed * 0.9 + 2.0 * CONTACT_S
+    short, velocity = time, _guess(start, target, time)
+    size = _aim(start, target, spin, time, velocity)
+    while size > speed:
         short = time
-        time *= 1.08
-        following = _aim(start, target, spin, time)
-        if np.sum(following**2) >= size * size:
-            return best
-        best = following
+        time *= 1.1
+        longer = _guess(start, target, time)
+        longer_size = _aim(start, target, spin, time, longer)
+        if longer_size >= size:
+            return velocity
+        velocity, size = longer, longer_size
     long = time
-    for _ in range(25):
+    while long - short > 2e-4:
         middle = 0.5 * (short + long)
-        best = _aim(start, target, spin, middle)
-        if np.sqrt(np.sum(best**2)) > speed:
+        if _aim(start, target, spin, middle, velocity) > speed:
             short = middle
         else:
             long = middle
-        if long - short < 1e-4:
-            break
-    return best
+    return velocity
 
 
 def rolling(distance_m: float, arriving_m_s: float) -> float:

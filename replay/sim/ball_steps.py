@@ -27,16 +27,19 @@ from replay.recording import Floats
 
 RADIUS_M = 0.11
 GRAVITY_M_S2 = 9.81
-#: Drag coefficient 0.25, air 1.2 kg/m3, 0.43 kg: deceleration is this times speed squared.
+#: Drag coefficient 0.25, air 1.2 kg/m3, 0.43 kg: deceleration is this times speed squared. Wind tunnels find 0.43
+#: below and 0.15 above a speed of 15 to 20 m/s that differs from ball to ball (Asai et al. 2007); this is between.
 DRAG_PER_M = 0.0133
 #: Magnus deceleration by coefficient of lift 1: half of air density times cross-section through mass.
 LIFT_PER_M = 0.0532
-#: Coefficient of lift: saturates at the first value, over the second of radius x spin / speed.
+#: Coefficient of lift: saturates at the first value, over the second of radius x spin / speed; measured are 0.2 to
+#: 0.3 at spins of 0.1 to 0.3 (Bray and Kerwin 2003; Goff and Carre 2009).
 LIFT_MAX, LIFT_SPIN = 0.3, 0.2
 #: Share of the spin that is lost a second.
 SPIN_DECAY_PER_S = 0.1
 
 RESTITUTION = 0.6
+#: A ball dropped from 2 m rises to 0.7 m, rolls some 5 m from a ramp of 1 m: the middle of what FIFA's tests allow.
 #: Friction of a ball sliding over grass, and of one that bounces on it.
 SLIDING, BOUNCING = 0.4, 0.6
 ROLLING_M_S2 = 1.2
@@ -47,14 +50,15 @@ _TWIST_RAD_S2 = 15.0
 
 FRAME_RESTITUTION, BOARD_RESTITUTION, STAND_RESTITUTION = 0.65, 0.5, 0.3
 _WALL_GRIP = 0.3
-#: Duration of the pulses of ground, frames and boards.
-BUMP_S = 0.004
+#: Duration of the pulses of ground, frames and boards. The ball is flattened meanwhile: its centre comes nearer by up
+#: to 0.37 of what it would go in that time, and a little of that is left when it parts.
+BUMP_S = 0.006
 
 FRAME_RADIUS_M = 0.06
 #: Axes of posts and bar, from the middle of the goal and from the ground.
 POST_AXIS_M, BAR_AXIS_M = 3.66 + FRAME_RADIUS_M, 2.44 + FRAME_RADIUS_M
 NET_DEPTH_M = 2.0
-_NET_PER_S2, _NET_S_PER_M = 400.0, 0.5
+_NET_PER_S2, _NET_S_PER_M = 250.0, 1.0
 #: Boards stand this far beyond goal lines and touch lines; behind them, this much further, is the stand.
 BOARDS_M, BOARD_HEIGHT_M, STAND_M = (5.0, 4.0), 1.0, 3.0
 
