@@ -110,7 +110,8 @@ class Stretch:
     Attributes:
         ticks_s: (T,) times of the ticks, from ``begin_s - MARGIN_S`` to ``end_s + MARGIN_S`` as far as the match goes.
         persons: (T, PERSONS, COLUMNS); who is not there (not in the squad) is NaN throughout.
-        contacts: those between the first and the last tick, in order of time.
+        contacts: those between the first and the last tick, and earlier ones whose ``hold_s`` lasts into that time, in
+            order of time.
         balls: (BALLS, n, 3) centres of all balls at every step of ``STEP_S`` in ``[begin_s, end_s)``.
         ball_velocity: (n, 3) velocity of the ball in play at the same steps, m/s; ``active`` which ball that is, by
             step (index into ``BALLS``).
