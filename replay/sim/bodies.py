@@ -3,10 +3,11 @@
 Theory of operation
 -------------------
 A person runs towards a target at a pace. What he may add to his velocity in a tick lies in half an ellipse around
-it: ahead, an acceleration that falls linearly from its maximum at rest to zero at his top speed (the force-velocity
-profile of sprinters, in professional matches 7.2 m/s2 and 9.5 m/s on average: Morin et al. 2021); behind, the braking limit; sideways, the
-centripetal limit. He slows down for his target in time. Where he looks is his own affair: who runs backwards or
-sideways has a lower top speed. In the air and on the ground nobody accelerates by his legs.
+it: ahead, an acceleration that falls linearly from its maximum at rest to zero at his top speed (as sprinters' does;
+professionals in matches reach 7.2 m/s2 and 9.5 m/s on average: Morin et al. 2021); behind, the braking limit;
+sideways, the centripetal limit. He slows down for his target in time, and gives way to who stands in it. Where he
+looks is his own affair: who runs backwards or sideways has a lower top speed. In the air nobody accelerates, and on
+the ground he slides.
 
 The stride's phase grows by one turn a stride; frequency and length of strides grow with speed.
 """
@@ -26,7 +27,7 @@ ACCELERATION_M_S2 = 7.0
 BRAKE_M_S2 = 6.0
 TURN_M_S2 = 7.0
 #: Friction of somebody who slides over the grass, m/s2.
-SLIDE_M_S2 = 6.0
+SLIDE_M_S2 = 9.0
 #: Top speed backwards and sideways as shares of that ahead.
 BACKWARDS, SIDEWAYS = 0.5, 0.65
 #: Turning of the facing in rad/s: on the spot, and what a running speed of 1 m/s leaves less of it.
@@ -38,10 +39,14 @@ _SETTLE_S = 0.25
 
 GRAVITY_M_S2 = 9.81
 _STANDING, _JUMPING, _FALLING, _DIVING = 0, 1, 2, 3
-#: A fall takes this long to the ground, and this long up again; a dive.
-_DOWN_S, _UP_S, _DIVE_S, _LIE_S = 0.45, 1.0, 0.45, 0.7
-_DIVE_RISE_M = 0.35
-_TILT_DIVING = 0.9
+#: A fall takes this long to the ground, and this long up again.
+_DOWN_S, _UP_S = 0.45, 1.0
+#: A dive: push with the legs, flight until full stretch, lying; how far hands are ahead of the body then.
+_PUSH_S, _FLY_S, _LIE_S, _HANDS_AHEAD_M = 0.2, 0.3, 0.7, 1.1
+DIVE_M_S2 = 20.0
+_DIVE_RISE_M, _TILT_DIVING = 0.35, 0.9
+#: Persons nearer than this push each other apart, up to so many m/s.
+_ROOM_M, _ROOM_M_S = 0.5, 1.5
 
 
 class Bodies:
@@ -66,8 +71,8 @@ class Bodies:
         self.columns[np.isnan(self.columns[:, Col.X])] = np.nan
         self.speed_max = np.full(PERSONS, SPEED_MAX_M_S)
         self.acceleration_max = np.full(PERSONS, ACCELERATION_M_S2)
-        # Kind of what he is busy with, time since it began, its duration, height or heading of it.
-        self._acts = np.zeros((PERSONS, 4))
+        # Kind of what he is busy with, time since it began, its duration, height or heading of it, push.
+        self._acts = np.zeros((PERSONS, 5))
 
     def place(self, person: int, x_m: float, y_m: float, heading: float = 0.0) -> None:
         """Puts a person somewhere, at rest: for who enters the match at all, never for who is in it."""
@@ -96,24 +101,25 @@ class Bodies:
         self._begin(person, _FALLING, max(for_s, _DOWN_S + _UP_S), 0.0)
 
     def dive(self, person: int, direction: float, reach_m: float) -> None:
-        """Dives along a heading (rad), so that the hands come about ``reach_m`` far; then lies, gets up.
+        """Dives along a heading (rad) so that the hands are ``reach_m`` away after half a second; lies, gets up.
 
-        He gains the speed that the way of the body, half of the reach, needs, and slides out.
+        The legs' push is bounded, so that nobody reaches further than about 2.7 m from a stand. What he ran before
+        across the dive is kept.
         """
-        self._begin(person, _DIVING, _DIVE_S + _LIE_S + _UP_S, direction)
-        speed = 0.5 * reach_m / _DIVE_S
-        vx, vy = self.columns[person, Col.VX], self.columns[person, Col.VY]
-        along = vx * math.cos(direction) + vy * math.sin(direction)
-        if along < speed:
-            self.columns[person, Col.VX] += (speed - along) * math.cos(direction)
-            self.columns[person, Col.VY] += (speed - along) * math.sin(direction)
+        c = self.columns[person]
+        along = c[Col.VX] * math.cos(direction) + c[Col.VY] * math.sin(direction)
+        way = max(reach_m - _HANDS_AHEAD_M, 0.0)
+        # way = along * push + push^2 / 2 * a + (along + push * a) * fly, solved for a.
+        push = (way - along * (_PUSH_S + _FLY_S)) / (_PUSH_S * (0.5 * _PUSH_S + _FLY_S))
+        self._begin(person, _DIVING, _PUSH_S + _FLY_S + _LIE_S + _UP_S, direction)
+        self._acts[person, 4] = min(max(push, 0.0), DIVE_M_S2)
 
     def is_busy(self, person: int) -> bool:
         """Whether he is in the air or on the ground."""
         return bool(self._acts[person, 0] != _STANDING)
 
     def _begin(self, person: int, act: int, duration_s: float, detail: float) -> None:
-        self._acts[person] = (act, 0.0, duration_s, detail)
+        self._acts[person] = (act, 0.0, duration_s, detail, 0.0)
 
 
 @njit(cache=True)
@@ -153,9 +159,13 @@ def _act(c: Floats, act: Floats, dt: float) -> bool:
     if kind == _FALLING:
         c[7] = _smooth(t / _DOWN_S) * (1.0 - _smooth((t - whole + _UP_S) / _UP_S))
         return True
-    share = min(t / _DIVE_S, 1.0)
+    if t < _PUSH_S + 0.5 * dt:
+        c[2] += act[4] * math.cos(act[3]) * dt
+        c[3] += act[4] * math.sin(act[3]) * dt
+    dive_s = _PUSH_S + _FLY_S
+    share = min(t / dive_s, 1.0)
     c[6] = _DIVE_RISE_M * (4.0 * share * (1.0 - share)) ** 2
-    c[7] = _TILT_DIVING * _smooth(t / (0.7 * _DIVE_S)) * (1.0 - _smooth((t - whole + _UP_S) / _UP_S))
+    c[7] = _TILT_DIVING * _smooth(t / (0.8 * dive_s)) * (1.0 - _smooth((t - whole + _UP_S) / _UP_S))
     return True
 
 
@@ -187,6 +197,22 @@ def _push(c: Floats, wish_x: float, wish_y: float, top: float, strength: float, 
 
 
 @njit(cache=True)
+def _room(columns: Floats, person: int) -> tuple[float, float]:
+    """Velocity away from those who stand too near."""
+    x, y = 0.0, 0.0
+    for other in range(len(columns)):
+        dx, dy = columns[person, 0] - columns[other, 0], columns[person, 1] - columns[other, 1]
+        if not (abs(dx) < _ROOM_M and abs(dy) < _ROOM_M):
+            continue
+        distance = math.hypot(dx, dy)
+        if distance < _ROOM_M and distance > 1e-6:
+            much = _ROOM_M_S * (1.0 - distance / _ROOM_M) / distance
+            x += much * dx
+            y += much * dy
+    return x, y
+
+
+@njit(cache=True)
 def _run(
     columns: Floats, acts: Floats, tops: Floats, strengths: Floats, targets: Floats, paces: Floats, facing: Floats,
     dt: float,
@@ -201,7 +227,8 @@ def _run(
         if busy:
             if acts[person, 0] == _DIVING:
                 _head(c, acts[person, 3], 0.0, dt)
-            if c[7] > 0.3 and speed > 0.0:
+            lies = c[7] > 0.3 and (acts[person, 0] != _DIVING or acts[person, 1] > _PUSH_S + _FLY_S)
+            if lies and speed > 0.0:
                 keep = max(0.0, 1.0 - SLIDE_M_S2 * dt / speed)
                 c[2] *= keep
                 c[3] *= keep
@@ -217,7 +244,8 @@ def _run(
             lag = BRAKE_M_S2 * 0.7 * _SETTLE_S
             pace = min(pace, math.sqrt(lag * lag + 1.4 * BRAKE_M_S2 * distance) - lag)
             scale = pace / distance if distance > 1e-9 else 0.0
-            _push(c, dx * scale, dy * scale, top, strengths[person], dt)
+            away_x, away_y = _room(columns, person)
+            _push(c, dx * scale + away_x, dy * scale + away_y, top, strengths[person], dt)
             if not math.isnan(wanted):
                 _head(c, wanted, speed, dt)
             elif speed > 0.4:
