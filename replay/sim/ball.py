@@ -25,6 +25,7 @@ _THROW_M_S2 = 150.0
 _LOOK_S = 0.002
 _NOWHERE = np.zeros(2)
 _LAUNCH_ROUNDS = 30
+_FASTEST_M_S = 50.0
 
 
 class Bump(NamedTuple):
@@ -262,12 +263,12 @@ def _aim_for(start: Floats, target: Floats, spin: Floats, flight_s: float) -> Fl
 @njit(cache=True)
 def _aim_at_speed(start: Floats, target: Floats, spin: Floats, speed: float) -> Floats:
     """The shortest flight whose velocity has the given size; the speed needed falls with the time, then grows."""
-    time = np.sqrt(np.sum((target - start) ** 2)) / speed * 0.9 + 2.0 * CONTACT_S
+    time = np.sqrt(np.sum((target - start) ** 2)) / max(speed, _FASTEST_M_S) + 2.0 * CONTACT_S
     short, velocity = time, _guess(start, target, time)
     size = _aim(start, target, spin, time, velocity)
     while size > speed:
         short = time
-        time *= 1.1
+        time *= 1.07
         longer = _guess(start, target, time)
         longer_size = _aim(start, target, spin, time, longer)
         if longer_size >= size:

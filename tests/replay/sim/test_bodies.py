@@ -29,6 +29,11 @@ def spread() -> np.ndarray:
     return np.column_stack([np.arange(PERSONS) * 10.0, np.zeros(PERSONS)])
 
 
+def off(x_m: float, y_m: float) -> np.ndarray:
+    """Everybody that far from where he began."""
+    return spread() + np.array([x_m, y_m])
+
+
 def run(bodies: Bodies, targets: np.ndarray, pace: float, ticks: int, facing: np.ndarray = ANYWHERE) -> np.ndarray:
     """(ticks + 1, PERSONS, COLUMNS) of what came of it."""
     rows = [bodies.columns.copy()]
@@ -40,7 +45,7 @@ def run(bodies: Bodies, targets: np.ndarray, pace: float, ticks: int, facing: np
 
 def test_a_sprint_follows_the_linear_profile_of_speed_and_acceleration():
     bodies = Bodies(spread(), np.zeros(PERSONS))
-    rows = run(bodies, spread() + (400.0, 0.0), 20.0, 300)
+    rows = run(bodies, off(400.0, 0.0), 20.0, 300)
     t = np.arange(301) * TICK_S
     expected = SPEED_MAX_M_S * (1.0 - np.exp(-t * ACCELERATION_M_S2 / SPEED_MAX_M_S))
     late = t > 0.5
@@ -51,7 +56,7 @@ def test_a_sprint_follows_the_linear_profile_of_speed_and_acceleration():
 def test_nobody_outruns_his_own_top_speed():
     bodies = Bodies(spread())
     bodies.speed_max[:] = np.linspace(7.5, 9.7, PERSONS)
-    rows = run(bodies, spread() + (900.0, 0.0), 20.0, 600)
+    rows = run(bodies, off(900.0, 0.0), 20.0, 600)
     top = rows[:, :, Col.VX].max(axis=0)
     assert np.all(top <= bodies.speed_max + 1e-6)
     assert np.all(top > bodies.speed_max - 0.2)
@@ -59,7 +64,7 @@ def test_nobody_outruns_his_own_top_speed():
 
 def test_he_arrives_without_running_over_and_stays():
     bodies = Bodies(spread())
-    goal = spread() + (0.0, 25.0)
+    goal = off(0.0, 25.0)
     rows = run(bodies, goal, 9.0, 600)
     assert np.abs(rows[-1, :, :2] - goal).max() < 0.02
     assert rows[:, :, Col.Y].max() < 25.1
@@ -67,16 +72,16 @@ def test_he_arrives_without_running_over_and_stays():
 
 def test_running_backwards_is_slower_and_looks_the_other_way():
     bodies = Bodies(spread(), np.full(PERSONS, math.pi))
-    rows = run(bodies, spread() + (400.0, 0.0), 20.0, 300, np.full(PERSONS, math.pi))
+    rows = run(bodies, off(400.0, 0.0), 20.0, 300, np.full(PERSONS, math.pi))
     assert np.all(np.abs(rows[:, 5, Col.HEADING] - math.pi) < 0.01)
     assert rows[-1, 5, Col.VX] == pytest.approx(BACKWARDS * SPEED_MAX_M_S, rel=0.05)
 
 
 def test_the_heading_follows_the_way_and_never_whirls():
     bodies = Bodies(spread(), np.zeros(PERSONS))
-    there = run(bodies, spread() + (0.0, 20.0), 6.0, 100)
+    there = run(bodies, off(0.0, 20.0), 6.0, 100)
     assert there[-1, 4, Col.HEADING] == pytest.approx(math.pi / 2, abs=0.05)
-    back = run(bodies, spread() + (0.0, -40.0), 8.0, 200)
+    back = run(bodies, off(0.0, -40.0), 8.0, 200)
     rate = np.abs(np.diff(np.concatenate([there, back[1:]])[:, 4, Col.HEADING])) / TICK_S
     assert rate.max() <= 9.0 + 1e-9
 
@@ -85,7 +90,7 @@ def test_strides_grow_longer_and_quicker_with_speed():
     lengths, rates = [], []
     for pace in (1.4, 3.0, 6.0, 8.0):
         bodies = Bodies(spread())
-        rows = run(bodies, spread() + (900.0, 0.0), pace, 400)
+        rows = run(bodies, off(900.0, 0.0), pace, 400)
         turns = (rows[400, 2, Col.GAIT] - rows[300, 2, Col.GAIT]) / (2.0 * math.pi)
         rates.append(turns / (100 * TICK_S))
         lengths.append((rows[400, 2, Col.X] - rows[300, 2, Col.X]) / turns)
@@ -103,12 +108,12 @@ def test_who_stands_strides_no_more():
 
 def test_a_jump_rises_as_high_as_told_and_keeps_its_way():
     bodies = Bodies(spread())
-    run(bodies, spread() + (100.0, 0.0), 5.0, 100)
+    run(bodies, off(100.0, 0.0), 5.0, 100)
     before = bodies.columns[6].copy()
     bodies.jump(6, 0.5)
     assert bodies.is_busy(6)
     assert not bodies.is_busy(7)
-    rows = run(bodies, spread() - (100.0, 0.0), 5.0, 30)
+    rows = run(bodies, off(-100.0, 0.0), 5.0, 30)
     assert rows[:, 6, Col.RISE].max() == pytest.approx(0.5, abs=0.01)
     assert rows[1:30, 6, Col.VX] == pytest.approx(before[Col.VX])
     run(bodies, spread(), 5.0, 15)
@@ -118,14 +123,14 @@ def test_a_jump_rises_as_high_as_told_and_keeps_its_way():
 
 def test_a_fall_slides_lies_and_gets_up_in_the_time_given():
     bodies = Bodies(spread())
-    run(bodies, spread() + (100.0, 0.0), 6.0, 150)
+    run(bodies, off(100.0, 0.0), 6.0, 150)
     bodies.fall(6, 3.0)
-    rows = run(bodies, spread() + (100.0, 0.0), 6.0, 149)
+    rows = run(bodies, off(100.0, 0.0), 6.0, 149)
     assert rows[30:90, 6, Col.TILT] == pytest.approx(1.0, abs=1e-6)
     assert rows[90, 6, Col.VX] == 0.0
     assert np.abs(np.diff(rows[:, 6, Col.TILT])).max() < 0.12
     assert bodies.is_busy(6)
-    run(bodies, spread() + (100.0, 0.0), 6.0, 2)
+    run(bodies, off(100.0, 0.0), 6.0, 2)
     assert not bodies.is_busy(6)
     assert bodies.columns[6, Col.TILT] == 0.0
 
