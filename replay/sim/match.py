@@ -1,0 +1,249 @@
+"""A match, tick by tick: plans, bodies, contests for the ball, ball, lines; and its stretches.
+
+Theory of operation
+-------------------
+A tick is 20 ms. In it (1) the one who has the ball, the referee, and who awaits a restart may act; (2) every fifth
+tick everybody plans anew where to run; (3) it is looked who touches the ball; (4) bodies run and the ball moves in
+its 40 steps; (5) lines are watched. Play is *live* or *dead*. While it is live the ball is loose, or has a *holder*
+who pushes it along, or is in a goalkeeper's hands. Nobody scripts outcomes: a pass is complete because a mate got to
+it first, a shot is saved because the hands were there; the truth list notes what happened when it happens.
+
+Chance comes from one stream of numbers that ticks consume in order, so a match does not depend on how it is cut into
+stretches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from replay.sim import contests, dribbles, flights, keeping, law, officials, restarts, shape
+from replay.sim.ball import BallTick
+from replay.sim.squads import MatchSettings, draw_squads
+from replay.sim.state import State
+from replay.sim.world import (
+    BALLS,
+    COLUMNS,
+    MARGIN_S,
+    PERSONS,
+    REFEREES,
+    STEP_S,
+    STEPS,
+    TICK_S,
+    Contact,
+    Row,
+    Stretch,
+    Vector,
+)  # fmt: skip
+
+__all__ = ["Match", "MatchSettings"]
+
+#: Everybody plans anew every so many ticks.
+PLAN_TICKS = 5
+_STRETCH_S = 4.0
+
+
+class Match:
+    """A match that is played as far as it is asked for.
+
+    Args:
+        settings: two matches with equal settings are equal, whatever stretches are asked for.
+
+    Attributes:
+        rows: the truth list so far; grows. Rows that are ``open`` may still change.
+        squads: who takes part.
+    """
+
+    def __init__(self, settings: MatchSettings) -> None:
+        self.settings = settings
+        self.squads = draw_squads(settings)
+        self.state = State(settings, self.squads)
+        self.rows: list[Row] = self.state.notes.rows
+        self._ticks: list[np.ndarray] = []
+        self._balls: list[np.ndarray] = []
+        self._velocities: list[np.ndarray] = []
+        self._active: list[int] = []
+        self._first = 0
+        self._line_up()
+
+    # -- what others ask ---------------------------------------------------------------------------------------
+
+    @property
+    def score(self) -> tuple[int, int]:
+        """Goals of home and away."""
+        return self.state.score[0], self.state.score[1]
+
+    @property
+    def on_pitch(self) -> tuple[int, ...]:
+        """Rows of the players on the pitch."""
+        return tuple(self.state.players.tolist())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the final whistle has gone and the last stretch is complete."""
+        return self.state.is_over
+
+    def stretches(self, until_s: float, every_s: float = _STRETCH_S) -> Iterator[Stretch]:
+        """Plays on to ``until_s`` (the match goes a margin further) and gives it in stretches, in order.
+
+        The first one begins where the last one asked for ended. Ends early when the match is over.
+        """
+        margin = round(MARGIN_S / TICK_S)
+        size = max(round(every_s / TICK_S), 1)
+        end = round(until_s / TICK_S)
+        begin = self._first
+        while begin < end and not (self.state.is_over and begin >= self.state.tick):
+            stop = min(begin + size, end)
+            while self.state.tick < stop + margin and not self.state.is_over:
+                self.tick()
+            stop = min(stop, self.state.tick)
+            yield self._cut(begin, stop, margin)
+            begin = self._first = stop
+            self._forget(begin - margin)
+
+    def _cut(self, begin: int, stop: int, margin: int) -> Stretch:
+        first, last = max(begin - margin, 0), min(stop + margin, self.state.tick)
+        offset = self._offset
+        persons = np.array(self._ticks[first - offset : last - offset])
+        parts = slice(begin - offset, stop - offset)
+        balls = np.concatenate(self._balls[parts], axis=1)
+        velocity = np.concatenate(self._velocities[parts])
+        active = np.repeat(np.array(self._active[parts], dtype=np.int8), STEPS)
+        low, high = first * TICK_S, last * TICK_S
+        contacts = tuple(c for c in self.state.contacts if low <= c.t_s + c.hold_s and c.t_s < high)
+        ticks_s = np.arange(first, last) * TICK_S
+        return Stretch(begin * TICK_S, stop * TICK_S, ticks_s, persons, contacts, balls, velocity, active)
+
+    @property
+    def _offset(self) -> int:
+        return self.state.tick - len(self._ticks)
+
+    def _forget(self, before: int) -> None:
+        drop = max(before - self._offset, 0)
+        del self._ticks[:drop], self._balls[:drop], self._velocities[:drop], self._active[:drop]
+        cutoff = before * TICK_S
+        self.state.contacts = [c for c in self.state.contacts if c.t_s + c.hold_s >= cutoff]
+
+    # -- a tick ------------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """Plays the coming tick."""
+        state = self.state
+        now_s = state.now_s
+        planning = state.tick % PLAN_TICKS == 0
+        state.pending = None
+        if state.live:
+            self._play(planning)
+        else:
+            restarts.step(state)
+            if planning and state.restart is not None:
+                restarts.plan(state)
+        if planning:
+            officials.plan(state)
+            officials.seat(state)
+        if state.live:
+            contests.contest(state)
+        self._ticks.append(state.columns.copy())
+        state.bodies.run(state.targets, state.paces, state.facing)
+        places = np.empty((len(BALLS), STEPS, 3))
+        for number, ball in enumerate(state.balls):
+            if number == state.active:
+                played = ball.advance()
+                places[number] = played.places
+            else:
+                places[number] = ball.place
+        self._balls.append(places)
+        self._velocities.append(played.velocities)
+        self._active.append(state.active)
+        self._settle(played, now_s)
+        state.tick += 1
+        if state.live:
+            state.notes.watch(state.now_s)
+            law.woodwork(state, played, now_s)
+            law.lines(state, played, now_s)
+            flights.faded(state)
+            if state.whistle is not None and state.live:
+                law.whistle(state)
+
+    def _play(self, planning: bool) -> None:
+        state = self.state
+        if planning:
+            shape.plan(state)
+        if state.holder >= 0:
+            if state.in_hands:
+                keeping.hold(state)
+            else:
+                dribbles.hold(state)
+                if planning:
+                    press(state)
+        if state.holder < 0:
+            if planning or state.path_s < 0.0:
+                contests.chase(state)
+            contests.leap(state)
+            keeping.guard(state)
+
+    def _settle(self, played: BallTick, begin_s: float) -> None:
+        """The contact of this tick gets its place and becomes known to those who draw limbs."""
+        state = self.state
+        if state.pending is None:
+            return
+        row, limb, what, t_s, duration_s, hold_s = state.pending
+        k = min(round((t_s - begin_s) / STEP_S), STEPS - 1)
+        x, y, z = played.places[k].tolist()
+        before: Vector = tuple(played.velocities[k].tolist())
+        place: Vector = (x, y, z)
+        state.notes.settle(place)
+        if state.team[row] < 2:
+            state.contacts.append(Contact(t_s, row, limb, place, before, state.outgoing, what, duration_s, hold_s))
+
+    # -- beginnings --------------------------------------------------------------------------------------------
+
+    def _line_up(self) -> None:
+        """Everybody near his place for the first kick-off."""
+        state = self.state
+        team = int(state.rng.integers(2))
+        state.notes.note("period.start", 0.0, REFEREES[0], (0.0, 0.0, 0.0), "1")
+        restarts.await_restart(state, "kick_off", team, (0.0, 0.0), -1, 0.0, at_once=True)
+        assert state.restart is not None
+        state.restart.stage = "placed"
+        state.restart.earliest_s = 4.0
+        restarts.plan(state)
+        officials.plan(state)
+        officials.seat(state)
+        for row in range(PERSONS):
+            x, y = state.targets[row]
+            heading = 0.0 if state.team[row] == 2 or state.sign[state.team[row]] > 0 else math.pi
+            state.bodies.place(row, float(x) + state.draw(0.0, 0.5), float(y) + state.draw(0.0, 0.5), heading)
+        assert state.columns.shape == (PERSONS, COLUMNS)
+
+
+def press(state: State) -> None:
+    """The nearest opponent goes for the holder, the next one between him and the goal."""
+    team = 1 - int(state.team[state.holder])
+    rows = state.outfield[team]
+    bx, by, _ = state.ball.place
+    vx, vy, _ = state.ball.velocity
+    gaps = np.hypot(
+        state.columns[rows, 0] + 0.3 * state.columns[rows, 2] - bx,
+        state.columns[rows, 1] + 0.3 * state.columns[rows, 3] - by,
+    )
+    order = rows[np.argsort(gaps)]
+    u = bx * float(state.sign[team])
+    pressing = state.squads.teams[team].pressing
+    first = int(order[0])
+    near = float(gaps.min())
+    keen = pressing * float(np.interp(u, [-40.0, 0.0, 25.0, 45.0], [1.2, 1.0, 0.75, 0.5]))
+    if near < 18.0 * keen:
+        goal_x = -float(state.sign[team]) * state.half_x
+        dx, dy = goal_x - bx, -by
+        d = max(math.hypot(dx, dy), 0.1)
+        off = 0.35 if near < 3.0 else 1.0
+        state.targets[first] = bx + 0.25 * vx + dx / d * off, by + 0.25 * vy + dy / d * off
+        state.paces[first] = 6.8 if near > 2.5 else 5.5
+        state.facing[first] = np.nan
+        if len(order) > 1:
+            second = int(order[1])
+            state.targets[second] = bx + dx / d * 5.5, by + dy / d * 5.5
+            state.paces[second] = 5.0
