@@ -1,6 +1,6 @@
 """The folder of a live match: the match store, and what a later run needs to go on in it.
 
-Beside the store's own files it holds ``capture.arrow`` (what arrived, block by block), ``states/`` (engine states at
+Beside the store's own files it holds ``capture/`` (what arrived, packet by packet), ``states/`` (engine states at
 offsets) and ``spark/`` (Spark's checkpoint and log). All of it is made before the first block is played, so a run
 that is interrupted at any time after that can be gone on with from the folder alone.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ from replay.checks import Rejected
 from replay.sources import prepare_capture
 from replay.store import Commit, MatchStore, StoreError, quarantine_table, read_commits, updates_log
 
-CAPTURE = "capture.arrow"
+CAPTURE = "capture"
 CAMERA_SERIES = "camera"
 
 
@@ -44,9 +45,7 @@ class Match:
         self._camera_batch = 1 + max((c.batch for c in commits if c.series == CAMERA_SERIES), default=-1)
         self._last = max((c for c in commits if not c.series), key=lambda c: c.batch, default=None)
 
-    def commit(
-        self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]
-    ) -> None:
+    def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
         """Commits a batch; its redo replaces it by the same."""
         assert match == self.capture.sheet.match_id
         tables = dict(tables)
@@ -86,7 +85,7 @@ class Match:
 
     def _unreadable(self) -> list[Rejected]:
         """Rows of the source that no packet could hold; known since the capture was made."""
-        return msgspec.json.decode(self.capture.metadata.get("rejected", "[]"), type=list[Rejected])
+        return list(self.capture.rejected)
 
     def _with_unreadable(self, table: pa.Table | None) -> pa.Table:
         first = quarantine_table(self._unreadable())
@@ -115,7 +114,7 @@ def _make(settings: LiveSettings, console: Console) -> tuple[MatchStore, Capture
     if folder is not None and folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise StoreError(f"{folder}: is neither empty nor a match store; choose another --store")
     parent = folder.parent if folder is not None else Path("matches").resolve()
-    draft = parent / f".capture-{os.getpid()}.arrow"
+    draft = parent / f".capture-{os.getpid()}"
     try:
         capture = _captured(settings, draft, console)
         if len(capture) == 0:
@@ -124,7 +123,7 @@ def _make(settings: LiveSettings, console: Console) -> tuple[MatchStore, Capture
         store = MatchStore.create(folder, capture.sheet, _run(settings, capture))
         draft.replace(folder / CAPTURE)
     finally:
-        draft.unlink(missing_ok=True)
+        shutil.rmtree(draft, ignore_errors=True)
     return store, Capture.open(folder / CAPTURE)
 
 
@@ -139,7 +138,7 @@ def _captured(settings: LiveSettings, path: Path, console: Console) -> Capture:
             duration_s=settings.duration_s,
             pitch=settings.pitch_m,
             sheet_path=settings.sheet,
-            progress=lambda blocks, share: bar.update(task, completed=share),
+            progress=lambda share: bar.update(task, completed=share),
         )
     return Capture.open(path)
 

@@ -1,58 +1,106 @@
-"""A capture: a match as it reached the gateway, block by block, in one Arrow IPC file.
+"""A capture: a match as it reached the gateway, packet by packet, in a folder of Arrow files that may still grow.
 
 Theory of operation
 -------------------
-The file has two columns, ``arrival_us`` (int64, strictly increasing) and ``payload`` (binary, see
-:mod:`replay.wire`), and says in its schema's metadata who plays, of what quality the input is, from what it
-was made and through which channel it came. It is written as a stream of record batches, so that a writer
-never holds more than one of them, and is read through a memory map: opening costs the arrival column only, and
-a range of arrival times is found by bisection. Hence the same range gives the same bytes, whenever and however
+``head.json`` says who plays, of what quality the input is, from what it was made and through which channel it came.
+Each segment, ``0000012.arrow``, is one Arrow IPC file with the packets whose arrival lies in its stretch of
+``segment_us``: one row a packet, the positions as a list of structs (event time, place in mm, quality of location in
+percent, and velocity and acceleration where the source gives them; a value that is no number is null). A segment's
+name says its time, so a time is found without an index; it gets that name by a rename, so a segment that exists is
+whole. ``end.json`` comes last: a capture that has it is finished.
+
+What the gateway hands on at once is a *block*: the packets of one slot, dated by the latest of them. A range of
+arrival times holds the blocks dated within it. Hence the same range gives the same blocks, whenever and however
 often it is asked for: that is what an exact offset of a streaming source (an arrival time) refers to.
 
-A file under construction has another name and gets its own by a rename at the end: a capture that exists is
-whole.
+A capture may be read while it grows. The writer holds a lock on ``writer.lock`` until it leaves. A reader that comes
+to the edge waits for the next segment; once nobody holds the lock and there is no end, nothing more will come, and
+it says so.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 import msgspec
 import numpy as np
-import pyarrow as pa
 
 from detectors.inputs import Block, MatchSheet
 from replay import wire
 from replay.checks import Rejected
+from replay.errors import CaptureError
+from replay.packets import MISSING, Ints, Packets, block_times, from_blocks, joined
+from replay.segments import read_segment, write_segment
 
-#: Version of the file layout, in the metadata under ``touchline.capture``.
-VERSION = "1"
+#: Version of the layout.
+VERSION = "2"
 
-#: A record batch is closed when its payloads hold this much: the bound of a writer's memory.
-BATCH_BYTES = 4 << 20
+#: Arrival time in a segment: what a writer holds, and what the first look into a time costs.
+SEGMENT_US = 5_000_000
 
-_COLUMNS = (
-    pa.field("arrival_us", pa.int64(), nullable=False),
-    pa.field("payload", pa.binary(), nullable=False),
-)
+HEAD, END, LOCK = "head.json", "end.json", "writer.lock"
+
+_LOOK_S = 0.02
+_BLOCKS_AT_ONCE = 256
 
 
-class CaptureError(ValueError):
-    """A file that is no readable capture, or blocks that cannot make one; the message names the file."""
+class Head(msgspec.Struct, frozen=True):
+    """What a capture says of itself at its beginning.
+
+    Attributes:
+        version: see ``VERSION``.
+        sheet: match sheet, with the input's quality.
+        fingerprint: what the content was made from, so that an identical capture need not be made again.
+        channel, seed: radio channel that the packets came through.
+        slot_us: of the gateway, see :func:`replay.packets.block_times`.
+        segment_us: see ``SEGMENT_US``.
+        begin_us: date of the first block.
+        notes: further metadata.
+    """
+
+    version: str
+    sheet: MatchSheet
+    fingerprint: str
+    channel: str
+    seed: int
+    slot_us: int
+    segment_us: int
+    begin_us: int
+    notes: dict[str, str]
+
+
+class End(msgspec.Struct, frozen=True):
+    """What a capture says of itself when it is finished; ``end_us`` is one past the date of the last block."""
+
+    end_us: int
+    blocks: int
+    packets: int
+    positions: int
+    notes: dict[str, str]
+
+
+Told = TypeVar("Told", Head, End)
 
 
 class CaptureWriter:
-    """Writes a capture; a context manager. Leaving it without an exception puts the file in place.
+    """Writes a capture; a context manager. Leaving it without an exception finishes the capture.
 
     Args:
-        path: the file to write, replaced if it is there.
+        path: the folder. What is there of the same fingerprint is kept and not written again; anything else goes.
         sheet: match sheet; its quality is stored too.
-        fingerprint: what the content was made from, so that an identical capture need not be made again.
-        channel, seed: radio channel that the blocks came through.
-        notes: further metadata, e.g. counts of what was lost.
+        fingerprint, channel, seed, slot_us: see :class:`Head`.
+        notes: further metadata, known at the beginning.
+
+    Attributes:
+        closing_notes: further metadata, known at the end, e.g. counts of what was lost.
+        grown_us: everything that arrives before this time is in segments.
     """
 
     def __init__(
@@ -63,148 +111,328 @@ class CaptureWriter:
         fingerprint: str = "",
         channel: str = "none",
         seed: int = 0,
+        slot_us: int = 0,
         notes: Mapping[str, str] | None = None,
     ) -> None:
         self.path = Path(path)
-        self._partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
-        metadata = {
-            "touchline.capture": VERSION,
-            "sheet": msgspec.json.encode(sheet).decode(),
-            "quality": msgspec.json.encode(sheet.quality).decode(),
-            "fingerprint": fingerprint,
-            "channel": channel,
-            "seed": str(seed),
-            **(notes or {}),
-        }
-        self._schema = pa.schema(_COLUMNS, metadata=metadata)
-        self._arrivals: list[int] = []
-        self._payloads: list[bytes] = []
-        self._bytes = 0
-        self._last_us: int | None = None
+        self._head = Head(VERSION, sheet, fingerprint, channel, seed, slot_us, SEGMENT_US, 0, dict(notes or {}))
+        assert slot_us == 0 or SEGMENT_US % slot_us == 0, "no slot lies in two segments"
+        self.closing_notes: dict[str, str] = {}
+        self.grown_us = -(2**62)
+        self._open: list[Packets] = []
+        self._segment: int | None = None
+        self._last_us = -(2**62)
+        self._has_head = False
+        self._blocks = self._packets = self._positions = 0
 
     def __enter__(self) -> CaptureWriter:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._sink = pa.OSFile(str(self._partial), "wb")
-        self._writer = pa.ipc.new_file(self._sink, self._schema)
+        if self.path.is_file():
+            self.path.unlink()
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._lock)
+            raise CaptureError(f"{self.path}: somebody else is writing it") from None
+        self._has_head = self._is_mine()
+        if not self._has_head:
+            for file in self.path.iterdir():
+                if file.name != LOCK:
+                    file.unlink()
         return self
 
-    def append(self, block: Block) -> None:
-        """Adds a block that arrived later than the one before.
+    def _is_mine(self) -> bool:
+        """Whether what is there was begun by a writer of the same content."""
+        try:
+            head = _read(self.path / HEAD, Head)
+        except CaptureError:
+            return False
+        mine = self._head
+        same = (head.version, head.fingerprint, head.segment_us) == (mine.version, mine.fingerprint, mine.segment_us)
+        return same and bool(mine.fingerprint)
+
+    def write(self, packets: Packets) -> None:
+        """Adds packets that arrived after all before; those of one slot must come together or in one segment.
 
         Raises:
-            CaptureError: ``arrival_us`` does not grow.
+            CaptureError: they are older than packets written before.
         """
-        if self._last_us is not None and block.arrival_us <= self._last_us:
-            raise CaptureError(
-                f"{self.path}: a block of arrival {block.arrival_us} us after one of {self._last_us} us"
-            )
-        self._last_us = block.arrival_us
-        payload = wire.encode(block)
-        self._arrivals.append(block.arrival_us)
-        self._payloads.append(payload)
-        self._bytes += len(payload)
-        if self._bytes >= BATCH_BYTES:
-            self._flush()
+        if not len(packets):
+            return
+        arrival_us = packets.arrival_us
+        if arrival_us[0] < self._last_us or np.any(np.diff(arrival_us) < 0):
+            before_us = max(self._last_us, int(arrival_us[0]))
+            raise CaptureError(f"{self.path}: a packet of arrival {arrival_us.min()} us after one of {before_us} us")
+        self._last_us = int(arrival_us[-1])
+        segments = arrival_us // SEGMENT_US
+        edges = [0, *(np.flatnonzero(np.diff(segments)) + 1).tolist(), len(segments)]
+        for first, stop in pairwise(edges):
+            if self._segment is not None and segments[first] != self._segment:
+                self._close_segment()
+            self._segment = int(segments[first])
+            self._open.append(packets.part(first, stop))
 
     def extend(self, blocks: Iterable[Block]) -> None:
-        """Adds blocks in arrival order."""
-        for block in blocks:
-            self.append(block)
+        """Adds blocks in arrival order, each of them with packets.
 
-    def _flush(self) -> None:
-        if self._arrivals:
-            columns = [pa.array(self._arrivals, pa.int64()), pa.array(self._payloads, pa.binary())]
-            self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
-        self._arrivals, self._payloads, self._bytes = [], [], 0
+        Raises:
+            CaptureError: arrival does not grow.
+        """
+        held: list[Block] = []
+        last_us = self._last_us
+        for block in blocks:
+            if block.arrival_us <= last_us:
+                raise CaptureError(f"{self.path}: a block of arrival {block.arrival_us} us after one of {last_us} us")
+            last_us = block.arrival_us
+            held.append(block)
+            if len(held) == _BLOCKS_AT_ONCE:
+                self.write(from_blocks(held))
+                held = []
+        self.write(from_blocks(held))
+
+    def _close_segment(self) -> None:
+        if self._segment is None:
+            return
+        batch = joined(_of_one_list(self._open))
+        times = block_times(batch.arrival_us, self._head.slot_us)
+        if not self._has_head:
+            head = msgspec.structs.replace(self._head, begin_us=int(times[0]))
+            _write(self.path / HEAD, head)
+            self._has_head = True
+        path = self.path / _name(self._segment)
+        if not path.exists():
+            draft = path.with_suffix(".draft")
+            write_segment(draft, batch)
+            draft.replace(path)
+        self._blocks += len(np.unique(times))
+        self._packets += len(batch)
+        self._positions += len(batch.ts_us)
+        self.grown_us = (self._segment + 1) * SEGMENT_US
+        self._open, self._segment = [], None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
             if kind is None:
-                self._flush()
-            self._writer.close()
+                self._close_segment()
+                if not self._has_head:
+                    _write(self.path / HEAD, self._head)
+                end_us = self._last_us + 1 if self._packets else 0
+                told = End(end_us, self._blocks, self._packets, self._positions, self.closing_notes)
+                _write(self.path / END, told)
         finally:
-            self._sink.close()
-            if kind is not None:
-                self._partial.unlink(missing_ok=True)
-        if kind is None:
-            os.replace(self._partial, self.path)
+            os.close(self._lock)
 
 
 class Capture:
-    """A capture opened for reading. Immutable; reading a range has no effect on another.
+    """A capture opened for reading. Reading a range has no effect on another.
 
     Attributes:
-        path: the file.
+        path: the folder.
         sheet: match sheet, with the input's quality.
-        begin_us, end_us: arrival of the first block, and one past the arrival of the last; 0, 0 if empty.
-        fingerprint, channel, seed: as the writer was told.
-        metadata: everything the writer was told, as text.
+        begin_us: date of the first block; 0 if there is none.
+        fingerprint, channel, seed, slot_us: as the writer was told.
     """
 
-    def __init__(self, path: Path, reader: pa.ipc.RecordBatchFileReader) -> None:
-        self.path = path
-        self.metadata = {k.decode(): v.decode() for k, v in (reader.schema.metadata or {}).items()}
-        if self.metadata.get("touchline.capture") != VERSION:
-            found = self.metadata.get("touchline.capture", "none")
-            raise CaptureError(f"{path}: not a capture of version {VERSION} (version found: {found})")
-        self.sheet = msgspec.json.decode(self.metadata["sheet"], type=MatchSheet)
-        self.fingerprint: str = self.metadata["fingerprint"]
-        self.channel = self.metadata["channel"]
-        self.seed = int(self.metadata["seed"])
-        batches = [reader.get_batch(i) for i in range(reader.num_record_batches)]
-        self._payloads = [batch.column(1) for batch in batches]
-        self._firsts = np.cumsum([0] + [batch.num_rows for batch in batches])
-        arrivals = [batch.column(0).to_numpy() for batch in batches]
-        self.arrivals_us = np.concatenate(arrivals) if arrivals else np.empty(0, np.int64)
-        self.begin_us = int(self.arrivals_us[0]) if len(self) else 0
-        self.end_us = int(self.arrivals_us[-1]) + 1 if len(self) else 0
+    def __init__(self, path: Path, head: Head) -> None:
+        self.path, self._head = path, head
+        self.sheet, self.begin_us = head.sheet, head.begin_us
+        self.fingerprint, self.channel, self.seed, self.slot_us = (
+            head.fingerprint,
+            head.channel,
+            head.seed,
+            head.slot_us,
+        )
+        self._end: End | None = None
+        self._known: set[int] = set()
+        self._latest: tuple[int, Packets, Ints] | None = None
 
     @classmethod
     def open(cls, path: Path | str) -> Capture:
-        """Opens a capture through a memory map.
+        """Opens a capture, or the one in the subfolder ``capture``; it may still grow.
 
         Raises:
-            CaptureError: no such file, cut off, not Arrow, or not a capture.
+            CaptureError: no such folder, or not a capture of this version.
         """
         path = Path(path)
-        try:
-            return cls(path, pa.ipc.open_file(pa.memory_map(str(path))))
-        except CaptureError:
-            raise
-        except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-            raise CaptureError(f"{path}: not a readable capture: {error}") from error
+        if not (path / HEAD).exists() and (path / "capture" / HEAD).exists():
+            path = path / "capture"
+        if path.is_file():
+            raise CaptureError(
+                f"{path}: not a capture of version {VERSION}: that is a folder with a {HEAD}, not a file"
+            )
+        head = _read(path / HEAD, Head)
+        if head.version != VERSION:
+            raise CaptureError(f"{path}: not a capture of version {VERSION} (version found: {head.version})")
+        return cls(path, head)
+
+    @property
+    def end(self) -> End | None:
+        """The closing words, None while it grows."""
+        if self._end is None and (self.path / END).exists():
+            self._end = _read(self.path / END, End)
+        return self._end
+
+    @property
+    def is_finished(self) -> bool:
+        """True once everything is there."""
+        return self.end is not None
+
+    @property
+    def end_us(self) -> int:
+        """One past the date of the last block; 0 if there is none.
+
+        Raises:
+            CaptureError: it still grows.
+        """
+        return self._finished().end_us
+
+    def __len__(self) -> int:
+        """Number of blocks; the capture must be finished."""
+        return self._finished().blocks
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """Further metadata, of the beginning and, as far as it has come, of the end."""
+        return {**self._head.notes, **(self.end.notes if self.end else {})}
 
     @property
     def rejected(self) -> tuple[Rejected, ...]:
         """Records of the source that no packet could hold: they belong to the match's quarantine."""
-        return msgspec.json.decode(self.metadata.get("rejected", "[]"), type=tuple[Rejected, ...])
+        return msgspec.json.decode(self.notes.get("rejected", "[]"), type=tuple[Rejected, ...])
 
-    def __len__(self) -> int:
-        """Number of blocks."""
-        return len(self.arrivals_us)
+    def _finished(self) -> End:
+        if (end := self.end) is None:
+            raise CaptureError(f"{self.path}: is not finished: it has no {END}")
+        return end
 
-    def payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
-        """(arrival, payload) of every block with ``start_us <= arrival < end_us``, in arrival order."""
-        first, stop = (int(i) for i in np.searchsorted(self.arrivals_us, [start_us, end_us]))
-        batch = int(np.searchsorted(self._firsts, first, side="right")) - 1
-        while first < stop:
-            begin = int(self._firsts[batch])
-            here = min(stop, int(self._firsts[batch + 1]))
-            payloads = self._payloads[batch]
-            for row in range(first, here):
-                yield int(self.arrivals_us[row]), payloads[row - begin].as_py()
-            first, batch = here, batch + 1
-
-    def blocks(self, start_us: int, end_us: int) -> Iterator[Block]:
-        """The blocks of :meth:`payloads`, decoded.
+    def goes_on_after(self, at_us: int) -> bool:
+        """Whether a block is dated ``at_us`` or later; waits until that is certain.
 
         Raises:
-            CaptureError: a payload is damaged; the message names file and arrival time.
+            CaptureError: it will never be, because the writer is gone.
         """
-        for arrival_us, payload in self.payloads(start_us, end_us):
-            try:
-                yield wire.decode(payload)
-            except wire.WireError as error:
-                raise CaptureError(f"{self.path}: block of arrival {arrival_us} us: {error}") from error
+        number = at_us // self._head.segment_us
+        while True:
+            if self.is_finished:
+                return self.end_us > at_us
+            if any(segment > number for segment in self._segments()):
+                return True
+            if self._wait_for(number) and bool(self._segment(number)[2][-1] >= at_us):
+                return True
+            number += 1
+
+    def packets(self, start_us: int, end_us: int) -> Iterator[Packets]:
+        """Packets of the blocks dated ``start_us <= date < end_us``, in arrival order, a segment or less at a time.
+
+        Waits for what is still to be written.
+
+        Raises:
+            CaptureError: a segment is damaged, or the writer went before it was done.
+        """
+        for batch, _ in self._dated(start_us, end_us):
+            yield batch
+
+    def blocks(self, start_us: int, end_us: int) -> Iterator[Block]:
+        """The blocks of a range, otherwise as :meth:`packets`."""
+        for batch, _ in self._dated(start_us, end_us):
+            yield from batch.blocks(self.slot_us)
+
+    def payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
+        """(date, :mod:`replay.wire` bytes) of the blocks of a range, otherwise as :meth:`packets`."""
+        for block in self.blocks(start_us, end_us):
+            yield block.arrival_us, wire.encode(block)
+
+    def _dated(self, start_us: int, end_us: int) -> Iterator[tuple[Packets, Ints]]:
+        """Packets of a range and the dates of their blocks."""
+        if end_us <= start_us:
+            return
+        length_us = self._head.segment_us
+        for number in range(max(start_us, self.begin_us) // length_us, (end_us - 1) // length_us + 1):
+            if self.is_finished and number * length_us >= self.end_us:
+                return
+            if not self._wait_for(number):
+                continue
+            _, batch, times = self._segment(number)
+            first, stop = (int(i) for i in np.searchsorted(times, [start_us, end_us]))
+            if first < stop:
+                yield batch.part(first, stop), times[first:stop]
+
+    def _segments(self) -> set[int]:
+        """Numbers of the segments that are there now."""
+        self._known = {int(path.stem) for path in self.path.glob("*.arrow")}
+        return self._known
+
+    def _wait_for(self, number: int) -> bool:
+        """True once a segment is there, False once it is certain that it holds nothing."""
+        while True:
+            if number in self._known or number in self._segments():
+                return True
+            if self.is_finished or any(known > number for known in self._known):
+                return number in self._segments()
+            if not self._is_written() and number not in self._segments() and not self.is_finished:
+                raise CaptureError(
+                    f"{self.path}: ends at {max(self._known, default=-1) + 1} x {self._head.segment_us} us without"
+                    f" an {END}: whoever wrote it stopped before the match was over"
+                )
+            time.sleep(_LOOK_S)
+
+    def _is_written(self) -> bool:
+        """Whether somebody holds the writer's lock."""
+        try:
+            handle = os.open(self.path / LOCK, os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        else:
+            return False
+        finally:
+            os.close(handle)
+
+    def _segment(self, number: int) -> tuple[int, Packets, Ints]:
+        """A segment, kept until the next one is asked for."""
+        if self._latest is None or self._latest[0] != number:
+            batch = read_segment(self.path / _name(number))
+            self._latest = number, batch, block_times(batch.arrival_us, self.slot_us)
+        return self._latest
+
+
+def _of_one_list(parts: list[Packets]) -> list[Packets]:
+    """The same packets under one list of transmitters and one width."""
+    width = max(part.values.shape[1] for part in parts)
+    if all(part.names == parts[0].names and part.values.shape[1] == width for part in parts):
+        return parts
+    codes: dict[str, int] = {}
+    for part in parts:
+        for name in part.names:
+            codes.setdefault(name, len(codes))
+    names = tuple(codes)
+    same: list[Packets] = []
+    for part in parts:
+        values = np.full((len(part.values), width), MISSING, np.int32)
+        values[:, : part.values.shape[1]] = part.values
+        tag = np.array([codes[name] for name in part.names], np.int64)[part.tag]
+        same.append(Packets(names, part.arrival_us, tag, part.sequence, part.bounds, part.ts_us, values))
+    return same
+
+
+def _name(number: int) -> str:
+    return f"{number:07d}.arrow"
+
+
+def _write(path: Path, told: Head | End) -> None:
+    draft = path.with_suffix(".draft")
+    draft.write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n")
+    draft.replace(path)
+
+
+def _read(path: Path, kind: type[Told]) -> Told:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CaptureError(f"{path}: not a readable capture: {error}") from error

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
-from detectors.inputs import raw_kind
+from detectors.inputs import MatchSheet, raw_kind
 from replay.channel import Channel, Transmission, transmit
-from replay.recording import Ints, Recording
+from replay.packets import Ints
+from replay.recording import Recording, Track, track_order
 
 #: Upper edges of the histogram's classes in milliseconds; the last class is open.
 EDGES_MS = (1, 2, 5, 10, 20, 30, 50, 70, 100, 145, 200, 500, 1000)
@@ -47,18 +46,20 @@ def out_of_order_share(event_us: Ints) -> float:
 def delay_report(recording: Recording, channel: Channel, seed: int) -> str:
     """Histogram of delays (arrival less event time) by priority, single and packaged, beside paper 004's."""
     packaged = transmit(recording, channel, seed)
-    single = transmit(recording, replace(channel, positions_max=1), seed)
+    single = transmit(recording, channel.single(), seed)
     columns: list[tuple[str, Ints]] = []
     for name, transmission in (("single", single), ("packet", packaged)):
         event_us, arrival_us, is_ball = arrived_positions(transmission)
         columns += [(f"ball {name}", (arrival_us - event_us)[is_ball])]
         columns += [(f"others {name}", (arrival_us - event_us)[~is_ball])]
     event_us, _, is_ball = arrived_positions(packaged)
+    alone_us, _, _ = arrived_positions(single)
     lines = [
         f"channel {channel.name}, seed {seed}: {recording.positions} positions in {packaged.sent} packets,"
         f" {len(packaged.lost)} lost, {packaged.duplicates} doubled",
-        f"out of order: {100 * out_of_order_share(event_us):.1f} % of positions"
-        f" ({100 * float(np.mean(is_ball)) if len(is_ball) else 0:.1f} % of them are the ball's)",
+        f"out of order: {100 * out_of_order_share(alone_us):.1f} % of single positions,"
+        f" {100 * out_of_order_share(event_us):.1f} % of those in packets"
+        f" ({100 * float(np.mean(is_ball)) if len(is_ball) else 0:.1f} % are balls')",
         *PAPER_004,
         "",
         "delay, ms     " + "".join(f"{name:>15}" for name, _ in columns),
@@ -69,7 +70,30 @@ def delay_report(recording: Recording, channel: Channel, seed: int) -> str:
         label = f"over {EDGES_MS[-1]:>5}" if edge is None else f"up to {edge:>4}"
         lines.append(f"{label:<14}" + "".join(f"{100 * share[row]:>13.2f} %" for share in shares))
     greatest = "".join(f"{delays.max() / 1e3 if len(delays) else 0:>12.1f} ms" for _, delays in columns)
-    return "\n".join([*lines, f"{'greatest':<14}{greatest}"])
+    least = "".join(f"{delays.min() / 1e3 if len(delays) else 0:>12.1f} ms" for _, delays in columns)
+    return "\n".join([*lines, f"{'least':<14}{least}", f"{'greatest':<14}{greatest}"])
+
+
+def channel_report(
+    channel: Channel,
+    seed: int,
+    *,
+    balls: int = 4,
+    ball_hz: float = 2_000,
+    limbs: int = 140,
+    limb_hz: float = 200,
+    seconds: float = 20.0,
+) -> str:
+    """What a channel does to so many transmitters at those rates, wherever they are: :func:`delay_report` of it."""
+    phases = np.random.default_rng([seed, balls + limbs]).random(balls + limbs)
+    names = [f"home_{n}/left_foot" for n in range(limbs)] + ["ball", *(f"ball_{n}" for n in range(2, balls + 1))]
+    tracks: list[Track] = []
+    for name, phase in zip(names, phases.tolist(), strict=True):
+        rate_hz = ball_hz if name.startswith("ball") else limb_hz
+        ts_us = np.rint((np.arange(int(seconds * rate_hz)) + phase) * (1e6 / rate_hz)).astype(np.int64)
+        tracks.append(Track(name, ts_us, *np.zeros((3, len(ts_us)))))
+    tracks.sort(key=lambda track: track_order(track.transmitter))
+    return delay_report(Recording(MatchSheet(), tuple(tracks)), channel, seed)
 
 
 def _shares(delays_us: Ints, edges_us: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

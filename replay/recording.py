@@ -18,9 +18,7 @@ import numpy.typing as npt
 
 from detectors.inputs import RAW_KINDS, MatchSheet, Packet, raw_kind
 from replay.checks import Rejected
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from replay.packets import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,26 +125,3 @@ def time_line(ts_us: Ints) -> Ints:
     while before[line[-1]] >= 0:
         line.append(before[line[-1]])
     return np.array(line[::-1])
-
-
-def cut(track: Track, positions_max: int, span_us: int) -> Ints:
-    """Where packets begin: row indexes, the first of them 0.
-
-    A packet takes up to ``positions_max`` rows of the time line and closes before it spans ``span_us``.
-    """
-    assert positions_max >= 1
-    line = track.line
-    times = track.ts_us[line]
-    if positions_max == 1:
-        starts = line.copy()
-    else:
-        by_span = np.searchsorted(times, times + span_us)
-        by_count = np.arange(len(times)) + positions_max
-        following = np.maximum(np.minimum(by_span, by_count), np.arange(len(times)) + 1).tolist()
-        chain = [0]
-        while (after := following[chain[-1]]) < len(times):
-            chain.append(after)
-        starts = line[chain]
-    # Rows off the line before its first row have no packet before them: they ride in the first one.
-    starts[0] = 0
-    return starts

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from detectors.inputs import Block, MatchSheet
+from detectors.inputs import MatchSheet
 from replay import wire
 from replay.capture import VERSION, Capture, CaptureError, CaptureWriter
-from replay.channel import CHANNELS, Channel, Transmission, channel_named, transmit
+from replay.channel import CHANNELS, Channel, channel_named, transmit
 from replay.recording import Recording, Track
 from replay.simulator import Simulation, simulate
 from replay.tracking import METADATA, read_tracking
@@ -22,10 +22,12 @@ from replay.tracking import METADATA, read_tracking
 SIM = "sim"
 
 #: Raised whenever the same source, channel and seed would give other blocks than before.
-_GENERATION = "3"
+_GENERATION = "4"
 
-#: Reports (blocks written, share of the match done in 0..1).
-Progress = Callable[[int, float], None]
+#: Is told the share of the match done, in 0..1.
+Progress = Callable[[float], None]
+
+_PACKETS_AT_ONCE = 50_000
 
 
 def default_channel(source: str) -> str:
@@ -51,11 +53,11 @@ def prepare_capture(
         source: ``sim``, the path of a tracking table, or ``kloppy:<provider>:<path>[:<meta path>]``.
         channel: a name in ``CHANNELS``, or empty for the source's default.
         seed: of the channel, and of the generator unless ``simulation`` says otherwise.
-        out: the capture file.
+        out: the capture's folder.
         duration_s: only the first so many seconds; None for a whole file, or the generator's own length.
         pitch: length and width in metres where the source does not tell.
         sheet_path: match sheet to use instead of the source's own.
-        progress: called now and then while blocks are written.
+        progress: called now and then while packets are written.
         simulation: settings of the generator.
 
     Returns:
@@ -76,17 +78,21 @@ def prepare_capture(
         if duration_s is not None:
             recording = first_seconds(recording, duration_s)
     transmission = transmit(recording, chosen, seed)
-    notes = {
-        "source": source,
-        "sent": str(transmission.sent),
-        "lost": str(len(transmission.lost)),
-        "duplicates": str(transmission.duplicates),
-        "rejected": msgspec.json.encode(recording.rejected).decode(),
-    }
+    notes = {"source": source, "rejected": msgspec.json.encode(recording.rejected).decode()}
+    sheet, packets = _sheet(recording, chosen), transmission.packets()
     with CaptureWriter(
-        out, _sheet(recording, chosen), fingerprint=fingerprint, channel=chosen.name, seed=seed, notes=notes
+        out, sheet, fingerprint=fingerprint, channel=chosen.name, seed=seed, slot_us=chosen.slot_us, notes=notes
     ) as writer:
-        writer.extend(_reported(transmission, progress))
+        for first in range(0, len(packets), _PACKETS_AT_ONCE):
+            stop = min(first + _PACKETS_AT_ONCE, len(packets))
+            writer.write(packets.part(first, stop))
+            if progress is not None:
+                progress(stop / len(packets))
+        writer.closing_notes = {
+            "sent": str(transmission.sent),
+            "lost": str(len(transmission.lost)),
+            "duplicates": str(transmission.duplicates),
+        }
     return out
 
 
@@ -150,22 +156,7 @@ def _files(source: str, sheet_path: Path | None) -> list[Path]:
 
 def _is_there(out: Path, fingerprint: str) -> bool:
     try:
-        return Capture.open(out).fingerprint == fingerprint
+        capture = Capture.open(out)
     except CaptureError:
         return False
-
-
-def _reported(transmission: Transmission, progress: Progress | None) -> Iterator[Block]:
-    """The blocks, telling ``progress`` about every thousandth and the last."""
-    blocks: Iterable[Block] = transmission.blocks()
-    if progress is None or not len(transmission.arrival_us):
-        yield from blocks
-        return
-    first_us, last_us = int(transmission.arrival_us[0]), int(transmission.arrival_us[-1])
-    count = 0
-    for block in blocks:
-        count += 1
-        if count % 1000 == 0:
-            progress(count, (block.arrival_us - first_us) / max(last_us - first_us, 1))
-        yield block
-    progress(count, 1.0)
+    return capture.fingerprint == fingerprint and capture.is_finished

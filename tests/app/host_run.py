@@ -69,7 +69,7 @@ def as_update(row: dict) -> UpdateRecord:
 
 
 def main(folder: Path, speed: float, window_s: float) -> None:
-    capture = write_capture(folder / "capture.arrow")
+    capture = write_capture(folder / "capture")
     committer = FileCommitter(folder / "commits")
     session = start_session(find_java(os.environ), folder / "spark" / "spark.log", slots=2)
     with Hub([capture.sheet]) as hub:
@@ -78,9 +78,7 @@ def main(folder: Path, speed: float, window_s: float) -> None:
         states = str(folder / "states")
         stage = StageConfig(capture.sheet, None, PIPELINE, states, capture.begin_us, hub.address)
         window_us = round(window_s * 1e6 * (speed or 1))
-        config = HostConfig(
-            "tracking", folder / "capture.arrow", folder / "spark", stage, speed, window_us, capture.end_us
-        )
+        config = HostConfig("tracking", folder / "capture", folder / "spark", stage, speed, window_us, capture.end_us)
         SparkHost(session, config, committer).run(threading.Event())
         feed = hub.feed("fake/1")
         assert feed.wait_ended(10), "the last message did not come"

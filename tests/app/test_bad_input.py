@@ -56,7 +56,7 @@ def write(folder: Path, rows: list[tuple]) -> Path:
 
 def play(file: Path, channel: str) -> tuple[dict[str, EventRecord], Counter[str], Capture]:
     """Plays a file; returns what stands in the end, the reasons of the quarantine, and the capture."""
-    capture = Capture.open(prepare_capture(str(file), channel, 1, file.with_suffix(".arrow")))
+    capture = Capture.open(prepare_capture(str(file), channel, 1, file.parent / "capture"))
     pipeline, follower = MatchPipeline(capture.sheet), Follower()
     for arrival_us, payload in capture.payloads(capture.begin_us, capture.end_us):
         if message := pipeline.push(payload, arrival_us):

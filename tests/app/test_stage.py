@@ -22,7 +22,7 @@ from tests.app.host_run import PIPELINE, FileCommitter, write_capture
 
 @pytest.fixture
 def capture(tmp_path: Path):
-    return write_capture(tmp_path / "capture.arrow")
+    return write_capture(tmp_path / "capture")
 
 
 @pytest.fixture

@@ -1,18 +1,26 @@
-"""Captures: exact, repeatable ranges of a file that is whole or not there."""
+"""Captures: exact, repeatable ranges of a folder that may still grow."""
 
 from __future__ import annotations
 
+import math
+import os
+import threading
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import duckdb
+import msgspec
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import replay.capture as capture_module
 from detectors.inputs import Block, MatchSheet, Packet, Player, Quality
 from replay import wire
-from replay.capture import Capture, CaptureError, CaptureWriter
+from replay.capture import END, HEAD, SEGMENT_US, Capture, CaptureError, CaptureWriter
+from replay.packets import MISSING, WIDTH, WIDTH_WITH_MOTION, Packets, bounds_of, from_blocks, joined, to_mm
+from replay.segments import read_segment, write_segment
 
 SHEET = MatchSheet(
     "m1",
@@ -24,33 +32,41 @@ SHEET = MatchSheet(
     (Player("home_7", "home", "José", 7),),
     Quality(50, 25, ("left_foot",)),
 )
+PERIOD_US = 20_000
 
 
 def block(arrival_us: int) -> Block:
-    return Block(arrival_us, (Packet("ball", arrival_us, (arrival_us - 1,), (0.5,), (1.0,), (0.1,)),))
+    return Block(arrival_us, (Packet("ball", abs(arrival_us), (arrival_us - 1,), (0.5,), (1.0,), (0.1,)),))
 
 
-THOUSAND = [block(3 * i + 5) for i in range(1000)]
+THOUSAND = [block(PERIOD_US * i + 5) for i in range(1000)]
 
 
 def write(path: Path, blocks: list[Block]) -> Capture:
-    with CaptureWriter(path, SHEET, fingerprint="abc", channel="rtls", seed=7) as writer:
+    with CaptureWriter(path, SHEET, fingerprint="abc", channel="rtls", seed=7, notes={"a": "b"}) as writer:
         writer.extend(blocks)
+        writer.closing_notes = {"lost": "3"}
     return Capture.open(path)
 
 
 @pytest.fixture(scope="module")
 def thousand(tmp_path_factory: pytest.TempPathFactory) -> Capture:
-    """A thousand blocks, three microseconds apart, in several record batches."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(capture_module, "BATCH_BYTES", 5_000)
-        return write(tmp_path_factory.mktemp("capture") / "m.capture", THOUSAND)
+    """A thousand blocks, 20 ms apart, in four segments."""
+    return write(tmp_path_factory.mktemp("capture") / "m", THOUSAND)
 
 
 def test_a_capture_tells_what_it_is(thousand: Capture) -> None:
     assert thousand.sheet == SHEET
     assert (thousand.fingerprint, thousand.channel, thousand.seed) == ("abc", "rtls", 7)
-    assert (thousand.begin_us, thousand.end_us, len(thousand)) == (5, 3 * 999 + 6, 1000)
+    assert (thousand.begin_us, thousand.end_us, len(thousand)) == (5, PERIOD_US * 999 + 6, 1000)
+    assert thousand.is_finished
+    assert thousand.notes == {"a": "b", "lost": "3"}
+    assert len(list(thousand.path.glob("*.arrow"))) == 4
+
+
+def test_a_capture_is_found_in_the_folder_that_it_was_simulated_into(tmp_path: Path) -> None:
+    write(tmp_path / "capture", THOUSAND[:5])
+    assert len(Capture.open(tmp_path)) == 5
 
 
 def test_the_whole_range_gives_every_block(thousand: Capture) -> None:
@@ -58,61 +74,263 @@ def test_the_whole_range_gives_every_block(thousand: Capture) -> None:
     assert blocks == THOUSAND
 
 
-@given(st.integers(-10, 3100), st.integers(-10, 3100))
+ANY_TIME = st.integers(-10, PERIOD_US * 1100)
+
+
+@given(ANY_TIME, ANY_TIME)
 def test_a_range_is_closed_below_and_open_above(thousand: Capture, start: int, end: int) -> None:
     got = list(thousand.payloads(start, end))
     assert got == [(b.arrival_us, wire.encode(b)) for b in THOUSAND if start <= b.arrival_us < end]
 
 
-@given(st.lists(st.integers(0, 3010), max_size=12))
+@settings(max_examples=30)
+@given(st.lists(ANY_TIME, max_size=8))
 def test_ranges_laid_end_to_end_give_the_whole_once(thousand: Capture, cuts: list[int]) -> None:
-    edges = [0, *sorted(cuts), 4000]
-    pieces = [p for a, b in pairwise(edges) for p in thousand.payloads(a, b)]
-    assert pieces == list(thousand.payloads(0, 4000))
+    edges = [0, *sorted(c for c in cuts if c > 0), PERIOD_US * 2000]
+    pieces = [p for a, b in pairwise(edges) for p in thousand.blocks(a, b)]
+    assert pieces == THOUSAND
 
 
-def test_the_same_blocks_give_the_same_file(tmp_path: Path) -> None:
-    blocks = [block(i) for i in range(100)]
-    write(tmp_path / "a", blocks)
-    write(tmp_path / "b", blocks)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+def test_a_range_that_cuts_a_slot_leaves_its_block_whole(tmp_path: Path) -> None:
+    """What came at 1, 4 and 9 ms is handed on together at 9 ms: it belongs to the range that holds 9 ms."""
+    packets = from_blocks([block(1_000), block(4_000), block(9_000), block(12_000)])
+    with CaptureWriter(tmp_path, SHEET, slot_us=10_000) as writer:
+        writer.write(packets)
+    capture = Capture.open(tmp_path)
+    assert [(b.arrival_us, len(b.packets)) for b in capture.blocks(0, 99_000)] == [(9_000, 3), (12_000, 1)]
+    assert list(capture.blocks(0, 9_000)) == []
+    assert [b.arrival_us for b in capture.blocks(9_000, 12_000)] == [9_000]
+    assert (capture.begin_us, capture.end_us, len(capture)) == (9_000, 12_001, 2)
+
+
+def test_the_same_blocks_give_the_same_files(tmp_path: Path) -> None:
+    for name in "ab":
+        write(tmp_path / name, THOUSAND[:400])
+    files = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert files == sorted(path.name for path in (tmp_path / "b").iterdir())
+    assert all((tmp_path / "a" / n).read_bytes() == (tmp_path / "b" / n).read_bytes() for n in files)
+
+
+def test_how_it_was_handed_to_the_writer_does_not_show(tmp_path: Path) -> None:
+    packets = from_blocks(THOUSAND)
+    for name, cuts in (("a", [1000]), ("b", [1, 7, 249, 251, 600, 1000])):
+        with CaptureWriter(tmp_path / name, SHEET) as writer:
+            for first, stop in pairwise([0, *cuts]):
+                writer.write(packets.part(first, stop))
+    for path in (tmp_path / "a").glob("*.arrow"):
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
 
 
 def test_an_empty_capture_can_be_read(tmp_path: Path) -> None:
     empty = write(tmp_path / "empty", [])
-    assert (empty.begin_us, empty.end_us, list(empty.blocks(0, 10))) == (0, 0, [])
+    assert (empty.begin_us, empty.end_us, len(empty), list(empty.blocks(0, 10))) == (0, 0, 0, [])
 
 
 @pytest.mark.parametrize("second", [4, 5])
 def test_blocks_must_come_in_arrival_order(tmp_path: Path, second: int) -> None:
     with pytest.raises(CaptureError, match=f"arrival {second} us after one of 5 us"):
         write(tmp_path / "m", [block(5), block(second)])
-    assert list(tmp_path.iterdir()) == []
+    assert not (tmp_path / "m" / END).exists()
 
 
-def test_a_writer_that_fails_leaves_the_old_file_alone(tmp_path: Path) -> None:
-    write(tmp_path / "m", [block(1)])
-    with pytest.raises(CaptureError), CaptureWriter(tmp_path / "m", SHEET) as writer:
-        writer.extend([block(2), block(2)])
-    assert list(Capture.open(tmp_path / "m").blocks(0, 9)) == [block(1)]
+def test_packets_must_come_in_arrival_order(tmp_path: Path) -> None:
+    late = from_blocks([block(9), block(4)])
+    with CaptureWriter(tmp_path / "m", SHEET) as writer:
+        writer.write(from_blocks([block(3)]))
+        with pytest.raises(CaptureError, match="arrival 4 us after one of 9 us"):
+            writer.write(late)
+        with pytest.raises(CaptureError, match="arrival 2 us after one of 3 us"):
+            writer.write(from_blocks([block(2)]))
 
 
 def test_what_is_no_capture_is_refused_by_name(tmp_path: Path) -> None:
-    whole = tmp_path / "whole"
-    write(whole, [block(i) for i in range(50)])
-    cut = tmp_path / "cut"
-    cut.write_bytes(whole.read_bytes()[:-40])
-    (tmp_path / "empty").touch()
-    (tmp_path / "text").write_text("hello, I am no capture")
-    for name in ("cut", "empty", "text", "absent"):
+    for name, content in (("cut", b'{"version": "2", '), ("empty", b""), ("text", b"hello")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / HEAD).write_bytes(content)
+    (tmp_path / "file.arrow").write_bytes(b"ARROW1")
+    for name in ("cut", "empty", "text", "absent", "file.arrow"):
         with pytest.raises(CaptureError, match=name):
             Capture.open(tmp_path / name)
 
 
-def test_a_damaged_block_is_named_by_its_arrival(tmp_path: Path) -> None:
-    path = tmp_path / "m"
-    write(path, [block(77)])
-    good = wire.encode(block(77))
-    path.write_bytes(path.read_bytes().replace(good, b"\x09" + good[1:]))
-    with pytest.raises(CaptureError, match="block of arrival 77 us: wire version 9"):
-        list(Capture.open(path).blocks(0, 100))
+def test_another_version_is_named(tmp_path: Path) -> None:
+    write(tmp_path, [block(1)])
+    head = msgspec.json.decode((tmp_path / HEAD).read_bytes())
+    (tmp_path / HEAD).write_bytes(msgspec.json.encode({**head, "version": "9"}))
+    with pytest.raises(CaptureError, match=r"not a capture of version 2 \(version found: 9\)"):
+        Capture.open(tmp_path)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_a_damaged_segment_is_named_and_never_taken_for_good(thousand: Capture, data: st.DataObject) -> None:
+    """One flipped byte, or a cut: an error that names the file, or the very same packets (padding has no meaning)."""
+    whole = (thousand.path / "0000001.arrow").read_bytes()
+    expected = read_segment(thousand.path / "0000001.arrow")
+    at = data.draw(st.integers(0, len(whole) - 1))
+    cut = data.draw(st.booleans())
+    damaged = whole[:at] if cut else whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
+    path = thousand.path.parent / "damaged.arrow"
+    path.write_bytes(damaged)
+    said = ""
+    try:
+        found = read_segment(path)
+    except CaptureError as error:
+        said = str(error)
+    assert "damaged.arrow" in said if said else (not cut and same(found, expected))
+
+
+def same(a: Packets, b: Packets) -> bool:
+    names = [np.array(p.names, object)[p.tag] for p in (a, b)]
+    columns = ("arrival_us", "sequence", "bounds", "ts_us", "values")
+    return np.array_equal(*names) and all(np.array_equal(getattr(a, c), getattr(b, c)) for c in columns)
+
+
+MM = st.integers(-(2**31) + 1, 2**31 - 1) | st.just(int(MISSING))
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> Packets:
+    """Packets of up to ten positions with anything in them that their columns can hold."""
+    sizes = np.array(draw(st.lists(st.integers(0, 10), min_size=1, max_size=12)), np.int64)
+    n, m = len(sizes), int(sizes.sum())
+    names = tuple(draw(st.lists(st.text("ab/_é7", min_size=1, max_size=9), min_size=1, max_size=4, unique=True)))
+    width = draw(st.sampled_from([WIDTH, WIDTH_WITH_MOTION]))
+    numbers = st.integers(-(2**62), 2**62)
+    values = np.array(draw(st.lists(MM, min_size=m * width, max_size=m * width)), np.int32).reshape(m, width)
+    values[:, 3] = draw(st.lists(st.integers(0, 255) | st.just(int(MISSING)), min_size=m, max_size=m))
+
+    def column(elements: st.SearchStrategy[int], size: int) -> np.ndarray:
+        return np.array(draw(st.lists(elements, min_size=size, max_size=size)), np.int64)
+
+    tags = column(st.integers(0, len(names) - 1), n)
+    return Packets(
+        names, np.sort(column(numbers, n)), tags, column(numbers, n), bounds_of(sizes), column(numbers, m), values
+    )
+
+
+@settings(max_examples=60)
+@given(batches())
+def test_whatever_a_packet_holds_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, batch: Packets) -> None:
+    path = tmp_path_factory.getbasetemp() / "round.arrow"
+    write_segment(path, batch)
+    assert same(read_segment(path), batch)
+
+
+@given(batches())
+def test_packets_can_be_taken_and_joined_again(batch: Packets) -> None:
+    half = len(batch) // 2
+    assert same(joined([batch.part(0, half), batch.part(half, len(batch))]), batch)
+    rows = np.arange(len(batch))
+    assert same(batch.taken(rows[::-1]).taken(rows[::-1]), batch)
+
+
+def test_what_is_no_number_is_null_and_reaches_the_quarantine_as_none() -> None:
+    bad = Packet("ball", 0, (1, 2, 3), (math.nan, 1e300, 1.2345), (math.inf, -1e12, 0.0), (-math.inf, 0.0, 0.0))
+    (back,) = from_blocks([Block(9, (bad,))]).objects()
+    assert all(math.isnan(v) for v in (back.x_m[0], back.y_m[0], back.z_m[0]))
+    assert (back.x_m[1], back.y_m[1]) == (2147483.647, -2147483.647)
+    assert back.x_m[2] == 1.234
+    assert to_mm([math.nan, 0.0015]).tolist() == [MISSING, 2]
+
+
+def test_a_stranger_reads_the_columns(thousand: Capture) -> None:
+    """Foreign: DuckDB, from the Arrow file, sees times, places and transmitters as documented."""
+    import pyarrow as pa
+
+    table = pa.ipc.open_file(str(thousand.path / "0000000.arrow")).read_all()
+    assert table.column_names == ["arrival_us", "transmitter", "sequence", "positions"]
+    connection = duckdb.connect()
+    connection.register("segment", table)
+    columns = "count(*), min(transmitter), min(p.x_mm), max(p.z_mm), min(p.quality), min(p.ts_us)"
+    query = f"select {columns} from (select transmitter, unnest(positions) p from segment)"
+    assert connection.execute(query).fetchone() == (250, "ball", 500, 100, 100, 4)
+
+
+def test_it_can_be_read_while_it_grows(tmp_path: Path) -> None:
+    """The reader is as far as it can be, waits at the edge, and has everything in the end."""
+    seen: list[Block] = []
+    reached = threading.Event()
+
+    def read() -> None:
+        for one in Capture.open(tmp_path).blocks(0, 10**9):
+            seen.append(one)
+            if len(seen) == 250:
+                reached.set()
+
+    with CaptureWriter(tmp_path, SHEET) as writer:
+        writer.extend(THOUSAND[:251])
+        assert writer.grown_us == SEGMENT_US
+        reader = threading.Thread(target=read)
+        reader.start()
+        assert reached.wait(10)
+        assert seen == THOUSAND[:250]
+        assert not Capture.open(tmp_path).is_finished
+        with pytest.raises(CaptureError, match="is not finished"):
+            len(Capture.open(tmp_path))
+        writer.extend(THOUSAND[251:])
+    reader.join(10)
+    assert seen == THOUSAND
+
+
+def test_a_gap_in_which_nothing_came_is_read_over(tmp_path: Path) -> None:
+    few = [block(5), block(40_000_000), block(90_000_000)]
+    capture = write(tmp_path, few)
+    assert list(capture.blocks(0, 99_000_000)) == few
+    assert [capture.goes_on_after(at) for at in (0, 6, 40_000_000, 40_000_001, 90_000_000, 90_000_001)] == [
+        True, True, True, True, True, False,
+    ]  # fmt: skip
+
+
+def test_whether_it_goes_on_is_told_once_it_is_certain(tmp_path: Path) -> None:
+    told: list[bool] = []
+    with CaptureWriter(tmp_path, SHEET) as writer:
+        writer.extend(THOUSAND[:260])
+        capture = Capture.open(tmp_path)
+        assert capture.goes_on_after(4_000_000)
+        asking = threading.Thread(target=lambda: told.append(capture.goes_on_after(5_300_000)))
+        asking.start()
+        asking.join(0.1)
+        assert told == [], "a later packet may still come"
+    asking.join(10)
+    assert told == [False]
+
+
+def test_a_reader_is_told_that_the_writer_died(tmp_path: Path) -> None:
+    interrupted(tmp_path, "f")
+    capture = Capture.open(tmp_path)
+    assert len(list(capture.blocks(0, 2 * SEGMENT_US))) == 500
+    with pytest.raises(CaptureError, match=r"ends at 2 x 5000000 us without an end\.json"):
+        list(capture.blocks(0, 99 * SEGMENT_US))
+    with pytest.raises(CaptureError, match="stopped before the match was over"):
+        capture.goes_on_after(2 * SEGMENT_US)
+
+
+def interrupted(path: Path, fingerprint: str) -> None:
+    """A writer that dies after six hundred blocks, in its third segment."""
+
+    def blocks() -> Iterator[Block]:
+        yield from THOUSAND[:600]
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), CaptureWriter(path, SHEET, fingerprint=fingerprint) as writer:
+        writer.extend(blocks())
+
+
+def test_a_writer_goes_on_where_another_of_the_same_content_died(tmp_path: Path) -> None:
+    interrupted(tmp_path, "same")
+    first = tmp_path / "0000000.arrow"
+    os.utime(first, (1, 1))
+    with CaptureWriter(tmp_path, SHEET, fingerprint="same") as writer:
+        writer.extend(THOUSAND)
+    assert first.stat().st_mtime == 1
+    assert list(Capture.open(tmp_path).blocks(0, 10**9)) == THOUSAND
+    with CaptureWriter(tmp_path, SHEET, fingerprint="other") as writer:
+        writer.extend(THOUSAND[:10])
+    assert first.stat().st_mtime > 1
+    assert list(Capture.open(tmp_path).blocks(0, 10**9)) == THOUSAND[:10]
+
+
+def test_two_writers_do_not_write_the_same_capture(tmp_path: Path) -> None:
+    with CaptureWriter(tmp_path, SHEET), pytest.raises(CaptureError, match="somebody else is writing it"):
+        CaptureWriter(tmp_path, SHEET).__enter__()
