@@ -95,6 +95,21 @@ def updates(folder: Folder, form: Format = "csv", out: Out = None) -> None:
     export_updates(folder, form, out)
 
 
+@app.command()
+def score(
+    folder: Folder,
+    truth: Annotated[
+        Path,
+        Given(help="truth.parquet of the simulator, Opta's events (.csv), or the DEBS 2013 annotation (its folder)."),
+    ],
+    as_json: Annotated[bool, Given("--json", help="Print the figures as JSON on stdout.")] = False,
+) -> None:
+    """Holds what was found in a match against the truth: precision, recall, F1, time error and confusion by kind."""
+    from app.score import run_score
+
+    run_score(folder, truth, as_json=as_json)
+
+
 @app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def run_tests(
     context: typer.Context,

@@ -28,10 +28,12 @@ def _problems() -> tuple[type[Exception], ...]:
     from replay.capture import CaptureError
     from replay.channel import ChannelError
     from replay.errors import TrackingError
+    from replay.scoring.truth import ScoreError
     from replay.simulator import SimulatorError
     from replay.store import StoreError
 
     return (
         ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError, HeadServerError,
-        ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, SimulatorError, StoreError,
+        ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError, SimulatorError,
+        StoreError,
     )  # fmt: skip

@@ -17,6 +17,9 @@ import msgspec
 from detectors.inputs import MatchSheet, Player, Team, team_of
 from replay.errors import TrackingError
 
+#: Name of the match sheet beside a source's file.
+METADATA = "metadata.json"
+
 
 class _Match(msgspec.Struct):
     source_match_id: str | int | None = None

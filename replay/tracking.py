@@ -1,4 +1,4 @@
-"""Reads tracking files: our long Parquet table, and through kloppy whatever kloppy reads.
+"""Reads tracking files: our long Parquet table, DEBS 2013 streams, and through kloppy whatever kloppy reads.
 
 The long table has one row per object and frame: ``t_ms, object_id, team, x, y, z`` (metres from the centre
 spot), with any further columns ignored. A ``metadata.json`` beside it, if there is one, gives the match sheet.
@@ -10,7 +10,6 @@ object) is returned in ``Recording.rejected``.
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import msgspec
@@ -22,18 +21,17 @@ import pyarrow.parquet as pq
 
 from detectors.inputs import MatchSheet, Player, Quality, Team, raw_kind
 from replay.checks import Rejected
+from replay.debs import read_debs
 from replay.errors import TrackingError
 from replay.kloppy_reader import read_kloppy
-from replay.recording import Floats, Ints, Recording, Track, track_order
-from replay.sheets import read_sheet, shirt_in
+from replay.rates import rate_hz
+from replay.recording import Floats, Recording, Track, track_order
+from replay.sheets import METADATA, read_sheet, shirt_in
 
 Codes = npt.NDArray[np.int64]
 
 #: Columns that a long table must have.
 COLUMNS = ("t_ms", "object_id", "team", "x", "y", "z")
-
-#: Name of the match sheet beside a table.
-METADATA = "metadata.json"
 
 _SIDES: dict[str, Team] = {"home": "home", "away": "away"}
 
@@ -47,7 +45,8 @@ def read_tracking(
     """Reads a tracking file.
 
     Args:
-        source: path of a long Parquet table, or ``kloppy:<provider>:<path>[:<further path> ...]``.
+        source: path of a long Parquet table, ``kloppy:<provider>:<path>[:<further path> ...]``, or ``debs:<path>``
+            of a stream in the form of the DEBS 2013 challenge.
         pitch: length and width in metres, used where neither sheet nor provider tells them.
         sheet_path: match sheet in the form of ``metadata.json``; default: the one beside the table.
 
@@ -57,11 +56,13 @@ def read_tracking(
     if source.startswith("kloppy:"):
         provider, *paths = source.removeprefix("kloppy:").split(":")
         return read_kloppy(provider, [Path(p) for p in paths], pitch, sheet_path)
+    if source.startswith("debs:"):
+        return read_debs(Path(source.removeprefix("debs:")), sheet_path=sheet_path)
     path = Path(source)
     if path.suffix.lower() not in (".parquet", ".pq"):
         raise TrackingError(
             f"{path}: unknown format {path.suffix or '(no suffix)'!r}: give a .parquet table,"
-            " or kloppy:<provider>:<path>[:<meta path>] for a provider's file"
+            " kloppy:<provider>:<path>[:<meta path>] for a provider's file, or debs:<path> for a DEBS 2013 stream"
         )
     return read_long_parquet(path, pitch=pitch, sheet_path=sheet_path)
 
@@ -164,9 +165,7 @@ def _tracks(
     return tuple(sorted(tracks, key=lambda t: track_order(t.transmitter)))
 
 
-def _players_from_rows(
-    objects: list[str], codes: Codes, teams: list[str], team_codes: Codes
-) -> tuple[Player, ...]:
+def _players_from_rows(objects: list[str], codes: Codes, teams: list[str], team_codes: Codes) -> tuple[Player, ...]:
     """The objects of either team; an object that changes team belongs to the one it has more often."""
     players: list[Player] = []
     for index, name in enumerate(objects):
@@ -186,10 +185,3 @@ def _with_quality(sheet: MatchSheet, tracks: tuple[Track, ...]) -> MatchSheet:
     height = any(bool(np.any(np.nan_to_num(t.z_m) != 0.0)) for t in balls)
     quality = Quality(rate_hz(balls), rate_hz(bodies), (), height, 0.05, "optical")
     return msgspec.structs.replace(sheet, quality=quality)
-
-
-def rate_hz(tracks: list[Track]) -> float:
-    """Nominal rate of the longest of some tracks; 25 where nothing can be told."""
-    steps: Ints = max((np.diff(t.ts_us[t.line]) for t in tracks), key=len, default=np.empty(0, np.int64))
-    median_us = float(np.median(steps)) if len(steps) else math.nan
-    return round(1e6 / median_us, 3) if median_us > 0 else 25.0

@@ -1,0 +1,1 @@
+"""What was found held against what is true: truth readers, matching, figures."""

@@ -1,0 +1,207 @@
+"""Figures of a match: per kind counts, precision, recall, F1, time error, confusion; per frame who and whether.
+
+What truth says nothing about is not judged. A find of a kind that truth does speak of, and that pairs with no truth, is
+a false positive. A missed truth may have been *taken for* something: a leftover find of the same family within the
+window, of another kind by the same player, or of the same kind by another player or team.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from detectors.lane import EventRecord
+from replay.recording import Ints
+from replay.scoring.frames import FrameScore, score_frames
+from replay.scoring.matching import Pairs, assign, within
+from replay.scoring.rules import family_of
+from replay.scoring.truth import Mark, Truth
+
+#: What a missed truth was taken for if no find can stand for it.
+NOTHING_FOUND = "nothing"
+
+Bools = npt.NDArray[np.bool_]
+Names = npt.NDArray[np.object_]
+
+
+class TimeError(msgspec.Struct, frozen=True):
+    """Milliseconds by which the finds of pairs miss: median and 95th percentile of the size, and the signed median."""
+
+    median: float
+    p95: float
+    bias: float
+
+
+class KindScore(msgspec.Struct, frozen=True):
+    """Figures of one kind.
+
+    ``precision`` is None where nothing was found, ``recall`` where there is no truth, ``time_error_ms`` without
+    a pair. ``confusion`` counts what missed truths were taken for. Of the pairs, ``variants`` counts ``true > found``
+    where both have one and they differ, and ``other_player`` those whose players differ (of a team's kind).
+    """
+
+    tp: int
+    fp: int
+    fn: int
+    precision: float | None
+    recall: float | None
+    f1: float
+    time_error_ms: TimeError | None
+    confusion: Mapping[str, int]
+    variants: Mapping[str, int]
+    other_player: int
+    window_ms: float
+
+
+class Score(msgspec.Struct, frozen=True):
+    """All figures: by kind, by question about frames, and how many finds of which kinds truth says nothing about."""
+
+    truth: str
+    kinds: Mapping[str, KindScore]
+    frames: Mapping[str, FrameScore]
+    unjudged: Mapping[str, int]
+
+
+class Judged(NamedTuple):
+    """The marks of one kind on both sides, in order of time, and which pair (indexes of truths, of finds)."""
+
+    kind: str
+    truths: Sequence[Mark]
+    finds: Sequence[Mark]
+    pairs: Pairs
+
+    @property
+    def missed(self) -> list[Mark]:
+        """Truths without a find."""
+        return _left_over(self.truths, self.pairs[0])
+
+    @property
+    def surplus(self) -> list[Mark]:
+        """Finds without a truth."""
+        return _left_over(self.finds, self.pairs[1])
+
+
+def score(truth: Truth, found: Iterable[EventRecord]) -> Score:
+    """Holds finds against a truth; the order of neither matters."""
+    records = list(found)
+    judged = judge(truth, records)
+    taken = _taken_for(truth, judged)
+    kinds = {j.kind: _figures(truth, j, taken[j.kind]) for j in judged if j.truths or j.finds}
+    unjudged = Counter(r.kind for r in records if truth.names.get(r.kind, r.kind) not in truth.kinds)
+    frames = {} if truth.flags is None else score_frames(truth.flags, records)
+    return Score(truth.name, kinds, frames, dict(sorted(unjudged.items())))
+
+
+def judge(truth: Truth, found: Iterable[EventRecord]) -> list[Judged]:
+    """Pairs truths and finds, kind by kind."""
+    truths: dict[str, list[Mark]] = {kind: [] for kind in sorted(truth.kinds)}
+    finds: dict[str, list[Mark]] = {kind: [] for kind in truths}
+    for mark in sorted(truth.marks, key=_order):
+        truths[mark.kind].append(mark)
+    for mark in sorted(map(truth.find, found), key=_order):
+        if mark.kind in finds:
+            finds[mark.kind].append(mark)
+    return [Judged(kind, truths[kind], finds[kind], _paired(truth, kind, truths[kind], finds[kind])) for kind in truths]
+
+
+def _paired(truth: Truth, kind: str, truths: Sequence[Mark], finds: Sequence[Mark]) -> Pairs:
+    rule = truth.rule(kind)
+    true_us, found_us = _times(truths), _times(finds)
+    rows, cols = within(true_us, found_us, rule.window_us)
+    agree = _agree(truths, finds, (rows, cols), by_player=rule.by_player)
+    rows, cols = rows[agree], cols[agree]
+    return assign((rows, cols), np.abs(true_us[rows] - found_us[cols]), len(truths), len(finds))
+
+
+def _agree(truths: Sequence[Mark], finds: Sequence[Mark], pairs: Pairs, *, by_player: bool) -> Bools:
+    """Of each pair, whether it may be the same doer: the player if truth names one and he counts, else the team."""
+    rows, cols = pairs
+    team, player = _names(truths, "team")[rows], _names(truths, "player")[rows]
+    same_team = (team == "") | (team == _names(finds, "team")[cols])
+    if not by_player:
+        return same_team
+    return np.where(player == "", same_team, player == _names(finds, "player")[cols]).astype(bool)
+
+
+def _taken_for(truth: Truth, judged: Sequence[Judged]) -> dict[str, Counter[str]]:
+    """By kind: what the missed truths were taken for. One to one, within families."""
+    missed: dict[str, list[Mark]] = defaultdict(list)
+    surplus: dict[str, list[Mark]] = defaultdict(list)
+    for j in judged:
+        missed[family_of(j.kind)] += j.missed
+        surplus[family_of(j.kind)] += j.surplus
+    taken: dict[str, Counter[str]] = {j.kind: Counter() for j in judged}
+    for family, marks in missed.items():
+        for mark, label in _labels(truth, marks, surplus[family]):
+            taken[mark.kind][label] += 1
+    return taken
+
+
+def _labels(truth: Truth, missed: Sequence[Mark], surplus: Sequence[Mark]) -> Iterable[tuple[Mark, str]]:
+    """Each missed truth with what it was taken for."""
+    windows_us = np.array([truth.rule(mark.kind).window_us for mark in missed], np.int64)
+    true_us, found_us = _times(missed), _times(surplus)
+    rows, cols = within(true_us, found_us, int(windows_us.max(initial=0)))
+    apart_us = np.abs(true_us[rows] - found_us[cols])
+    same_kind = _names(missed, "kind")[rows] == _names(surplus, "kind")[cols]
+    agree = _agree(missed, surplus, (rows, cols), by_player=True)
+    may = (apart_us <= windows_us[rows]) & (same_kind ^ agree)
+    pairs = assign((rows[may], cols[may]), apart_us[may], len(missed), len(surplus))
+    taken = dict(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True))
+    for i, mark in enumerate(missed):
+        yield mark, _label(mark, surplus[taken[i]]) if i in taken else NOTHING_FOUND
+
+
+def _label(mark: Mark, found: Mark) -> str:
+    if found.kind != mark.kind:
+        return found.kind
+    return f"{found.kind} (other {'team' if found.team != mark.team else 'player'})"
+
+
+def _figures(truth: Truth, judged: Judged, confusion: Counter[str]) -> KindScore:
+    tp = len(judged.pairs[0])
+    fp, fn = len(judged.finds) - tp, len(judged.truths) - tp
+    pairs = [(judged.truths[i], judged.finds[j]) for i, j in zip(*map(Ints.tolist, judged.pairs), strict=True)]
+    variants = Counter(f"{t.variant} > {f.variant}" for t, f in pairs if t.variant and f.variant not in ("", t.variant))
+    return KindScore(
+        tp,
+        fp,
+        fn,
+        tp / (tp + fp) if tp + fp else None,
+        tp / (tp + fn) if tp + fn else None,
+        2 * tp / (2 * tp + fp + fn),
+        _time_error(np.array([f.ts_us - t.ts_us for t, f in pairs], np.float64) / 1e3),
+        dict(sorted(confusion.items())),
+        dict(sorted(variants.items())),
+        sum(bool(t.player) and t.player != f.player for t, f in pairs),
+        truth.rule(judged.kind).window_us / 1e3,
+    )
+
+
+def _time_error(errors_ms: npt.NDArray[np.float64]) -> TimeError | None:
+    if not len(errors_ms):
+        return None
+    size = np.abs(errors_ms)
+    return TimeError(*(round(float(v), 3) for v in (np.median(size), np.percentile(size, 95), np.median(errors_ms))))
+
+
+def _left_over(marks: Sequence[Mark], paired: Ints) -> list[Mark]:
+    used = set(paired.tolist())
+    return [mark for i, mark in enumerate(marks) if i not in used]
+
+
+def _times(marks: Sequence[Mark]) -> Ints:
+    return np.array([mark.ts_us for mark in marks], np.int64)
+
+
+def _names(marks: Sequence[Mark], field: str) -> Names:
+    return np.array([getattr(mark, field) for mark in marks], dtype=object)
+
+
+def _order(mark: Mark) -> tuple[int, str, str, str]:
+    return mark.ts_us, mark.player, mark.team, mark.variant

@@ -1,0 +1,88 @@
+"""Frame by frame: is the ball in play, and whose is it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from detectors.lane import EventRecord
+from replay.recording import Ints
+from replay.scoring.rules import OCCURRED
+from replay.scoring.truth import Flags
+
+Bools = npt.NDArray[np.bool_]
+
+#: Times from, times to (exclusive).
+Spans = tuple[Ints, Ints]
+
+_FOREVER_US = 2**62
+
+
+class FrameScore(msgspec.Struct, frozen=True):
+    """Share of ``frames`` on which truth and finds agree; ``live``: if a find counts only from when it was known."""
+
+    frames: int
+    agreement: float
+    live: float | None = None
+
+
+def score_frames(flags: Flags, found: Iterable[EventRecord]) -> dict[str, FrameScore]:
+    """In play on all frames; team in possession on those that are in play and that truth gives to a team.
+
+    A team keeps the ball, as for data providers, until the other one has it: contests and stops change nothing.
+    """
+    records = sorted(found, key=lambda r: (r.ts_us, r.level, r.id))
+    dated, live = (in_play(flags.ts_us, dead_spans(records, as_known=known)) for known in (False, True))
+    scores = {"in_play": FrameScore(len(dated), _share(dated == flags.in_play), _share(live == flags.in_play))}
+    whose = flags.in_play & ((flags.team == "home") | (flags.team == "away"))
+    agree = teams_at(flags.ts_us[whose], records) == flags.team[whose]
+    scores["team_possession"] = FrameScore(int(whose.sum()), _share(agree))
+    return {name: figure for name, figure in scores.items() if figure.frames}
+
+
+def dead_spans(records: Sequence[EventRecord], *, as_known: bool) -> Spans:
+    """When the ball was dead, by ``play.dead`` and ``play.live`` in order of time.
+
+    Args:
+        records: finds; other kinds are passed over.
+        as_known: from when the death was known up to when life was, rather than from the death to the kick.
+    """
+    begins: list[int] = []
+    ends: list[int] = []
+    for record in records:
+        if record.kind not in ("play.dead", "play.live"):
+            continue
+        told = record.detail.get(OCCURRED[record.kind])
+        ts_us = told if isinstance(told, int) and not as_known else record.ts_us
+        if record.kind == "play.dead" and len(begins) == len(ends):
+            begins.append(ts_us)
+        elif record.kind == "play.live" and len(begins) > len(ends):
+            ends.append(max(ts_us, begins[-1]))
+    ends += [_FOREVER_US] * (len(begins) - len(ends))
+    return np.array(begins, np.int64), np.array(ends, np.int64)
+
+
+def in_play(ts_us: Ints, dead: Spans) -> Bools:
+    """Of each instant, whether it lies outside the dead spans; in play if nothing was ever said."""
+    begins, ends = dead
+    if not len(begins):
+        return np.ones(len(ts_us), np.bool_)
+    # A death may be dated before the kick that was known before it, so a span may begin within the one before.
+    ends = np.maximum.accumulate(ends[np.argsort(begins, kind="stable")])
+    at = np.searchsorted(np.sort(begins), ts_us, "right") - 1
+    return ~((at >= 0) & (ts_us < ends[np.maximum(at, 0)]))
+
+
+def teams_at(ts_us: Ints, records: Iterable[EventRecord]) -> npt.NDArray[np.object_]:
+    """Of each instant, the team that ``team.possession`` named last; empty before the first."""
+    shown = [(r.ts_us, r.team) for r in records if r.kind == "team.possession" and r.team]
+    times = np.array([at_us for at_us, _ in shown], np.int64)
+    teams = np.array(["", *(team for _, team in shown)], dtype=object)
+    return np.asarray(teams[np.searchsorted(times, ts_us, "right")], dtype=object)
+
+
+def _share(agree: Bools) -> float:
+    return float(np.mean(agree)) if len(agree) else 0.0

@@ -1,0 +1,160 @@
+"""Reads truths: the simulator's, Opta's labels of the clip, the annotation of the DEBS 2013 match.
+
+truth.parquet           columns of ``touchline events``; beside it ``frames.parquet`` with a row an instant
+events_*.csv            Opta's labels; beside it ``tracking_*.parquet`` with the provider's flags
+possession.csv, shots_on_goal.csv, interruptions.csv    any of the three names the folder of the annotation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from detectors.inputs import MatchSheet
+from detectors.lane import EventRecord
+from replay.debs_annotation import FILES, Annotation, Clock, object_ids, read_annotation
+from replay.scoring.opta import read_opta
+from replay.scoring.truth import Flags, Mark, ScoreError, Truth, true_marks
+
+#: Columns of a truth in the form of ``touchline events`` that are needed.
+COLUMNS = ("id", "kind", "variant", "ts_us", "team", "player", "detail")
+
+#: Columns of instants and their microseconds; one of them.
+_TIMES_US = {"ts_us": 1, "t_us": 1, "t_ms": 1_000, "t_s": 1_000_000, "t": 1_000_000}
+
+FRAMES = "frames.parquet"
+#: Key in the metadata of a truth's schema: a JSON list of all kinds that it speaks of.
+KINDS_KEY = b"kinds"
+
+#: The annotation was timed by hand against video (its README allows a second).
+DEBS_TOLERANCE_US = 1_000_000
+#: Instants at which the annotation is asked who has the ball.
+_DEBS_STEP_US = 100_000
+
+
+def read_truth(path: Path, sheet: MatchSheet) -> Truth:
+    """The truth in a file, of whichever form it is.
+
+    Args:
+        path: see the module's text.
+        sheet: of the match that it shall be held against; names the players.
+
+    Raises:
+        ScoreError, TrackingError: it cannot be read, or is of another match; the message names the file.
+    """
+    if path.is_dir() and any((path / name).is_file() for name in FILES):
+        return debs_truth(path, sheet)
+    if not path.is_file():
+        raise ScoreError(f"--truth {path}: no such file")
+    if path.name in FILES:
+        return debs_truth(path.parent, sheet)
+    if path.suffix == ".csv":
+        return read_opta(path)
+    if path.suffix in (".parquet", ".pq"):
+        return simulator_truth(path)
+    raise ScoreError(f"--truth {path}: must be a truth.parquet, Opta's events .csv, or an annotation's folder")
+
+
+def simulator_truth(path: Path) -> Truth:
+    """Truth that is written like events, exact to the microsecond, with ``frames.parquet`` beside it if it is there.
+
+    It speaks of the kinds that its schema's metadata lists, else of those that occur in it.
+
+    Raises:
+        ScoreError: not such a file.
+    """
+    table = _table(path, COLUMNS)
+    try:
+        records = [msgspec.convert(row, EventRecord) for row in _records(table)]
+        listed = msgspec.json.decode((table.schema.metadata or {}).get(KINDS_KEY, b"[]"), type=list[str])
+    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+        raise ScoreError(f"{path}: not a truth: {error}") from error
+    marks = true_marks(records)
+    frames = path.parent / FRAMES
+    flags = _flags(frames) if frames.is_file() else None
+    return Truth("simulator", marks, frozenset(listed) | {mark.kind for mark in marks}, flags=flags)
+
+
+def debs_truth(folder: Path, sheet: MatchSheet) -> Truth:
+    """The DEBS annotation: shots, gains of possession, interruptions; and who has the ball ten times a second.
+
+    Raises:
+        TrackingError: a table is damaged.
+        ScoreError: it speaks of somebody who is not on the sheet.
+    """
+    annotation, clock = read_annotation(folder)
+    ids = object_ids(sheet)
+
+    def mark(kind: str, half: int, at_s: float, team: str, player: str) -> Mark:
+        if (team, player) not in ids:
+            raise ScoreError(f"{folder}: {player} of team {team} is not on the match sheet: another match?")
+        name = ids[team, player]
+        return Mark(clock.ts_us(half, at_s), kind, "", name.partition("_")[0], name)
+
+    marks = [mark("shot.attempt", s.half, s.time_s, s.team, s.player) for s in annotation.shots]
+    marks += _gains([mark("possession.gain", p.half, p.begin_s, p.team, p.player) for p in annotation.possession])
+    for stop in annotation.interruptions:
+        marks.append(Mark(clock.ts_us(stop.half, stop.begin_s), "play.dead"))
+        if stop.end_s is not None:
+            marks.append(Mark(clock.ts_us(stop.half, stop.end_s), "play.live"))
+    kinds = frozenset(("shot.attempt", "possession.gain", "play.dead", "play.live"))
+    flags = _annotated_flags(annotation, clock, marks)
+    return Truth("DEBS 2013 annotation", tuple(marks), kinds, DEBS_TOLERANCE_US, flags=flags)
+
+
+def _gains(rows: list[Mark]) -> list[Mark]:
+    """A player who is annotated twice in a row has not lost the ball between (6.2 keeps it for him)."""
+    rows.sort(key=lambda mark: mark.ts_us)
+    return [mark for i, mark in enumerate(rows) if i == 0 or rows[i - 1].player != mark.player]
+
+
+def _annotated_flags(annotation: Annotation, clock: Clock, marks: list[Mark]) -> Flags:
+    spans = [clock.span_us(half.half) for half in clock.halves]
+    ts_us = np.concatenate([np.arange(begin, end, _DEBS_STEP_US) for begin, end in spans])
+    in_play = np.ones(len(ts_us), np.bool_)
+    for stop in annotation.interruptions:
+        begin_us = clock.ts_us(stop.half, stop.begin_s)
+        end_us = clock.span_us(stop.half)[1] if stop.end_s is None else clock.ts_us(stop.half, stop.end_s)
+        in_play &= (ts_us < begin_us) | (ts_us >= end_us)
+    gains = sorted((m for m in marks if m.kind == "possession.gain"), key=lambda m: m.ts_us)
+    teams = np.array(["", *(m.team for m in gains)], dtype=object)
+    return Flags(ts_us, in_play, teams[np.searchsorted([m.ts_us for m in gains], ts_us, "right")])
+
+
+def _flags(path: Path) -> Flags:
+    """Flags of instants: a time, ``in_play`` and ``team``."""
+    table = _table(path, ("in_play", "team"))
+    time = next((name for name in _TIMES_US if name in table.column_names), None)
+    if time is None:
+        raise ScoreError(f"{path}: no column of times: one of {', '.join(_TIMES_US)}")
+    ts_us = np.rint(table[time].to_numpy().astype(np.float64) * _TIMES_US[time]).astype(np.int64)
+    order = np.argsort(ts_us, kind="stable")
+    in_play = np.asarray(table["in_play"].cast(pa.bool_()).to_numpy())
+    team = np.array([name or "" for name in table["team"].to_pylist()], dtype=object)
+    return Flags(ts_us[order], in_play[order], team[order])
+
+
+def _table(path: Path, columns: tuple[str, ...]) -> pa.Table:
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise ScoreError(f"{path}: not Parquet, or damaged: {error}") from error
+    missing = [name for name in columns if name not in table.column_names]
+    if missing:
+        raise ScoreError(f"{path}: column {', '.join(missing)} is missing")
+    return table
+
+
+def _records(table: pa.Table) -> Iterator[dict[str, object]]:
+    """Rows as fields of event records; absent columns by what a truth means by them."""
+    silent = {"level": 0, "x_m": None, "y_m": None, "z_m": None, "confidence": 1.0, "causes": ()}
+    kept = [name for name in EventRecord.__struct_fields__ if name in table.column_names]
+    for batch in table.select(kept).to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            detail = row["detail"]
+            yield {**silent, **row, "detail": msgspec.json.decode(detail) if detail else {}}

@@ -1,0 +1,78 @@
+"""How near in time, and on what else, a truth and a find must agree to be the same event.
+
+The windows are stated with every figure. They are ours, and follow what an event is: a contact or a crossing is an
+instant, and a player's next contact is hardly sooner than 0.2 s; an action is dated at its kick, which optical input
+knows to a few frames; a restart, a goal or a stop is one of few, so a second cannot confuse it with another. A truth
+that was timed by hand widens all of them (:class:`replay.scoring.truth.Truth`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Rule(NamedTuple):
+    """Window in microseconds (inclusive, to either side), and whether the player must agree where truth names one."""
+
+    window_us: int
+    by_player: bool
+
+
+#: Milliseconds by kind or beginning of a kind; the longest that fits counts.
+WINDOWS_MS: Mapping[str, int] = {
+    "": 500,
+    "ball.": 200,
+    "near": 200,
+    "not_near": 200,
+    "hit": 200,
+    "touch": 200,
+    "deflection": 200,
+    "header": 200,
+    "bodypart": 200,
+    "kick.released": 300,
+    "area.": 300,
+    "pz.": 300,
+    "play.": 1_000,
+    "team.possession": 1_000,
+    "restart.": 1_000,
+    "goal.": 1_000,
+    "period.": 2_000,
+    "sub.": 5_000,
+}
+
+#: Kinds that are a team's: who of it took the throw-in or stood nearest is told apart, not asked for.
+BY_TEAM = ("out", "play.", "team.possession", "restart.", "goal.", "period.")
+
+#: Kinds that are dated when they are known, and say in which detail when they happened.
+OCCURRED: Mapping[str, str] = {
+    "out": "since_us",
+    "play.dead": "since_us",
+    "play.live": "kick_us",
+    "goal.candidate": "since_us",
+    "goal.scored": "since_us",
+    "goal.own": "since_us",
+    "ball.static": "since_us",
+}
+
+#: Kinds that can be taken for one another though their names begin differently.
+_FAMILIES: Mapping[str, str] = {
+    **dict.fromkeys(("hit", "touch", "deflection", "header"), "contact"),
+    **dict.fromkeys(("pass.attempt", "shot.attempt", "clearance", "carry.start"), "kick"),
+    **dict.fromkeys(("pass.complete", "pass.intercepted", "pass.out", "pass.failed"), "pass outcome"),
+}
+
+
+def rule_of(kind: str) -> Rule:
+    """Window and agreement of a kind.
+
+    >>> rule_of("restart.corner"), rule_of("pass.attempt")
+    (Rule(window_us=1000000, by_player=False), Rule(window_us=500000, by_player=True))
+    """
+    prefix = max((p for p in WINDOWS_MS if kind.startswith(p)), key=len)
+    return Rule(WINDOWS_MS[prefix] * 1_000, not kind.startswith(BY_TEAM))
+
+
+def family_of(kind: str) -> str:
+    """Kinds of one family may be confused: those named so, else those with the same first word."""
+    return _FAMILIES.get(kind, kind.partition(".")[0])

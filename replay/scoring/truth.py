@@ -1,0 +1,103 @@
+"""What is held to be true: marks of events, flags of frames, and how exact they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from detectors.facts import Scalar
+from detectors.lane import EventRecord
+from replay.recording import Ints
+from replay.scoring.rules import OCCURRED, Rule, rule_of
+
+
+class ScoreError(ValueError):
+    """A truth that cannot be read or does not belong to the match; the message names the file."""
+
+
+class Mark(msgspec.Struct, frozen=True, gc=False):
+    """An event for comparison: when it happened, what, and who did it as far as that is known (else empty)."""
+
+    ts_us: int
+    kind: str
+    variant: str = ""
+    team: str = ""
+    player: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Flags:
+    """What is true of instants, in order of time.
+
+    Attributes:
+        ts_us: the instants.
+        in_play: whether the ball is in play.
+        team: ``home``, ``away``, or empty where truth gives the ball to nobody.
+    """
+
+    ts_us: Ints
+    in_play: npt.NDArray[np.bool_]
+    team: npt.NDArray[np.object_]
+
+    def __post_init__(self) -> None:
+        assert len(self.ts_us) == len(self.in_play) == len(self.team), "columns of different lengths"
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """A truth and how it is to be compared.
+
+    Attributes:
+        name: where it comes from.
+        marks: what happened.
+        kinds: what it speaks of, though perhaps it never happened.
+        tolerance_us: no window is narrower: how exactly the truth was timed.
+        names: kinds of ours that it does not tell apart, with the name that it gives them.
+        occurred: where a find's detail holds the time that this truth dates the kind by; goes before ``OCCURRED``.
+        windows_us: windows that differ from the rules and from ``tolerance_us``.
+        flags: of frames, None if it has none.
+    """
+
+    name: str
+    marks: tuple[Mark, ...]
+    kinds: frozenset[str]
+    tolerance_us: int = 0
+    names: Mapping[str, str] = field(default_factory=dict)
+    occurred: Mapping[str, str] = field(default_factory=dict)
+    windows_us: Mapping[str, int] = field(default_factory=dict)
+    flags: Flags | None = None
+
+    def __post_init__(self) -> None:
+        assert {mark.kind for mark in self.marks} <= self.kinds, "a truth speaks of all its marks"
+
+    def of(self, kind: str) -> tuple[Mark, ...]:
+        """The marks of a kind."""
+        return tuple(mark for mark in self.marks if mark.kind == kind)
+
+    def rule(self, kind: str) -> Rule:
+        """Window and agreement of a kind under this truth."""
+        rule = rule_of(kind)
+        window_us = self.windows_us.get(kind, max(rule.window_us, self.tolerance_us))
+        return Rule(window_us, rule.by_player)
+
+    def find(self, record: EventRecord) -> Mark:
+        """A find as a mark, under this truth's name of its kind and dated as the truth dates it."""
+        kind = self.names.get(record.kind, record.kind)
+        name = self.occurred.get(record.kind) or OCCURRED.get(record.kind, "")
+        return Mark(_time(record.ts_us, record.detail, name), kind, record.variant, record.team, record.player)
+
+
+def true_marks(records: Iterable[EventRecord]) -> tuple[Mark, ...]:
+    """Marks of a truth that is written like events: dated when they happened, where they say so."""
+    return tuple(
+        Mark(_time(r.ts_us, r.detail, OCCURRED.get(r.kind, "")), r.kind, r.variant, r.team, r.player) for r in records
+    )
+
+
+def _time(ts_us: int, detail: Mapping[str, Scalar], name: str) -> int:
+    told = detail.get(name) if name else None
+    return told if isinstance(told, int) else ts_us
