@@ -36,16 +36,19 @@ _SWING_S = 0.13
 _LEAD_S, _LEAD_HARD_S = 0.14, 0.11
 #: A change of the ball's velocity by this much is as hard as kicks get.
 _HARD_M_S = 20.0
-#: How far a foot gets from the point under the hip, a hand from the middle of the body.
-_LEG_M, _ARM_M = 0.95, 1.35
+#: How far a foot gets from the point under the hip, a hand from the breast. At the ball itself a limb is where the
+#: contact says, up to a sanity limit for hands that hold.
+_LEG_M, _ARM_M, _HOLD_M = 0.95, 1.2, 2.2
 #: Where the standing foot is put: beside the ball, and behind it.
 _BESIDE_M, _BEHIND_M = 0.30, 0.06
 
-_HIP_M, _SOLE_M, _HAND_M = 0.95, 0.05, 0.92
+_HIP_M, _BREAST_M, _SOLE_M, _HAND_M = 0.95, 1.3, 0.05, 0.92
 _STRIKE, _HOLD, _PLANT, _ARMS = 0.0, 1.0, 2.0, 3.0
-#: A path's entries: kind, begin, end, place 3, normal 3, speed at the ball, hardness, earliest, latest, body 2, side.
-_PATH = 16
+#: A path's entries: kind, begin, end, place 3, normal 3, speed at the ball, hardness, earliest, latest, side, yield.
+_PATH = 15
 _HOLDS = ("catch", "throw")
+#: Hands that catch take the ball's motion over within this time; before a throw they have had the ball for so long.
+_YIELD_S, _BEFORE_THROW_S = 0.05, 0.5
 _NONE = np.zeros((0, _PATH))
 
 
@@ -81,6 +84,8 @@ def _paths(stretch: Stretch, person: int, limb: str) -> Floats:
         row = _path(contact, limb)
         if row is not None:
             rows.append(row)
+    # What only bends the rest comes first, so that whoever is at the ball is at the ball.
+    rows.sort(key=lambda r: r[0] != _ARMS)
     strikes = [r for r in rows if r[0] != _ARMS]
     for row in strikes:
         row[11] = max((o[2] for o in strikes if o is not row and o[1] <= row[1] and o[2] <= row[1]), default=-math.inf)
@@ -97,8 +102,11 @@ def _path(contact: Contact, limb: str) -> list[float] | None:
     hard = min(size / _HARD_M_S, 1.0)
     into = sum(a * b for a, b in zip(contact.before, normal, strict=True))
     speed = into + size / KICK_RATIO
+    yields = _YIELD_S
     if not foot and contact.limb in HANDS and (contact.hold_s > 0.0 or contact.what in _HOLDS):
         kind, end = _HOLD, max(end, begin + contact.hold_s)
+        if contact.what == "throw":
+            begin, yields = begin - _BEFORE_THROW_S, 0.0
     elif contact.limb == limb:
         kind = _STRIKE
     elif foot and contact.limb in FEET and hard > 0.2 and contact.place[2] < 0.6:
@@ -107,7 +115,7 @@ def _path(contact: Contact, limb: str) -> list[float] | None:
         kind = _ARMS
     else:
         return None
-    return [kind, begin, end, *contact.place, *normal, speed, hard, -math.inf, math.inf, 0.0, 0.0, side]
+    return [kind, begin, end, *contact.place, *normal, speed, hard, -math.inf, math.inf, side, yields]
 
 
 def _push(contact: Contact) -> tuple[Vector, float]:
@@ -174,7 +182,8 @@ def _rest(c: Floats, limb: int, p: Floats) -> None:
         swing = math.cos(2.0 * math.pi * turn + math.pi)
         ahead = swing * moving * (0.1 + 0.03 * speed)
         high = _HAND_M + 0.04 * moving * (1.0 + swing) + 0.6 * min(rise, 0.6) * upright
-        high += tilt * (0.4 + 0.7 * _smooth(rise / 0.2))
+        # Who falls or dives stretches his arms ahead.
+        high += 1.1 * tilt
         across = side * (0.3 - 0.03 * moving)
     lean = tilt * math.pi / 2.0
     cos, sin = math.cos(lean), math.sin(lean)
@@ -287,8 +296,8 @@ def _plant(path: Floats, columns: Floats, begin_s: float, tick_s: float, c: Floa
     flat = max(math.hypot(nx, ny), 0.05)
     nx /= flat
     ny /= flat
-    p[0] = path[3] - _BEHIND_M * nx - path[15] * _BESIDE_M * ny
-    p[1] = path[4] - _BEHIND_M * ny + path[15] * _BESIDE_M * nx
+    p[0] = path[3] - _BEHIND_M * nx - path[13] * _BESIDE_M * ny
+    p[1] = path[4] - _BEHIND_M * ny + path[13] * _BESIDE_M * nx
     p[2] = _SOLE_M
     _near(p, c, 0.6)
 
@@ -318,16 +327,21 @@ def _hold(path: Floats, columns: Floats, begin_s: float, tick_s: float, balls: F
     """Beside the ball, on the hand's own side; before the first touch where the ball is going to be."""
     _row(columns, begin_s, tick_s, t, c)
     x, y, z = path[3], path[4], path[5]
-    if t > path[1] and _ball(balls, since_s, t, c, p):
-        # The hands give way: they take the ball's own motion over within a twentieth of a second.
-        share = _smooth((t - path[1]) / 0.05)
+    lasts = path[14]
+    if (t > path[1] or lasts == 0.0) and _ball(balls, since_s, t, c, p):
+        share = _smooth((t - path[1]) / lasts) if lasts > 0.0 else 1.0
         x += share * (p[0] - x)
         y += share * (p[1] - y)
         z += share * (p[2] - z)
-    p[0] = x - path[15] * TOUCH_M * math.sin(c[4])
-    p[1] = y + path[15] * TOUCH_M * math.cos(c[4])
+    p[0] = x - path[13] * TOUCH_M * math.sin(c[4])
+    p[1] = y + path[13] * TOUCH_M * math.cos(c[4])
     p[2] = z
-    _near(p, c, _ARM_M)
+    reach = _ARM_M + (_HOLD_M - _ARM_M) * (1.0 - _smooth((t - path[2]) / 0.05))
+    breast = _BREAST_M - c[7] + c[6]
+    dx, dy, dz = p[0] - c[0], p[1] - c[1], p[2] - breast
+    distance = math.sqrt(dx * dx + dy * dy + dz * dz)
+    if distance > reach:
+        p[0], p[1], p[2] = c[0] + dx * reach / distance, c[1] + dy * reach / distance, breast + dz * reach / distance
 
 
 @njit(cache=True)
@@ -359,8 +373,8 @@ def _ways(columns: Floats, begin_s: float, tick_s: float, limb: int, paths: Floa
             else:
                 weight = 0.0
                 out_s = _smooth(1.0 - abs(t - path[1]) / (_SWING_S + lead))
-                here[0] -= path[15] * 0.3 * out_s * math.sin(c[4])
-                here[1] += path[15] * 0.3 * out_s * math.cos(c[4])
+                here[0] -= path[13] * 0.3 * out_s * math.sin(c[4])
+                here[1] += path[13] * 0.3 * out_s * math.cos(c[4])
                 here[2] += 0.4 * out_s
             for axis in range(3):
                 here[axis] += weight * (p[axis] - here[axis])
