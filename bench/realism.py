@@ -17,6 +17,7 @@ from rich.console import Console
 from replay.sim.figures import as_json, as_table, outside, tally
 from replay.sim.match import Match
 from replay.sim.realism import Sampler, footage_of, live_spans, measure, periods_of
+from replay.sim.sheet import sheet_of
 from replay.sim.squads import MatchSettings
 from replay.tracking import read_tracking
 
@@ -26,8 +27,9 @@ REAL = "portugal_switzerland_2019/first_20_minutes.parquet"
 
 def measure_match(seed: int, seconds: float, *, detect: bool) -> dict[str, float]:
     """Plays a match without the radio; its figures, and its truth's."""
-    match = Match(MatchSettings(seed=seed))
-    sampler = Sampler(match.sheet)
+    settings = MatchSettings(seed=seed)
+    match = Match(settings)
+    sampler = Sampler(sheet_of(settings, match.squads))
     for stretch in match.stretches(seconds):
         sampler.take(stretch)
     periods = periods_of(match.rows, seconds)

@@ -1,0 +1,192 @@
+"""The truth of a simulated match: every event that its play and its geometry contain, and who had the ball when.
+
+Theory of operation
+-------------------
+Play notes what it knows (who meant what, who touched the ball, what the referee decided): its rows. The rest follows
+from the noiseless ways of ball, bodies and limbs, stretch by stretch: :mod:`~replay.sim.truth_ball`,
+:mod:`~replay.sim.truth_bodies`, :mod:`~replay.sim.truth_passes`; and, once the match is over, from the order of the
+rows: :mod:`~replay.sim.truth_chains`. Names, variants, teams and players are the detectors', so that what was
+detected can be held against what was true. ``KINDS`` says what each kind means.
+
+Two files: ``truth.parquet`` in the columns of ``touchline events``, and ``frames.parquet``, a row every 40 ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from detectors.inputs import MatchSheet
+from detectors.lane import EventRecord
+from detectors.pitch import pitch_of
+from replay.sim.limbs import limb_ways
+from replay.sim.squads import Squads
+from replay.sim.truth_ball import BallTruth
+from replay.sim.truth_bodies import BodyTruth, Ways
+from replay.sim.truth_chains import add_chains
+from replay.sim.truth_kinds import LEVELS
+from replay.sim.truth_lines import Lines, us_of
+from replay.sim.truth_passes import PassTruth
+from replay.sim.world import BALLS, PERSONS, Row, Stretch, object_id
+
+T = TypeVar("T")
+
+#: Frames a second in ``frames.parquet``.
+FRAMES_HZ = 25
+
+#: ``team`` has the ball, empty while both dispute it or nobody has it; ``control`` is 6.3's value; ``player`` touched
+#: it last in play; ``ball`` is the transmitter in play; ``attacks_positive_x`` the team that does.
+FRAMES = pa.schema(
+    [
+        ("ts_us", pa.int64()),
+        ("in_play", pa.bool_()),
+        ("team", pa.string()),
+        ("control", pa.string()),
+        ("player", pa.string()),
+        ("ball", pa.string()),
+        ("period", pa.int8()),
+        ("home", pa.int16()),
+        ("away", pa.int16()),
+        ("attacks_positive_x", pa.string()),
+    ]
+)
+
+
+class Played(Protocol):
+    """What truth asks of a match besides its stretches; ``replay.sim.match.Match`` is one."""
+
+    rows: list[Row]
+    squads: Squads
+
+    @property
+    def on_pitch(self) -> tuple[int, ...]:
+        """Rows of the players on the pitch."""
+
+
+class Truth:
+    """Collects the truth of a match.
+
+    Args:
+        sheet: its match sheet.
+        match: asked for rows and for who is on the pitch, whenever a stretch comes.
+        ways: where limbs are; the simulator's own unless a test has others.
+    """
+
+    def __init__(self, sheet: MatchSheet, match: Played, ways: Ways = limb_ways) -> None:
+        pitch = pitch_of(sheet)
+        self._sheet, self._match = sheet, match
+        self.lines = Lines()
+        self._ball, self._bodies, self._passes = BallTruth(pitch), BodyTruth(pitch, ways), PassTruth(pitch)
+        self._actives: list[tuple[float, int]] = []
+        self._end_s = 0.0
+
+    def take(self, stretch: Stretch) -> None:
+        """Adds a stretch; they come in order and without a gap."""
+        playing = np.zeros(PERSONS, bool)
+        playing[list(self._match.on_pitch)] = True
+        rows = self._match.rows
+        self._ball.take(stretch, self.lines)
+        self._bodies.take(stretch, self.lines)
+        self._passes.take(stretch, rows, playing, self._signs(stretch.begin_s), self.lines)
+        changes = np.flatnonzero(np.diff(stretch.active, prepend=-1))
+        step_s = (stretch.end_s - stretch.begin_s) / max(len(stretch.active), 1)
+        for step in changes.tolist():
+            ball = int(stretch.active[step])
+            if not self._actives or self._actives[-1][1] != ball:
+                self._actives.append((stretch.begin_s + step * step_s, ball))
+        self._end_s = stretch.end_s
+
+    def finish(self) -> tuple[pa.Table, pa.Table]:
+        """Truth and frames of everything up to the end of the last stretch; to be asked for once."""
+        rows = self._match.rows
+        self.lines.add_rows(rows, self._end_s)
+        add_chains(rows, self._end_s, self._sheet.length_m, self._attacks(), self.lines)
+        self._add_formations()
+        return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])
+
+    def _add_formations(self) -> None:
+        """12.13: the shapes that the teams are told to play, at the beginning of each period."""
+        for row in self._periods():
+            if row.t_s < self._end_s:
+                for team, settings in zip(("home", "away"), self._match.squads.teams, strict=True):
+                    self.lines.add("formation", row.t_s, -1, variant=settings.shape, team=team)
+
+    def _signs(self, t_s: float) -> tuple[float, float]:
+        """Ways of attack of home and away at a time."""
+        period = max((int(r.variant) for r in self._periods() if r.t_s <= t_s), default=self._first_period())
+        return self._attacks().get(period, (1.0, -1.0))
+
+    def _periods(self) -> list[Row]:
+        return [row for row in self._match.rows if row.kind == "period.start" and row.variant.isdecimal()]
+
+    def _first_period(self) -> int:
+        return int(next((row.variant for row in self._periods()), "1"))
+
+    def _attacks(self) -> Mapping[int, tuple[float, float]]:
+        """By period; the teams change ends after each."""
+        first = 1.0 if self._sheet.attacks_positive_x != "away" else -1.0
+        begin = self._first_period()
+        return {p: (first * (-1.0) ** (p - begin), -first * (-1.0) ** (p - begin)) for p in range(begin, begin + 64)}
+
+    def _frames(self, rows: Sequence[Row]) -> pa.Table:
+        times_us = np.arange(0, us_of(self._end_s), 1_000_000 // FRAMES_HZ)
+        order = sorted(rows, key=lambda row: row.t_s)
+        live = _held(times_us, order, {"play.live": lambda r: True, "play.dead": lambda r: False}, False)
+        control = _held(times_us, order, {"team.possession": lambda r: r.variant}, "dead")
+        player = _held(times_us, order, {"possession.gain": _who, "play.dead": lambda r: ""}, "")
+        period = _held(times_us, order, {"period.start": lambda r: int(r.variant)}, self._first_period())
+        score = _held(times_us, order, dict.fromkeys(("goal.scored", "goal.own", "goal.disallowed"), _score), (0, 0))
+        ball = np.array([a for _, a in self._actives])[
+            np.searchsorted([us_of(t) for t, _ in self._actives], times_us, side="right") - 1
+        ]
+        attacks = self._attacks()
+        columns = {
+            "ts_us": times_us,
+            "in_play": live,
+            "team": [value if value in ("home", "away") else "" for value in control],
+            "control": control,
+            "player": player,
+            "ball": [BALLS[b] for b in ball.tolist()],
+            "period": period,
+            "home": [home for home, _ in score],
+            "away": [away for _, away in score],
+            "attacks_positive_x": ["home" if attacks[p][0] > 0 else "away" for p in period],
+        }
+        return pa.table(columns, schema=FRAMES)
+
+
+def _held(times_us: np.ndarray, rows: Sequence[Row], values: Mapping[str, Callable[[Row], T]], before: T) -> list[T]:
+    """Of each instant the value that the newest row of some kinds gives."""
+    told = [(us_of(row.t_s), values[row.kind](row)) for row in rows if row.kind in values]
+    at = np.searchsorted([t for t, _ in told], times_us, side="right") - 1
+    return [told[i][1] if i >= 0 else before for i in at.tolist()]
+
+
+def _who(row: Row) -> str:
+    return object_id(row.person) if row.person >= 0 else ""
+
+
+def _score(row: Row) -> tuple[int, int]:
+    return int(row.detail.get("home") or 0), int(row.detail.get("away") or 0)
+
+
+def write_truth(folder: Path, truth: pa.Table, frames: pa.Table) -> None:
+    """Writes ``truth.parquet`` and ``frames.parquet``; equal tables make equal bytes."""
+    for name, table in (("truth", truth), ("frames", frames)):
+        pq.write_table(table, folder / f"{name}.parquet", compression="zstd", row_group_size=1 << 16)
+
+
+def records_of(truth: pa.Table) -> tuple[EventRecord, ...]:
+    """A truth table as records, in its order."""
+    names = EventRecord.__struct_fields__
+    rows = truth.select(names).to_pylist()
+    return tuple(
+        EventRecord(**{**row, "causes": tuple(row["causes"]), "detail": msgspec.json.decode(row["detail"])})
+        for row in rows
+    )
