@@ -20,25 +20,24 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-import pyarrow.parquet as pq
+import numpy as np
 
-from detectors.catalogue import build_detectors
+from bench.opta_clip import clip
+from bench.sorted_world import events_of, records_of
 from detectors.facts import Fact
-from detectors.inputs import RAW_KINDS, arrival
 from middleware.events import Event
-from middleware.hierarchy import Hierarchy
-from middleware.oracle import sorted_replay
-from replay.recording import Recording
+from replay.scoring.frames import FrameScore, score_frames
+from replay.scoring.matching import assign, within
+from replay.scoring.readers import read_truth
 from replay.simulator import Simulation, simulate
 from replay.tracking import read_tracking
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-PACKET_POSITIONS = 10
 TOLERANCE_S = 1.0
 
 #: Kinds that are compared with truth; ``out`` at the time of its crossing.
@@ -103,21 +102,6 @@ OPTA_RESTARTS = (
 )
 
 
-def events_of(recording: Recording) -> list[Event]:
-    """Sparse events of a recording by time, as a sorted world would have them."""
-    hierarchy = Hierarchy(RAW_KINDS, build_detectors(recording.sheet))
-    events = sorted_replay(hierarchy, _packets(recording))
-    return sorted((e for e in events if isinstance(e.payload, Fact)), key=lambda e: e.ts_us)
-
-
-def _packets(recording: Recording) -> Iterator[Event]:
-    """One position a packet from framed optical sources, ten from radio transmitters."""
-    size = PACKET_POSITIONS if recording.sheet.quality.kind == "rtls" else 1
-    for track in recording.tracks:
-        for sequence, start in enumerate(range(0, len(track), size)):
-            yield arrival(track.packet(sequence, start, min(start + size, len(track)))).event
-
-
 def marks_of(events: Iterable[Event], kinds: Sequence[str] = COMPARED) -> list[Mark]:
     """The events of some kinds (or prefixes of kinds) as marks."""
     marks: list[Mark] = []
@@ -134,52 +118,19 @@ def marks_of(events: Iterable[Event], kinds: Sequence[str] = COMPARED) -> list[M
 
 
 def compare(truth: Iterable[Mark], found: Iterable[Mark], tolerance_s: float = TOLERANCE_S) -> Score:
-    """Pairs each truth with the nearest unused find of its kind within the tolerance."""
-    left = list(found)
-    pairs: list[tuple[Mark, Mark]] = []
-    missed: list[Mark] = []
-    for mark in truth:
-        near = [f for f in left if f.kind == mark.kind and abs(f.at_s - mark.at_s) <= tolerance_s]
-        if not near:
-            missed.append(mark)
-            continue
-        best = min(near, key=lambda f: abs(f.at_s - mark.at_s))
-        left.remove(best)
-        pairs.append((mark, best))
-    return Score(tuple(pairs), tuple(missed), tuple(left))
-
-
-def dead_spans(events: Iterable[Event], end_s: float, *, from_death: bool) -> list[tuple[float, float]]:
-    """When the ball was dead, in seconds.
-
-    Args:
-        events: with ``play.dead`` and ``play.live``.
-        end_s: end of the last span if it is open.
-        from_death: from when the ball died rather than from when that was known; up to the kick rather than up
-            to when that was known.
-    """
-    spans: list[tuple[float, float]] = []
-    since_s: float | None = None
-    for event in events:
-        if event.kind not in ("play.dead", "play.live"):
-            continue
-        fact = event.payload
-        assert isinstance(fact, Fact)
-        detail = fact.detail["since_us" if event.kind == "play.dead" else "kick_us"]
-        assert isinstance(detail, int)
-        at_s = (detail if from_death else event.ts_us) / 1e6
-        if event.kind == "play.dead":
-            since_s = at_s
-        elif since_s is not None:
-            spans.append((since_s, max(at_s, since_s)))
-            since_s = None
-    return spans if since_s is None else [*spans, (since_s, end_s)]
-
-
-def in_play_agreement(flags: Sequence[tuple[float, bool]], spans: Sequence[tuple[float, float]]) -> float:
-    """Share of frames (time, alive) on which the flag and the dead spans agree."""
-    agree = sum(alive == (not any(a <= at_s < b for a, b in spans)) for at_s, alive in flags)
-    return agree / len(flags)
+    """Pairs truths and finds of one kind within the tolerance, whichever team: as many as can be, then the nearest."""
+    truths, finds = sorted(truth), sorted(found)
+    true_us, found_us = (np.array([round(m.at_s * 1e6) for m in marks], np.int64) for marks in (truths, finds))
+    rows, cols = within(true_us, found_us, round(tolerance_s * 1e6))
+    same = np.array([truths[i].kind == finds[j].kind for i, j in zip(rows, cols, strict=True)], np.bool_)
+    edges = rows[same], cols[same]
+    pairs = assign(edges, np.abs(true_us[edges[0]] - found_us[edges[1]]), len(truths), len(finds))
+    used = [set(side.tolist()) for side in pairs]
+    return Score(
+        tuple((truths[i], finds[j]) for i, j in sorted(zip(*(side.tolist() for side in pairs), strict=True))),
+        tuple(mark for i, mark in enumerate(truths) if i not in used[0]),
+        tuple(mark for j, mark in enumerate(finds) if j not in used[1]),
+    )
 
 
 def portugal(data: Path) -> tuple[list[Event], Score]:
@@ -189,20 +140,15 @@ def portugal(data: Path) -> tuple[list[Event], Score]:
     return events, compare(PORTUGAL_RESTARTS, marks_of(events, ("restart.",)))
 
 
-def opta(data: Path) -> tuple[list[Event], Score, dict[str, float]]:
-    """Events of the Opta/TRACAB clip, its restarts, and agreement of in play with the flag, as shares."""
-    path = data / "opta_tracab_clip" / "tracking_first_3_minutes.parquet"
-    recording = read_tracking(str(path), pitch=(104.9, 67.8))
-    sheet = msgspec.structs.replace(recording.sheet, attacks_positive_x="home")
-    events = events_of(Recording(sheet, recording.tracks))
-    table = pq.read_table(path, columns=["t_ms", "object_id", "ball_status"]).to_pylist()
-    flags = [(r["t_ms"] / 1e3, r["ball_status"] == "alive") for r in table if r["object_id"] == "ball"]
-    end_s = flags[-1][0] + 1.0
-    shares = {
-        "as_known_live": in_play_agreement(flags, dead_spans(events, end_s, from_death=False)),
-        "as_dated": in_play_agreement(flags, dead_spans(events, end_s, from_death=True)),
-    }
-    return events, compare(OPTA_RESTARTS, marks_of(events, ("restart.",))), shares
+def opta(data: Path) -> tuple[list[Event], Score, FrameScore]:
+    """Events of the Opta/TRACAB clip, its restarts, and agreement of in play with the flag."""
+    folder = data / "opta_tracab_clip"
+    recording = clip(folder)
+    events = events_of(recording)
+    flags = read_truth(folder / "events_first_3_minutes.csv", recording.sheet).flags
+    assert flags is not None, "the clip has flags"
+    frames = score_frames(flags, records_of(recording, events))["in_play"]
+    return events, compare(OPTA_RESTARTS, marks_of(events, ("restart.",))), frames
 
 
 def generated(simulation: Simulation) -> tuple[list[Event], Score]:
@@ -264,11 +210,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         print("\n".join(table("Portugal-Switzerland, restarts", score)), f"\ngoals: {goals or 'none'}\n")
         print("\n".join(["## exits", *map(_line, marks_of(events, ("out",)))]), "\n")
         out["portugal"] = {**figures(score), "goals": goals}
-        events, score, shares = opta(settings.data)
+        events, score, frames = opta(settings.data)
         print("\n".join(table("Opta/TRACAB clip, restarts", score)))
         print("\n".join(map(_line, marks_of(events, ("out",)))))
-        print("in play as the flag:", ", ".join(f"{k} {v:.1%}" for k, v in shares.items()), "\n")
-        out["opta"] = {**figures(score), **shares}
+        print(f"in play as the flag: {frames.agreement:.1%}, as known at the time {frames.live:.1%}\n")
+        out["opta"] = {**figures(score), "in_play": msgspec.to_builtins(frames)}
     for seed in settings.seeds:
         for name, optical in (("radio", False), ("optical", True)):
             rates = {"ball_hz": 25, "body_hz": 25, "limbs": ()} if optical else {}

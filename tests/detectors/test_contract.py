@@ -7,17 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-import pandas as pd
 import pytest
 
-from bench.opta_clip import packets as packets_of_clip
-from bench.opta_clip import sheet_of
+from bench.opta_clip import clip
+from bench.sorted_world import packets_of
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.facts import Fact, fact_event
 from detectors.inputs import RAW_KINDS, MatchSheet, arrival, frame_arrival
 from middleware.detector import Detector, Spec, Step
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
+from replay.sources import first_seconds
 from tests.detectors import contract, stage
 
 PLAYERS = {
@@ -72,10 +72,8 @@ def test_a_detector_keeps_the_contract_on_a_scene(
 
 
 def test_all_detectors_keep_the_contract_on_a_minute_of_a_real_match(shared_data: Path) -> None:
-    tracking = pd.read_parquet(shared_data / "opta_tracab_clip" / "tracking_first_3_minutes.parquet")
-    minute = tracking[tracking["t_ms"] < 60_000]
-    raw = [arrival(p).event for p in packets_of_clip(minute)]
-    found = contract.check_stream(build_detectors(sheet_of(tracking)), raw, every=31)
+    minute = first_seconds(clip(shared_data / "opta_tracab_clip"), 60.0)
+    found = contract.check_stream(build_detectors(minute.sheet), packets_of(minute), every=31)
     assert {name: lines[:3] for name, lines in found.items() if lines} == {}
 
 
