@@ -6,12 +6,13 @@ long simulations give a seeded one. What is drawn is plain data: ``repr(world)``
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import NamedTuple
 
 from middleware.events import Arrival, Event
-from middleware.hierarchy import Hierarchy
+from middleware.hierarchy import Hierarchy, HierarchyError
+from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from tests.middleware.zoo import FAMILIES, Part, build
 
 LEVELS = 15
@@ -137,23 +138,24 @@ def _some_source(
     first = rng.choice((0, 0, 7))
     burst_ends_us = ts_us
     for seq in range(first, first + rng.randint(1, scale.packets)):
+        first_us = ts_us
         samples = []
         for _ in range(rng.randint(1, samples_most)):
-            samples.append((ts_us, rng.randrange(8)))
+            until_us = ts_us
+            samples.append((until_us - first_us, rng.randrange(8)))
             ts_us += grid_us * rng.randint(1, pace)
         if rng.randrange(25) == 0:
             ts_us += rng.choice((scale.delay_us, 4 * scale.delay_us))
         if rng.randrange(30) == 0:
-            burst_ends_us = samples[-1][0] + 2 * scale.delay_us
+            burst_ends_us = until_us + 2 * scale.delay_us
         if rng.randrange(20) == 0:
             continue
-        event = Event(
-            kind, samples[0][0], name, seq, samples[0][1] if len(samples) == 1 else tuple(samples), f"{name}:{seq}"
-        )
+        payload = samples[0][1] if len(samples) == 1 else tuple(samples)
+        event = Event(kind, first_us, name, seq, payload, f"{name}:{seq}")
         copies = 1 + (rng.randrange(10) == 0)
         for _ in range(copies):
-            came_us = max(samples[-1][0] + rng.randint(0, jitter_us), burst_ends_us)
-            yield came_us, Arrival(event, samples[-1][0])
+            came_us = max(until_us + rng.randint(0, jitter_us), burst_ends_us)
+            yield came_us, Arrival(event, until_us)
 
 
 def _pushes(rng: Random, came: list[tuple[int, Arrival]], slot_us: int) -> tuple[Push, ...]:
@@ -179,3 +181,56 @@ def _push(rng: Random, now_us: int, held: list[Arrival]) -> Push:
     if len(held) > 1:
         rng.shuffle(held)
     return Push(now_us, tuple(held))
+
+
+def some_settings(rng: Random, scale: Scale) -> EngineSettings:
+    """One policy for all units, or one for some and another for the rest; memory from far too short to ample."""
+    memory_us = rng.choice((scale.delay_us // 2, 3 * scale.delay_us, 40 * scale.delay_us))
+    return EngineSettings(some_unit(rng, scale), memory_us=memory_us)
+
+
+def some_unit(rng: Random, scale: Scale) -> UnitSettings:
+    """How a unit waits and takes back."""
+    return UnitSettings(
+        FixedAlpha(rng.choice((0.0, 0.0, 0.3, 1.0))),
+        rng.choice(("full", "on-demand")),
+        rng.choice((None, None, 0, scale.delay_us // 8, 2 * scale.delay_us)),
+    )
+
+
+def smaller(world: World, fails: Callable[[World], bool]) -> World:
+    """A smallest world, by leaving out detectors, inputs, pushes and packets, that still ``fails``."""
+    shrinking = True
+    while shrinking:
+        shrinking = False
+        for candidate in _cuts(world):
+            if _stands(candidate) and fails(candidate):
+                world, shrinking = candidate, True
+                break
+    return world
+
+
+def _cuts(world: World) -> Iterator[World]:
+    size = len(world.pushes) // 2
+    while size:
+        for begin in range(0, len(world.pushes), size):
+            yield world._replace(pushes=world.pushes[:begin] + world.pushes[begin + size :])
+        size //= 2
+    for n in reversed(range(len(world.parts))):
+        yield world._replace(parts=world.parts[:n] + world.parts[n + 1 :])
+    for n, part in enumerate(world.parts):
+        for kind in part.inputs if len(part.inputs) > 1 else ():
+            less = part._replace(inputs=tuple(k for k in part.inputs if k != kind))
+            yield world._replace(parts=(*world.parts[:n], less, *world.parts[n + 1 :]))
+    for n, push in enumerate(world.pushes):
+        for i in range(len(push.arrivals)):
+            less_came = push._replace(arrivals=push.arrivals[:i] + push.arrivals[i + 1 :])
+            yield world._replace(pushes=(*world.pushes[:n], less_came, *world.pushes[n + 1 :]))
+
+
+def _stands(world: World) -> bool:
+    try:
+        world.hierarchy()
+    except HierarchyError:
+        return False
+    return True

@@ -215,7 +215,7 @@ class Restless(Creature):
     first = 1
 
     def step(self, state: int, event: Event) -> Step[int]:
-        after = mixed(state, event.payload, event.ts_us) % 1_000_003
+        after = mixed(state, event.payload, event.seq) % 1_000_003
         return after, (self.made(event, after),) if after % self.number(0, 5) == 0 else NOTHING
 
 
@@ -236,11 +236,12 @@ class Unpacker(Creature):
     first = 0
 
     def step(self, state: int, event: Event) -> Step[int]:
-        samples = event.payload if isinstance(event.payload, tuple) else ((event.ts_us, event.payload),)
+        samples = event.payload if isinstance(event.payload, tuple) else ((0, event.payload),)
         out: list[Event] = []
-        for index, (ts_us, value) in enumerate(samples):
+        for index, (after_us, value) in enumerate(samples):
             state = (state + value) % 17
-            out.append(Event(self.part.outputs[0], ts_us, event.source, event.seq * 16 + index, state))
+            made = Event(self.part.outputs[0], event.ts_us + after_us, event.source, event.seq * 16 + index, state)
+            out.append(made)
         return state, tuple(out)
 
 
