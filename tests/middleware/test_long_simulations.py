@@ -1,0 +1,141 @@
+"""Hours of stream time through random graphs, seeded, with everything looked at after every push.
+
+A stream is sparse (about two packets a second) but has all that hours bring: sources that come, go and come back, gaps,
+doubles, bursts after silences, slow clocks of delay. A seed that fails is replayed by
+
+    python -m tests.middleware.test_long_simulations HOURS SEED...
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from middleware.events import Arrival, Event
+from middleware.policy import EngineSettings
+from tests.middleware.watcher import Watcher
+from tests.middleware.worlds import RAW, Push, Scale, World, some_graph, some_unit
+
+SECOND_US = 1_000_000
+HOUR_US = 3600 * SECOND_US
+MEMORY_US = 20 * SECOND_US
+
+#: What a moment's state may grow by between the first and the second half of a run: chance, not a leak.
+GROWTH = 1.35
+
+#: Families that keep what they said for ever, as an annulment may come at any time.
+_REMEMBER_FOR_EVER = ("judge", "regretter")
+
+
+def long_world(rng: Random, hours: float) -> World:
+    """A graph of six to ten levels and a stream of ``hours``."""
+    parts = some_graph(rng, rng.randint(6, 10))
+    while any(part.family in _REMEMBER_FOR_EVER for part in parts):
+        parts = some_graph(rng, rng.randint(6, 10))
+    slow = tuple(part._replace(horizon_us=part.horizon_us * 20_000, numbers=_slowed(part.numbers)) for part in parts)
+    sent = [pair for number in range(8) for pair in _long_source(rng, number, round(hours * HOUR_US))]
+    sent.sort(key=lambda pair: pair[0])
+    return World(slow, tuple(Push(now_us, (arrival,)) for now_us, arrival in sent))
+
+
+def _slowed(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """Spans of 20 and 60 become 0.4 and 1.2 s; counts stay."""
+    return tuple(number * 20_000 if number >= 20 else number for number in numbers)
+
+
+def _long_source(rng: Random, number: int, end_us: int) -> Iterator[tuple[int, Arrival]]:
+    """(arrival time, arrival): on and off by the minute, late by a mean that wanders, silent and then all at once."""
+    kind = RAW[number % len(RAW)]
+    name, every_us = f"s{number}", rng.choice((1, 2, 5, 9)) * SECOND_US
+    ts_us, seq, held_until_us = rng.randrange(60 * SECOND_US), rng.choice((0, 500)), 0
+    late_us = rng.choice((20_000, 300_000, 2 * SECOND_US))
+    while ts_us < end_us:
+        if rng.random() < 0.002:
+            ts_us += rng.choice((10, 90, 900)) * SECOND_US
+        if rng.random() < 0.005:
+            held_until_us = ts_us + rng.choice((3, 12, 40)) * SECOND_US
+        if rng.random() < 0.01:
+            late_us = rng.choice((20_000, 300_000, 2 * SECOND_US))
+        if rng.random() > 0.01:
+            event = Event(kind, ts_us, name, seq, rng.randrange(8), f"{name}:{seq}")
+            for _ in range(2 if rng.random() < 0.02 else 1):
+                came_us = ts_us + int(rng.expovariate(1 / late_us))
+                yield max(came_us, held_until_us), Arrival(event, ts_us)
+        seq += 1
+        ts_us += round(every_us * rng.uniform(0.6, 1.4) / 1000) * 1000
+
+
+def simulate(seed: int, hours: float) -> dict[str, float]:
+    """Plays one seed; raises at the first thing that is wrong, returns figures for whoever is curious."""
+    rng = Random(seed)
+    world = long_world(rng, hours)
+    unit = some_unit(rng, Scale(delay_us=2 * SECOND_US))
+    watcher = Watcher(world.hierarchy(), EngineSettings(unit, memory_us=MEMORY_US))
+    law_every, look_every = len(world.pushes) // 4, max(1, len(world.pushes) // 200)
+    sizes: list[int] = []
+    kept: list[int] = []
+    again = None
+    again_said = []
+    for n, push in enumerate(world.pushes):
+        outcome = watcher.push(push.arrivals, push.now_us)
+        if again is not None:
+            again_said.append(again.push(push.arrivals, push.now_us))
+            assert again_said[-1] == outcome, f"push {n} redone from the snapshot says something else"
+        health = watcher.engine.health()
+        kept.append(health.waiting + health.held)
+        lag_us = health.clk_us - health.final_us
+        assert push.now_us < 3 * MEMORY_US or lag_us <= 4 * MEMORY_US, f"final stays {lag_us} us behind at push {n}"
+        if n % look_every == 0:
+            sizes.append(len(watcher.engine.snapshot()))
+        if rng.randrange(300) == 0:
+            watcher.restart()
+            again = None
+        elif rng.randrange(300) == 0:
+            again = watcher.fresh_engine()
+            again.restore(watcher.engine.snapshot())
+        if n % law_every == law_every - 1:
+            watcher.check_law()
+    watcher.finish()
+    watcher.check_law_at_the_end()
+    _does_not_grow("inputs kept", kept)
+    _does_not_grow("bytes of a snapshot", sizes)
+    health = watcher.engine.health()
+    return {"pushes": len(world.pushes), "kept": max(kept), "bytes": max(sizes), "lost": health.lost} | {
+        "late": health.late,
+        "retracted": health.retracted,
+        "redone": health.redone,
+        "said": len([u for outcome in watcher.said for u in outcome.updates]),
+    }
+
+
+def _does_not_grow(what: str, values: list[int]) -> None:
+    """Bounded memory: the second half of a run needs no more than the first."""
+    half = len(values) // 2
+    first, second = sorted(values[half // 5 : half]), sorted(values[half:])
+    usual, later = first[len(first) * 9 // 10], second[len(second) * 9 // 10]
+    assert later <= GROWTH * usual + 2000, f"{what}: 90 % of the time up to {usual} at first, {later} later"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_simulation_half_an_hour(seed: int):
+    simulate(seed, 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 18))
+def test_simulation_a_working_day(seed: int):
+    simulate(seed, 8.0)
+
+
+def test_the_checker_finds_an_engine_that_never_forgets(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("middleware.unit.OrderingUnit.purge", lambda self, final_us: None)
+    with pytest.raises(AssertionError, match="inputs kept"):
+        simulate(1, 0.1)
+
+
+if __name__ == "__main__":
+    for given_seed in sys.argv[2:]:
+        print(given_seed, simulate(int(given_seed), float(sys.argv[1])))
