@@ -14,6 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from app.broker_command import broker
 from app.problems import is_problem, one_line
 
 app = typer.Typer(
@@ -21,6 +22,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Live football intelligence: what happens in a match, while it happens, and taken back when it was wrong.",
 )
+
+app.add_typer(broker, name="broker")
 
 _ROOT = Path(__file__).resolve().parents[1]
 

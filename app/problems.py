@@ -15,6 +15,7 @@ def one_line(error: Exception) -> str:
 
 def _problems() -> tuple[type[Exception], ...]:
     # Imported when something went wrong, so that `touchline --help` does not load the house.
+    from app.broker import BrokerError
     from app.commits import HostError
     from app.export import ExportError
     from app.hub import HubError
@@ -33,7 +34,7 @@ def _problems() -> tuple[type[Exception], ...]:
     from replay.store import StoreError
 
     return (
-        ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError, HeadServerError,
-        ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError, SimulatorError,
+        BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
+        HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError, SimulatorError,
         StoreError,
     )  # fmt: skip

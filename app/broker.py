@@ -1,0 +1,252 @@
+"""A Kafka broker of one's own for trials and tests: one process, KRaft (no ZooKeeper), loopback only.
+
+The broker is Apache Kafka itself. Its jars come from Maven Central through the Ivy that PySpark brings along, once,
+into the user's cache; a broker's home folder holds its settings, its log, its data and the number of its process.
+It is made for one machine: replication 1, small internal topics, topics made on first use.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import uuid
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.java import Java, cache_folder
+
+KAFKA = ("org.apache.kafka", "kafka_2.13", "4.1.0")
+#: Kafka logs through slf4j; without a binding it says nothing.
+SLF4J = ("org.slf4j", "slf4j-simple", "1.7.36")
+
+#: A broker is up in some 5 s on a quiet machine.
+START_S = 90.0
+STOP_S = 30.0
+
+
+class BrokerError(Exception):
+    """The broker can't be had, started or stopped; the message says why and where its log is."""
+
+
+@dataclass(frozen=True)
+class BrokerStatus:
+    """What a broker's home says: is its process there, does its port answer."""
+
+    home: Path
+    address: str
+    pid: int | None
+    answers: bool
+
+    @property
+    def is_up(self) -> bool:
+        """Whether clients can use it."""
+        return self.pid is not None and self.answers
+
+
+def broker_jars(java: Java, tell: Callable[[str], None], cache: Path | None = None) -> Path:
+    """Folder with Kafka's jars; fetches them if they are not there yet.
+
+    Raises:
+        BrokerError: they can't be fetched.
+    """
+    base = cache or cache_folder(os.environ)
+    folder = base / f"kafka-{KAFKA[2]}"
+    if folder.is_dir():
+        return folder
+    tell(f"Fetching Kafka {KAFKA[2]} from Maven Central, about 45 MB, once")
+    draft = base / f"kafka-{KAFKA[2]}.{os.getpid()}"
+    for module in (KAFKA, SLF4J):
+        command = [
+            java.home / "bin" / "java", "-jar", _ivy(), "-cache", base / "ivy", "-dependency", *module,
+            "-confs", "default", "-types", "jar", "bundle", "-warn",
+            "-retrieve", f"{draft}/[artifact]-[revision](-[classifier]).[ext]",
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0 or not any(draft.glob(f"{module[1]}-*.jar")):
+            shutil.rmtree(draft, ignore_errors=True)
+            raise BrokerError(f"cannot fetch {':'.join(module)}: {_last_words(done.stdout + done.stderr)}")
+    try:
+        draft.rename(folder)
+    except OSError:  # another process was faster; its folder is as good
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder
+
+
+def start_broker(home: Path, port: int, java: Java, tell: Callable[[str], None] = lambda _: None) -> BrokerStatus:
+    """Starts a broker that listens on 127.0.0.1 and returns when it answers; does nothing if it runs already.
+
+    Args:
+        home: its folder; data in it is kept from run to run.
+        port: of clients; 0 takes a free one at the first start. The home remembers it.
+
+    Raises:
+        BrokerError: the jars can't be had, the port is taken, or it did not come up in time.
+    """
+    status = broker_status(home)
+    if status.is_up:
+        return status
+    if status.pid is not None:
+        stop_broker(home)
+    jars = broker_jars(java, tell)
+    home.mkdir(parents=True, exist_ok=True)
+    port = port or _kept_port(home) or _free_port()
+    if _answers(port):
+        raise BrokerError(f"port {port} is taken by another program: choose another --port")
+    settings = home / "server.properties"
+    settings.write_text(_settings(home.resolve(), port, _free_port()))
+    log = home / "broker.log"
+    run = [java.home / "bin" / "java", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{jars}/*"]
+    if not (home / "data" / "meta.properties").exists():
+        identity = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        storage = [*run, "kafka.tools.StorageTool", "format", "--standalone", "-t", identity, "-c", settings]
+        done = subprocess.run(storage, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise BrokerError(f"cannot prepare {home / 'data'}: {_last_words(done.stdout + done.stderr)}")
+    with log.open("ab") as sink:
+        process = subprocess.Popen(
+            [*run, "kafka.Kafka", settings], stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, start_new_session=True
+        )
+    (home / "pid").write_text(str(process.pid))
+    until = time.monotonic() + START_S
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            (home / "pid").unlink(missing_ok=True)
+            raise BrokerError(f"the broker ended while starting: {_last_words(log.read_text(errors='replace'))}")
+        if _serves(port):
+            return broker_status(home)
+        time.sleep(0.2)
+    stop_broker(home)
+    raise BrokerError(f"the broker did not answer within {START_S:.0f} s: see {log}")
+
+
+def stop_broker(home: Path) -> bool:
+    """Stops the broker of ``home``; False if none was running.
+
+    Raises:
+        BrokerError: it does not end.
+    """
+    pid = _pid(home)
+    if pid is None:
+        return False
+    os.kill(pid, signal.SIGTERM)
+    until = time.monotonic() + STOP_S
+    while time.monotonic() < until:
+        if not _is_broker(pid):
+            (home / "pid").unlink(missing_ok=True)
+            return True
+        time.sleep(0.1)
+    raise BrokerError(f"process {pid} does not end: see {home / 'broker.log'}")
+
+
+def broker_status(home: Path) -> BrokerStatus:
+    """How the broker of ``home`` is."""
+    port = _kept_port(home)
+    return BrokerStatus(home, f"127.0.0.1:{port}" if port else "", _pid(home), bool(port) and _answers(port))
+
+
+def default_home() -> Path:
+    """Where the broker lives if nobody says otherwise."""
+    return cache_folder(os.environ) / "broker"
+
+
+def _settings(home: Path, port: int, controller_port: int) -> str:
+    lines = {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.bootstrap.servers": f"127.0.0.1:{controller_port}",
+        "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
+        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "log.dirs": str(home / "data"),
+        "num.partitions": "1",
+        "offsets.topic.num.partitions": "1",
+        "offsets.topic.replication.factor": "1",
+        "transaction.state.log.num.partitions": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "share.coordinator.state.topic.num.partitions": "1",
+        "share.coordinator.state.topic.replication.factor": "1",
+        "share.coordinator.state.topic.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0",
+    }
+    return "".join(f"{key}={value}\n" for key, value in lines.items())
+
+
+def _ivy() -> Path:
+    import pyspark
+
+    found = sorted((Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar"))
+    if not found:
+        raise BrokerError("PySpark came without its Ivy: reinstall pyspark")
+    return found[-1]
+
+
+def _pid(home: Path) -> int | None:
+    try:
+        pid = int((home / "pid").read_text())
+    except (OSError, ValueError):
+        return None
+    return pid if _is_broker(pid) else None
+
+
+def _is_broker(pid: int) -> bool:
+    """A number may have gone to another program meanwhile: what runs under it must be Kafka, and not a zombie."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as told:
+            return b"kafka.Kafka" in told.read()
+    except FileNotFoundError:
+        if Path("/proc/self").exists():
+            return False
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _kept_port(home: Path) -> int | None:
+    try:
+        text = (home / "server.properties").read_text()
+    except OSError:
+        return None
+    found = [line for line in text.splitlines() if line.startswith("advertised.listeners=")]
+    return int(found[0].rpartition(":")[2]) if found else None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _serves(port: int) -> bool:
+    """Whether it does not only listen but answers what clients ask first."""
+    if not _answers(port):
+        return False
+    from kafka import KafkaAdminClient
+    from kafka.errors import KafkaError
+
+    try:
+        client = KafkaAdminClient(bootstrap_servers=f"127.0.0.1:{port}", request_timeout_ms=2_000)
+    except KafkaError:
+        return False
+    client.close()
+    return True
+
+
+def _last_words(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no reason given"
