@@ -66,6 +66,8 @@ class AreaWatch:
             outputs=("area.leave", "area.enter"),
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Law 1; StreamTeam; mplsoccer's positional grids",
+            variants=dict.fromkeys(("area.leave", "area.enter"), tuple(area.name for area in self.ball_areas)),
+            team_variants=dict.fromkeys(("area.leave", "area.enter"), tuple(area.name for area in self.player_areas)),
         )
 
     def initial(self) -> Marks:

@@ -53,10 +53,7 @@ class Area(msgspec.Struct, frozen=True):
             self.low_x_m - margin_m <= x_m <= self.high_x_m + margin_m
             and self.low_y_m - margin_m <= y_m <= self.high_y_m + margin_m
             and self.low_z_m - margin_m <= z_m <= self.high_z_m + margin_m
-            and (
-                self.radius_m == math.inf
-                or math.hypot(x_m - self.x_m, y_m - self.y_m) <= self.radius_m + margin_m
-            )
+            and (self.radius_m == math.inf or math.hypot(x_m - self.x_m, y_m - self.y_m) <= self.radius_m + margin_m)
         )
 
     @property
@@ -133,9 +130,7 @@ def _arcs(pitch: Pitch) -> list[Area]:
             y_m = y_sign * pitch.half_width_m
             low_x_m, high_x_m = sorted((line_m, line_m - sign * c))
             low_y_m, high_y_m = sorted((y_m, y_m - y_sign * c))
-            areas.append(
-                Area(f"{end} {hand} corner", low_x_m, high_x_m, low_y_m, high_y_m, line_m, y_m, c)
-            )
+            areas.append(Area(f"{end} {hand} corner", low_x_m, high_x_m, low_y_m, high_y_m, line_m, y_m, c))
     return areas
 
 

@@ -115,6 +115,7 @@ class AccelerationPeak:
                 "hit_floor_m_s": round(self._hit_m_s, 2),
             },
             source="DEBS 2013 Q2; 004 IV-B2 (delay 1-2 ms); read as change of velocity: ours",
+            variants={"ball.accel_peak": ("touch", "hit", "hard")},
         )
 
     def initial(self) -> Trail:
@@ -166,6 +167,7 @@ class BallTurn:
                 "speed_min_m_s": round(self._speed_min_m_s, 2),
             },
             source="StreamTeam (0.5 rad); databallpy",
+            variants={"ball.turn": ("ground", "air")},
         )
 
     def initial(self) -> Trail:
@@ -210,6 +212,7 @@ class SpeedStep:
             horizon_us=corner_horizon_us(sheet),
             parameters={**msgspec.structs.asdict(self.parameters), "step_floor_m_s": round(self._step_m_s, 2)},
             source="StreamTeam (2 m/s below 10 m/s); databallpy (5 m/s)",
+            variants={"ball.speed_step": ("up", "down")},
         )
 
     def initial(self) -> Trail:

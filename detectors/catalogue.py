@@ -1,74 +1,278 @@
-"""The catalogue: which detectors a match gets, and how their events look to users."""
+"""The catalogue: which detectors there are, which of them a match gets, and how their events look to users.
+
+``LINES`` is the one list. Everything else is made from it: the detectors of a match, the command that lists them, the
+docs page, the counts, and the tests of levels and acyclicity.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
-from detectors import match
+import msgspec
+
+from detectors.area_watch import AreaWatch
 from detectors.ball import AccelerationPeak, BallTurn, SpeedStep
 from detectors.conditioning import Conditioning
 from detectors.facts import Fact
 from detectors.frames import FrameFusion
 from detectors.fusion import ActiveBall, PlayerFusion
+from detectors.goals import Goal, GoalConfirmation
 from detectors.health import TransmitterHealth
-from detectors.inputs import MatchSheet
+from detectors.inputs import MatchSheet, Quality
 from detectors.lane import EventRecord
+from detectors.lines import GoalMouth, LineCrossing
+from detectors.motion import BallMotion
 from detectors.optical import OpticalAdapter
+from detectors.parameters import Parameter, Parameters, parameters_of
 from detectors.passes import PassAttempt
+from detectors.phase import PlayPhase
+from detectors.play import BallInPlay, BallOut, GoalCandidate
 from detectors.possession import IndividualPossession, TeamPossession
 from detectors.proximity import Near, NearestPlayer, PossessionZone
 from detectors.receptions import Interception, PassOutcome
+from detectors.restarts import KINDS, Restart
 from detectors.shots import ShotAttempt, ShotOutcome
+from detectors.sides import Direction
+from detectors.spots import RestartSpot
 from detectors.touches import KickReleased, PlayerHitsBall, SoftTouch
-from middleware.detector import Detector
+from middleware.detector import Detector, Spec
 from middleware.events import Event
 
+#: Makes a detector for a match.
+Maker = Callable[[MatchSheet, Parameters], Detector[Any]]
 
-def build_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
-    """All detectors for a match, parameterised from its sheet. ``middleware.hierarchy.Hierarchy`` sorts them."""
-    return (
-        *signal_detectors(sheet),
-        *contact_detectors(sheet),
-        *match.build(sheet),
-        *action_detectors(sheet),
+
+class Line(NamedTuple):
+    """A detector of the catalogue.
+
+    ``groups``: the groups of parameters that it is made from. ``wanted``: on which inputs a match gets it.
+    """
+
+    make: Maker
+    groups: tuple[str, ...] = ()
+    wanted: Callable[[Quality], bool] = lambda quality: True
+
+
+def _framed(quality: Quality) -> bool:
+    """All objects of an instant come together."""
+    return quality.framed
+
+
+def _single(quality: Quality) -> bool:
+    """Each transmitter comes by itself."""
+    return not quality.framed
+
+
+def _limbs(quality: Quality) -> bool:
+    """Players carry a transmitter a limb, each by itself."""
+    return bool(quality.limbs) and not quality.framed
+
+
+def _restart(kind: Any, sheet: MatchSheet, p: Parameters) -> Detector[Any]:
+    return Restart(sheet, kind, p.restart)
+
+
+_STRIKE = ("strike", "flight", "shot")
+
+#: Every detector, by level.
+LINES: tuple[Line, ...] = (
+    Line(
+        lambda s, p: OpticalAdapter(s, p.conditioning, p.active_ball, p.frame_fusion),
+        ("conditioning", "active_ball", "frame_fusion"),
+        _framed,
+    ),
+    Line(lambda s, p: Conditioning(s, p.conditioning), ("conditioning",), _single),
+    Line(lambda s, p: PlayerFusion(p.player_fusion), ("player_fusion",), _limbs),
+    Line(lambda s, p: ActiveBall(s, p.active_ball), ("active_ball",), _single),
+    Line(lambda s, p: FrameFusion(s, p.frame_fusion), ("frame_fusion",), _single),
+    Line(lambda s, p: TransmitterHealth(s, p.transmitter_health), ("transmitter_health",)),
+    Line(lambda s, p: AccelerationPeak(s, p.ball_peak), ("ball_peak",)),
+    Line(lambda s, p: BallTurn(s, p.ball_bend), ("ball_bend",)),
+    Line(lambda s, p: SpeedStep(s, p.ball_bend), ("ball_bend",)),
+    Line(lambda s, p: BallMotion(s, p.ball_motion), ("ball_motion",)),
+    Line(lambda s, p: LineCrossing(s, p.lines), ("lines",)),
+    Line(lambda s, p: GoalMouth(s, p.lines), ("lines",)),
+    Line(lambda s, p: AreaWatch(s, p.areas), ("areas",)),
+    Line(lambda s, p: Direction(s, p.direction), ("direction",)),
+    Line(lambda s, p: Near(s, p.near), ("near",)),
+    Line(lambda s, p: PossessionZone(p.possession_zone), ("possession_zone",)),
+    Line(lambda s, p: NearestPlayer(p.nearest), ("nearest",)),
+    Line(lambda s, p: RestartSpot(s, p.spots), ("spots",)),
+    Line(lambda s, p: PlayerHitsBall(s, p.hit, p.near), ("hit", "near")),
+    Line(lambda s, p: SoftTouch(s, p.touch, p.near), ("touch", "near")),
+    Line(lambda s, p: KickReleased(s, p.release, p.hit, p.near), ("release", "hit", "near")),
+    Line(lambda s, p: PlayPhase(s, p.phase), ("phase",)),
+    Line(lambda s, p: ShotAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
+    Line(lambda s, p: IndividualPossession()),
+    Line(lambda s, p: TeamPossession(p.team_possession), ("team_possession",)),
+    Line(lambda s, p: BallInPlay(s)),
+    Line(lambda s, p: BallOut(s)),
+    Line(lambda s, p: GoalCandidate(s)),
+    Line(lambda s, p: PassAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
+    Line(lambda s, p: ShotOutcome(s, p.shot_outcome), ("shot_outcome",)),
+    Line(lambda s, p: Goal(s, p.goal), ("goal",)),
+    Line(lambda s, p: PassOutcome(p.pass_outcome), ("pass_outcome",)),
+    Line(lambda s, p: Interception(p.interception), ("interception",)),
+    *(Line(partial(_restart, kind), ("restart",)) for kind in KINDS),
+    Line(lambda s, p: GoalConfirmation(s, p.goal), ("goal",)),
+)
+
+#: Numbers that the hierarchy document does not have: detectors between its own.
+OURS = frozenset(("1.8", "1.9", "3.12", "5.10"))
+
+#: Inputs that the catalogue describes its detectors on: radio with four limbs; and, for what only they have, frames.
+REFERENCES = (
+    Quality(2_000.0, 200.0, ("left_foot", "right_foot", "left_hand", "right_hand"), True, 0.02, "rtls"),
+    Quality(framed=True),
+)
+
+
+def build_detectors(sheet: MatchSheet, parameters: Parameters | None = None) -> tuple[Detector[Any], ...]:
+    """All detectors for a match. ``middleware.hierarchy.Hierarchy`` sorts them.
+
+    Args:
+        sheet: pitch, players and the quality of the input, which chooses among them.
+        parameters: numbers that differ from the defaults.
+
+    Raises:
+        PitchError: the sheet's pitch is not one.
+    """
+    chosen = parameters or Parameters()
+    return tuple(line.make(sheet, chosen) for line in LINES if line.wanted(sheet.quality))
+
+
+class EventTypes(msgspec.Struct, frozen=True):
+    """The types of one kind: ``variants`` are one each, ``team_variants`` one each per team; ``count`` is their sum.
+
+    Of a kind whose variants are payload (``typed`` false) only the kind itself counts, once, or once per team.
+    """
+
+    kind: str
+    variants: tuple[str, ...]
+    team_variants: tuple[str, ...]
+    typed: bool
+    internal: bool
+    count: int
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A detector as the catalogue lists it.
+
+    Attributes:
+        kind: the detector's name.
+        number: its place in the hierarchy; ``covers`` further ones.
+        level: 1 to 15.
+        summary: what it finds, in a sentence.
+        inputs, outputs: kinds.
+        types: of each output, see :class:`EventTypes`.
+        parameters: with value, unit and range; the first part of the path is the section of a settings file.
+        horizon_us: how far before its newest cause an event may be dated.
+        needs: quality that the input must have, empty for any.
+        source: where the rule comes from.
+        keyed: one unit a transmitter or player.
+        annuls: kinds that its events may declare void.
+    """
+
+    kind: str
+    number: str
+    covers: tuple[str, ...]
+    level: int
+    summary: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    types: tuple[EventTypes, ...]
+    parameters: tuple[Parameter, ...]
+    horizon_us: int
+    needs: str
+    source: str
+    keyed: bool
+    annuls: tuple[str, ...]
+
+
+class Count(msgspec.Struct, frozen=True):
+    """How large the catalogue is; each number with its unit in its name.
+
+    ``hierarchy_rows``: places of the hierarchy document that are covered. ``event_types``: kind x enumerated variants
+    x team, players not counted, of published kinds; ``internal_types`` the same of kinds that stay in the engine.
+    """
+
+    detectors: int
+    hierarchy_rows: int
+    event_kinds: int
+    event_types: int
+    internal_kinds: int
+    internal_types: int
+
+
+def catalogue(parameters: Parameters | None = None) -> tuple[Entry, ...]:
+    """Every detector once, by level and number, with the values that its parameters have."""
+    chosen = parameters or Parameters()
+    entries: dict[str, Entry] = {}
+    for quality in REFERENCES:
+        sheet = MatchSheet(quality=quality)
+        for line in LINES:
+            if line.wanted(quality):
+                detector = line.make(sheet, chosen)
+                entries.setdefault(detector.spec.name, _entry(detector, line, chosen))
+    return tuple(sorted(entries.values(), key=lambda entry: (entry.level, _parts(entry.number))))
+
+
+def count(entries: Collection[Entry]) -> Count:
+    """The size of a catalogue; a kind that two detectors give on different inputs counts once."""
+    types = {t.kind: t for entry in entries for t in entry.types}
+    rows = {number for entry in entries for number in (entry.number, *entry.covers)} - OURS
+    told = [t for t in types.values() if not t.internal]
+    inner = [t for t in types.values() if t.internal]
+    return Count(
+        len(entries), len(rows), len(told), sum(t.count for t in told), len(inner), sum(t.count for t in inner)
     )
 
 
-def signal_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
-    """Level 1. A framed input is conditioned by instants; players are fused from limbs where limbs are declared."""
-    if sheet.quality.framed:
-        return (OpticalAdapter(sheet), TransmitterHealth(sheet))
-    fusion: tuple[Detector[Any], ...] = (PlayerFusion(),) if sheet.quality.limbs else ()
-    return (Conditioning(sheet), *fusion, ActiveBall(sheet), FrameFusion(sheet), TransmitterHealth(sheet))
+def event_types(spec: Spec) -> tuple[EventTypes, ...]:
+    """The types of every kind that a detector gives."""
+    return tuple(_types(spec, kind) for kind in spec.outputs)
 
 
-def contact_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
-    """Levels 2 to 5: from the ball's bends to who touched it."""
-    return (
-        AccelerationPeak(sheet),
-        BallTurn(sheet),
-        SpeedStep(sheet),
-        Near(sheet),
-        PossessionZone(),
-        NearestPlayer(),
-        PlayerHitsBall(sheet),
-        SoftTouch(sheet),
-        KickReleased(sheet),
+def _types(spec: Spec, kind: str) -> EventTypes:
+    plain, per_team = spec.variants.get(kind, ()), spec.team_variants.get(kind, ())
+    typed = kind not in spec.untyped
+    every = len(plain) + 2 * len(per_team) or 1
+    size = every if typed else 2 if per_team else 1
+    return EventTypes(kind, plain, per_team, typed, kind in spec.internal, size)
+
+
+def _entry(detector: Detector[Any], line: Line, parameters: Parameters) -> Entry:
+    spec = detector.spec
+    numbers = tuple(p for group in line.groups for p in parameters_of(getattr(parameters, group), group))
+    return Entry(
+        spec.name,
+        spec.number,
+        spec.covers,
+        spec.level,
+        _summary(detector),
+        spec.inputs,
+        spec.outputs,
+        event_types(spec),
+        numbers,
+        spec.horizon_us,
+        spec.needs,
+        spec.source,
+        spec.keyed,
+        spec.annuls,
     )
 
 
-def action_detectors(sheet: MatchSheet) -> tuple[Detector[Any], ...]:
-    """Levels 6 and 7: possession, passes and shots."""
-    return (
-        IndividualPossession(),
-        TeamPossession(),
-        ShotAttempt(sheet),
-        PassAttempt(sheet),
-        ShotOutcome(sheet),
-        PassOutcome(),
-        Interception(),
-    )
+def _summary(detector: Detector[Any]) -> str:
+    """The first paragraph of the detector's docstring without its number."""
+    text = type(detector).__doc__ or ""
+    paragraph = " ".join(text.split("\n\n")[0].split())
+    return paragraph.split(": ", 1)[-1]
+
+
+def _parts(number: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in number.split("."))
 
 
 def level_of_kinds(detectors: Iterable[Detector[Any]]) -> Mapping[str, int]:

@@ -55,6 +55,17 @@ class ConditioningParameters(msgspec.Struct, frozen=True):
     reset_us: int = 200_000
 
 
+#: Why a sample or a packet is refused, and whose.
+REJECTIONS = (
+    *(
+        f"{reason} {name}"
+        for reason in ("outside", "speed", "time backwards")
+        for name in ("ball", "player", "referee")
+    ),
+    "unknown player",
+)
+
+
 class Track(msgspec.Struct, frozen=True, gc=False):
     """State of one transmitter. ``points`` are the averages of the fit, oldest first."""
 
@@ -103,9 +114,11 @@ class Conditioning:
             outputs=("sample.rejected", "referee.state", *body, "ball.sample"),
             internal=("referee.state", *body, "ball.sample"),
             parameters=msgspec.structs.asdict(self.parameters),
-            source="004 Fig 6 (packets); LaurieOnTracking and databallpy (gates, Savitzky-Golay of order 1); "
-            "covers 1.1 and 1.3",
+            source="004 Fig 6 (packets); LaurieOnTracking and databallpy (gates, Savitzky-Golay of order 1)",
             keyed=True,
+            variants={"sample.rejected": REJECTIONS},
+            team_variants=dict.fromkeys(body[-1:], ("",)),
+            covers=("1.1", "1.3"),
         )
 
     def _make_classes(self, sheet: MatchSheet, centroid_kind: str) -> dict[str, _Class]:

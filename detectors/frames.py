@@ -146,9 +146,7 @@ def _carry_ball(ball: BallState, age_us: int) -> BallState:
     """Carried on level: over 0.2 s a fall would matter less than the noise of its start."""
     s = age_us * 1e-6
     x, y = ball.x_m + ball.vx_m_s * s, ball.y_m + ball.vy_m_s * s
-    return BallState(
-        x, y, ball.z_m, ball.vx_m_s, ball.vy_m_s, ball.vz_m_s, ball.gap_us, ball.quality, ball.run
-    )
+    return BallState(x, y, ball.z_m, ball.vx_m_s, ball.vy_m_s, ball.vz_m_s, ball.gap_us, ball.quality, ball.run)
 
 
 def _tick(latest: dict[str, Event]) -> Tick:

@@ -48,6 +48,8 @@ class PlayerFusion:
             source="DEBS 2013 metadata (mean of the foot sensors); 1.7 for the choice of source: ours",
             needs="limb transmitters",
             keyed=True,
+            variants={"source.switched": ("rtls", "optical")},
+            team_variants={"player.state": ("",)},
         )
 
     def key(self, event: Event) -> str:
@@ -76,9 +78,7 @@ class PlayerFusion:
             return state, NOTHING
         return self._give(state, state.limbs, body, now_us, "optical")
 
-    def _give(
-        self, state: Limbs, limbs: tuple[Event, ...], body: BodyState, now_us: int, source: str
-    ) -> Step[Limbs]:
+    def _give(self, state: Limbs, limbs: tuple[Event, ...], body: BodyState, now_us: int, source: str) -> Step[Limbs]:
         player = Event("player.state", now_us, body.object_id, now_us, body)
         after = Limbs(limbs, now_us, source)
         if not state.source or state.source == source:

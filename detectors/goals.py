@@ -14,7 +14,7 @@ import msgspec
 from detectors.contacts import Contact, Contacts, opponents_of, remember
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet
-from detectors.pitch import GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
+from detectors.pitch import ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -52,6 +52,8 @@ class Goal:
             outputs=("goal.scored", "goal.own"),
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Law 10; StreamTeam",
+            team_variants=dict.fromkeys(("goal.scored", "goal.own"), ENDS),
+            untyped=("goal.scored", "goal.own"),
         )
 
     def initial(self) -> Contacts:
@@ -112,6 +114,9 @@ class GoalConfirmation:
             outputs=("goal.confirmed", "goal.disallowed"),
             parameters={"confirm_us": self.parameters.confirm_us},
             source="IFAB Law 8",
+            annuls=("goal.scored", "goal.own"),
+            team_variants=dict.fromkeys(("goal.confirmed", "goal.disallowed"), ENDS),
+            untyped=("goal.confirmed", "goal.disallowed"),
         )
 
     def initial(self) -> Event | None:

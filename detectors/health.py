@@ -40,9 +40,7 @@ class TransmitterHealth:
     def __init__(self, sheet: MatchSheet, parameters: HealthParameters | None = None) -> None:
         self.parameters = parameters or HealthParameters()
         self._sheet = sheet
-        self._ball_silent_us = max(
-            self.parameters.ball_silent_us, 3 * ball_sampling(sheet.quality).period_us
-        )
+        self._ball_silent_us = max(self.parameters.ball_silent_us, 3 * ball_sampling(sheet.quality).period_us)
         self.spec = Spec(
             name="transmitter_health",
             number="1.9",
@@ -51,6 +49,8 @@ class TransmitterHealth:
             outputs=("tx.lost", "tx.recovered", "tx.low_quality"),
             parameters=msgspec.structs.asdict(self.parameters),
             source="hierarchy 1.2, ours; quality of location from 000, 002, 004",
+            variants=dict.fromkeys(("tx.lost", "tx.recovered", "tx.low_quality"), ("ball", "player")),
+            covers=("1.2",),
         )
 
     def initial(self) -> tuple[Watched, ...]:

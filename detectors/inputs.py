@@ -45,13 +45,14 @@ class Packet(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Player(msgspec.Struct, frozen=True):
-    """A line of the match sheet. ``object_id`` is the source's own id."""
+    """A line of the match sheet. ``object_id`` is the source's own id; ``starts`` on the pitch, not on the bench."""
 
     object_id: str
     team: Team
     name: str = ""
     shirt: int | None = None
     goalkeeper: bool = False
+    starts: bool = True
 
 
 class Quality(msgspec.Struct, frozen=True):

@@ -43,9 +43,7 @@ def restart_place(pitch: Pitch, cause: str, line: str, x_m: float, y_m: float) -
         return touch_distance_m(pitch, y_m, line) <= TOUCH_SLACK_M
     if cause == "goal line":
         end: End = "right" if line.startswith("right") else "left"
-        at_place = pitch.corner_distance_m(x_m, y_m) <= CORNER_M or pitch.in_goal_area(
-            x_m, y_m, end, GOAL_AREA_SLACK_M
-        )
+        at_place = pitch.corner_distance_m(x_m, y_m) <= CORNER_M or pitch.in_goal_area(x_m, y_m, end, GOAL_AREA_SLACK_M)
         return at_place and end_of(x_m) == end and pitch.inside(x_m, y_m, BEHIND_LINE_M)
     # A ball in the net is fetched; one that was stopped in the field may be thrown from beside it.
     return pitch.inside(x_m, y_m, 0.0 if cause == "goal" else TOUCH_SLACK_M)

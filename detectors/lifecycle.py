@@ -58,9 +58,7 @@ class Lifecycle:
         kept_per_group: newest entries kept of each.
     """
 
-    def __init__(
-        self, group_of: Callable[[str], str] = lambda kind: "", kept_per_group: int = KEPT_PER_GROUP
-    ) -> None:
+    def __init__(self, group_of: Callable[[str], str] = lambda kind: "", kept_per_group: int = KEPT_PER_GROUP) -> None:
         assert kept_per_group > 0
         self._group_of = group_of
         self.version = 0

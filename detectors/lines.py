@@ -25,6 +25,7 @@ from detectors.pitch import (
     BALL_RADIUS_M,
     BAR_HEIGHT_M,
     CIRCLE_RADIUS_M,
+    ENDS,
     GOAL_AREA_DEPTH_M,
     GOAL_AREA_HALF_WIDTH_M,
     GOAL_HALF_WIDTH_M,
@@ -50,6 +51,22 @@ OUT_LINES: Mapping[str, str] = {
 }
 #: Variants of ``ball.crossed`` that bring it back on.
 IN_LINES: frozenset[str] = frozenset(name.removesuffix(" out") + " in" for name in OUT_LINES)
+
+#: All variants of ``ball.crossed``: 14 lines x 2 senses.
+CROSSINGS: tuple[str, ...] = (
+    *OUT_LINES,
+    *sorted(IN_LINES),
+    *(
+        f"{end} {area} {sense}"
+        for end in ENDS
+        for area in ("penalty front", "goal area front")
+        for sense in ("out", "in")
+    ),
+    "halfway +x",
+    "halfway -x",
+    "centre circle out",
+    "centre circle in",
+)
 
 
 class LineParameters(msgspec.Struct, frozen=True):
@@ -113,6 +130,7 @@ class LineCrossing:
             horizon_us=sample_horizon_us(sheet),
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Laws 1, 2, 9; paper 004 IV-B",
+            variants={"ball.crossed": CROSSINGS},
         )
 
     def initial(self) -> LineState | None:
@@ -135,9 +153,7 @@ class LineCrossing:
             return LineState(event, state.x_band, state.y_band, in_circle), NOTHING
         return self._crossed(state, event, ball, in_circle)
 
-    def _crossed(
-        self, state: LineState, event: Event, ball: BallState, in_circle: bool
-    ) -> Step[LineState | None]:
+    def _crossed(self, state: LineState, event: Event, ball: BallState, in_circle: bool) -> Step[LineState | None]:
         before = state.last.payload
         assert isinstance(before, BallState)
         x_band, y_band = state.x_band, state.y_band
@@ -196,6 +212,7 @@ class GoalMouth:
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Laws 1, 10",
             needs="ball height; without it every ball between the posts is a doubtful ball in goal",
+            variants=dict.fromkeys(("ball.in_goal", "ball.over_bar"), ENDS),
         )
 
     def initial(self) -> GoalMouthState | None:
@@ -246,9 +263,7 @@ def sample_horizon_us(sheet: MatchSheet) -> int:
     return math.ceil(2e6 / sheet.quality.ball_hz)
 
 
-def between(
-    before: Event, now: Event, share: float, horizon_us: int
-) -> tuple[int, tuple[float, float, float]]:
+def between(before: Event, now: Event, share: float, horizon_us: int) -> tuple[int, tuple[float, float, float]]:
     """Time and place of the ball at ``share`` (0..1) of the way between two samples.
 
     Past ``horizon_us`` the time is cut: after a longer gap it is unknown anyway.

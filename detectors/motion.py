@@ -80,9 +80,7 @@ class BallMotion:
         static = fact_event("ball.static", event.ts_us, f"{event.source}:{state.slow_since_us}", fact)
         return MotionState(state.slow_since_us, True, ball.x_m, ball.y_m), (static,)
 
-    def _rests(
-        self, state: MotionState, event: Event, ball: BallState, speed2: float, slow: bool
-    ) -> Step[MotionState]:
+    def _rests(self, state: MotionState, event: Event, ball: BallState, speed2: float, slow: bool) -> Step[MotionState]:
         away_m = math.hypot(ball.x_m - state.x_m, ball.y_m - state.y_m)
         if speed2 < self.parameters.moving_speed_m_s**2 and away_m <= self.parameters.leave_m:
             return state, NOTHING

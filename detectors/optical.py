@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.conditioning import Conditioning, Track
-from detectors.frames import FrameFusion, Now
-from detectors.fusion import ActiveBall, Balls
+from detectors.conditioning import Conditioning, ConditioningParameters, Track
+from detectors.frames import FrameFusion, FrameParameters, Now
+from detectors.fusion import ActiveBall, BallParameters, Balls
 from detectors.inputs import MatchSheet, Packet, raw_kind
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -33,14 +33,21 @@ class OpticalAdapter:
 
     Args:
         sheet: its quality must be framed and without limbs.
+        conditioning, balls, frames: of the three detectors.
     """
 
-    def __init__(self, sheet: MatchSheet) -> None:
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        conditioning: ConditioningParameters | None = None,
+        balls: BallParameters | None = None,
+        frames: FrameParameters | None = None,
+    ) -> None:
         assert sheet.quality.framed, "only a framed input comes as instants"
         assert not sheet.quality.limbs, "a framed input has centroids"
-        self._conditioning = Conditioning(sheet)
-        self._active = ActiveBall(sheet)
-        self._frames = FrameFusion(sheet)
+        self._conditioning = Conditioning(sheet, conditioning)
+        self._active = ActiveBall(sheet, balls)
+        self._frames = FrameFusion(sheet, frames)
         inner = (self._conditioning.spec, self._active.spec, self._frames.spec)
         hidden = {"player.state", "ball.sample", "referee.state"}
         self.spec = Spec(
@@ -54,6 +61,8 @@ class OpticalAdapter:
             parameters={f"{spec.name}.{name}": value for spec in inner for name, value in spec.parameters.items()},
             source="1.4, 1.6 and 1.8 folded into one step",
             needs="all objects of an instant together",
+            variants={kind: told for spec in inner for kind, told in spec.variants.items() if kind not in hidden},
+            covers=tuple(number for spec in inner for number in (spec.number, *spec.covers)),
         )
 
     def initial(self) -> Instant:

@@ -85,9 +85,7 @@ class Strikes:
         """Frames, phases and contacts are noted; a release in play, or the restart, is judged."""
         kind = event.kind
         if kind == "frame":
-            return StrikeState(
-                state.attacks, state.dead, event, state.contacts, state.waiting, state.restart
-            ), NOTHING
+            return StrikeState(state.attacks, state.dead, event, state.contacts, state.waiting, state.restart), NOTHING
         fact = event.payload
         assert isinstance(fact, Fact)
         if kind == "direction":
@@ -208,8 +206,14 @@ class PassAttempt(Strikes):
     still be dated back. ``detail``: the mate who gets there first (``receiver``), when and where.
     """
 
-    def __init__(self, sheet: MatchSheet, parameters: StrikeParameters | None = None) -> None:
-        super().__init__(sheet, parameters)
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: StrikeParameters | None = None,
+        flight: FlightParameters | None = None,
+        shot: ShotParameters | None = None,
+    ) -> None:
+        super().__init__(sheet, parameters, flight, shot)
         self.spec = Spec(
             name="pass_attempt",
             number="6.7",
@@ -219,6 +223,7 @@ class PassAttempt(Strikes):
             horizon_us=self.parameters.dated_back_us,
             parameters=self.all_parameters(),
             source="StreamTeam kickEvent; 000 5.1 (pass); Spearman's time to intercept for the receiver",
+            team_variants={"pass.attempt": ("",)},
         )
 
     def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:

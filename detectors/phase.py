@@ -43,6 +43,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     Attributes:
         settle_us: an outer line stays crossed for this long before the ball is out. P: wobbles over the line
             last at most 0.24 s, true exits at least 1.0 s.
+        settle_rtls_us: the same of a source without track repairs: only noise has to be waited out.
         sure: least confidence of a ball in goal; below it the track jumped.
         rest_us: slowness before a kick from rest. P: 1.3 s before the quickest restart, a goal kick.
         travel_m: way at once of a corner, goal kick or kick-off, all taken from a place of their own.
@@ -59,6 +60,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     """
 
     settle_us: int = 400_000
+    settle_rtls_us: int = 100_000
     sure: float = 0.5
     rest_us: int = 1_000_000
     travel_m: float = 3.0
@@ -75,8 +77,8 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     stall: StallParameters = StallParameters()
 
 
-#: Settle time of a source without track repairs: only noise has to be waited out.
-RTLS_SETTLE_US = 100_000
+#: What play dies of.
+DEATHS = ("touch", "goal line", "goal", "stop")
 
 
 class PhaseState(msgspec.Struct, frozen=True, gc=False):
@@ -111,9 +113,8 @@ class PlayPhase:
     """
 
     def __init__(self, sheet: MatchSheet, parameters: PhaseParameters | None = None) -> None:
-        rtls = sheet.quality.kind == "rtls"
-        default = PhaseParameters(settle_us=RTLS_SETTLE_US) if rtls else PhaseParameters()
-        self.parameters = parameters or default
+        self.parameters = p = parameters or PhaseParameters()
+        self._settle_us = p.settle_rtls_us if sheet.quality.kind == "rtls" else p.settle_us
         self.pitch = pitch_of(sheet)
         self._slow2 = self.parameters.stall.slow_m_s**2
         self.spec = Spec(
@@ -125,6 +126,8 @@ class PlayPhase:
             internal=("phase.dead", "phase.live"),
             parameters=msgspec.to_builtins(self.parameters),
             source="IFAB Laws 8, 9, 12-17; StreamTeam set plays; thresholds ours",
+            variants={"phase.dead": DEATHS, "phase.live": ("start", *DEATHS)},
+            untyped=("phase.dead", "phase.live"),
         )
 
     def initial(self) -> PhaseState:
@@ -157,7 +160,7 @@ class PlayPhase:
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         exit_event = state.exit
-        if exit_event is not None and now_us - exit_event.ts_us >= self.parameters.settle_us:
+        if exit_event is not None and now_us - exit_event.ts_us >= self._settle_us:
             fact = exit_event.payload
             assert isinstance(fact, Fact)
             return self._die(state, now_us, "touch" if "touch" in fact.variant else "goal line", exit_event)
@@ -189,9 +192,7 @@ class PlayPhase:
                 mode = "live" if seen_live else "dead"
         return PhaseState(mode, state.cause, "", state.exit, state.attacks_x, rest, stall), NOTHING
 
-    def _stopped(
-        self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None
-    ) -> bool:
+    def _stopped(self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None) -> bool:
         """Whether the ball has stalled, and not with a defender in the penalty area he defends."""
         p = self.parameters
         if not stalled(stall, p.stall, now_us)[0]:
@@ -204,9 +205,7 @@ class PlayPhase:
             attackers = "away" if attackers == "home" else "home"
         return near.team == attackers or now_us - stall.still_us >= p.keeper_us
 
-    def _stop(
-        self, state: PhaseState, now_us: int, ball: BallState, stall: Stall, rest: Rest
-    ) -> Step[PhaseState]:
+    def _stop(self, state: PhaseState, now_us: int, ball: BallState, stall: Stall, rest: Rest) -> Step[PhaseState]:
         sign, since_us = stalled(stall, self.parameters.stall, now_us)
         detail: dict[str, Scalar] = {"line": "", "sign": sign, "since_us": since_us}
         fact = Fact("stop", x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, confidence=0.7, detail=detail)
@@ -221,9 +220,7 @@ class PlayPhase:
         dead = fact_event("phase.dead", now_us, by.source, told, causes=(by.id,))
         return PhaseState("dead", cause, fact.variant, None, state.attacks_x), (dead,)
 
-    def _dead(
-        self, state: PhaseState, now_us: int, ball: BallState, slow: bool, rest: Rest
-    ) -> Step[PhaseState]:
+    def _dead(self, state: PhaseState, now_us: int, ball: BallState, slow: bool, rest: Rest) -> Step[PhaseState]:
         p = self.parameters
         if not slow and self._kicked(state, now_us, ball, rest):
             return self._rise(state, now_us, ball, rest, fallback=False)
@@ -260,9 +257,7 @@ class PlayPhase:
             return p.travel_m
         return p.travel_put_m if rest.last_us - rest.put_us >= p.put_us else p.travel_stop_m
 
-    def _rise(
-        self, state: PhaseState, now_us: int, ball: BallState, rest: Rest, *, fallback: bool
-    ) -> Step[PhaseState]:
+    def _rise(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest, *, fallback: bool) -> Step[PhaseState]:
         taker = None if fallback else rest.taker
         detail: dict[str, Scalar] = {
             "line": state.line,

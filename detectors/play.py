@@ -11,6 +11,8 @@ from detectors.contacts import CONTACT_KINDS, Contact, Contacts, last_before, op
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet, Team
 from detectors.lines import OUT_LINES
+from detectors.phase import DEATHS
+from detectors.pitch import ENDS
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -38,6 +40,8 @@ class BallInPlay:
             inputs=("phase.dead", "phase.live", *CONTACT_KINDS),
             outputs=("play.dead", "play.live"),
             source="IFAB Law 9",
+            variants={"play.dead": DEATHS, "play.live": ("start", *DEATHS)},
+            untyped=("play.dead", "play.live"),
         )
 
     def initial(self) -> PlayState:
@@ -73,6 +77,7 @@ class BallOut:
             inputs=("phase.dead", *CONTACT_KINDS),
             outputs=("out",),
             source="IFAB Laws 15-17",
+            team_variants={"out": tuple(dict.fromkeys(OUT_LINES.values()))},
         )
 
     def initial(self) -> Contacts:
@@ -109,6 +114,8 @@ class GoalCandidate:
             inputs=("direction", "phase.dead", *CONTACT_KINDS),
             outputs=("goal.candidate",),
             source="IFAB Law 10",
+            team_variants={"goal.candidate": ENDS},
+            untyped=("goal.candidate",),
         )
 
     def initial(self) -> PlayState:

@@ -33,6 +33,11 @@ class IndividualPossession:
             inputs=("hit", "touch", "phase.dead", "phase.live"),
             outputs=("possession.loss", "possession.gain"),
             source="DEBS 2013 Q2; databallpy get_valid_gains",
+            team_variants={
+                "possession.loss": ("hit", "touch", "dead"),
+                "possession.gain": ("hit", "touch", "restart"),
+            },
+            untyped=("possession.loss", "possession.gain"),
         )
 
     def initial(self) -> HolderState:
@@ -118,6 +123,7 @@ class TeamPossession:
             outputs=("team.possession",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="FIFA EFI possession control; 0.8 s ours",
+            variants={"team.possession": ("home", "away", "in contest", "dead")},
         )
 
     def initial(self) -> TeamState:

@@ -83,6 +83,7 @@ class Near:
             internal=("ball.closest",),
             parameters=msgspec.structs.asdict(p),
             source="DEBS 2013 Q2; 002/004 'Is Near', 'Is Not Near'",
+            team_variants=dict.fromkeys(("not_near", "near"), _limb_names(sheet)),
         )
 
     def initial(self) -> NearState:
@@ -156,10 +157,14 @@ class Near:
 
     def _came(self, key: str, ts_us: int, ball: BallState, body: BodyState, distance_m: float) -> Event:
         detail = {"distance_m": round(distance_m, 3), "contact": distance_m < self.parameters.contact_m}
-        fact = Fact(
-            body.limb, body.team, body.object_id, ball.x_m, ball.y_m, ball.z_m, detail=detail
-        )
+        fact = Fact(body.limb, body.team, body.object_id, ball.x_m, ball.y_m, ball.z_m, detail=detail)
         return fact_event("near", ts_us, f"{key}:{ts_us}", fact)
+
+
+def _limb_names(sheet: MatchSheet) -> tuple[str, ...]:
+    """Names of limbs that may come near: those declared, and the hands that goalkeepers carry besides."""
+    limbs = sheet.quality.limbs
+    return tuple(dict.fromkeys((*limbs, "left_hand", "right_hand"))) if limbs else ("",)
 
 
 def _by_distance(entry: tuple[float, str, BodyState]) -> tuple[float, str]:
@@ -195,6 +200,7 @@ class PossessionZone:
             outputs=("pz.leave", "pz.enter"),
             parameters=msgspec.structs.asdict(self.parameters),
             source="databallpy; StreamTeam",
+            team_variants=dict.fromkeys(("pz.leave", "pz.enter"), ("",)),
         )
 
     def initial(self) -> tuple[str, ...]:
@@ -268,15 +274,14 @@ class NearestPlayer:
             outputs=("nearest.changed",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="polimi's DEBS 2013 variant (closest player)",
+            variants={"nearest.changed": self.GROUPS},
         )
 
     def initial(self) -> tuple[Nearest, Nearest, Nearest]:
         """Nobody is nearest."""
         return Nearest(), Nearest(), Nearest()
 
-    def step(
-        self, state: tuple[Nearest, Nearest, Nearest], event: Event
-    ) -> Step[tuple[Nearest, Nearest, Nearest]]:
+    def step(self, state: tuple[Nearest, Nearest, Nearest], event: Event) -> Step[tuple[Nearest, Nearest, Nearest]]:
         """Ranks the players by distance to the ball."""
         frame = event.payload
         assert isinstance(frame, Frame)

@@ -7,14 +7,14 @@ import math
 import msgspec
 
 from detectors.facts import Fact, Scalar, fact_event
+from detectors.lines import OUT_LINES
 from detectors.touches import number
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class OutcomeParameters(msgspec.Struct, frozen=True):
-    """``within_us``: StreamTeam's maxTime. ``control_us``: an opponent who has the ball taken off him again sooner
-    than this has deflected the pass, not won it (FIFA EFI's idea of control; the number is ours)."""
+    """``within_us``: StreamTeam's maxTime."""
 
     within_us: int = 7_000_000
 
@@ -40,7 +40,14 @@ class PassOutcome:
             inputs=("possession.gain", "out", "pass.attempt"),
             outputs=("pass.complete", "pass.intercepted", "pass.out"),
             parameters=msgspec.structs.asdict(self.parameters),
-            source="StreamTeam (7 s); kloppy PassResult; 000 5.1 '(unsuccessful) pass'; covers 7.6 and 7.7",
+            source="StreamTeam (7 s); kloppy PassResult; 000 5.1 '(unsuccessful) pass'",
+            team_variants={
+                "pass.complete": ("",),
+                "pass.intercepted": ("",),
+                "pass.out": tuple(dict.fromkeys(OUT_LINES.values())),
+            },
+            untyped=("pass.out",),
+            covers=("7.7",),
         )
 
     def initial(self) -> OutcomeState:
@@ -114,6 +121,8 @@ class Interception:
             outputs=("interception",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="kloppy InterceptionResult; numbers ours",
+            annuls=("interception",),
+            team_variants={"interception": ("won", "to out")},
         )
 
     def initial(self) -> InterceptionState:

@@ -64,6 +64,11 @@ KINDS: dict[Kind, tuple[str, str]] = {
     "goal_kick": ("9.4", "IFAB Law 16"),
     "free_kick": ("9.5", "IFAB Law 13; StreamTeam; SPADL"),
 }
+#: Variants of the kinds that have any.
+VARIANTS: dict[Kind, tuple[str, ...]] = {
+    "corner": ("left", "right"),
+    "free_kick": ("direct shot", "crossed", "short"),
+}
 
 
 class Restart:
@@ -87,6 +92,7 @@ class Restart:
             horizon_us=self.parameters.back_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source=source,
+            team_variants={f"restart.{kind}": VARIANTS.get(kind, ("",))},
         )
 
     def initial(self) -> int:

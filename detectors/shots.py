@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from detectors.facts import Fact, Scalar, fact_event
-from detectors.flight import project_on_goal
+from detectors.flight import FlightParameters, ShotParameters, project_on_goal
 from detectors.inputs import MatchSheet, Team
 from detectors.passes import STRIKE_INPUTS, StrikeParameters, Strikes, StrikeState
 from detectors.pitch import GOAL_AREA_DEPTH_M, end_of, pitch_of
@@ -22,8 +22,14 @@ class ShotAttempt(Strikes):
     ``goal_z_m``, ``goal_after_s``).
     """
 
-    def __init__(self, sheet: MatchSheet, parameters: StrikeParameters | None = None) -> None:
-        super().__init__(sheet, parameters)
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: StrikeParameters | None = None,
+        flight: FlightParameters | None = None,
+        shot: ShotParameters | None = None,
+    ) -> None:
+        super().__init__(sheet, parameters, flight, shot)
         self.spec = Spec(
             name="shot_attempt",
             number="6.1",
@@ -33,6 +39,7 @@ class ShotAttempt(Strikes):
             horizon_us=self.parameters.dated_back_us,
             parameters=self.all_parameters(),
             source="DEBS 2013 Q4; 004 (back-setting of the direction)",
+            team_variants=dict.fromkeys(("shot.attempt", "shot.on_target_pred", "shot.off_target_pred"), ("",)),
         )
 
     def released(
@@ -91,7 +98,14 @@ class ShotOutcome:
             inputs=("ball.crossed", "ball.over_bar", "direction", "hit", "touch", "shot.attempt"),
             outputs=("shot.blocked", "shot.deflected", "shot.saved", "shot.off"),
             parameters=msgspec.structs.asdict(self.parameters),
-            source="000 Fig 5, 004 (blocked shot); kloppy (save); StreamTeam shotOffTarget; covers 7.2 and 7.3",
+            source="000 Fig 5, 004 (blocked shot); kloppy (save); StreamTeam shotOffTarget",
+            team_variants={
+                "shot.blocked": ("",),
+                "shot.deflected": ("",),
+                "shot.saved": ("caught", "parried"),
+                "shot.off": ("wide left", "wide right", "over"),
+            },
+            covers=("7.2", "7.3"),
         )
 
     def initial(self) -> ShotState:

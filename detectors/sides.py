@@ -55,6 +55,7 @@ class Direction:
             outputs=("direction",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="ours",
+            team_variants={"direction": ("",)},
         )
 
     def initial(self) -> SidesState:

@@ -14,6 +14,9 @@ from detectors.states import BallState, Frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
+#: Kinds of restart spots.
+SPOTS = ("centre", "penalty mark", "corner", "goal area", "touch line")
+
 
 class SpotParameters(msgspec.Struct, frozen=True):
     """How near is at the spot.
@@ -55,6 +58,7 @@ class RestartSpot:
             outputs=("spot.ball", "spot.taker"),
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam set plays; IFAB Laws 8, 14-17",
+            variants=dict.fromkeys(("spot.ball", "spot.taker"), SPOTS),
         )
 
     def initial(self) -> SpotState:

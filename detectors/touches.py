@@ -69,9 +69,11 @@ class ContactRule(msgspec.Struct, frozen=True):
 class PlayerHitsBall:
     """5.1: ``hit``, at the ball's state where its velocity changed, by the closest of those near."""
 
-    def __init__(self, sheet: MatchSheet, parameters: HitParameters | None = None) -> None:
+    def __init__(
+        self, sheet: MatchSheet, parameters: HitParameters | None = None, near: NearParameters | None = None
+    ) -> None:
         self.parameters = parameters or HitParameters()
-        self._rule = contact_rule("hit", sheet, self.parameters)
+        self._rule = contact_rule("hit", sheet, self.parameters, near or NearParameters())
         self.spec = Spec(
             name="player_hits_ball",
             number="5.1",
@@ -81,6 +83,7 @@ class PlayerHitsBall:
             horizon_us=self._rule.horizon_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="000 Fig 3; 002 5.1; DEBS 2013 Q2",
+            team_variants={"hit": ("",)},
         )
 
     def initial(self) -> ContactState:
@@ -111,9 +114,11 @@ class TouchParameters(msgspec.Struct, frozen=True):
 class SoftTouch:
     """5.2: ``touch``: near, and a turn or a step of speed without the peak of a hit."""
 
-    def __init__(self, sheet: MatchSheet, parameters: TouchParameters | None = None) -> None:
+    def __init__(
+        self, sheet: MatchSheet, parameters: TouchParameters | None = None, near: NearParameters | None = None
+    ) -> None:
         self.parameters = parameters or TouchParameters()
-        self._rule = contact_rule("touch", sheet, self.parameters, self.parameters.yield_us)
+        self._rule = contact_rule("touch", sheet, self.parameters, near or NearParameters(), self.parameters.yield_us)
         self.spec = Spec(
             name="soft_touch",
             number="5.2",
@@ -123,6 +128,7 @@ class SoftTouch:
             horizon_us=self._rule.horizon_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam (ball hit); databallpy (gain rule)",
+            team_variants={"touch": ("",)},
         )
 
     def initial(self) -> ContactState:
@@ -166,10 +172,10 @@ def number(fact: Fact, name: str) -> float:
 
 
 def contact_rule(
-    kind: str, sheet: MatchSheet, p: HitParameters | TouchParameters, longer_us: int = 0
+    kind: str, sheet: MatchSheet, p: HitParameters | TouchParameters, near: NearParameters, longer_us: int = 0
 ) -> ContactRule:
     """The rule for an input. The frame that closes a contact's instant comes within one period, or two."""
-    leg_m = 0.0 if sheet.quality.limbs else NearParameters().leg_m
+    leg_m = 0.0 if sheet.quality.limbs else near.leg_m
     horizon_us = max(corner_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us)
     return ContactRule(kind, horizon_us + longer_us, p.far_m + leg_m, p.far_delta_v_m_s, p.push_share)
 
@@ -231,12 +237,11 @@ def _contact(kind: str, cause: Event, fact: Fact, by: Reacher) -> Event:
 
 class ReleaseParameters(msgspec.Struct, frozen=True):
     """``release_m``: StreamTeam's kickDetection. ``apart_m``: if somebody else has the next contact first, the
-    ball must at least have left the kicker's zone (4.2); in any case it has travelled that far from where it was hit.
-    ``hit``: as of 5.1."""
+    ball must at least have left the kicker's zone (4.2); in any case it has travelled that far from where it was
+    hit."""
 
     release_m: float = 2.25
     apart_m: float = 1.5
-    hit: HitParameters = HitParameters()
 
 
 class ReleaseState(msgspec.Struct, frozen=True, gc=False):
@@ -255,9 +260,16 @@ class KickReleased:
     is followed here again by the same code. A new hit re-arms.
     """
 
-    def __init__(self, sheet: MatchSheet, parameters: ReleaseParameters | None = None) -> None:
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: ReleaseParameters | None = None,
+        hit: HitParameters | None = None,
+        near: NearParameters | None = None,
+    ) -> None:
         self.parameters = parameters or ReleaseParameters()
-        self._rule = contact_rule("hit", sheet, self.parameters.hit)
+        self._hit = hit or HitParameters()
+        self._rule = contact_rule("hit", sheet, self._hit, near or NearParameters())
         self.spec = Spec(
             name="kick_released",
             number="5.8",
@@ -265,8 +277,9 @@ class KickReleased:
             inputs=("frame", "ball.accel_peak", "ball.closest"),
             outputs=("kick.released",),
             horizon_us=self._rule.horizon_us,
-            parameters=msgspec.to_builtins(self.parameters),
+            parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self._hit)},
             source="StreamTeam kickDetection",
+            team_variants={"kick.released": ("",)},
         )
 
     def initial(self) -> ReleaseState:
@@ -278,7 +291,7 @@ class KickReleased:
         if event.kind == "ball.closest":
             return ReleaseState(_around(state.contact, event), state.hit, state.frame), NOTHING
         if event.kind == "ball.accel_peak":
-            if not is_hit(event, self.parameters.hit.share_min):
+            if not is_hit(event, self._hit.share_min):
                 return state, NOTHING
             contact, hits = _wait(state.contact, event, self._rule)
             return self._hits(state, contact, hits, state.frame)

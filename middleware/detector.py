@@ -50,6 +50,11 @@ class Spec:
         speculative: False for dense joins whose premature output would be redone for every late input; their
             unit always waits the whole slack.
         annuls: kinds that its events may declare void by ``Event.annuls``.
+        variants: kind -> the values of its own enumeration, where the side that it is about makes no other type.
+        team_variants: kind -> the same of kinds that are a team's: each value is a type once per team. A kind in
+            neither has no enumeration and is one type.
+        untyped: kinds whose variants are payload: told, but no types of their own.
+        covers: further places in the hierarchy document that it stands for.
     """
 
     name: str
@@ -65,12 +70,18 @@ class Spec:
     keyed: bool = False
     speculative: bool = True
     annuls: tuple[str, ...] = ()
+    variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    team_variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    untyped: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         assert 1 <= self.level <= 15, f"{self.name}: level {self.level} is not in 1..15"
         assert self.horizon_us >= 0, f"{self.name}: a horizon is not negative"
         assert set(self.internal) <= set(self.outputs), f"{self.name}: internal kinds must be outputs"
         assert not set(self.inputs) & set(self.outputs), f"{self.name}: no feedback edges"
+        declared = {*self.variants, *self.team_variants, *self.untyped}
+        assert declared <= set(self.outputs), f"{self.name}: variants of kinds that it does not give"
 
 
 @runtime_checkable

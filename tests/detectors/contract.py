@@ -98,6 +98,23 @@ def _wrong_output(detector: Detector[object], event: Event, result: Event) -> st
     sparse = result.kind not in spec.internal
     if sparse and not (isinstance(result.payload, Fact) and result.id):
         return f"{result.kind} is published without a fact or an id"
+    if result.annuls and result.annuls.partition("#")[0] not in spec.annuls:
+        return f"{result.kind} annuls {result.annuls}, which is not declared"
+    return _undeclared(detector, result)
+
+
+def _undeclared(detector: Detector[object], result: Event) -> str:
+    """What of variant and team is none of the types that the detector declares; a team may always be unknown."""
+    fact = result.payload
+    if not isinstance(fact, Fact):
+        return ""
+    plain = detector.spec.variants.get(result.kind, ())
+    per_team = detector.spec.team_variants.get(result.kind, ())
+    allowed = {*plain, *per_team} or {""}
+    if fact.variant not in allowed:
+        return f"{result.kind} has the undeclared variant {fact.variant!r}"
+    if fact.team and plain and per_team and fact.variant not in per_team:
+        return f"{result.kind} {fact.variant!r} is told of team {fact.team}, which is not declared"
     return ""
 
 

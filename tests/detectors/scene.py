@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from detectors.catalogue import build_detectors
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Team
-from detectors.match import build
 from detectors.states import BallState, BodyState, Frame
 from middleware.detector import Detector
 from middleware.events import Event
@@ -14,6 +14,12 @@ from middleware.hierarchy import Hierarchy
 from middleware.oracle import sorted_replay
 
 Point = tuple[float, ...]
+
+#: Names, or beginnings of names, of the detectors of pitch, lines, restarts and goals.
+_LINES_TO_GOALS = (
+    "ball_motion", "line_crossing", "goal", "area_watch", "direction", "restart", "play_phase", "ball_in_play",
+    "ball_out",
+)  # fmt: skip
 
 
 def ball_track(points: Sequence[Point], step_s: float = 0.04, start_s: float = 0.0) -> list[Event]:
@@ -102,7 +108,9 @@ def hit(at_s: float, player: str, x_m: float, y_m: float) -> Event:
 
 
 def concluded(events: Iterable[Event], sheet: MatchSheet, *kinds: str) -> list[Event]:
-    """What this half of the catalogue concludes from frames, ball states and contacts, by time; of some kinds only."""
+    """What is concluded of lines, phases, restarts and goals from frames, ball states and contacts, by time; of some
+    kinds only."""
     raw = ("ball.state", "frame", "hit", "touch", "kick.released")
-    found = sorted_replay(Hierarchy(raw, build(sheet)), events)
+    detectors = [d for d in build_detectors(sheet) if d.spec.name.startswith(_LINES_TO_GOALS)]
+    found = sorted_replay(Hierarchy(raw, detectors), events)
     return sorted((e for e in found if e.kind.startswith(kinds or ("",))), key=lambda e: e.ts_us)

@@ -117,13 +117,15 @@ class _Bad:
     def step(self, state: int, event: Event) -> Step[int]:
         self.calls += 1
         kind = "foreign" if self.fault == "foreign" else "bad"
+        variant = "odd" if self.fault == "variant" else ""
+        annuls = "hit#1" if self.fault == "annuls" else ""
         ts_us = event.ts_us + (1 if self.fault == "future" else -1 if self.fault == "past" else 0)
         anchor = "same" if self.fault == "anchor" else str(event.ts_us)
         count = self.calls if self.fault == "impure" else state + 1
-        return count, (fact_event(kind, ts_us, anchor, Fact()),)
+        return count, (fact_event(kind, ts_us, anchor, Fact(variant), annuls=annuls),)
 
 
-@pytest.mark.parametrize("fault", ["future", "past", "foreign", "impure", "anchor"])
+@pytest.mark.parametrize("fault", ["future", "past", "foreign", "impure", "anchor", "variant", "annuls"])
 def test_the_battery_itself_catches_a_detector_that(fault: str) -> None:
     events = [Event("ball.state", i, "ball", i) for i in range(3)]
     assert contract.check_fold(_Bad(fault), events)[1]

@@ -1,0 +1,148 @@
+"""All parameters of all detectors in one typed tree, with the unit and the range of each.
+
+A parameter belongs to a *group*, the typed numbers of one detector or of several that must agree (passes and shots
+judge the same kicks). Its name ends in its unit; from the unit follow the bounds within which it can be meant at all.
+What a number is for, and where it comes from, the group's own docstring says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from detectors.area_watch import AreaParameters
+from detectors.ball import BendParameters, PeakParameters
+from detectors.conditioning import ConditioningParameters
+from detectors.flight import FlightParameters, ShotParameters
+from detectors.frames import FrameParameters
+from detectors.fusion import BallParameters, FusionParameters
+from detectors.goals import GoalParameters
+from detectors.health import HealthParameters
+from detectors.lines import LineParameters
+from detectors.motion import MotionParameters
+from detectors.passes import StrikeParameters
+from detectors.phase import PhaseParameters
+from detectors.possession import TeamPossessionParameters
+from detectors.proximity import NearestParameters, NearParameters, ZoneParameters
+from detectors.receptions import InterceptionParameters, OutcomeParameters
+from detectors.restarts import RestartParameters
+from detectors.shots import ShotOutcomeParameters
+from detectors.sides import SidesParameters
+from detectors.spots import SpotParameters
+from detectors.touches import HitParameters, ReleaseParameters, TouchParameters
+
+
+class Parameters(msgspec.Struct, frozen=True, kw_only=True):
+    """One field a group; the name is that of its section in a settings file."""
+
+    conditioning: ConditioningParameters = ConditioningParameters()
+    player_fusion: FusionParameters = FusionParameters()
+    active_ball: BallParameters = BallParameters()
+    frame_fusion: FrameParameters = FrameParameters()
+    transmitter_health: HealthParameters = HealthParameters()
+    ball_peak: PeakParameters = PeakParameters()
+    ball_bend: BendParameters = BendParameters()
+    ball_motion: MotionParameters = MotionParameters()
+    lines: LineParameters = LineParameters()
+    areas: AreaParameters = AreaParameters()
+    direction: SidesParameters = SidesParameters()
+    near: NearParameters = NearParameters()
+    possession_zone: ZoneParameters = ZoneParameters()
+    nearest: NearestParameters = NearestParameters()
+    spots: SpotParameters = SpotParameters()
+    hit: HitParameters = HitParameters()
+    touch: TouchParameters = TouchParameters()
+    release: ReleaseParameters = ReleaseParameters()
+    phase: PhaseParameters = PhaseParameters()
+    team_possession: TeamPossessionParameters = TeamPossessionParameters()
+    strike: StrikeParameters = StrikeParameters()
+    flight: FlightParameters = FlightParameters()
+    shot: ShotParameters = ShotParameters()
+    shot_outcome: ShotOutcomeParameters = ShotOutcomeParameters()
+    pass_outcome: OutcomeParameters = OutcomeParameters()
+    interception: InterceptionParameters = InterceptionParameters()
+    goal: GoalParameters = GoalParameters()
+    restart: RestartParameters = RestartParameters()
+
+
+class Unit(NamedTuple):
+    """A unit as text (``1`` for a share), and the least and greatest value that can be meant in it."""
+
+    text: str
+    least: float
+    most: float
+
+
+class Parameter(NamedTuple):
+    """A parameter: where it stands (``near.enter_m``), its default, its unit and range."""
+
+    path: str
+    default: int | float
+    unit: Unit
+
+
+#: By ending, the longest first. A length up to a pitch's, a speed up to twice a shot's, a time up to ten minutes.
+_UNITS = (
+    ("_m_s2", Unit("m/s²", 0.0, 2_000.0)),
+    ("_m_s", Unit("m/s", 0.0, 80.0)),
+    ("_rad", Unit("rad", 0.01, 3.1416)),
+    ("_us", Unit("µs", 1.0, 600e6)),
+    ("_hz", Unit("Hz", 0.1, 10_000.0)),
+    ("_m", Unit("m", 0.0, 130.0)),
+    ("_s", Unit("s", 0.001, 600.0)),
+    ("_sigmas", Unit("standard deviations", 0.0, 20.0)),
+)
+_SHARE = Unit("1", 0.0, 1.0)
+_COUNT = Unit("count", 1.0, 10_000.0)
+
+#: Pairs of parameters of which the first must not be greater than the second: else a state would flicker.
+ORDERED = (
+    ("near.contact_m", "near.enter_m"),
+    ("near.enter_m", "near.leave_m"),
+    ("possession_zone.enter_m", "possession_zone.leave_m"),
+    ("ball_peak.touch_m_s2", "ball_peak.hit_m_s2"),
+    ("ball_peak.hit_m_s2", "ball_peak.hard_m_s2"),
+    ("ball_motion.static_speed_m_s", "ball_motion.moving_speed_m_s"),
+    ("phase.stall.hand_low_m", "phase.stall.hand_high_m"),
+    ("phase.travel_touch_m", "phase.travel_stop_m"),
+)
+
+
+def unit_of(name: str, default: float) -> Unit:
+    """Unit and range by a parameter's name.
+
+    >>> unit_of("enter_m", 1.0).text, unit_of("far_delta_v_m_s", 4.4).text, unit_of("relock", 3).text
+    ('m', 'm/s', 'count')
+    """
+    for ending, unit in _UNITS:
+        if name.endswith(ending):
+            return unit
+    return _COUNT if isinstance(default, int) else _SHARE
+
+
+def parameters_of(group: msgspec.Struct, path: str) -> Iterator[Parameter]:
+    """Every parameter of a group and of the groups within it."""
+    for field in msgspec.structs.fields(group):
+        value = getattr(group, field.name)
+        if isinstance(value, msgspec.Struct):
+            yield from parameters_of(value, f"{path}.{field.name}")
+        else:
+            yield Parameter(f"{path}.{field.name}", value, unit_of(field.name, value))
+
+
+def all_parameters(tree: Parameters | None = None) -> tuple[Parameter, ...]:
+    """Every parameter with its value in a tree; the defaults without one."""
+    tree = tree or Parameters()
+    return tuple(p for name in tree.__struct_fields__ for p in parameters_of(getattr(tree, name), name))
+
+
+def out_of_order(tree: Parameters) -> list[str]:
+    """Pairs of ``ORDERED`` that a tree breaks, as sentences."""
+    values = {p.path: p.default for p in all_parameters(tree)}
+    return [
+        f"{low} = {values[low]} is greater than {high} = {values[high]}"
+        for low, high in ORDERED
+        if values[low] > values[high]
+    ]
