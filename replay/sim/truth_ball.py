@@ -45,13 +45,14 @@ _HOLD_S = 0.05
 _RING_LEAVE_M = 0.5
 #: 2.4: rest and motion.
 _SLOW_M_S, _STATIC_S, _MOVING_M_S, _LEFT_M = 1.0, 1.8, 4.0, 2.0
-#: 2.6: a bounce comes down at least so fast, with the centre at most so high.
-_FALL_M_S, _BOUNCE_M = 0.4, 0.25
+#: 2.6: a bounce comes down at least so fast, with the centre at most so high, and turns within this time.
+_FALL_M_S, _BOUNCE_M, _TURN_S = 0.4, 0.25, 0.02
 
 _X_UP, _X_DOWN, _Y_UP, _Y_DOWN, _CIRCLE_OUT, _CIRCLE_IN = range(6)
 _HEIGHT, _SPEED, _STATIC, _MOVING, _BOUNCE, _RING = range(6, 12)
-#: Entries of the state: known, bands of x and y, in circle, slow since, at rest, where (x, y), falling, place before
-#: (3); from 12 the bands of height and speed (band, candidate, since, place then), from 24 the rings.
+#: Entries of the state: known, bands of x and y, in circle, slow since, at rest, where (x, y), one more than when it
+#: fell last, place before (3); from 12 the bands of height and speed (band, candidate, since, place then), from 24 the
+#: rings.
 _STATE = 32
 _BEFORE, _HEIGHT_AT, _SPEED_AT, _RING_AT = 9, 12, 18, 24
 #: Columns of what a pass finds: code, time, band or line or ring, since when, place.
@@ -165,6 +166,18 @@ def _between(found: Floats, count: int, code: int, t: float, aux: float, share: 
 
 
 @njit(cache=True)
+def _circle_share(a: Floats, b: Floats, radius: float, leaves: bool) -> float:
+    """Where on the straight way from ``a`` to ``b`` a circle around the centre spot is passed."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    square = dx * dx + dy * dy
+    half = a[0] * dx + a[1] * dy
+    root = half * half - square * (a[0] * a[0] + a[1] * a[1] - radius * radius)
+    if square == 0.0 or root < 0.0:
+        return 1.0
+    return (math.sqrt(root) * (1.0 if leaves else -1.0) - half) / square
+
+
+@njit(cache=True)
 def _walk(
     table: Floats, band: int, axis: int, a: Floats, b: Floats, t: float, up: int, found: Floats, count: int
 ) -> tuple[int, int]:
@@ -239,16 +252,15 @@ def _scan(
             s[1], s[2] = x_band, y_band
             limit, away = CIRCLE_RADIUS_M + BALL_RADIUS_M * s[3], math.hypot(b[0], b[1])
             if (away <= limit) != (s[3] != 0.0):
-                before = math.hypot(a[0], a[1])
-                share = (limit - before) / (away - before) if away != before else 1.0
+                share = _circle_share(a, b, limit, s[3] != 0.0)
                 count = _between(found, count, _CIRCLE_OUT if s[3] else _CIRCLE_IN, t, 0, share, a, b)
                 s[3] = 1.0 - s[3]
         count = _banded(s, _HEIGHT_AT, b[2], heights, t, b, _HEIGHT, found, count)
         count = _banded(s, _SPEED_AT, speed, speeds, t, b, _SPEED, found, count)
         count = _rest(s, b, speed, t, found, count)
         if vz < -_FALL_M_S and b[2] < _BOUNCE_M:
-            s[8] = 1.0
-        elif s[8] and (vz > 0.1 or (abs(vz) < 0.02 and b[2] < BALL_RADIUS_M + 0.01)):
+            s[8] = t + 1.0
+        elif s[8] and (vz > 0.1 or t + 1.0 > s[8] + _TURN_S):
             if vz > 0.1 and b[2] < _BOUNCE_M:
                 count = _put(found, count, _BOUNCE, t, 0, 0.0, b)
             s[8] = 0.0
