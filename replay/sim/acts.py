@@ -14,9 +14,9 @@ from replay.sim import flights
 from replay.sim.ball import launch
 from replay.sim.choices import goal_chance
 from replay.sim.notes import HIT_M_S2, who
-from replay.sim.shape import ahead_of_line
-from replay.sim.state import Action, Flight, State
-from replay.sim.world import Vector
+from replay.sim.offside import may_be_ahead
+from replay.sim.state import Action, Flight, Pending, State
+from replay.sim.world import STEP_S, Vector
 
 #: Fastest kicks and headers, m/s.
 KICK_MAX_M_S, HEAD_MAX_M_S = 34.0, 17.0
@@ -37,13 +37,13 @@ def place_at(state: State, after_s: float) -> Vector:
 
 def contact(
     state: State, row: int, limb: str, velocity: Vector, what: str, *, after_s: float = 0.0, spin: Vector = _STILL,
-    duration_s: float = 0.009, hold_s: float = 0.0, deflection: bool = False, **detail: Scalar,
+    duration_s: float = 0.009, is_hold: bool = False, deflection: bool = False, **detail: Scalar,
 ) -> int:  # fmt: skip
     """A contact in the coming tick; returns the index of its row."""
     before = state.ball.velocity
     if limb == "foot":
         limb = foot_at(state, row, place_at(state, after_s), (velocity[0], velocity[1]))
-    t_s = state.touch(row, limb, velocity, what, spin=spin, after_s=after_s, duration_s=duration_s, hold_s=hold_s)
+    t_s = state.touch(row, limb, velocity, what, spin=spin, after_s=after_s, duration_s=duration_s, is_hold=is_hold)
     delta = math.dist(before, velocity)
     peak = 0.5 * math.pi * delta / duration_s
     kind = "hit" if peak >= HIT_M_S2 else "touch"
@@ -61,10 +61,18 @@ def contact(
         flights.touched(state, row, t_s, index, what, velocity, deflection)
         if state.team[row] < 2:
             state.notes.touched(row, t_s, index, kind, None)
-    if state.team[row] < 2:
+    if state.team[row] < 2 and state.live:
         state.last = row
     state.touched_s[row] = t_s
+    state.last_contact = index
     return index
+
+
+def seize(state: State, row: int, what: str) -> int:
+    """Hands close around a ball that is dead; it goes with them until it is let go. Returns the row."""
+    pending = Pending(row, "right_hand", what, state.now_s, STEP_S, _STILL, is_hold=True)
+    state.expect(pending)
+    return state.notes.note("touch", state.now_s, row, None, "right_hand", what=what)
 
 
 def kick(state: State, row: int, action: Action, limb: str = "foot", *, after_s: float = 0.0, restart: str = "") -> int:
@@ -74,8 +82,11 @@ def kick(state: State, row: int, action: Action, limb: str = "foot", *, after_s:
     near = state.pressure(row)
     velocity, spin, detail = aimed(state, row, action, place, near, limb)
     team = int(state.team[row])
-    ahead = () if restart in ("throw_in", "goal_kick", "corner") else ahead_of_line(state, row)
-    index = contact(state, row, limb, velocity, touch_name(action), after_s=after_s, spin=spin)
+    ahead = () if restart in ("throw_in", "goal_kick", "corner") else may_be_ahead(state, row)
+    # Hands push a ball for longer than a foot does.
+    length_s = max(0.009, math.dist(velocity, state.ball.velocity) / 150.0) if limb.endswith("hand") else 0.009
+    what = touch_name(action)
+    index = contact(state, row, limb, velocity, what, after_s=after_s, spin=spin, duration_s=length_s)
     t_s = state.notes.rows[index].t_s
     attempt = attempted(state, row, action, index, ahead, restart, near, detail)
     if action.kind == "shot":
@@ -95,6 +106,7 @@ def kick(state: State, row: int, action: Action, limb: str = "foot", *, after_s:
     elif action.what == "clearance" and state.depth(team, x) > state.half_x * 4 / 3 and near < 3.0:
         state.notes.note("clearance", t_s, row, None, "", (attempt,))
     state.attack = team
+    state.watching.kick = index
     state.kicked()
     return attempt
 
@@ -109,7 +121,7 @@ def attempted(
     given: dict[str, Scalar] = {"what": action.what, "outcome": "", "pressure_m": round(near, 2)}
     if kind == "pass":
         length = math.hypot(action.target[0] - state.ball.place[0], action.target[1] - state.ball.place[1])
-        given |= {"intended": who(action.mate), "receiver": "", "received_s": None, "meant_m": round(length, 2)}
+        given |= {"intended": who(action.mate), "receiver": "", "received_us": None, "meant_m": round(length, 2)}
     if restart:
         given["restart"] = restart
     attempt = state.notes.note(f"{kind}.attempt", t_s, row, None, "", (index,), **given, **detail)

@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from replay.sim import acts, keeping, law
+from replay.sim import acts, chronicle, keeping, referee
 from replay.sim.choices import carry, choose, clearance, goal_chance, shot
+from replay.sim.notes import who
 from replay.sim.sight import meetings, nearest_pass
 from replay.sim.state import Action, State
 from replay.sim.world import TICK_S, Vector
@@ -61,7 +62,6 @@ def chase(state: State) -> None:
             state.targets[row] = _through(state, row, float(point[1]), float(point[2]))
             state.paces[row] = 9.9
             state.facing[row] = np.nan
-    state.chasers_s = state.now_s
 
 
 def _through(state: State, row: int, x: float, y: float) -> tuple[float, float]:
@@ -197,7 +197,8 @@ def control(state: State, row: int, after_s: float, part: str, near: float) -> N
     vy = dy / d * push + 0.25 * float(body[3]) + state.draw(0.0, rough)
     limb = "foot" if part == "foot" else "chest"
     vz = -0.6 if bz > 0.5 else abs(state.draw(0.0, 0.1 * rough))
-    acts.contact(state, row, limb, (vx, vy, vz), "trap", after_s=after_s, duration_s=0.016)
+    index = acts.contact(state, row, limb, (vx, vy, vz), "trap", after_s=after_s, duration_s=0.016)
+    chronicle.trapped(state, row, index)
     tempo = state.squads.teams[int(state.team[row])].tempo
     acts.gains(state, row, float(state.rng.gamma(2.2, 0.28)) / tempo * (0.7 if near < 2.5 else 1.0) + 0.15)
 
@@ -306,7 +307,10 @@ def _challenge(state: State, row: int, after_s: float) -> None:
     state.disputed = True
     index = acts.contact(state, row, "foot", out, "tackle", after_s=after_s)
     state.disputed = False
-    state.notes.note("tackle.won", state.notes.rows[index].t_s, row, None, "", (index,))
+    t_s = state.notes.rows[index].t_s
+    won = state.notes.note("tackle.won", t_s, row, None, "", (index,), on=who(holder))
+    if state.speed(holder) > 2.5:
+        state.notes.note("takeon.lost", t_s, holder, None, "", (won,), to=who(row))
     state.idle_s[holder] = max(state.idle_s[holder], state.now_s + 0.45)
     state.attack = team
     state.holder, state.action = -1, None
@@ -316,7 +320,9 @@ def _challenge(state: State, row: int, after_s: float) -> None:
 def _beaten(state: State, row: int, holder: int) -> None:
     """The try for the ball failed: he is too late for a moment, and perhaps he has hit the man."""
     place: Vector = state.ball.place
-    state.notes.note("tackle.lost", state.now_s, row, place)
+    lost = state.notes.note("tackle.lost", state.now_s, row, place, "", (), on=who(holder))
     state.idle_s[row] = state.now_s + float(state.rng.uniform(0.4, 0.9))
     state.tackle_s = state.now_s + 0.6
-    law.tripped(state, row, holder)
+    chronicle.tried(state, row, holder, lost)
+    if state.chance(0.42 * state.settings.interruptions):
+        referee.foul(state, row, holder, "careless")

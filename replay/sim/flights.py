@@ -10,8 +10,9 @@ import math
 
 from replay.sim.ball import forecast
 from replay.sim.notes import who
-from replay.sim.state import BAR_Z_M, POST_Y_M, State
-from replay.sim.world import Vector
+from replay.sim.offside import is_ahead
+from replay.sim.state import BAR_Z_M, POST_Y_M, Flight, State, Whistle
+from replay.sim.world import REFEREES, Vector
 
 _RADIUS_M = 0.11
 #: 7.8: a pass must still move so fast to be intercepted; the ball may run out so long afterwards (ours).
@@ -112,15 +113,21 @@ def _end_pass(state: State, row: int, t_s: float, index: int) -> None:
         attempt.detail["outcome"] = "lost"
         return
     complete = int(state.team[row]) == flight.team
+    if complete and row in flight.ahead and _offside(state, flight, row, t_s):
+        attempt.detail.update(outcome="offside", receiver=who(row), received_us=round(t_s * 1e6))
+        return
+    if not complete:
+        _interfere(state, flight, t_s)
     attempt.detail.update(
-        outcome="complete" if complete else "intercepted", receiver=who(row), received_s=round(t_s, 4)
+        outcome="complete" if complete else "intercepted", receiver=who(row), received_us=round(t_s * 1e6)
     )
     x, y, _ = state.ball.place
     length = math.hypot(x - attempt.place[0], y - attempt.place[1])
+    attempt.detail["length_m"] = round(length, 2)
     kind = "pass.complete" if complete else "pass.intercepted"
     ended = notes.note(
         kind, t_s, flight.kicker, None, "", (flight.row, index), receiver=who(row), length_m=round(length, 2),
-        what=flight.what, start_x_m=attempt.place[0], start_y_m=attempt.place[1], kick_s=attempt.t_s,
+        what=flight.what, start_x_m=attempt.place[0], start_y_m=attempt.place[1], kick_us=round(attempt.t_s * 1e6),
     )  # fmt: skip
     if complete:
         state.last_pass = ended
@@ -128,6 +135,42 @@ def _end_pass(state: State, row: int, t_s: float, index: int) -> None:
         found = notes.note("interception", t_s, row, None, "won", (flight.row, index), passer=who(flight.kicker))
         notes.rows[found].open = True
         state.interception = found
+
+
+def _offside(state: State, flight: Flight, row: int, t_s: float, variant: str = "play") -> bool:
+    """Law 11: a mate who was in an offside position at the kick is involved now; the flag goes up, the whistle
+    follows."""
+    if state.whistle is not None:
+        return False
+    notes = state.notes
+    kick = notes.rows[flight.row]
+    ball_u = kick.place[0] * float(state.sign[flight.team])
+    ahead, by_m = is_ahead(state, row, flight.team, flight.born_s, ball_u)
+    if not ahead:
+        return False
+    x, y = state.xy(row)
+    pass_us, by_m = round(flight.born_s * 1e6), round(by_m, 3)
+    position = notes.note("offside.position", flight.born_s, row, kick.place, "", (flight.row,), beyond_m=by_m)
+    offence = notes.note(
+        "offside.offence", t_s, row, (x, y, 0.9), variant, (flight.row, position), pass_us=pass_us, beyond_m=by_m
+    )
+    if variant == "advantage":
+        return True
+    up_s = t_s + float(state.rng.uniform(0.2, 0.6))
+    assistant = REFEREES[1 if x > 0 else 2]
+    place = (float(state.columns[assistant, 0]), float(state.columns[assistant, 1]), 1.9)
+    notes.note("flag", up_s, assistant, place, "offside", (offence,))
+    at_s = up_s + float(state.rng.uniform(0.2, 0.6))
+    state.whistle = Whistle(at_s, "offside", 1 - flight.team, (x, y), offence)
+    return True
+
+
+def _interfere(state: State, flight: Flight, t_s: float) -> None:
+    """An opponent got the ball while a mate in an offside position went for it: no whistle, he has the advantage."""
+    x, y, _ = state.ball.place
+    for row in flight.ahead:
+        if row == flight.mate and state.gap(row, x, y) < 1.2:
+            _offside(state, flight, row, t_s, "advantage")
 
 
 def settle_interception(state: State, t_s: float, *, out: int = -1) -> None:
@@ -165,7 +208,8 @@ def stopped(state: State, outcome: str, t_s: float, cause: int, place: Vector, v
         length = math.hypot(place[0] - attempt.place[0], place[1] - attempt.place[1])
         state.notes.note(
             "pass.out", t_s, flight.kicker, place, variant, (flight.row, cause), what=flight.what,
-            length_m=round(length, 2), start_x_m=attempt.place[0], start_y_m=attempt.place[1], kick_s=attempt.t_s,
+            length_m=round(length, 2), start_x_m=attempt.place[0], start_y_m=attempt.place[1],
+            kick_us=round(attempt.t_s * 1e6),
         )  # fmt: skip
 
 

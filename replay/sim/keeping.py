@@ -7,10 +7,9 @@ import math
 import numpy as np
 
 from replay.recording import Floats
-from replay.sim import acts
+from replay.sim import acts, fetching
 from replay.sim.choices import best_pass
 from replay.sim.state import POST_Y_M, Action, State
-from replay.sim.world import Vector
 
 #: Reaction to a shot, in seconds.
 REACT_S = 0.24
@@ -120,17 +119,15 @@ def handle(state: State, row: int, after_s: float) -> None:
     if speed < 3.0 and z < 0.4 and state.pressure(row) > 12.0 and not is_shot:
         return
     if state.chance(float(np.clip(hold, 0.02, 0.995))):
-        hold_s = float(state.rng.uniform(3.0, 6.5))
         index = acts.contact(
-            state, row, hand, (0.12 * vx, 0.12 * vy, 0.0), "catch", after_s=after_s, duration_s=0.03, hold_s=hold_s
+            state, row, hand, (0.12 * vx, 0.12 * vy, 0.0), "catch", after_s=after_s, duration_s=0.03, is_hold=True
         )
         t_s = state.notes.rows[index].t_s
         state.notes.note("gk.catch", t_s, row, None, "", (index,))
         claim = "claim" if z > 1.5 else "smother" if state.pressure(row) < 1.5 else "pickup"
         if not is_shot:
             state.notes.note(f"gk.{claim}", t_s, row, None, "", (index,))
-        acts.gains(state, row, 0.0)
-        state.decide_s = t_s + hold_s
+        acts.gains(state, row, float(state.rng.uniform(3.0, 6.5)))
         state.in_hands = True
         return
     sign = float(state.sign[int(state.team[row])])
@@ -159,32 +156,24 @@ def _ahead(state: State, row: int) -> tuple[float, float]:
     return math.cos(heading), math.sin(heading)
 
 
-def hands(state: State, row: int) -> Vector:
-    """Where a goalkeeper holds the ball: before his chest, at the ground while he lies."""
-    x, y = state.xy(row)
-    dx, dy = _ahead(state, row)
-    tilt = float(state.columns[row, 7])
-    return x + 0.32 * dx, y + 0.32 * dy, 1.15 + float(state.columns[row, 6]) - 0.85 * tilt
-
-
 def hold(state: State) -> None:
     """A tick with the ball in hands: he walks out a little, then throws or kicks it."""
     row = state.holder
     team = int(state.team[row])
     sign = float(state.sign[team])
-    state.ball.hold(hands(state, row))
+    state.ball.hold(fetching.hands(state, row))
     _, y = state.xy(row)
     state.facing[row] = 0.0 if sign > 0 else math.pi
     edge = sign * (12.0 - state.half_x)
     state.targets[row] = edge, y
     state.paces[row] = 2.5
-    if state.now_s < state.decide_s:
+    if state.now_s < state.decide_s or state.bodies.is_busy(row):
         return
     action = best_pass(state, row, thrown=True, reach_m=38.0)
     long = action.worth < 0.0 or state.chance(0.25 * state.squads.teams[team].directness)
     if long:
         action = punt(state, row)
-    state.ball.release(state.ball.velocity)
+    fetching.let_go(state)
     acts.kick(state, row, action, "foot" if long else "right_hand")
 
 

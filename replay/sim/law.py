@@ -1,4 +1,4 @@
-"""The Laws as far as play meets them: lines and goals, offside, fouls and what the referee does about them."""
+"""Lines and goals (IFAB Laws 9, 10, 15, 16, 17): when the ball is out or in, and what then follows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from replay.sim import flights, restarts
+from replay.sim import chronicle, flights, periods, restarts
 from replay.sim.ball import BallTick
 from replay.sim.notes import who
-from replay.sim.state import BAR_Z_M, BOX_X_M, MARK_M, POST_Y_M, State
+from replay.sim.state import BAR_Z_M, POST_Y_M, State
 from replay.sim.world import STEP_S, Vector
 
 _RADIUS_M = 0.11
@@ -20,6 +20,10 @@ def lines(state: State, tick: BallTick, begin_s: float) -> None:
     end = tick.places[-1]
     limit_x, limit_y = state.half_x + _RADIUS_M, state.half_y + _RADIUS_M
     if abs(end[0]) <= limit_x and abs(end[1]) <= limit_y:
+        state.is_entering = False
+        return
+    if state.is_entering:
+        # A ball that is thrown in comes from outside (Law 15).
         return
     places = tick.places
     beyond = (np.abs(places[:, 0]) > limit_x) | (np.abs(places[:, 1]) > limit_y)
@@ -100,6 +104,7 @@ def _goal(state: State, t_s: float, place: Vector) -> None:
         if t_s - made.t_s <= 10.0 and made.detail["receiver"] == who(scorer):
             notes.note("assist", t_s, made.person, made.place, "", (state.last_pass, scored))
     dead = die(state, t_s, place, "goal", scored)
+    state.lost_s += periods.ADDED_S["goal"]
     told = notes.note("goal.confirmed", t_s + 1.2, -1, place, "", (scored,), home=state.score[0], away=state.score[1])
     notes.rows[told].team = ("home", "away")[team]
     restarts.await_restart(state, "kick_off", 1 - team, (0.0, 0.0), dead, t_s)
@@ -109,6 +114,7 @@ def die(state: State, t_s: float, place: Vector, why: str, cause: int) -> int:
     """Play is dead from ``t_s`` on; returns the row."""
     dead = state.notes.note("play.dead", t_s, -1, place, why, (cause,))
     state.notes.died(t_s, dead, place)
+    chronicle.ended(state, t_s, place)
     state.live = False
     state.holder, state.in_hands, state.action, state.flight = -1, False, None, None
     return dead
@@ -123,61 +129,9 @@ def woodwork(state: State, tick: BallTick, begin_s: float) -> None:
         variant = "bar" if bump.what == "bar" else "far post" if near else "near post"
         cause = state.flight.row if state.flight is not None else -1
         t_s = begin_s + bump.t_s
-        found = state.notes.note("woodwork", t_s, state.last, bump.place, variant, (cause,))
+        found = state.notes.note("ball.woodwork", t_s, state.last, bump.place, variant, (cause,))
         flight = state.flight
         if flight is not None and flight.kind == "shot":
             state.notes.note("shot.post", t_s, flight.kicker, bump.place, variant, (flight.row, found))
             state.notes.rows[flight.row].detail["post"] = True
         state.kicked()
-
-
-def offside(state: State, row: int, t_s: float, place: Vector | None) -> bool:
-    """Law 11: whether ``row`` commits an offside offence by playing the ball now; the whistle follows."""
-    flight = state.flight
-    if flight is None or row not in flight.ahead or state.whistle is not None:
-        return False
-    pass_s = round(flight.born_s, 4)
-    index = state.notes.note(
-        "offside.position", flight.born_s, row, state.notes.rows[flight.row].place, "", (flight.row,)
-    )
-    offence = state.notes.note("offside.offence", t_s, row, place, "play", (flight.row, index), pass_s=pass_s)
-    state.notes.rows[flight.row].detail["offside"] = True
-    spot = state.xy(row)
-    state.whistle = (state.now_s + float(state.rng.uniform(0.3, 1.0)), "offside", 1 - flight.team, spot, offence)
-    return True
-
-
-def tripped(state: State, row: int, victim: int) -> None:
-    """A try for the ball went wrong: perhaps it was a foul (Law 12)."""
-    if state.whistle is not None or not state.chance(0.42 * state.settings.interruptions):
-        return
-    x, y = state.xy(victim)
-    foul = state.notes.note("foul", state.now_s, row, (x, y, 0.9), "careless", (), on=who(victim))
-    state.notes.rows[foul].detail["advantage"] = False
-    team = int(state.team[victim])
-    if state.chance(0.6):
-        state.bodies.fall(victim, float(state.rng.uniform(2.0, 4.5)))
-        state.idle_s[victim] = state.now_s + 2.0
-    state.whistle = (state.now_s + float(state.rng.uniform(0.3, 0.9)), "foul", team, (x, y), foul)
-
-
-def whistle(state: State) -> None:
-    """The referee stops play when he has made up his mind."""
-    assert state.whistle is not None
-    at_s, why, team, (x, y), cause = state.whistle
-    if state.now_s < at_s:
-        return
-    state.whistle = None
-    place = state.ball.place
-    blown = state.notes.note("whistle", state.now_s, 32, place, why, (cause,))
-    flights.stopped(state, "offside" if why == "offside" else "stopped", state.now_s, blown, place)
-    dead = die(state, state.now_s, place, "whistle", blown)
-    deep = state.depth(team, x)
-    kind = "free_kick"
-    if why == "foul" and deep < BOX_X_M and abs(y) < 20.16:
-        kind, x, y = "penalty", float(state.sign[team]) * (state.half_x - MARK_M), 0.0
-    x = float(np.clip(x, 1.0 - state.half_x, state.half_x - 1.0))
-    y = float(np.clip(y, 1.0 - state.half_y, state.half_y - 1.0))
-    if kind == "free_kick" and deep < 5.5:
-        x = float(state.sign[team]) * (state.half_x - 5.5)
-    restarts.await_restart(state, kind, team, (x, y), dead, state.now_s)

@@ -16,10 +16,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from replay.sim import contests, dribbles, flights, keeping, law, officials, restarts, shape
+from replay.sim import (
+    changes,
+    chronicle,
+    contests,
+    dribbles,
+    flights,
+    keeping,
+    law,
+    officials,
+    periods,
+    referee,
+    restarts,
+    shape,
+)  # fmt: skip
 from replay.sim.ball import BallTick
 from replay.sim.squads import MatchSettings, draw_squads
 from replay.sim.state import State
@@ -28,14 +42,12 @@ from replay.sim.world import (
     COLUMNS,
     MARGIN_S,
     PERSONS,
-    REFEREES,
     STEP_S,
     STEPS,
     TICK_S,
     Contact,
     Row,
     Stretch,
-    Vector,
 )  # fmt: skip
 
 __all__ = ["Match", "MatchSettings"]
@@ -61,7 +73,6 @@ class Match:
         self.squads = draw_squads(settings)
         self.state = State(settings, self.squads)
         self.rows: list[Row] = self.state.notes.rows
-        self._ticks: list[np.ndarray] = []
         self._balls: list[np.ndarray] = []
         self._velocities: list[np.ndarray] = []
         self._active: list[int] = []
@@ -106,23 +117,29 @@ class Match:
     def _cut(self, begin: int, stop: int, margin: int) -> Stretch:
         first, last = max(begin - margin, 0), min(stop + margin, self.state.tick)
         offset = self._offset
-        persons = np.array(self._ticks[first - offset : last - offset])
+        persons = np.array(self.state.ticks[first - offset : last - offset])
         parts = slice(begin - offset, stop - offset)
         balls = np.concatenate(self._balls[parts], axis=1)
         velocity = np.concatenate(self._velocities[parts])
         active = np.repeat(np.array(self._active[parts], dtype=np.int8), STEPS)
         low, high = first * TICK_S, last * TICK_S
-        contacts = tuple(c for c in self.state.contacts if low <= c.t_s + c.hold_s and c.t_s < high)
+        # A ball that is still held will be so beyond all that is asked about here.
+        longest_s = high + MARGIN_S
+        contacts = tuple(
+            c if c.hold_s < math.inf else replace(c, hold_s=longest_s - c.t_s)
+            for c in self.state.contacts
+            if low <= c.t_s + c.hold_s and c.t_s < high
+        )
         ticks_s = np.arange(first, last) * TICK_S
         return Stretch(begin * TICK_S, stop * TICK_S, ticks_s, persons, contacts, balls, velocity, active)
 
     @property
     def _offset(self) -> int:
-        return self.state.tick - len(self._ticks)
+        return self.state.tick - len(self.state.ticks)
 
     def _forget(self, before: int) -> None:
         drop = max(before - self._offset, 0)
-        del self._ticks[:drop], self._balls[:drop], self._velocities[:drop], self._active[:drop]
+        del self.state.ticks[:drop], self._balls[:drop], self._velocities[:drop], self._active[:drop]
         cutoff = before * TICK_S
         self.state.contacts = [c for c in self.state.contacts if c.t_s + c.hold_s >= cutoff]
 
@@ -136,79 +153,105 @@ class Match:
         state.pending = None
         if state.live:
             self._play(planning)
-        else:
-            restarts.step(state)
-            if planning and state.restart is not None:
-                restarts.plan(state)
+        elif state.restart is not None:
+            self._wait(planning)
         if planning:
             officials.plan(state)
             officials.seat(state)
+        if state.changes or state.walking:
+            changes.step(state)
         if state.live:
             contests.contest(state)
-        self._ticks.append(state.columns.copy())
+        state.ticks.append(state.columns.copy())
         state.bodies.run(state.targets, state.paces, state.facing)
-        places = np.empty((len(BALLS), STEPS, 3))
-        for number, ball in enumerate(state.balls):
-            if number == state.active:
-                played = ball.advance()
-                places[number] = played.places
-            else:
-                places[number] = ball.place
-        self._balls.append(places)
-        self._velocities.append(played.velocities)
-        self._active.append(state.active)
+        played = self._move_balls()
         self._settle(played, now_s)
         state.tick += 1
         if state.live:
             state.notes.watch(state.now_s)
             law.woodwork(state, played, now_s)
             law.lines(state, played, now_s)
+        if state.live:
             flights.faded(state)
-            if state.whistle is not None and state.live:
-                law.whistle(state)
+            chronicle.watch(state)
+            referee.watch(state)
+        if state.down:
+            changes.get_up(state)
+        periods.step(state)
 
     def _play(self, planning: bool) -> None:
         state = self.state
         if planning:
             shape.plan(state)
+            if state.tick % 50 == 0:
+                changes.collapse(state)
         if state.holder >= 0:
             if state.in_hands:
                 keeping.hold(state)
             else:
                 dribbles.hold(state)
-                if planning:
-                    press(state)
+        if state.holder >= 0 and not state.in_hands and planning:
+            press(state)
         if state.holder < 0:
             if planning or state.path_s < 0.0:
                 contests.chase(state)
             contests.leap(state)
             keeping.guard(state)
 
+    def _wait(self, planning: bool) -> None:
+        """Dead time: the ball is fetched, everybody goes to his place, cards are shown, players come and go."""
+        state = self.state
+        if planning:
+            restarts.plan(state)
+            referee.show_cards(state)
+            changes.consider(state)
+        restarts.step(state)
+
+    def _move_balls(self) -> BallTick:
+        """All balls go on for a tick; returns that of the ball in play."""
+        state = self.state
+        places = np.empty((len(BALLS), STEPS, 3))
+        for number, ball in enumerate(state.balls):
+            if number == state.active:
+                played = ball.advance()
+                places[number] = played.places
+            elif number in state.rolling:
+                places[number] = ball.advance().places
+            else:
+                places[number] = ball.place
+        self._balls.append(places)
+        self._velocities.append(played.velocities)
+        self._active.append(state.active)
+        return played
+
     def _settle(self, played: BallTick, begin_s: float) -> None:
         """The contact of this tick gets its place and becomes known to those who draw limbs."""
         state = self.state
-        if state.pending is None:
+        pending = state.pending
+        if pending is None:
             return
-        row, limb, what, t_s, duration_s, hold_s = state.pending
-        k = min(round((t_s - begin_s) / STEP_S), STEPS - 1)
+        k = min(round((pending.t_s - begin_s) / STEP_S), STEPS - 1)
         x, y, z = played.places[k].tolist()
-        before: Vector = tuple(played.velocities[k].tolist())
-        place: Vector = (x, y, z)
-        state.notes.settle(place)
-        if state.team[row] < 2:
-            state.contacts.append(Contact(t_s, row, limb, place, before, state.outgoing, what, duration_s, hold_s))
+        vx, vy, vz = played.velocities[k].tolist()
+        state.notes.settle((x, y, z))
+        hold_s = math.inf if pending.is_hold else 0.0
+        contact = Contact(
+            pending.t_s, pending.row, pending.limb, (x, y, z), (vx, vy, vz), pending.after, pending.what,
+            pending.duration_s, hold_s,
+        )  # fmt: skip
+        state.contacts.append(contact)
+        if pending.is_hold:
+            state.hold = contact
 
     # -- beginnings --------------------------------------------------------------------------------------------
 
     def _line_up(self) -> None:
         """Everybody near his place for the first kick-off."""
         state = self.state
-        team = int(state.rng.integers(2))
-        state.notes.note("period.start", 0.0, REFEREES[0], (0.0, 0.0, 0.0), "1")
-        restarts.await_restart(state, "kick_off", team, (0.0, 0.0), -1, 0.0, at_once=True)
-        assert state.restart is not None
-        state.restart.stage = "placed"
-        state.restart.earliest_s = 4.0
+        state.first_kick = int(state.rng.integers(2))
+        changes.draw_times(state)
+        restart = restarts.await_restart(state, "kick_off", state.first_kick, (0.0, 0.0), -1, 0.0)
+        restart.stage, restart.earliest_s = "placed", 4.0
         restarts.plan(state)
         officials.plan(state)
         officials.seat(state)

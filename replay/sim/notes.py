@@ -44,7 +44,7 @@ shot.saved (caught,    7.2: a goalkeeper's contact with a shot that would have g
 parried, punched, body)
 shot.off (wide left,   7.3: a shot out over the goal line; sides as the shooter sees them
 wide right, over)
-shot.post              7.4: a shot on post or bar; woodwork (near post, far post, bar) is 2.11's row of it
+shot.post              7.4: a shot on post or bar; ball.woodwork (near post, far post, bar) is 2.11's row
 goal.scored, goal.own  7.5: team gets the goal; person scored it, or turned a ball in that was not on target
 goal.confirmed,        10.14: the referee's decision, dated at his signal; ``told_by`` kick-off in the product
 goal.disallowed
@@ -183,6 +183,20 @@ class Notes:
         self.control = value
         controlled = value in ("home", "away")
         self.note("team.possession", t_s, person if controlled else -1, place, value, (cause,))
+
+
+@dataclass
+class Watching:
+    """What is being watched: a kick until the ball is away, a carry, a duel, a loose ball, a take-on, a bad touch."""
+
+    kick: int = -1
+    carry: tuple[int, float, Vector, float, Vector] | None = None
+    duel: tuple[int, int, int] | None = None
+    alone_s: float = 0.0
+    loose: int = -1
+    loose_team: int = -1
+    takeon: tuple[int, int, float, int] | None = None
+    trap: tuple[int, float, Vector, int] | None = None
 
 
 def who(person: int) -> str:

@@ -40,7 +40,10 @@ def plan(state: State) -> None:
 
 def seat(state: State) -> None:
     """Substitutes stay where they are put."""
+    busy = {change.on for change in state.changes} | set(state.walking)
     for row in np.flatnonzero(~state.is_playing[: 2 * SQUAD]).tolist():
-        state.targets[row] = bench_place(state, row)
+        if row in busy:
+            continue
+        state.targets[row] = state.seats.get(row) or bench_place(state, row)
         state.paces[row] = 1.5
         state.facing[row] = math.pi / 2

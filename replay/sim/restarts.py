@@ -1,7 +1,8 @@
-"""From the whistle or the line until the ball is in play again: who takes it, who stands where, and how long it takes.
+"""From the whistle or the line until the ball is in play again: who takes it, how, when he may, and the kick itself.
 
-The ball runs out, is brought to the spot, lies still, and is kicked by its taker when he and the others are ready.
-Nobody is put anywhere: everybody walks, and the ball is carried.
+``fetching`` gets the ball to its place, ``set_pieces`` says where everybody stands; nobody is put anywhere. A restart
+is taken when the ball is there, its taker has come up, the others keep their distance (or have had time enough to),
+and as much time has gone by as such a restart usually takes.
 """
 
 from __future__ import annotations
@@ -10,46 +11,49 @@ import math
 
 import numpy as np
 
-from replay.sim import acts
+from replay.sim import acts, fetching, periods, set_pieces
 from replay.sim.choices import air_time, best_pass, shot
-from replay.sim.shape import keep_goal, paces, spread_out
 from replay.sim.state import BOX_X_M, BOX_Y_M, CIRCLE_M, Action, Restart, State
-
-_RADIUS_M = 0.11
 
 #: Median and spread (log-normal) of the seconds from the end of play to the restart, and the least it takes.
 _DEAD_S = {
-    "throw_in": (9.0, 0.35, 4.0),
-    "goal_kick": (22.0, 0.3, 9.0),
-    "corner": (26.0, 0.25, 14.0),
-    "free_kick": (17.0, 0.45, 5.0),
-    "kick_off": (50.0, 0.2, 30.0),
-    "penalty": (65.0, 0.2, 40.0),
-    "dropped": (20.0, 0.3, 8.0),
+    "throw_in": (9.0, 0.4, 3.5),
+    "goal_kick": (22.0, 0.3, 8.0),
+    "corner": (27.0, 0.25, 14.0),
+    "free_kick": (19.0, 0.45, 4.0),
+    "kick_off": (48.0, 0.2, 30.0),
+    "penalty": (70.0, 0.2, 45.0),
+    "dropped": (18.0, 0.3, 8.0),
 }
+#: Dead time of a free kick with a wall or before the goal is longer by this factor.
+_SET_PIECE = 1.7
 #: The ball lies still for so long before it is kicked.
-STILL_S = 1.9
+STILL_S = 1.2
+#: Where a kicker waits behind the ball, by kind; None for who stands right at it.
+_RUN_UP_M = {"corner": 2.4, "goal_kick": 2.6, "penalty": 4.2, "free_kick": 1.2, "kick_off": 0.6}
 
 
 def await_restart(
-    state: State, kind: str, team: int, spot: tuple[float, float], cause: int, t_s: float, *, at_once: bool = False
-) -> None:
-    """Play will go on with ``kind`` for ``team`` from ``spot``; ``at_once``: everything is ready."""
-    median, spread, least = _DEAD_S[kind]
-    dead_s = 0.0 if at_once else max(least, median * math.exp(state.draw(0.0, spread)))
-    restart = Restart(kind, team, spot, -1, t_s, t_s + dead_s, cause)
-    restart.taker = _taker(state, restart)
+    state: State, kind: str, team: int, spot: tuple[float, float], cause: int, t_s: float, *, indirect: bool = False
+) -> Restart:
+    """Play will go on with ``kind`` for ``team`` from ``spot``."""
+    restart = Restart(kind, team, spot, -1, t_s, t_s, cause, is_indirect=indirect)
+    restart.taker = restart.fetcher = _taker(state, restart)
     if kind == "goal_kick":
-        direct = state.squads.teams[team].directness
-        restart.style = "long" if state.chance(0.45 * direct) else "short"
+        restart.style = "long" if state.chance(0.45 * state.squads.teams[team].directness) else "short"
     elif kind == "free_kick":
         restart.style = _free_kick_style(state, restart)
     elif kind == "corner":
         restart.style = "short" if state.chance(0.08) else "crossed"
+    median, spread, least = _DEAD_S[kind]
+    if restart.style in ("direct shot", "crossed") and kind == "free_kick":
+        median, least = median * _SET_PIECE, 15.0
+    restart.earliest_s = t_s + max(least, median * math.exp(state.draw(0.0, spread)))
     state.restart = restart
     state.attack = team
     state.taker = -1
-    _draw_places(state, restart)
+    set_pieces.draw_places(state, restart)
+    return restart
 
 
 def _taker(state: State, restart: Restart) -> int:
@@ -63,14 +67,14 @@ def _taker(state: State, restart: Restart) -> int:
         return int(rows[np.argmax(state.ability["shooting"][rows])])
     if kind == "corner":
         wide = rows[state.depth_of[rows] > 0.2]
+        wide = wide if len(wide) else rows
         return int(wide[np.argmax(state.ability["passing"][wide] - 0.02 * state.gaps(wide, *restart.spot))])
-    if kind == "free_kick" and state.goal_gap(restart.team, *restart.spot) < 40.0:
-        return int(rows[np.argmax(state.ability["passing"][rows] - 0.02 * state.gaps(rows, *restart.spot))])
     if kind == "throw_in":
         side = np.abs(state.side_of[rows] * state.half_y * state.sign[restart.team] - restart.spot[1])
-        cost = state.gaps(rows, *restart.spot) + 0.25 * side
-        return int(rows[np.argmin(cost)])
-    if kind == "free_kick" and state.depth(restart.team, restart.spot[0]) > 85.0:
+        return int(rows[np.argmin(state.gaps(rows, *restart.spot) + 0.25 * side)])
+    if kind == "free_kick" and state.goal_gap(restart.team, *restart.spot) < 40.0:
+        return int(rows[np.argmax(state.ability["passing"][rows] - 0.02 * state.gaps(rows, *restart.spot))])
+    if kind == "free_kick" and state.depth(restart.team, restart.spot[0]) > 88.0:
         return state.keeper(restart.team)
     return state.nearest(rows, *restart.spot)[0]
 
@@ -78,230 +82,146 @@ def _taker(state: State, restart: Restart) -> int:
 def _free_kick_style(state: State, restart: Restart) -> str:
     away = state.goal_gap(restart.team, *restart.spot)
     deep = state.depth(restart.team, restart.spot[0])
+    if restart.is_indirect:
+        return "short"
     if away < 29.0 and abs(restart.spot[1]) < 16.0 and state.chance(0.8):
         return "direct shot"
-    if deep < 45.0 and state.chance(0.7):
+    if deep < 45.0 and state.chance(0.65):
         return "crossed"
-    return "short"
-
-
-def _draw_places(state: State, restart: Restart) -> None:
-    """Places of those who go into the box, or into a wall, drawn once a restart."""
-    team, sign = restart.team, float(state.sign[restart.team])
-    if restart.kind == "corner" or restart.style in ("crossed", "direct shot"):
-        rows = state.outfield[team]
-        rows = rows[rows != restart.taker]
-        order = rows[np.argsort(-(state.ability["heading"][rows] + 0.4 * state.depth_of[rows]))]
-        for row in order[:6].tolist():
-            deep = float(state.rng.uniform(4.0, 13.0))
-            restart.places[row] = sign * (state.half_x - deep), float(state.rng.uniform(-8.0, 8.0))
-        others = state.outfield[1 - team]
-        near = others[np.argsort(state.columns[others, 0] * -sign)]
-        marks = list(restart.places.items())
-        for number, row in enumerate(near[:9].tolist()):
-            if number < len(marks):
-                x, y = marks[number][1]
-                restart.places[row] = x + sign * 1.0, y * 0.9
-            else:
-                deep = float(state.rng.uniform(3.0, 14.0))
-                restart.places[row] = sign * (state.half_x - deep), float(state.rng.uniform(-7.0, 7.0))
-    if restart.style == "direct shot":
-        _build_wall(state, restart)
-
-
-def _build_wall(state: State, restart: Restart) -> None:
-    """Three to five defenders shoulder to shoulder 9.15 m from the ball, before the nearer half of the goal."""
-    team, sign = restart.team, float(state.sign[restart.team])
-    x, y = restart.spot
-    away = state.goal_gap(team, x, y)
-    size = 5 if away < 21.0 else 4 if away < 25.0 else 3
-    goal_x = sign * state.half_x
-    dx, dy = goal_x - x, math.copysign(2.0, y) - y
-    d = math.hypot(dx, dy)
-    ux, uy = dx / d, dy / d
-    rows = state.outfield[1 - team]
-    rows = rows[np.argsort(state.gaps(rows, x, y))][:size]
-    for number, row in enumerate(rows.tolist()):
-        off = (number - (size - 1) / 2) * 0.55
-        restart.places[row] = x + ux * (CIRCLE_M + 0.3) - uy * off, y + uy * (CIRCLE_M + 0.3) + ux * off
+    return "long" if deep > 60.0 and state.chance(0.2 * state.squads.teams[restart.team].directness) else "short"
 
 
 def plan(state: State) -> None:
-    """Targets and paces of all players while a restart is awaited."""
+    """Where everybody goes while the restart is awaited; the fetcher has his own way."""
     restart = state.restart
     assert restart is not None
-    team = restart.team
-    x, y = restart.spot
-    if restart.kind == "kick_off":
-        places = _kick_off_places(state)
-    else:
-        us = (float(x * state.sign[0]), float(x * state.sign[1]))
-        ws = (float(y * state.sign[0]), float(y * state.sign[1]))
-        places = spread_out(state, us, ws, team)
-    keep_goal(state, places, x, y)
-    for row, place in restart.places.items():
-        places[row] = place
-    if restart.kind == "penalty":
-        _penalty_places(state, restart, places)
-    if restart.kind == "goal_kick":
-        rows = state.of_team[1 - team]
-        edge = state.half_x - BOX_X_M - 1.0
-        inside = (np.abs(places[rows, 0]) > edge) & (np.abs(places[rows, 1]) < BOX_Y_M + 1.0)
-        side = math.copysign(1.0, x)
-        places[rows[inside & (places[rows, 0] * side > 0)], 0] = side * edge
-    _keep_distance(state, restart, places)
-    places[restart.taker] = stance(state, restart)
-    rows = state.players
-    state.targets[rows] = places[rows]
-    state.paces[rows] = paces(state, rows, places, 1.0)
-    left = max(restart.earliest_s - state.now_s, 1.5)
-    for row in rows.tolist():
-        need = float(np.hypot(*(places[row] - state.columns[row, :2]))) / left
-        state.paces[row] = min(max(state.paces[row], min(need * 1.4, 5.0)), 7.0)
-    state.paces[restart.taker] = max(state.paces[restart.taker], 3.0)
-    bx, by, _ = state.ball.place
-    state.facing[:] = np.arctan2(by - state.columns[:, 1], bx - state.columns[:, 0])
-    state.facing[state.paces > 3.0] = np.nan
-
-
-def _kick_off_places(state: State) -> np.ndarray:
-    """Everybody in his own half, the opponents out of the circle."""
-    places = np.full((len(state.team), 2), np.nan)
-    for team in (0, 1):
-        rows = state.outfield[team]
-        sign = state.sign[team]
-        u = -38.0 + 36.5 * state.depth_of[rows]
-        places[rows, 0] = sign * np.minimum(u * state.half_x / 52.5, -0.8)
-        places[rows, 1] = sign * state.side_of[rows] * state.half_y * 0.75
-    restart = state.restart
-    if restart is not None:
-        near = state.outfield[restart.team]
-        near = near[near != restart.taker]
-        mate = int(near[np.argmax(state.depth_of[near])])
-        places[mate] = -2.0 * state.sign[restart.team], 5.0
-    return places
-
-
-def _penalty_places(state: State, restart: Restart, places: np.ndarray) -> None:
-    team, sign = restart.team, float(state.sign[restart.team])
-    keeper = state.keeper(1 - team)
-    for number, row in enumerate(state.players.tolist()):
-        if row in (restart.taker, keeper, state.keeper(team)):
-            continue
-        u = places[row, 0] * sign
-        most = state.half_x - BOX_X_M - 1.5
-        if u > most or math.hypot(places[row, 0] - restart.spot[0], places[row, 1]) < CIRCLE_M + 1:
-            places[row] = sign * (most - 0.8 * (number % 3)), -12.0 + 24.0 * (number % 11) / 10.0
-    places[keeper] = sign * (state.half_x - 0.1), 0.0
-
-
-def _keep_distance(state: State, restart: Restart, places: np.ndarray) -> None:
-    """Opponents keep their distance from the ball (Laws 8, 13, 15, 17)."""
-    least = 2.5 if restart.kind == "throw_in" else CIRCLE_M + 0.4
-    rows = state.of_team[1 - restart.team]
-    if restart.kind in ("goal_kick", "penalty"):
-        return
-    sx, sy = restart.spot
-    dx, dy = places[rows, 0] - sx, places[rows, 1] - sy
-    d = np.hypot(dx, dy)
-    # Who would be too near goes back towards his own goal.
-    home = -float(state.sign[1 - restart.team])
-    dx = np.where(d < 0.5, home, dx)
-    near = d < least
-    d = np.maximum(np.hypot(dx, dy), 1e-6)
-    places[rows[near], 0] = sx + dx[near] / d[near] * least
-    places[rows[near], 1] = sy + dy[near] / d[near] * least
-    np.clip(places[:, 0], -state.half_x - 0.2, state.half_x + 0.2, out=places[:, 0])
-    np.clip(places[:, 1], -state.half_y - 0.6, state.half_y + 0.6, out=places[:, 1])
+    restart.stand = stance(state, restart)
+    set_pieces.plan(state, restart)
+    if restart.stage in ("fetching", "brought", "carrying"):
+        row = restart.fetcher
+        state.targets[row], state.paces[row] = state.xy(row), 3.0
+        state.facing[row] = math.nan
 
 
 def stance(state: State, restart: Restart) -> tuple[float, float]:
-    """Where the taker stands before he takes it."""
+    """Where the taker waits: behind the ball as he will kick it, or behind the touch line."""
+    if restart.kind == "throw_in":
+        return fetching.throw_stance(state, restart)
     x, y = restart.spot
     sign = float(state.sign[restart.team])
-    if restart.kind == "throw_in":
-        return x, y + math.copysign(0.35, y)
+    far = _RUN_UP_M.get(restart.kind, 1.0)
+    if restart.style in ("direct shot", "crossed") and restart.kind == "free_kick":
+        far = 3.2
     if restart.kind == "corner":
-        return x + math.copysign(0.3, x), y + math.copysign(0.4, y)
-    return x - 0.45 * sign, y + 0.1
+        away = math.hypot(0.5, 0.8)
+        return x + math.copysign(0.5 / away * far, x), y + math.copysign(0.8 / away * far, y)
+    return x - 0.96 * far * sign, y + 0.28 * far
 
 
 def step(state: State) -> None:
     """A tick of dead time."""
     restart = state.restart
     assert restart is not None
-    waited = state.now_s - restart.since_s
-    if restart.stage == "rolling":
-        if waited > 1.5 and (state.moving() < 1.0 or waited > 4.0):
-            here = state.ball.place
-            there = (restart.spot[0], restart.spot[1], _RADIUS_M)
-            takes_s = max(1.2, math.dist(here, there) / 6.0)
-            state.ball.carry(there, takes_s)
-            restart.stage, restart.placed_s = "coming", state.now_s + takes_s
+    if restart.stage == "run_up":
+        _run_up(state, restart)
+        return
+    fetching.step(state, restart)
+    if restart.stage not in ("placed", "held") or state.now_s < restart.placed_s:
         return
     still_s = state.now_s - restart.placed_s
-    if still_s < 0.0:
+    if restart.kind == "dropped":
+        if still_s > 1.5 and state.now_s >= restart.earliest_s:
+            _drop(state, restart)
         return
-    is_there = state.gap(restart.taker, *stance(state, restart)) < 0.4 and not state.bodies.is_busy(restart.taker)
+    waited_s = state.now_s - restart.since_s
+    late = waited_s > 2.0 * (restart.earliest_s - restart.since_s) + 25.0
+    if state.now_s < restart.earliest_s or state.is_held_up or not (is_ready(state, restart) or late):
+        return
     if restart.kind == "throw_in":
-        _throw(state, restart, still_s, is_there)
+        if still_s > 0.4:
+            take(state, restart)
         return
-    if restart.stage == "coming":
-        restart.stage = "placed"
-        state.ball.release((0.0, 0.0, 0.0))
-    late = waited > 2.0 * (restart.earliest_s - restart.since_s) + 25.0
-    if still_s > STILL_S and is_there and state.now_s >= restart.earliest_s and (_is_ready(state, restart) or late):
+    taker = restart.taker
+    at_ease = state.gap(taker, *stance(state, restart)) < 0.5 and not state.bodies.is_busy(taker)
+    if still_s > STILL_S and at_ease:
+        restart.stage = "run_up"
+
+
+def _run_up(state: State, restart: Restart) -> None:
+    """The last steps to the ball, and the kick."""
+    row = restart.taker
+    x, y = restart.spot
+    gap = state.gap(row, x, y)
+    px, py = state.xy(row)
+    beyond = 0.8 / max(gap, 0.1)
+    state.targets[row] = x + (x - px) * beyond, y + (y - py) * beyond
+    state.paces[row] = 3.0 if restart.style == "short" else 4.6
+    state.facing[row] = math.nan
+    if gap < 0.5:
         take(state, restart)
 
 
-def _throw(state: State, restart: Restart, still_s: float, is_there: bool) -> None:
-    if restart.stage == "coming":
-        if is_there and state.now_s >= restart.earliest_s - 1.6:
-            x, y = state.xy(restart.taker)
-            up = (x, y - math.copysign(0.1, y), 2.1)
-            state.ball.carry(up, 0.8)
-            restart.stage, restart.placed_s = "held", state.now_s + 0.8
-        return
-    if still_s > 0.5 and state.now_s >= restart.earliest_s:
-        take(state, restart)
-
-
-def _is_ready(state: State, restart: Restart) -> bool:
-    """Opponents have gone to their distance; at a kick-off everybody to his half."""
-    if restart.kind == "kick_off":
-        rows = state.players[state.players != restart.taker]
-        if bool(np.any(state.columns[rows, 0] * state.sign[state.team[rows]] > 0.3)):
-            return False
+def is_ready(state: State, restart: Restart) -> bool:
+    """Opponents have gone to their distance (Laws 8, 13 to 17); at a kick-off everybody to his half."""
+    kind = restart.kind
     rows = state.of_team[1 - restart.team]
-    if restart.kind == "goal_kick":
+    if kind == "throw_in":
+        return bool(state.gaps(rows, *restart.spot).min() >= 1.9)
+    if kind == "kick_off":
+        own = state.players[state.players != restart.taker]
+        if bool(np.any(state.columns[own, 0] * state.sign[state.team[own]] > 0.3)):
+            return False
+    if kind == "goal_kick":
         u = state.columns[rows, 0] * state.sign[restart.team]
-        outside = (u > BOX_X_M - state.half_x) | (np.abs(state.columns[rows, 1]) > BOX_Y_M)
-        return bool(outside.all())
-    if restart.kind == "penalty":
-        rows = rows[rows != state.keeper(1 - restart.team)]
-    return bool(state.gaps(rows, *restart.spot).min() >= CIRCLE_M - 0.3)
+        return bool(((u > BOX_X_M - state.half_x) | (np.abs(state.columns[rows, 1]) > BOX_Y_M)).all())
+    if kind == "penalty":
+        rows = np.concatenate([rows[rows != state.keeper(1 - restart.team)], state.of_team[restart.team]])
+        rows = rows[(rows != restart.taker)]
+        rows = rows[rows != state.keeper(restart.team)]
+        deep = state.half_x - state.columns[rows, 0] * state.sign[restart.team]
+        if bool(((deep < BOX_X_M) & (np.abs(state.columns[rows, 1]) < BOX_Y_M)).any()):
+            return False
+    quick = kind == "free_kick" and restart.style == "short"
+    # At a quick free kick opponents may be nearer: he did not ask for the distance (Law 13.3).
+    return bool(state.gaps(rows, *restart.spot).min() >= (4.0 if quick else CIRCLE_M - 0.05))
+
+
+def _drop(state: State, restart: Restart) -> None:
+    """Law 8.2: the referee drops the ball; it is in play when it touches the ground, which play looks for."""
+    fetching.let_go(state)
+    state.ball.release((0.0, 0.0, -0.5))
+    state.restart = None
+    state.live = True
+    state.attack = restart.team
+    live = state.notes.note("play.live", state.now_s, -1, state.ball.place, "dropped", (restart.cause,))
+    state.notes.note("restart.dropped", state.now_s, restart.fetcher, state.ball.place, "", (live, restart.cause))
+    state.kicked()
 
 
 def take(state: State, restart: Restart) -> None:
     """The contact that brings the ball into play."""
     kind, taker = restart.kind, restart.taker
     action = _action(state, restart)
-    state.restart = None
-    state.live = True
+    periods.begins(state)
+    fetching.let_go(state)
+    state.restart, state.live = None, True
     place = state.ball.place
-    after = kind if not restart.style else f"{kind} {restart.style}"
     live = state.notes.note("play.live", state.now_s, taker, place, kind, (restart.cause,))
     limb = "right_hand" if kind == "throw_in" else "foot"
     attempt = acts.kick(state, taker, action, limb, restart=kind)
-    variant = restart.style
+    variant = restart.style if kind in ("free_kick", "goal_kick") else ""
     if kind == "corner":
         variant = "left" if restart.spot[1] * float(state.sign[restart.team]) > 0 else "right"
+    if kind == "free_kick" and variant == "long":
+        variant = "short"
     contact = state.notes.rows[attempt].causes[0]
     state.notes.note(
         f"restart.{kind}", state.notes.rows[contact].t_s, taker, place, variant, (live, contact, restart.cause),
-        dead_s=round(state.now_s - restart.since_s, 2), style=after,
+        dead_s=round(state.now_s - restart.since_s, 2), style=restart.style, indirect=restart.is_indirect,
     )  # fmt: skip
     state.taker = taker
+    state.indirect = restart.is_indirect or kind == "throw_in"
+    state.is_entering = kind == "throw_in"
 
 
 def _action(state: State, restart: Restart) -> Action:
@@ -312,11 +232,11 @@ def _action(state: State, restart: Restart) -> Action:
         action = shot(state, taker)
         action.what = "penalty" if kind == "penalty" else "free_kick"
         return action
-    if (kind == "corner" and style == "crossed") or style == "crossed":
+    if style == "crossed":
         return _into_box(state, taker)
     if style == "long":
         return _long(state, taker)
-    return best_pass(state, taker, reach_m=22.0 if kind == "kick_off" else 60.0)
+    return best_pass(state, taker, reach_m=22.0 if kind in ("kick_off", "corner") else 60.0)
 
 
 def _into_box(state: State, taker: int) -> Action:
@@ -329,9 +249,11 @@ def _into_box(state: State, taker: int) -> Action:
         return best_pass(state, taker)
     mate = int(inside[int(state.rng.integers(len(inside)))])
     mx, my = state.xy(mate)
+    mx += 0.5 * float(state.columns[mate, 2])
+    my += 0.5 * float(state.columns[mate, 3])
     d = math.hypot(mx - x, my - y)
     flight = 0.7 + d / 34.0
-    return Action("pass", "cross", mate, (mx, my, 1.8), d / flight, flight)
+    return Action("pass", "cross", mate, (mx, my, 1.9), d / flight, flight)
 
 
 def _long(state: State, taker: int) -> Action:
@@ -342,5 +264,5 @@ def _long(state: State, taker: int) -> Action:
     mx, my = state.xy(mate)
     d = math.hypot(mx - x, my - y)
     far = min(d, 58.0)
-    target = (x + (mx - x) / d * far, y + (my - y) / d * far, 1.7)
+    target = (x + (mx - x) / d * far, y + (my - y) / d * far, 1.8)
     return Action("pass", "long", mate, target, far / air_time(far), air_time(far) + 0.4)

@@ -180,16 +180,6 @@ def last_line(state: State, team: int) -> float:
     return max(float(us[-2]), state.ball.place[0] * sign, 0.0)
 
 
-def ahead_of_line(state: State, row: int) -> tuple[int, ...]:
-    """Mates of ``row`` in an offside position now (Law 11): nearer to the opponents' goal line than both the ball and
-    the second-last opponent, and in the opponents' half."""
-    team = int(state.team[row])
-    line = last_line(state, team)
-    mates = state.mates(row)
-    u = state.columns[mates, 0] * state.sign[team]
-    return tuple(mates[u > line].tolist())
-
-
 def _stay_onside(state: State, places: Floats, attack: int) -> None:
     """Attackers keep to the last line, as well as they see it."""
     sign = float(state.sign[attack])

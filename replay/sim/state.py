@@ -17,9 +17,9 @@ from replay.recording import Floats
 from replay.sim.ball import MovingBall, forecast
 from replay.sim.ball_steps import RADIUS_M
 from replay.sim.bodies import Bodies
-from replay.sim.notes import Notes
+from replay.sim.notes import Notes, Watching
 from replay.sim.squads import SHAPES, MatchSettings, Squads
-from replay.sim.world import BALLS, PERSONS, REFEREES, SQUAD, STARTERS, STEP_S, TICK_S, Contact, Vector
+from replay.sim.world import PERSONS, REFEREES, SQUAD, STARTERS, STEP_S, STEPS, TICK_S, Contact, Vector
 
 Rows = npt.NDArray[np.int64]
 
@@ -94,13 +94,15 @@ class Restart:
     Attributes:
         kind, team, spot, taker: what, for which team, where, by whom.
         since_s: when play died; ``earliest_s``: not before.
-        cause: row that caused it.
-        stage: ``rolling`` (nobody has the ball yet), ``coming`` (it is brought), ``placed`` or ``held`` (the taker has
-            it), in this order.
-        placed_s: since when it lies at the spot.
-        style: of a free kick or corner how it will be taken; of a goal kick ``short`` or ``long``.
-        places: where persons are to stand, by row.
-        facts: what else rows of this restart say.
+        cause: row of ``play.dead``.
+        stage: ``rolling`` (nobody has the ball), ``fetching``, ``brought`` (by a ball boy), ``carrying``, ``putting``
+            (down), ``placed`` or ``held`` (over a thrower's head), ``run_up``.
+        placed_s: since when it lies at the spot, or is over the head.
+        style: of a free kick ``direct shot``, ``crossed``, ``short``, ``long``; of a corner ``crossed``, ``short``; of
+            a goal kick ``short``, ``long``.
+        is_indirect: no goal can be scored from it directly (Law 13).
+        places: where persons are to stand, by row; ``stand`` where the taker waits.
+        fetcher: who gets the ball, until ``fetch_until_s``; ``brought_s`` when the ball boy's ball is there.
     """
 
     kind: str
@@ -113,8 +115,49 @@ class Restart:
     stage: str = "rolling"
     placed_s: float = 0.0
     style: str = ""
+    is_indirect: bool = False
     places: dict[int, tuple[float, float]] = field(default_factory=dict)
-    ball_from: int = 0
+    stand: tuple[float, float] | None = None
+    fetcher: int = -1
+    fetch_until_s: float = 0.0
+    brought_s: float = -1.0
+
+
+@dataclass
+class Whistle:
+    """What the referee is about to stop play for: when he blows, why, for whom, where, the row that caused it, and
+    the card that somebody will see for it."""
+
+    at_s: float
+    why: str
+    team: int
+    spot: tuple[float, float]
+    cause: int
+    card: str = ""
+    offender: int = -1
+
+
+@dataclass
+class Change:
+    """A substitution under way: who goes off and who comes on (-1 when it is done), and whether the first is off."""
+
+    off: int
+    on: int
+    is_off: bool = False
+    cause: int = -1
+
+
+@dataclass
+class Pending:
+    """The contact of the coming tick, until its place is known."""
+
+    row: int
+    limb: str
+    what: str
+    t_s: float
+    duration_s: float
+    after: Vector
+    is_hold: bool
 
 
 class State:
@@ -132,8 +175,18 @@ class State:
         flight: pass or shot under way.
         restart: what is awaited while the ball is dead.
         path: (k, 4) where the loose ball will be from ``path_s`` on.
+        whistle, advantage: what the referee is about to stop play for; what he lets go for the moment.
+        taker: who took the last restart, while nobody else has touched the ball; ``indirect``: it cannot score;
+            ``is_entering``: it is thrown in and not yet over the line.
+        turnover_s: when the ball went to the other team.
+        pending: the contact of the coming tick; ``hold``: the one by which hands hold the ball.
+        last_contact, last_pass, interception: rows of the newest contact, completed pass, and interception that may
+            still turn out to be one to the outside.
         targets, paces, facing: where persons run, how fast, which way they look (NaN: where they run).
         idle_s: until when a person can do nothing (beaten, getting up).
+        down: who lies on the ground, until when, and his row; ``hold_until_s``: somebody is treated.
+        changes, vacant, walking, seats: substitutions under way, slots they leave open, who walks off and where he
+            then sits; ``windows``, ``used``, ``came_on``: what teams plan and have done.
         reach_m: how far from his body each can touch the ball, drawn anew for every flight.
     """
 
@@ -141,24 +194,51 @@ class State:
         self.settings, self.squads = settings, squads
         self.rng = np.random.default_rng([settings.seed, 12])
         self.half_x, self.half_y = settings.length_m / 2, settings.width_m / 2
-        self.notes = Notes()
+        self.notes, self.watching = Notes(), Watching()
         self.team = np.repeat([0, 1, 2], [SQUAD, SQUAD, len(REFEREES)])
         self.sign = np.array([1.0, -1.0])
         self.slots = [list(range(STARTERS)), list(range(SQUAD, SQUAD + STARTERS))]
         self.bodies = Bodies(np.zeros((PERSONS, 2)))
         self.columns = self.bodies.columns
-        self.balls = [MovingBall((0.0, 0.0, RADIUS_M), settings.length_m, settings.width_m) for _ in BALLS]
+        self.balls = [MovingBall((x, y, RADIUS_M), settings.length_m, settings.width_m) for x, y in self._ball_homes()]
         self.active = 0
+        self.rolling: set[int] = set()
         self.tick = 0
+        self.ticks: list[Floats] = []
+        self.contacts: list[Contact] = []
+        self._clock()
+        self._play()
+        self._people()
+        self.ability = squads.ability
+        self._set_abilities()
+        self.regroup()
+
+    def _clock(self) -> None:
         self.period, self.period_since_s, self.score = 1, 0.0, [0, 0]
+        self.is_break, self.is_final, self.is_over = True, False, False
+        self.break_until_s, self.lost_s, self.added_s = 0.0, 0.0, -1.0
+        self.first_kick = 0
+
+    def _play(self) -> None:
         self.live = False
         self.holder, self.in_hands, self.attack, self.last = -1, False, 0, -1
-        self.held_since_s = 0.0
-        self.touched_s = np.full(PERSONS, -9.0)
+        self.held_since_s, self.decide_s = 0.0, 0.0
+        self.action: Action | None = None
         self.flight: Flight | None = None
         self.restart: Restart | None = None
+        self.whistle: Whistle | None = None
+        self.advantage: Whistle | None = None
+        self.taker, self.indirect, self.is_entering = -1, False, False
         self.path: Floats = np.zeros((1, 4))
         self.path_s = -9.0
+        self.tackle_s, self.turnover_s = -9.0, -9.0
+        self.pending: Pending | None = None
+        self.hold: Contact | None = None
+        self.contact_end_s = -9.0
+        self.last_contact, self.last_pass, self.interception, self.disputed = -1, -1, -1, False
+
+    def _people(self) -> None:
+        self.touched_s = np.full(PERSONS, -9.0)
         self.targets = np.zeros((PERSONS, 2))
         self.paces = np.full(PERSONS, 1.5)
         self.facing = np.full(PERSONS, np.nan)
@@ -166,22 +246,26 @@ class State:
         self.reach_m = np.full(PERSONS, 0.8)
         self.keen = self.rng.normal(-0.4, 0.35, PERSONS)
         self.run_until_s = np.full(PERSONS, -9.0)
-        self.decide_s = 0.0
-        self.action: Action | None = None
         self.wander = self.rng.uniform(0.4, 1.6, (PERSONS, 2))
         self.phase = self.rng.uniform(0.0, 2.0 * math.pi, (PERSONS, 2))
-        self.contacts: list[Contact] = []
-        self.whistle: tuple[float, str, int, tuple[float, float], int] | None = None
-        self.taker, self.tackle_s, self.chasers_s = -1, -9.0, -9.0
-        self.save_m, self.dive_s = np.full(PERSONS, 0.9), np.full(PERSONS, -9.0)
-        self.is_over = False
-        self.outgoing: Vector = (0.0, 0.0, 0.0)
-        self.last_pass, self.interception, self.disputed = -1, -1, False
-        self.pending: tuple[int, str, str, float, float, float] | None = None
-        self.contact_end_s = -9.0
-        self.ability = squads.ability
-        self._set_abilities()
-        self.regroup()
+        self.dive_s = np.full(PERSONS, -9.0)
+        self.cautions = np.zeros(PERSONS, dtype=np.int64)
+        self.cards: list[tuple[str, int, int]] = []
+        self.sent_off: list[int] = []
+        self.down: dict[int, tuple[float, int]] = {}
+        self.unfit: set[int] = set()
+        self.hold_until_s = -9.0
+        self.windows: list[list[tuple[float, int]]] = [[], []]
+        self.used = [0, 0]
+        self.came_on: set[int] = set()
+        self.changes: list[Change] = []
+        self.vacant: dict[int, tuple[int, int]] = {}
+        self.walking: dict[int, tuple[float, float]] = {}
+        self.seats: dict[int, tuple[float, float]] = {}
+
+    def _ball_homes(self) -> tuple[tuple[float, float], ...]:
+        """Where the balls lie at first: on the centre spot, behind both goals, beside the halfway line."""
+        return (0.0, 0.0), (self.half_x + 3.6, 9.0), (-self.half_x - 3.6, -9.0), (4.0, self.half_y + 2.8)
 
     def _set_abilities(self) -> None:
         rng = np.random.default_rng([self.settings.seed, 13])
@@ -225,6 +309,13 @@ class State:
     def is_keeper(self, row: int) -> bool:
         """Whether a row is a goalkeeper's."""
         return row == self.slots[0][0] or row == self.slots[1][0]
+
+    @property
+    def is_held_up(self) -> bool:
+        """Whether a restart must wait: somebody is treated, comes on, or has still to leave the pitch."""
+        if self.now_s < self.hold_until_s or self.changes:
+            return True
+        return any(abs(self.columns[row, 1]) < self.half_y for row in self.walking)
 
     def mates(self, row: int) -> Rows:
         """The others of his team on the pitch."""
@@ -292,33 +383,34 @@ class State:
         self.path_s = self.now_s
 
     def touch(
-        self,
-        row: int,
-        limb: str,
-        velocity: Vector,
-        what: str,
-        *,
-        spin: Vector = (0.0, 0.0, 0.0),
-        after_s: float = 0.0,
-        duration_s: float = 0.009,
-        hold_s: float = 0.0,
-    ) -> float:
-        """A contact in the coming tick: the ball will leave it with ``velocity``.
+        self, row: int, limb: str, velocity: Vector, what: str, *, spin: Vector, after_s: float, duration_s: float,
+        is_hold: bool = False,
+    ) -> float:  # fmt: skip
+        """A contact in the coming tick: the ball will leave it with ``velocity``, or stay in the hands.
 
         Returns:
             time of the first touch, on the grid of the ball's steps.
         """
-        steps = min(max(round(after_s / STEP_S), 0), round(TICK_S / STEP_S) - 1)
-        after_s = steps * STEP_S
-        t_s = self.now_s + after_s
+        steps = min(max(round(after_s / STEP_S), 0), STEPS - 1)
+        t_s = self.now_s + steps * STEP_S
         vx, vy, vz = (float(v) for v in velocity)
-        self.ball.strike((vx, vy, vz), spin, after_s=after_s, contact_s=duration_s)
-        self.pending = (row, limb, what, t_s, duration_s, hold_s)
-        self.outgoing = (vx, vy, vz)
-        if row != self.taker:
-            self.taker = -1
-        self.contact_end_s = t_s + duration_s
+        after = (vx, vy, vz)
+        self.ball.strike(after, spin, after_s=steps * STEP_S, contact_s=duration_s)
+        self.expect(Pending(row, limb, what, t_s, duration_s, after, is_hold))
         return t_s
+
+    def expect(self, pending: Pending) -> None:
+        """A contact will have happened when the tick has been played."""
+        self.pending = pending
+        self.contact_end_s = pending.t_s + pending.duration_s
+        if pending.row != self.taker:
+            self.taker = -1
+
+    def swap_ball(self, number: int) -> None:
+        """Another ball is the ball in play from now on; the old one runs out."""
+        self.rolling.add(self.active)
+        self.rolling.discard(number)
+        self.active = number
 
     def kicked(self) -> None:
         """The ball goes another way: who is near sees it anew, and reaches as far as luck has it."""
