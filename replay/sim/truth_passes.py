@@ -110,7 +110,7 @@ class PassTruth:
     def _offside_line(self, row: Row, index: int, playing: np.ndarray, sign: Sequence[float], lines: Lines) -> None:
         """7.15: second-last opponent, ball or halfway line, whichever is nearest to the goal line attacked."""
         own, way, others = _sides(row, playing, sign)
-        depth = np.sort(self._history.at(row.t_s)[others, 0] * way)
+        depth = np.sort(self._upfield(row.t_s, others, way)[:, 0])
         if len(depth) < 2:
             return
         ahead = max(float(depth[-2]), row.place[0] * way, 0.0)
@@ -139,7 +139,7 @@ class PassTruth:
             return
         if abs(end[1] - start[1]) >= SWITCH_M:
             tell("pass.switch")
-        before, after = (self._history.at(t)[others] * way for t in (made.t_s, ended.t_s))
+        before, after = (self._upfield(t, others, way) for t in (made.t_s, ended.t_s))
         goal = (self._pitch.half_length_m, 0.0)
         gain = math.dist(start, goal) - math.dist(end, goal)
         least = PROGRESS_M[0] if end[0] < 0 else PROGRESS_M[1] if start[0] < 0 else PROGRESS_M[2]
@@ -151,6 +151,11 @@ class PassTruth:
         )
         if _through(start, end, before):
             tell("pass.through")
+
+    def _upfield(self, t_s: float, rows: np.ndarray, way: float) -> Floats:
+        """(n, 2) places of those of ``rows`` who are there, as a team sees them that attacks ``way``."""
+        places = self._history.at(t_s)[rows] * way
+        return places[np.isfinite(places[:, 0])]
 
     def _cross(self, start: tuple[float, float], end: tuple[float, float]) -> str | None:
         """8.4: into the penalty area from a wing in the last quarter; from beside the goal area backwards."""
