@@ -27,7 +27,7 @@ from detectors.inputs import RAW_KINDS, MatchSheet, Packet, arrival, frame_arriv
 from detectors.lane import BallView, BodyView, Health, LaneMessage, UpdateRecord, View
 from detectors.states import BallState, BodyState, Frame
 from middleware.engine import Engine, Outcome
-from middleware.events import Arrival, Event, Update
+from middleware.events import Arrival, Event, Loss, Update
 from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from replay.checks import Rejected, check_block
@@ -304,7 +304,14 @@ def _each(packets: tuple[Packet, ...]) -> list[Arrival]:
     return [arrival(packet) for packet in packets]
 
 
-def _too_late(late: Arrival) -> Rejected:
+#: Why the engine did not take a packet in, in words (``middleware.events.Loss``).
+_LATE_FOR = {
+    "memory": "arrived later than the engine's memory",
+    "held": "arrived later than the engine's memory, cut short by the number of inputs held",
+}
+
+
+def _too_late(late: Loss) -> Rejected:
     packet = late.event.payload
     assert isinstance(packet, Packet)
     return Rejected(
@@ -312,7 +319,7 @@ def _too_late(late: Arrival) -> Rejected:
         transmitter=packet.transmitter,
         sequence=packet.sequence,
         ts_us=packet.ts_us[0],
-        reason="arrived later than the engine's memory",
+        reason=_LATE_FOR[late.reason],
         raw="",
     )
 

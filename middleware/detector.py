@@ -50,6 +50,8 @@ class Spec:
         speculative: False for dense joins whose premature output would be redone for every late input; their
             unit always waits the whole slack.
         annuls: kinds that its events may declare void by ``Event.annuls``.
+        amends: those of ``outputs`` of which it may give newer versions under the same id; each with a later
+            ``ts_us`` than the one before, and ``dated_us`` where that is not the time to be shown.
         variants: kind -> the values of its own enumeration, where the side that it is about makes no other type.
         team_variants: kind -> the same of kinds that are a team's: each value is a type once per team. A kind in
             neither has no enumeration and is one type.
@@ -70,6 +72,7 @@ class Spec:
     keyed: bool = False
     speculative: bool = True
     annuls: tuple[str, ...] = ()
+    amends: tuple[str, ...] = ()
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     team_variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     untyped: tuple[str, ...] = ()
@@ -79,6 +82,7 @@ class Spec:
         assert 1 <= self.level <= 15, f"{self.name}: level {self.level} is not in 1..15"
         assert self.horizon_us >= 0, f"{self.name}: a horizon is not negative"
         assert set(self.internal) <= set(self.outputs), f"{self.name}: internal kinds must be outputs"
+        assert set(self.amends) <= set(self.outputs), f"{self.name}: it amends only what it gives"
         assert not set(self.inputs) & set(self.outputs), f"{self.name}: no feedback edges"
         declared = {*self.variants, *self.team_variants, *self.untyped}
         assert declared <= set(self.outputs), f"{self.name}: variants of kinds that it does not give"

@@ -13,25 +13,40 @@ which nothing can change (``middleware.progress``); less the horizons on the way
 
 The law: whatever the arrival order, duplicates, alpha and retraction mode, the consolidated output equals
 :func:`middleware.oracle.sorted_replay` of the same detectors over the inputs that were not recorded as lost.
+
+What adapts (alpha, the way to take back) moves at the end of spans of arrival time, by the account
+(``middleware.account``); so redoing a batch from its snapshot says the same again.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-from middleware.consolidation import without_cancelled
-from middleware.detector import KeyedDetector
-from middleware.events import Arrival, Event, Update, canonical_key
+from middleware.account import Account, Costs, total
+from middleware.detector import Detector, KeyedDetector
+from middleware.events import Arrival, Loss, Update, canonical_key
 from middleware.hierarchy import Hierarchy
-from middleware.policy import EngineSettings
+from middleware.isolation import Faults, Report
+from middleware.metrics import DetectorMetrics, EngineHealth, detector_metrics, failure
+from middleware.policy import EngineSettings, UnitSettings
 from middleware.progress import BEGINNING_US, END_US, SourceProgress, Transmitter, Verdict
+from middleware.publisher import Publisher
+from middleware.retraction import Chooser
 from middleware.unit import OrderingUnit
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 3
+SNAPSHOT_VERSION = 4
+
+#: Of the bound on held inputs: how many may come in before they are counted again, above what share final moves on
+#: early, and what share is left then.
+_RECOUNT, _FULL, _LEFT = 0.05, 0.9, 0.7
+
+#: Makes the unit of a detector.
+MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
 
 
 class SnapshotError(ValueError):
@@ -46,68 +61,18 @@ class Outcome:
     watched: list[Update]
 
 
-@dataclass(frozen=True)
-class EngineHealth:
-    """How the ordering is doing, since the beginning; by detector name where a mapping."""
-
-    clk_us: int
-    final_us: int
-    slack_us: Mapping[str, int]
-    alpha: Mapping[str, float]
-    waiting: int
-    held: int
-    late: int
-    redone: int
-    retracted: int
-    duplicates: int
-    lost: int
-
-
 @dataclass
 class _Counts:
-    duplicates: int = 0
-    lost: int = 0
+    """Plain counts, and what else is known of the whole engine.
 
-
-@dataclass
-class _Publisher:
-    """Last stage before updates leave: cancels what undoes itself, and carries out annulments.
-
-    An annulment is a decision of the game (a goal disallowed), not a repair; so it may reach below the frontier.
-    ``annulling`` counts the events that now declare an id void; events of that id are kept back meanwhile.
+    ``forced_us``: event time to which final moved on early; ``uncounted``: updates since held inputs were counted.
     """
 
-    annullable: frozenset[str]
-    known: dict[str, Event] = field(default_factory=dict)
-    annulling: dict[str, int] = field(default_factory=dict)
-
-    def publish(self, updates: list[Update]) -> list[Update]:
-        """Updates as they leave the engine."""
-        if not updates:
-            return updates
-        out: list[Update] = []
-        for update in without_cancelled(updates):
-            out.extend(self._pass_on(update))
-        return without_cancelled(out)
-
-    def _pass_on(self, update: Update) -> Iterator[Update]:
-        event = update.event
-        if event.kind in self.annullable:
-            if update.diff > 0:
-                self.known[event.id] = event
-            else:
-                self.known.pop(event.id, None)
-        if not self.annulling.get(event.id):
-            yield update
-        if event.annuls:
-            yield from self._annul(event.annuls, update.diff)
-
-    def _annul(self, target_id: str, diff: int) -> Iterator[Update]:
-        before = self.annulling.get(target_id, 0)
-        self.annulling[target_id] = before + diff
-        target = self.known.get(target_id)
-        if target is not None and (before == 0 or before + diff == 0):
-            yield Update(target, -diff)
+    duplicates: int = 0
+    lost: int = 0
+    now_us: int = BEGINNING_US
+    forced_us: int = BEGINNING_US
+    uncounted: int = 0
 
 
 class _Subscriber(NamedTuple):
@@ -126,11 +91,21 @@ class Engine:
         hierarchy: the detectors and their wiring.
         settings: slack, alpha, retraction and memory of the units.
         watch: internal kinds whose updates are handed out too (for views and the store of positions).
+        make_unit: another kind of unit, such as one that keeps a trace.
     """
 
-    def __init__(self, hierarchy: Hierarchy, settings: EngineSettings | None = None, watch: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        settings: EngineSettings | None = None,
+        watch: Iterable[str] = (),
+        make_unit: MakeUnit = OrderingUnit,
+    ) -> None:
         self._hierarchy = hierarchy
         self._settings = settings or EngineSettings()
+        self._configured: dict[str, UnitSettings] = {}
+        self._make_unit = make_unit
+        self._names = [detector.spec.name for detector in hierarchy.detectors]
         self._watch = frozenset(watch)
         self._units: list[dict[str, OrderingUnit]] = [{} for _ in hierarchy.detectors]
         self._keyed: list[KeyedDetector[object] | None] = [
@@ -139,44 +114,74 @@ class Engine:
         ]
         self._touched: list[dict[str, None]] = [{} for _ in hierarchy.detectors]
         self._own: list[dict[str, list[Transmitter]]] = [{} for _ in hierarchy.detectors]
+        self._delivers_late_us = [0] * len(hierarchy.detectors)
+        self._told_late_us = [0] * len(hierarchy.detectors)
         self._rank = hierarchy.rank
         self._reach = [tuple(reach.items()) for reach in hierarchy.reach]
+        self._reach_most = [max(reach.values(), default=0) for reach in hierarchy.reach]
         self._subscribers = self._wire()
         self._progress = SourceProgress(hierarchy.raw_kinds, self._settings.memory_us)
         self._counts = _Counts()
-        self._lost: list[Arrival] = []
-        self._now_us = BEGINNING_US
-        self._publisher = _Publisher(frozenset(k for d in hierarchy.detectors for k in d.spec.annuls))
+        self._lost: list[Loss] = []
+        self._faults = Faults()
+        self._account = Account(self._names, hierarchy.above)
+        self._choosers: dict[int, Chooser] = {}
+        self._publisher = Publisher(hierarchy.rank, hierarchy.amendable)
 
-    def push(self, arrivals: Iterable[Arrival], now_us: int, load: float = 0.0) -> Outcome:
+    def push(self, arrivals: Iterable[Arrival], now_us: int) -> Outcome:
         """Takes what arrived at ``now_us`` (arrival time) and returns what is to be said about it.
 
         Args:
             arrivals: in any order; doubled and late ones are dealt with.
             now_us: arrival time, carried by the input; never a wall clock. Does not go backwards.
-            load: busy factor of the host in [0, 1] for units whose speculation adapts to it.
         """
-        progress = self._progress
+        progress, account, counts = self._progress, self._account, self._counts
+        counts.now_us = now_us
+        if account.is_over(now_us):
+            self._turn(now_us)
         for arrival in arrivals:
+            account.arrivals += 1
             verdict = progress.offer(arrival, now_us)
             if verdict is Verdict.NEW:
                 self._route(Update(arrival.event, 1))
             elif verdict is Verdict.DUPLICATE:
-                self._counts.duplicates += 1
+                counts.duplicates += 1
             else:
-                self._counts.lost += 1
-                self._lost.append(arrival)
+                self._lose(arrival)
         progress.settle(now_us)
         moved = progress.check(now_us)
-        self._now_us = now_us
-        return self._walk(load, everything=moved)
+        outcome = self._walk(everything=moved)
+        if counts.uncounted > _RECOUNT * self._settings.held_most:
+            self._bound(outcome)
+        return outcome
 
     def finish(self) -> Outcome:
         """The stream is over: releases everything that waits and makes everything final."""
         self._progress.end()
-        return self._walk(0.0, everything=True)
+        return self._walk(everything=True)
 
-    def take_lost(self) -> list[Arrival]:
+    def configure(self, name: str, settings: UnitSettings) -> None:
+        """Changes slack, speculation or retraction of a detector's units from the next push on.
+
+        What they hold stays, and so does the law. Part of the state: a host that may have to redo a batch does it
+        between two batches.
+
+        Raises:
+            KeyError: there is no detector of that name.
+        """
+        if name not in self._names:
+            raise KeyError(f"no detector is called {name}")
+        index = self._names.index(name)
+        self._configured[name] = settings
+        self._choosers.pop(index, None)
+        for unit in self._units[index].values():
+            unit.configure(settings)
+
+    def set_costs(self, costs: Costs) -> None:
+        """Costs that the host has measured, from now on. Part of the state: to be set between two batches."""
+        self._account.costs = costs
+
+    def take_lost(self) -> list[Loss]:
         """Arrivals past the bound of memory since the last call."""
         lost, self._lost = self._lost, []
         return lost
@@ -192,17 +197,21 @@ class Engine:
         return END_US if final_us == END_US else final_us - self._hierarchy.lag_max_us
 
     def health(self) -> EngineHealth:
-        """Figures of the ordering units."""
+        """Figures of the whole."""
         slack: dict[str, int] = {}
         alpha: dict[str, float] = {}
+        failed: dict[str, str] = {}
         every: list[OrderingUnit] = []
-        for detector, units in zip(self._hierarchy.detectors, self._units, strict=True):
-            if not units:
+        for name, by_key in zip(self._names, self._units, strict=True):
+            if not by_key:
                 continue
-            settings = self._settings.of(detector.spec.name)
-            slack[detector.spec.name] = max(unit.slack.k_us for unit in units.values())
-            alpha[detector.spec.name] = settings.speculation.alpha(0.0) if detector.spec.speculative else 1.0
-            every.extend(units.values())
+            units = by_key.values()
+            slack[name] = max(unit.slack.k_us for unit in units)
+            alpha[name] = max(unit.alpha for unit in units)
+            every.extend(units)
+            for unit in units:
+                if error := failure(unit.newest_state):
+                    failed[name] = error
         return EngineHealth(
             clk_us=self._progress.clk_us,
             final_us=self._progress.final_us,
@@ -215,14 +224,73 @@ class Engine:
             retracted=sum(unit.counters.retracted for unit in every),
             duplicates=self._counts.duplicates,
             lost=self._counts.lost,
+            busy=self._account.busy,
+            failed=failed,
+            faults=self._faults.by_detector,
         )
+
+    def metrics(self) -> dict[str, DetectorMetrics]:
+        """Figures of each detector's units, by name. Costs some milliseconds: for people, not for each push."""
+        parts = zip(self._hierarchy.detectors, self._units, strict=True)
+        return {
+            d.spec.name: detector_metrics(d.spec.level, by_key, self._account.costs.step(d.spec.name))
+            for d, by_key in parts
+            if by_key
+        }
+
+    def work(self) -> tuple[int, int, dict[str, int]]:
+        """Counts to spread a measured time over: arrivals, updates moved, steps by detector. Since the beginning."""
+        steps: dict[str, int] = {}
+        for name, units in zip(self._names, self._units, strict=True):
+            done = total(unit.counters for unit in units.values())
+            steps[name] = done.stepped + done.redone
+        return self._account.arrivals, self._account.moved, steps
+
+    def rehearse(self, name: str, steps: int) -> int:
+        """Lets a detector do some of its last steps once more; nothing comes of it.
+
+        For the host, to time it between two batches, and to find out whether it is pure: if not, that is a fault.
+
+        Returns:
+            How many steps were done, at most ``steps``.
+        """
+        done = 0
+        for unit in self._units[self._names.index(name)].values():
+            if done >= steps:
+                break
+            again, pure = unit.rehearse(steps - done)
+            done += again
+            if not pure:
+                self._faults.note(name, "impure", "the same input on the same state led to something else")
+        return done
+
+    def compare(self, name: str, times: int) -> int:
+        """Compares neighbouring states of a detector, as on-demand retraction does; for the host, to time it.
+
+        Returns:
+            How many comparisons were made, at most ``times``.
+        """
+        done = 0
+        for unit in self._units[self._names.index(name)].values():
+            if done >= times:
+                break
+            done += unit.compare(times - done)
+        return done
 
     def snapshot(self) -> bytes:
         """The whole state, to be continued by an engine with the same detectors and settings."""
         units = [{key: unit.state() for key, unit in by_key.items()} for by_key in self._units]
-        names = [detector.spec.name for detector in self._hierarchy.detectors]
         state = (
-            SNAPSHOT_VERSION, names, units, self._progress, self._counts, self._publisher, self._lost, self._now_us
+            SNAPSHOT_VERSION,
+            self._names,
+            units,
+            self._progress,
+            self._counts,
+            self._publisher.state(),
+            (
+                self._lost, self._faults, self._account, self._choosers, self._configured,
+                (self._delivers_late_us, self._told_late_us),
+            ),
         )  # fmt: skip
         return pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL)
 
@@ -232,27 +300,59 @@ class Engine:
         Raises:
             SnapshotError: it was made by another version or with other detectors.
         """
-        version, names, units, progress, counts, publisher, lost, now_us = pickle.loads(snapshot)
+        version, *rest = pickle.loads(snapshot)
         if version != SNAPSHOT_VERSION:
             raise SnapshotError(f"snapshot has layout {version}, this engine reads {SNAPSHOT_VERSION}")
-        mine = [detector.spec.name for detector in self._hierarchy.detectors]
-        if names != mine:
-            raise SnapshotError(f"snapshot was made with other detectors: {sorted(set(names) ^ set(mine))}")
-        self._progress, self._counts, self._publisher, self._lost = progress, counts, publisher, lost
-        self._now_us = now_us
+        names, units, progress, counts, publisher, more = rest
+        if names != self._names:
+            raise SnapshotError(f"snapshot was made with other detectors: {sorted(set(names) ^ set(self._names))}")
+        self._progress, self._counts = progress, counts
+        self._publisher.resume(publisher)
+        self._lost, self._faults, self._account, self._choosers, self._configured, late = more
+        self._delivers_late_us, self._told_late_us = late
         for index, states in enumerate(units):
             self._units[index].clear()
             self._own[index].clear()
             for key, state in states.items():
                 self._unit(index, key).resume(state)
 
+    def _settings_of(self, index: int) -> UnitSettings:
+        name = self._names[index]
+        return self._configured.get(name) or self._settings.of(name)
+
     def _unit(self, index: int, key: str) -> OrderingUnit:
         """The unit of a detector and key, made when first wanted."""
         unit = self._units[index].get(key)
         if unit is None:
-            detector = self._hierarchy.detectors[index]
-            unit = self._units[index][key] = OrderingUnit(detector, self._settings.of(detector.spec.name))
+            report = partial(self._note, self._names[index])
+            unit = self._make_unit(self._hierarchy.detectors[index], self._settings_of(index), report)
+            if (chooser := self._choosers.get(index)) is not None:
+                unit.full = chooser.full
+            self._units[index][key] = unit
+            unit.slack.announce(self._told_late_us[index])
         return unit
+
+    def _announce(self, index: int, late_us: int) -> None:
+        """Tells the units above how late a detector's outputs may come, whenever that grows (004, II-E2).
+
+        The walk goes upwards, so they know before they release anything in the same push; and they tell those above
+        them at once, whether they have anything to do in this push or not.
+        """
+        if late_us <= self._delivers_late_us[index]:
+            return
+        self._delivers_late_us[index] = late_us
+        for above in self._hierarchy.above[index]:
+            self._told_late_us[above] = max(self._told_late_us[above], late_us)
+            for unit in self._units[above].values():
+                unit.slack.announce(late_us)
+                self._announce(above, unit.delivers_late_us)
+
+    def _note(self, name: str, what: str, text: str) -> None:
+        """Notes a fault; of inputs that contradict each other it is the fault of who gave them."""
+        if what in ("doubled", "unmatched"):
+            feeder = self._hierarchy.producer.get(text.partition(" ")[0])
+            name = "the source" if feeder is None else self._names[feeder]
+        self._faults.note(name, what, text)
 
     def _wire(self) -> dict[str, tuple[_Subscriber, ...]]:
         return {
@@ -264,39 +364,57 @@ class Engine:
         event = update.event
         key = canonical_key(event, self._rank)
         for keyed, number, units, touched in self._subscribers[event.kind]:
-            name = "" if keyed is None else keyed.key(event)
+            if keyed is None:
+                name = ""
+            else:
+                try:
+                    name = keyed.key(event)
+                except Exception as error:
+                    self._note(self._names[number], "raised", f"key of {event.kind}: {type(error).__name__}: {error}")
+                    continue
             (units.get(name) or self._unit(number, name)).offer(update, key)
             touched[name] = None
 
-    def _walk(self, load: float, *, everything: bool) -> Outcome:
+    def _walk(self, *, everything: bool) -> Outcome:
         """Runs units level by level; with ``everything`` all of them, and purges what is final."""
         published: list[Update] = []
         watched: list[Update] = []
         internal, watch, route = self._hierarchy.internal, self._watch, self._route
+        moved = 0
         for index, units in enumerate(self._units):
             touched = self._touched[index]
-            for update in self._run_detector(index, units, list(units if everything else touched), load):
+            updates = self._run_detector(index, units, list(units if everything else touched))
+            touched.clear()
+            moved += len(updates)
+            for update in updates:
                 kind = update.event.kind
                 route(update)
                 if kind not in internal:
                     published.append(update)
                 elif kind in watch:
                     watched.append(update)
-            touched.clear()
+        self._account.moved += moved
+        self._counts.uncounted += moved
+        published = self._publisher.publish(published, partial(self._note, ""))
         if everything:
             self._purge()
-        return Outcome(self._publisher.publish(published), watched)
+        return Outcome(published, watched)
 
-    def _run_detector(self, index: int, units: dict[str, OrderingUnit], names: list[str], load: float) -> list[Update]:
+    def _run_detector(self, index: int, units: dict[str, OrderingUnit], names: list[str]) -> list[Update]:
         """Runs the named units of one detector, and an unkeyed one that waits: time may have come for it."""
+        busy, now_us = self._account.busy, self._counts.now_us
         if self._keyed[index] is None:
             if not names and not (units and units[""].waiting):
                 return []
-            return units[""].run(self._progress.clk_us, self._progress_of(index), load, self._now_us)
+            unit = units[""]
+            alone = unit.run(self._progress.clk_us, self._progress_of(index), busy, now_us)
+            self._announce(index, unit.delivers_late_us)
+            return alone
         updates: list[Update] = []
         for name in names:
             unit = units[name]
-            updates += unit.run(unit.newest_us, self._own_progress_of(index, name), load, self._now_us)
+            updates += unit.run(unit.newest_us, self._own_progress_of(index, name), busy, now_us)
+            self._announce(index, unit.delivers_late_us)
         if len(names) > 1 and any(update.diff < 0 for update in updates):
             # A corrected input may have moved from one key to another: who had it must let go before the other speaks.
             updates.sort(key=_diff)
@@ -304,11 +422,13 @@ class Engine:
 
     def _progress_of(self, index: int) -> int:
         """Event time up to which the inputs of a detector are complete."""
-        known = self._progress.progress_us
+        known, forced_us = self._progress.progress_us, self._counts.forced_us
         least_us = END_US
         for kind, lag_us in self._reach[index]:
-            if kind in known and known[kind] - lag_us < least_us:
-                least_us = known[kind] - lag_us
+            if kind in known:
+                us = max(known[kind], forced_us) - lag_us
+                if us < least_us:
+                    least_us = us
         return least_us
 
     def _own_progress_of(self, index: int, name: str) -> int:
@@ -321,15 +441,59 @@ class Engine:
             sources = [self._progress.transmitter(kind, name) for kind in inputs if kind in self._hierarchy.raw_kinds]
             own = self._own[index][name] = [source for source in sources if source]
         if len(own) == 1:
-            return own[0].until_us
+            return max(own[0].until_us, self._counts.forced_us)
         return self._progress_of(index)
 
     def _purge(self) -> None:
         final_us = self._progress.final_us
-        for units, reach in zip(self._units, self._hierarchy.reach, strict=True):
-            below_us = final_us - (max(reach.values(), default=0) if final_us != END_US else 0)
+        for units, reach_us in zip(self._units, self._reach_most, strict=True):
+            below_us = final_us if final_us == END_US else final_us - reach_us
             for unit in units.values():
                 unit.purge(below_us)
+        self._publisher.forget(self.frontier_of_all_us())
+
+    def _lose(self, arrival: Arrival) -> None:
+        """Records an arrival below final: with its reason, since the bound on held inputs is another than time."""
+        in_time = arrival.event.ts_us >= self._progress.clk_us - self._settings.memory_us
+        self._counts.lost += 1
+        self._lost.append(Loss(arrival.event, arrival.until_us, "held" if in_time else "memory"))
+
+    def _bound(self, outcome: Outcome) -> None:
+        """Where too many inputs are held, moves final on early and lets go of the oldest."""
+        self._counts.uncounted = 0
+        most = self._settings.held_most
+        held = sum(unit.waiting + unit.held for units in self._units for unit in units.values())
+        if held <= _FULL * most:
+            return
+        times_us: list[int] = []
+        for units, reach_us in zip(self._units, self._reach_most, strict=True):
+            for unit in units.values():
+                times_us.extend(ts_us + reach_us for ts_us in unit.times_us())
+        times_us.sort()
+        final_us = min(times_us[held - int(_LEFT * most)], self._progress.clk_us)
+        if final_us > self._progress.final_us:
+            self._progress.final_us = final_us
+            self._counts.forced_us = final_us - 1
+            more = self._walk(everything=True)
+            outcome.updates.extend(more.updates)
+            outcome.watched.extend(more.watched)
+
+    def _turn(self, now_us: int) -> None:
+        """Ends a span: alpha and the way to take back move by what it cost."""
+        account = self._account
+        done = account.turn(now_us, [total(unit.counters for unit in units.values()) for units in self._units])
+        prices_us = account.prices_us()
+        for index, units in enumerate(self._units):
+            for unit in units.values():
+                unit.speculation.turn(account.busy)
+            if self._settings_of(index).retraction != "auto":
+                continue
+            name = self._names[index]
+            chooser = self._choosers.setdefault(index, Chooser())
+            step_us, compare_us = account.costs.step(name), account.costs.compare(name)
+            full = chooser.turn(done[index], step_us, compare_us, prices_us[index])
+            for unit in units.values():
+                unit.full = full
 
 
 def _diff(update: Update) -> int:

@@ -39,6 +39,8 @@ class Event(msgspec.Struct, frozen=True, gc=False):
             kinds, which are named by (kind, source, seq).
         causes: ids of the events it was concluded from.
         annuls: id of an event which this one declares void in what is published (a disallowed goal).
+        dated_us: of a newer version of an event, the event time under which it is published: that of what it is a
+            version of. ``ts_us`` is then when it became known. See ``middleware.publisher``.
     """
 
     kind: str
@@ -49,6 +51,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     id: str = ""
     causes: tuple[str, ...] = ()
     annuls: str = ""
+    dated_us: int | None = None
 
 
 class Update(msgspec.Struct, frozen=True, gc=False):
@@ -75,6 +78,18 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
 
     event: Event
     until_us: int
+
+
+class Loss(msgspec.Struct, frozen=True, gc=False):
+    """An arrival that came too late to be taken in, and why it was too late.
+
+    ``reason``: ``memory`` (it came later than the memory of the engine reaches) or ``held`` (final had moved on
+    early, because as many inputs were held as may be).
+    """
+
+    event: Event
+    until_us: int
+    reason: str
 
 
 def canonical_key(event: Event, rank: Mapping[str, int]) -> Key:

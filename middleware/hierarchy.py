@@ -28,9 +28,16 @@ class Hierarchy:
         self.producer: dict[str, int] = {}
         self.rank: dict[str, int] = {kind: i for i, kind in enumerate(self.raw_kinds)}
         self._number_kinds()
+        #: Detectors that listen to a kind, by their places.
         self.subscribers: dict[str, tuple[int, ...]] = dict.fromkeys(self.rank, ())
         self._wire()
         self.internal = frozenset(self.raw_kinds).union(*(d.spec.internal for d in self.detectors))
+        self.amendable = frozenset(kind for d in self.detectors for kind in (*d.spec.annuls, *d.spec.amends))
+        #: For each detector the places of those that listen to it.
+        self.above = tuple(
+            tuple(sorted({i for kind in detector.spec.outputs for i in self.subscribers[kind]}))
+            for detector in self.detectors
+        )
         self.reach = self._reach()
         self.lag_us = {kind: self._lag(kind) for kind in self.producer}
         self.lag_max_us = max((lag for kind, lag in self.lag_us.items() if kind not in self.internal), default=0)

@@ -2,25 +2,56 @@
 
 It is the right-hand side of the law (what the engine's consolidated output must equal), a slow but plain
 runner for notebooks, and the fastest way to try a detector. It shares no code with the engine but the
-hierarchy and the canonical order.
+hierarchy, the canonical order and the rules for detectors that break their contract (``middleware.isolation``).
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
-from middleware.detector import KeyedDetector
+import msgspec
+
+from middleware.detector import NOTHING, Detector, KeyedDetector
 from middleware.events import Event, Key, canonical_key
 from middleware.hierarchy import Hierarchy
+from middleware.isolation import Failed, failed, lawful, the_one
+from middleware.progress import BEGINNING_US
+from middleware.publisher import AMENDABLE_US
 
 
 def published(hierarchy: Hierarchy, events: Iterable[Event]) -> list[Event]:
-    """What the engine must have published in the end: sparse events, less the annulled ones, in canonical order."""
+    """What the engine must have published in the end: of sparse events the last words, in canonical order."""
     sparse = [event for event in sorted_replay(hierarchy, events) if event.kind not in hierarchy.internal]
-    void = {event.annuls for event in sparse if event.annuls}
-    standing = [event for event in sparse if event.id not in void or not event.id]
+    amendable = [event for event in sparse if event.kind in hierarchy.amendable]
+    plain: dict[Key, list[Event]] = {}
+    for event in sparse:
+        if event.kind not in hierarchy.amendable:
+            plain.setdefault(canonical_key(event, hierarchy.rank), []).append(event)
+    voids = [event for event in sparse if event.annuls]
+    standing = [the_one(same) for same in plain.values()]
+    for name in sorted({event.id for event in amendable}):
+        about = [(e.ts_us, False, canonical_key(e, hierarchy.rank), repr(e), e) for e in amendable if e.id == name]
+        about += [(e.ts_us, True, canonical_key(e, hierarchy.rank), repr(e), e) for e in voids if e.annuls == name]
+        standing.extend(_last_words(sorted(about, key=lambda word: word[:4]), name))
     return sorted(standing, key=lambda event: canonical_key(event, hierarchy.rank))
+
+
+def _last_words(words: Sequence[tuple[int, bool, Key, str, Event]], name: str) -> Iterator[Event]:
+    """Of each stretch of words about one event the last, if it is a version: under the time that it is dated."""
+    last: Event | None = None
+    for ts_us, *_, event in words:
+        if last is not None and ts_us - last.ts_us > AMENDABLE_US:
+            yield from _version(last, name)
+        last = event
+    if last is not None:
+        yield from _version(last, name)
+
+
+def _version(event: Event, name: str) -> Iterator[Event]:
+    if event.annuls != name:
+        yield event if event.dated_us is None else msgspec.structs.replace(event, ts_us=event.dated_us, dated_us=None)
 
 
 def sorted_replay(hierarchy: Hierarchy, events: Iterable[Event]) -> Iterator[Event]:
@@ -36,18 +67,51 @@ def sorted_replay(hierarchy: Hierarchy, events: Iterable[Event]) -> Iterator[Eve
     for event in raw.values():
         streams[event.kind].append((canonical_key(event, hierarchy.rank), event))
     for stream in streams.values():
-        stream.sort(key=lambda pair: pair[0])
+        stream.sort(key=_key)
     for detector in hierarchy.detectors:
-        states: dict[str, object] = {}
-        keyed: KeyedDetector[object] | None = detector if detector.spec.keyed else None  # type: ignore[assignment]
-        emitted: list[Event] = []
-        for _, event in heapq.merge(*(streams[k] for k in detector.spec.inputs), key=lambda pair: pair[0]):
-            name = keyed.key(event) if keyed else ""
-            state = states[name] if name in states else detector.initial()
-            states[name], out = detector.step(state, event)
-            emitted.extend(out)
+        inputs = heapq.merge(*(streams[kind] for kind in detector.spec.inputs), key=_key)
+        emitted = list(_folded(detector, (event for _, event in inputs)))
         for event in emitted:
             streams[event.kind].append((canonical_key(event, hierarchy.rank), event))
         for kind in detector.spec.outputs:
-            streams[kind].sort(key=lambda pair: pair[0])
+            streams[kind] = _one_for_each_key(streams[kind])
         yield from emitted
+
+
+def _folded(detector: Detector[object], events: Iterable[Event]) -> Iterator[Event]:
+    """What a detector, or each key of a keyed one, concludes from its inputs in order."""
+    keyed: KeyedDetector[object] | None = detector if detector.spec.keyed else None  # type: ignore[assignment]
+    kinds = frozenset(detector.spec.outputs)
+    states: dict[str, object] = {}
+    for event in events:
+        try:
+            name = keyed.key(event) if keyed else ""
+        except Exception:
+            continue
+        if name not in states:
+            states[name] = _initial(detector)
+        state = states[name]
+        if isinstance(state, Failed):
+            continue
+        try:
+            states[name], out = detector.step(state, event)
+            good = lawful(detector.spec, kinds, event, out) if out else NOTHING
+        except Exception as error:
+            states[name] = failed(event.ts_us, error)
+        else:
+            yield from good
+
+
+def _initial(detector: Detector[object]) -> object:
+    try:
+        return detector.initial()
+    except Exception as error:
+        return failed(BEGINNING_US, error)
+
+
+def _one_for_each_key(stream: list[tuple[Key, Event]]) -> list[tuple[Key, Event]]:
+    return [(key, the_one(event for _, event in same)) for key, same in groupby(sorted(stream, key=_key), key=_key)]
+
+
+def _key(pair: tuple[Key, Event]) -> Key:
+    return pair[0]

@@ -33,12 +33,15 @@ class UnitSettings:
 class EngineSettings:
     """Settings of an engine: defaults for all units, and exceptions by detector name.
 
-    ``memory_us`` bounds how late an input may come and still be repaired; see ``middleware.progress``.
+    ``memory_us`` bounds how late an input may come and still be repaired; see ``middleware.progress``. ``held_most``
+    bounds how many inputs all units together hold and let wait: where it is reached, final moves on early, and what
+    then comes below it is lost for that reason.
     """
 
     unit: UnitSettings = UnitSettings()
     by_detector: dict[str, UnitSettings] = field(default_factory=dict)
     memory_us: int = 3_000_000
+    held_most: int = 500_000
 
     def of(self, name: str) -> UnitSettings:
         """Settings of the detector called ``name``."""

@@ -2,8 +2,8 @@
 
 Theory of operation
 -------------------
-Inputs come as updates in any order. The unit keeps them sorted by canonical key. The first ``aep`` of them (AEP,
-the already-emitted pointer of paper 000, section 4.1) have been given to the detector; the rest wait.
+Inputs come as updates in any order. The unit keeps them sorted by canonical key. The first ones have been given to
+the detector, up to AEP (the already-emitted pointer of paper 000, section 4.1); the rest wait.
 
 * *Release.* An input goes to the detector when ``ts + alpha*K <= clk`` (000, inequation 1), or when the sources
   have told everything up to its time: then waiting on would be waiting for nothing. Always in order.
@@ -13,60 +13,45 @@ the already-emitted pointer of paper 000, section 4.1) have been given to the de
   restore the state before that place and redo what follows. ``on-demand`` compares: it sends only what differs,
   and stops as soon as state and position agree with what was kept (000, section 4.3.2). ``full`` first withdraws
   everything that was concluded from there on (4.3.1), then emits again. Several such inputs of one push are
-  redone together.
+  redone together. ``auto`` chooses between the two, see ``middleware.retraction``.
+* *K+.* What is emitted before pure buffering would have emitted it says by how much (4.1), also when it is said
+  again: by then less of the slack is left.
 * *Purge.* Below ``final`` nothing can change: those inputs are folded into ``base`` and forgotten.
 
-Never happens: an input below the purged part (the engine turns those away); two inputs with one key.
+Layout: parallel lists. ``_keys`` and ``_events`` hold all inputs, ``_after`` and ``_outputs`` those up to AEP, so that
+AEP is their length. An input that waits costs two references.
+
+Never happens: an input below the purged part (the engine turns those away).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from math import ceil
+from dataclasses import replace
 
-import msgspec
-
+from middleware.account import Counters
 from middleware.consolidation import identity
-from middleware.detector import Detector
+from middleware.detector import NOTHING, Detector
 from middleware.events import Event, Key, Update
+from middleware.isolation import Isolated, Report, mute, silent, the_one
 from middleware.policy import UnitSettings
 from middleware.progress import BEGINNING_US, END_US
+from middleware.retraction import TRIAL_EVERY
 from middleware.slack.protocol import Seen
 
-#: Attributes that come from the detector and the settings, not from what was seen.
-_GIVEN = frozenset({"_detector", "_horizon_us", "_full", "_speculation", "_waits", "_unpacks"})
+#: In place of a state: the input belongs before AEP and was never given to the detector.
+_FRESH = object()
+
+#: What a snapshot tells; the detector is given anew, and what followed from the inputs follows again.
+_TOLD = (
+    "slack", "speculation", "clk_us", "newest_us", "counters", "full",
+    "_settings", "_base", "_keys", "_events", "_doubles", "_backset_us", "_oldest_us", "_oldest", "_unmeasured",
+)  # fmt: skip
 
 
-class Entry(msgspec.Struct, gc=False):
-    """An input in the buffer: the event, the state after it, what it led to, and how premature that was.
-
-    ``fresh``: not yet given to the detector. ``stale``: one before it was removed.
-    """
-
-    event: Event
-    after: object = None
-    outputs: Sequence[Event] = ()
-    k_plus_us: int = 0
-    fresh: bool = True
-    stale: bool = False
-
-
-class Counters:
-    """What a unit has done since it began.
-
-    ``stepped``, ``redone``: inputs given to the detector for the first time, and again. ``late``: inputs that came
-    later than the whole slack, so that pure buffering would have missed their place too. ``retracted``: events
-    taken back.
-    """
-
-    __slots__ = ("late", "redone", "retracted", "stepped")
-
-    def __init__(self) -> None:
-        self.stepped = 0
-        self.late = 0
-        self.redone = 0
-        self.retracted = 0
+#: An event that follows now, and the time of the input it follows from.
+_Said = tuple[int, Event]
 
 
 class OrderingUnit:
@@ -75,64 +60,128 @@ class OrderingUnit:
     Args:
         detector: the fold behind it.
         settings: slack, speculation and retraction.
+        report: told of faults of the detector, and of its inputs.
+
+    Attributes:
+        slack, speculation: policies in force.
+        clk_us: largest event time among the clock's inputs (000, section 3.2).
+        newest_us: largest event time among its own inputs: the clock of a keyed unit.
+        counters: what it has done since it began.
+        full: True if the next repair is a full retraction; the engine moves it where retraction is automatic.
     """
 
-    def __init__(self, detector: Detector[object], settings: UnitSettings) -> None:
-        self._detector = detector
-        self._horizon_us = detector.spec.horizon_us
-        self._full = settings.retraction == "full"
-        self._speculation = settings.speculation
-        self._waits = not detector.spec.speculative
-        # A packet is dated by its first position: what level 1 unpacks from it may be later.
-        self._unpacks = detector.spec.level == 1
+    def __init__(self, detector: Detector[object], settings: UnitSettings, report: Report = silent) -> None:
+        self._fold = Isolated(detector, report)
+        self._report = report
         self.slack = settings.slack()
+        self.speculation = settings.speculation.begin()
         self.clk_us = BEGINNING_US
+        self.newest_us = BEGINNING_US
         self.counters = Counters()
-        self._base: object = detector.initial()
+        self.full = settings.retraction == "full"
+        self._base = self._fold.initial()
         self._keys: list[Key] = []
-        self._entries: list[Entry] = []
-        self._aep = 0
-        self._dirty = 0
-        self._first_dirty: Key | None = None
+        self._events: list[Event] = []
+        self._after: list[object] = []
+        self._outputs: list[Sequence[Event]] = []
+        #: All events under a key that several claim; ``_events`` has the one that counts.
+        self._doubles: dict[Key, list[Event]] = {}
+        self._dirty: set[Key] = set()
         self._gone: list[Event] = []
+        self._backset_us = 0
+        self._oldest_us = END_US
+        self._oldest: Event | None = None
         self._unmeasured: list[tuple[int, Event]] = []
-        self._newest_us = BEGINNING_US
+        self._settings = settings
+        self._take(settings)
+
+    def _take(self, settings: UnitSettings) -> None:
+        self._settings = settings
+        self._auto = settings.retraction == "auto"
+        self._each = self.slack.each
+        # A dense join whose premature output would be redone for every late input always waits the whole slack.
+        self._waits = not self._fold.spec.speculative
+
+    def configure(self, settings: UnitSettings) -> None:
+        """Changes the policies of a running unit; what it holds stays. Takes effect at the next run."""
+        before = self._settings
+        if replace(settings, speculation=before.speculation, retraction=before.retraction) != before:
+            slack = settings.slack()
+            slack.succeed(self.slack.k_us)
+            self.slack = slack
+        if settings.speculation != before.speculation:
+            self.speculation = settings.speculation.begin()
+        if settings.retraction != before.retraction:
+            self.full = settings.retraction == "full"
+        self._take(settings)
+        if not self._each and self._unmeasured:
+            self._oldest_us, self._oldest = min(self._unmeasured, key=lambda pair: pair[0])
+            self._unmeasured.clear()
 
     @property
-    def newest_us(self) -> int:
-        """Largest event time among its own inputs: the clock of a keyed unit."""
-        return self._newest_us
+    def alpha(self) -> float:
+        """Share of the slack that is waited for now."""
+        return 1.0 if self._waits else self.speculation.share
 
     @property
     def waiting(self) -> int:
         """Inputs not yet given to the detector."""
-        return len(self._entries) - self._aep
+        return len(self._keys) - len(self._after)
 
     @property
     def held(self) -> int:
         """Inputs kept for repair."""
-        return self._aep
+        return len(self._after)
+
+    @property
+    def oldest_waiting_us(self) -> int:
+        """Event time of the first input not yet given to the detector; ``END_US`` if none waits."""
+        at = len(self._after)
+        return self._keys[at][0] if at < len(self._keys) else END_US
+
+    @property
+    def delivers_late_us(self) -> int:
+        """How late what is concluded here may come: K, and how far outputs have been dated back (004, III-B)."""
+        return self.slack.k_us + self._backset_us
+
+    @property
+    def snapshots(self) -> int:
+        """States kept for repair: equal references of neighbours are one."""
+        last, count = self._base, 0
+        for state in self._after:
+            count += state is not last
+            last = state
+        return count
+
+    @property
+    def newest_state(self) -> object:
+        """State after the newest released input."""
+        return self._after[-1] if self._after else self._base
+
+    def times_us(self) -> list[int]:
+        """Event times of all inputs held or waiting, ascending."""
+        return [key[0] for key in self._keys]
 
     def offer(self, update: Update, key: Key) -> None:
         """Takes an update of an input; nothing is emitted before :meth:`run`."""
+        event = update.event
         if update.diff < 0:
-            self._remove(update.event, key)
+            self._remove(event, key)
             return
         ts_us = key[0]
-        if ts_us > self._newest_us:
-            self._newest_us = ts_us
+        if ts_us > self.newest_us:
+            self.newest_us = ts_us
         ts_us -= update.k_plus_us
-        unmeasured = self._unmeasured
-        if not unmeasured or self.slack.each:
-            unmeasured.append((ts_us, update.event))
-        elif ts_us < unmeasured[0][0]:
-            unmeasured[0] = (ts_us, update.event)
+        if self._each:
+            self._unmeasured.append((ts_us, event))
+        elif ts_us < self._oldest_us:
+            self._oldest_us, self._oldest = ts_us, event
         keys = self._keys
         if keys and key <= keys[-1]:
-            self._insert(Entry(update.event), key)
+            self._insert(event, key)
         else:
             keys.append(key)
-            self._entries.append(Entry(update.event))
+            self._events.append(event)
 
     def run(self, clk_us: int, progress_us: int, load: float, now_us: int) -> list[Update]:
         """Repairs what is dirty, then releases what is due.
@@ -140,7 +189,7 @@ class OrderingUnit:
         Args:
             clk_us: the unit's clock, the largest event time among its clock kinds.
             progress_us: event time up to which (inclusive) its inputs are complete.
-            load: busy factor known to the engine.
+            load: busy factor of the engine's last span, for units that run alone.
             now_us: arrival time of the push.
 
         Returns:
@@ -149,202 +198,303 @@ class OrderingUnit:
         moved = clk_us > self.clk_us
         if moved:
             self.clk_us = clk_us
-        by_arrival = self.slack.clock == "arrival"
-        if self._unmeasured and (moved or by_arrival):
+        slack = self.slack
+        by_arrival = slack.clock == "arrival"
+        measures = moved or by_arrival
+        if measures and slack.learns == "before":
             self._measure(now_us)
+        clock_us = now_us if by_arrival else self.clk_us
         updates: list[Update] = []
         if self._dirty or self._gone:
-            self._repair(updates)
-        if self._aep < len(self._entries):
-            clock_us = now_us if by_arrival else self.clk_us
+            self._repair(clock_us, updates)
+        if len(self._after) < len(self._keys):
             limit_us = progress_us
             if progress_us < self._keys[-1][0]:
-                alpha = 1.0 if self._waits else self._speculation.alpha(load)
-                limit_us = max(clock_us - ceil(alpha * self.slack.k_us), progress_us)
+                alpha = 1.0 if self._waits else self.speculation.share
+                limit_us = slack.limit_us(clock_us, progress_us, alpha)
             self._release(limit_us, clock_us, updates)
+        if measures and slack.learns == "after":
+            self._measure(now_us)
         return updates
-
-    def _measure(self, now_us: int) -> None:
-        """Tells the slack policy what came since it was told last; premature inputs as if they had waited."""
-        clk_us, measure = self.clk_us, self.slack.measure
-        for ts_us, event in self._unmeasured:
-            measure(Seen(event.ts_us, clk_us - ts_us, now_us, event.source, event.seq))
-        self._unmeasured.clear()
 
     def purge(self, final_us: int) -> None:
         """Forgets released inputs dated before ``final_us``; their effect stays in the base state."""
-        cut = min(bisect_left(self._keys, (final_us,)), self._aep)
+        cut = min(bisect_left(self._keys, (final_us,)), len(self._after))
         if cut:
             assert not self._dirty, "purge before the repair was run"
-            self._base = self._entries[cut - 1].after
-            del self._keys[:cut], self._entries[:cut]
-            self._aep -= cut
+            self._base = self._after[cut - 1]
+            del self._keys[:cut], self._events[:cut], self._after[:cut], self._outputs[:cut]
+            if self._doubles:
+                self._doubles = {key: events for key, events in self._doubles.items() if key[0] >= final_us}
 
-    def _insert(self, entry: Entry, key: Key) -> None:
-        """Takes an input that is not the newest."""
-        at = bisect_left(self._keys, key)
-        assert self._keys[at] != key, f"two inputs with one key {key}"
-        self._keys.insert(at, key)
-        self._entries.insert(at, entry)
-        if at < self._aep:
-            self._aep += 1
-            if key[0] + self.slack.k_us <= self.clk_us:
-                self.counters.late += 1
-            self._mark(key)
-
-    def _remove(self, event: Event, key: Key) -> None:
-        at = bisect_left(self._keys, key)
-        assert self._keys[at : at + 1] == [key], f"withdrawn but never given: {event}"
-        entry = self._entries[at]
-        assert entry.event == event, f"withdrawn {event} but holding {entry.event}"
-        del self._keys[at], self._entries[at]
-        if at >= self._aep:
-            return
-        self._aep -= 1
-        if entry.fresh or entry.stale:
-            self._dirty -= 1
-        self._gone.extend(entry.outputs)
-        # The next input that the detector knows was given the state after the one that goes. Fresh ones between the
-        # two do not tell: they were never given any.
-        while at < self._aep and self._entries[at].fresh:
-            at += 1
-        if at < self._aep and not self._entries[at].stale:
-            self._entries[at].stale = True
-            self._mark(self._keys[at])
-
-    def _mark(self, key: Key) -> None:
-        self._dirty += 1
-        if self._first_dirty is None or key < self._first_dirty:
-            self._first_dirty = key
-
-    def _state_before(self, at: int) -> object:
-        return self._entries[at - 1].after if at else self._base
-
-    def _repair(self, updates: list[Update]) -> None:
-        """Redoes what is dirty and sends the difference, withdrawals first.
-
-        Withdrawals go first because the redone stretch may emit at an earlier input what it used to emit at a
-        later one; a unit above must not hold both.
-        """
-        gone, came = self._gone, []
-        self._gone = []
-        if self._dirty:
-            came = self._redo(gone)
-        self._first_dirty = None
-        if not self._full:
-            gone, came = _differences(gone, came)
-        self.counters.retracted += len(gone)
-        updates.extend(Update(event, -1) for event in gone)
-        updates.extend(came)
-
-    def _redo(self, gone: list[Event]) -> list[Update]:
-        """Runs the detector again from the first dirty input on.
+    def rehearse(self, steps: int) -> tuple[int, bool]:
+        """Gives the last inputs to the detector again, for nothing but to see what it does.
 
         Args:
-            gone: receives what no longer follows from the inputs.
+            steps: how many at most.
 
         Returns:
-            Assertions of what follows now.
-
-        ``kept`` is the state that the next input had been given before: while redoing agrees with it and nothing
-        dirty lies ahead, everything further on stands.
+            How many were given, and whether all led to what they had led to before: if not, it is not pure.
         """
-        assert self._first_dirty is not None
-        came: list[Update] = []
-        at = bisect_left(self._keys, self._first_dirty)
-        state = kept = self._state_before(at)
-        while at < self._aep:
-            entry = self._entries[at]
-            if entry.fresh or entry.stale:
-                self._dirty -= 1
-            before, known = entry.outputs, entry.after
-            state, outputs = self._detector.step(state, entry.event)
-            self.counters.redone += 1
-            if not entry.fresh:
-                kept = known
-            if before or outputs:
-                self._check_dates(entry.event, outputs)
-                gone.extend(before)
-                came.extend(Update(event, 1, entry.k_plus_us) for event in outputs)
-                entry.outputs = outputs
-            entry.after = state
-            entry.fresh = entry.stale = False
-            at += 1
-            if self._full or not (state is kept or state == kept):
-                continue
-            if not self._dirty:
-                break
-            at = self._next_dirty(at)
-            state = kept = self._state_before(at)
-        assert self._dirty == 0, "a dirty input was passed over"
-        return came
+        last = len(self._after)
+        first = max(0, last - steps)
+        pure = True
+        for at in range(first, last):
+            after, outputs = self._fold.step(self._state_before(at), self._events[at])
+            pure = pure and self._fold.same(after, self._after[at]) and self._fold.same(outputs, self._outputs[at])
+        return last - first, pure
 
-    def _next_dirty(self, at: int) -> int:
-        while not (self._entries[at].fresh or self._entries[at].stale):
-            at += 1
-        return at
-
-    def _release(self, limit_us: int, clock_us: int, updates: list[Update]) -> None:
-        entries, keys, step = self._entries, self._keys, self._detector.step
-        at, end = self._aep, len(entries)
-        state = entries[at - 1].after if at else self._base
-        first = at
-        while at < end and keys[at][0] <= limit_us:
-            entry = entries[at]
-            event = entry.event
-            state, outputs = step(state, event)
-            entry.after = state
-            entry.fresh = False
-            if outputs:
-                self._check_dates(event, outputs)
-                entry.outputs = outputs
-                entry.k_plus_us = max(0, event.ts_us + self.slack.k_us - clock_us)
-                for out in outputs:
-                    updates.append(Update(out, 1, entry.k_plus_us))
-            at += 1
-        self._aep = at
-        self.counters.stepped += at - first
-
-    def _check_dates(self, event: Event, outputs: Sequence[Event]) -> None:
-        """A detector that dates beyond its horizon would break the frontier: better to stop than to be wrong."""
-        oldest_us = event.ts_us - self._horizon_us
-        newest_us = END_US if self._unpacks else event.ts_us
-        for out in outputs:
-            assert oldest_us <= out.ts_us <= newest_us, (
-                f"{self._detector.spec.name}: dated {out.kind} at {out.ts_us} on an input of {event.ts_us}; "
-                f"its horizon is {self._horizon_us}"
-            )
+    def compare(self, times: int) -> int:
+        """Compares the last states with their predecessors, for nothing but to see what that costs; says how many."""
+        first = max(1, len(self._after) - times)
+        for at in range(first, len(self._after)):
+            self._fold.same(self._after[at - 1], self._after[at])
+        return max(0, len(self._after) - first)
 
     def state(self) -> dict[str, object]:
-        """All that must survive a restart. Detector and settings are given anew.
+        """All that must survive a restart, but the detector.
 
         Of the inputs kept for repair only the events are told: what followed from them follows again, because a
         detector is pure. That makes a snapshot several times smaller and faster, for some steps at a restart.
         """
         assert not self._dirty, "a unit is snapshot between two runs"
-        told = {name: value for name, value in self.__dict__.items() if name not in _GIVEN}
-        told["_entries"] = [Entry(entry.event, k_plus_us=entry.k_plus_us) for entry in self._entries]
-        return told
+        return {"released": len(self._after)} | {name: getattr(self, name) for name in _TOLD}
 
     def resume(self, state: Mapping[str, object]) -> None:
-        """Goes on from what :meth:`state` gave."""
-        self.__dict__.update(state)
+        """Goes on from what :meth:`state` gave; where the settings given to this unit differ, these count."""
+        given = self._settings
+        for name in _TOLD:
+            setattr(self, name, state[name])
+        self._take(self._settings)
+        self.configure(given)
+        released = state["released"]
+        assert isinstance(released, int)
         known = self._base
-        for entry in self._entries[: self._aep]:
-            known, entry.outputs = self._detector.step(known, entry.event)
-            entry.after = known
-            entry.fresh = False
+        for event in self._events[:released]:
+            known, outputs = self._fold.step(known, event)
+            self._after.append(known)
+            self._outputs.append(outputs)
+
+    def _measure(self, now_us: int) -> None:
+        """Tells the slack policy what came since it was told last; premature inputs as if they had waited."""
+        clk_us, measure = self.clk_us, self.slack.measure
+        if self._oldest is not None:
+            event = self._oldest
+            measure(Seen(event.ts_us, clk_us - self._oldest_us, now_us, event.source, event.seq))
+            self._oldest_us, self._oldest = END_US, None
+        if self._unmeasured:
+            for ts_us, event in self._unmeasured:
+                measure(Seen(event.ts_us, clk_us - ts_us, now_us, event.source, event.seq))
+            self._unmeasured.clear()
+
+    def _insert(self, event: Event, key: Key) -> None:
+        """Takes an input that is not the newest."""
+        keys = self._keys
+        at = bisect_left(keys, key)
+        if keys[at] == key:
+            self._double(event, key, at)
+            return
+        keys.insert(at, key)
+        self._events.insert(at, event)
+        if at < len(self._after):
+            self._after.insert(at, _FRESH)
+            self._outputs.insert(at, NOTHING)
+            self._mark(key)
+            if key[0] + self.slack.k_us <= self.clk_us:
+                self.counters.late += 1
+
+    def _double(self, event: Event, key: Key, at: int) -> None:
+        """Another event claims a key that is taken."""
+        self._report("doubled", f"{event.kind} at {event.ts_us} us from {event.source} {event.seq} {event.id}")
+        self._doubles.setdefault(key, [self._events[at]]).append(event)
+        self._settle_double(key, at)
+
+    def _settle_double(self, key: Key, at: int) -> None:
+        counts = the_one(self._doubles[key])
+        if counts is not self._events[at] and at < len(self._after):
+            self._mark(key)
+        self._events[at] = counts
+        if len(self._doubles[key]) == 1:
+            del self._doubles[key]
+
+    def _remove(self, event: Event, key: Key) -> None:
+        keys = self._keys
+        at = bisect_left(keys, key)
+        if at == len(keys) or keys[at] != key:
+            self._report("unmatched", f"{event.kind} at {event.ts_us} us was withdrawn and is not held")
+            return
+        if key in self._doubles and event in self._doubles[key]:
+            self._doubles[key].remove(event)
+            self._settle_double(key, at)
+            return
+        if self._events[at] is not event and self._events[at] != event:
+            self._report("unmatched", f"{event.kind} at {event.ts_us} us was withdrawn and another is held")
+            return
+        del keys[at], self._events[at]
+        after = self._after
+        if at >= len(after):
+            return
+        self._gone.extend(self._outputs[at])
+        self._dirty.discard(key)
+        del after[at], self._outputs[at]
+        # The next input that the detector knows was given the state after the one that goes. Fresh ones between the
+        # two do not tell: they were never given any.
+        while at < len(after) and after[at] is _FRESH:
+            at += 1
+        if at < len(after):
+            self._mark(keys[at])
+
+    def _mark(self, key: Key) -> None:
+        """The input of ``key``, before AEP, is to be given to the detector again."""
+        self._dirty.add(key)
+        self.counters.disturbed += 1
+
+    def _state_before(self, at: int) -> object:
+        return self._after[at - 1] if at else self._base
+
+    def _repair(self, clock_us: int, updates: list[Update]) -> None:
+        """Redoes what is dirty and sends the difference, withdrawals first.
+
+        Withdrawals go first because the redone stretch may emit at an earlier input what it used to emit at a
+        later one; a unit above must not hold both.
+        """
+        counters = self.counters
+        counters.repairs += 1
+        trial = self._auto and counters.repairs % TRIAL_EVERY == 0
+        full = self.full and not trial
+        gone = self._gone
+        came: list[_Said] = []
+        self._gone = []
+        if self._dirty:
+            first = bisect_left(self._keys, min(self._dirty))
+            if full:
+                self._redo_all(first, gone, came)
+            else:
+                steps = counters.stepped + counters.redone
+                if trial:  # on demand knows what full retraction would have come to: everything from here on
+                    counters.trials += 1
+                    counters.trial_steps_full += len(self._after) - first
+                    counters.trial_sent_full += 2 * sum(map(len, self._outputs[first:]))
+                self._redo(first, gone, came)
+                if trial:
+                    counters.trial_steps += counters.stepped + counters.redone - steps
+        if not full:
+            gone, came = _differences(gone, came)
+            if trial:
+                counters.trial_sent += len(gone) + len(came)
+        counters.retracted += len(gone)
+        counters.repaired += len(came)
+        for event in gone:
+            updates.append(Update(event, -1))
+        slack_us = self.slack.k_us - clock_us
+        for ts_us, event in came:
+            updates.append(Update(event, 1, max(0, ts_us + slack_us)))
+
+    def _redo(self, at: int, gone: list[Event], came: list[_Said]) -> None:
+        """Runs the detector again from the first dirty input on, as far as anything differs.
+
+        Args:
+            at: place of the first dirty input.
+            gone: receives what no longer follows from the inputs.
+            came: receives what follows now.
+
+        ``kept`` is the state that the next input had been given before: while redoing agrees with it and nothing
+        dirty lies ahead, everything further on stands.
+        """
+        keys, events, after, all_outputs = self._keys, self._events, self._after, self._outputs
+        last = len(after)
+        marks = sorted(bisect_left(keys, key) for key in self._dirty)
+        marks.append(last)
+        self._dirty.clear()
+        ahead = iter(marks)
+        mark = next(ahead)
+        fresh = redone = 0
+        state = kept = after[at - 1] if at else self._base
+        fold = self._fold
+        step = fold.stepper(state)
+        while at < last:
+            if at == mark:
+                mark = next(ahead)
+            event = events[at]
+            try:
+                state, outputs = step(state, event)
+                outputs = fold.checked(event, outputs) if outputs else NOTHING
+            except Exception as error:
+                state, outputs, step = fold.raised(event, error), NOTHING, mute
+            known = after[at]
+            if known is _FRESH:
+                fresh += 1
+            else:
+                redone += 1
+                kept = known
+            after[at] = state
+            before = all_outputs[at]
+            if (before or outputs) and not fold.same(before, outputs):
+                gone.extend(before)
+                came.extend((event.ts_us, out) for out in outputs)
+                all_outputs[at] = outputs
+            at += 1
+            if state is kept or fold.same(state, kept):
+                if mark == last:
+                    break
+                at = mark
+                state = kept = after[at - 1]
+                step = fold.stepper(state)
+        self.counters.stepped += fresh
+        self.counters.redone += redone
+
+    def _redo_all(self, at: int, gone: list[Event], came: list[_Said]) -> None:
+        """Runs the detector again over everything from ``at`` on, and takes nothing for granted."""
+        self._dirty.clear()
+        after = self._after
+        fresh = sum(state is _FRESH for state in after[at:])
+        self.counters.stepped += fresh
+        self.counters.redone += len(after) - at - fresh
+        state = self._state_before(at)
+        for index in range(at, len(after)):
+            event = self._events[index]
+            state, outputs = self._fold.step(state, event)
+            gone.extend(self._outputs[index])
+            came.extend((event.ts_us, out) for out in outputs)
+            after[index], self._outputs[index] = state, outputs
+
+    def _release(self, limit_us: int, clock_us: int, updates: list[Update]) -> None:
+        """Gives waiting inputs dated up to ``limit_us`` to the detector."""
+        after, all_outputs = self._after, self._outputs
+        at = len(after)
+        end = bisect_left(self._keys, (limit_us + 1,), at)
+        if at == end:
+            return
+        state = after[at - 1] if at else self._base
+        fold = self._fold
+        step = fold.stepper(state)
+        slack_us = self.slack.k_us - clock_us
+        for event in self._events[at:end]:
+            try:
+                state, outputs = step(state, event)
+                outputs = fold.checked(event, outputs) if outputs else NOTHING
+            except Exception as error:
+                state, outputs, step = fold.raised(event, error), NOTHING, mute
+            after.append(state)
+            all_outputs.append(outputs)
+            if outputs:
+                k_plus_us = max(0, event.ts_us + slack_us)
+                for out in outputs:
+                    updates.append(Update(out, 1, k_plus_us))
+                    if event.ts_us - out.ts_us > self._backset_us:
+                        self._backset_us = event.ts_us - out.ts_us
+        self.counters.stepped += end - at
 
 
-def _differences(gone: list[Event], came: list[Update]) -> tuple[list[Event], list[Update]]:
+def _differences(gone: list[Event], came: list[_Said]) -> tuple[list[Event], list[_Said]]:
     """Both lists less what stands in both: an event that was concluded again has not changed."""
     if not gone or not came:
         return gone, came
     old = {identity(event): event for event in gone}
-    same = {name for u in came if old.get(name := identity(u.event)) == u.event}
+    same = {name for _, event in came if old.get(name := identity(event)) == event}
     if not same:
         return gone, came
     return (
         [event for event in gone if identity(event) not in same],
-        [update for update in came if identity(update.event) not in same],
+        [said for said in came if identity(said[1]) not in same],
     )

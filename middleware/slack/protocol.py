@@ -6,10 +6,15 @@ from a snapshot takes the same decisions.
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Literal, NamedTuple, Protocol
 
 #: What ``ts + alpha*K`` is held against: the unit's clk (K-slack), or the arrival time of the push.
 Clock = Literal["event", "arrival"]
+
+#: Whether the inputs of a run are measured before its releases or after them. Paper 001 does not say, and its
+#: figures need both.
+Learns = Literal["before", "after"]
 
 
 class Seen(NamedTuple):
@@ -36,18 +41,50 @@ class Slack(Protocol):
         k_us: K, or the buffer time of a policy that counts in arrival time.
         clock: see ``Clock``. With ``event`` inputs are measured when the unit's clk moves (004, II-E2), with
             ``arrival`` at the push in which they came.
+        learns: see ``Learns``.
         each: True to be told every input; False if the one with the greatest delay of a run will do, which costs
             less.
     """
 
     k_us: int
     clock: Clock
+    learns: Learns
     each: bool
 
     def measure(self, seen: Seen) -> None:
         """Learns from an input."""
         ...
 
+    def limit_us(self, clock_us: int, progress_us: int, alpha: float) -> int:
+        """Event time up to which (inclusive) waiting inputs are due.
+
+        Args:
+            clock_us: the clock that the policy goes by.
+            progress_us: event time up to which the sources have told everything.
+            alpha: share of the slack to wait (000, inequation 1).
+        """
+        ...
+
+    def announce(self, delay_us: int) -> None:
+        """A unit below will deliver up to ``delay_us`` late from now on (004, II-E2: the pseudo event)."""
+        ...
+
     def succeed(self, k_us: int) -> None:
         """Takes over, in a running unit, from a policy whose K was ``k_us``."""
         ...
+
+
+class Waiting:
+    """What the policies share that wait for K, or for the sources' word if that comes sooner."""
+
+    k_us: int
+
+    def limit_us(self, clock_us: int, progress_us: int, alpha: float) -> int:
+        """What is older than the clock by ``alpha * K``, or told completely: waiting on would be for nothing."""
+        return max(clock_us - ceil(alpha * self.k_us), progress_us)
+
+    def announce(self, delay_us: int) -> None:
+        """What was set, or is measured in arrival time, is not moved by what others wait."""
+
+    def succeed(self, k_us: int) -> None:
+        """What was learned before does not count against what was set."""

@@ -132,8 +132,11 @@ def test_late_input_takes_back_what_it_makes_wrong(mode):
 
 
 def test_pure_buffering_never_retracts_once_the_slack_is_known():
-    stream = [(ts + delay, arrival(raw(kind, ts, kind.lower(), n)))
-              for n in range(40) for kind, ts, delay in (("A", 30 * n, 40), ("C", 30 * n + 7, 0), ("B", 30 * n + 9, 0))]
+    stream = [
+        (ts + delay, arrival(raw(kind, ts, kind.lower(), n)))
+        for n in range(40)
+        for kind, ts, delay in (("A", 30 * n, 40), ("C", 30 * n + 7, 0), ("B", 30 * n + 9, 0))
+    ]
     stream.sort(key=lambda pair: pair[0])
     engine_settings = EngineSettings(UnitSettings(FixedAlpha(1.0), fixed_k_us=100), memory_us=1000)
     updates, engine = run(stream, engine_settings)
@@ -145,8 +148,10 @@ def test_pure_buffering_never_retracts_once_the_slack_is_known():
 
 
 def test_on_demand_stops_behind_a_stateless_detector_and_full_does_not():
-    engines = {m: Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(0.0), m), memory_us=10_000))
-               for m in ("full", "on-demand")}
+    engines = {
+        m: Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(0.0), m), memory_us=10_000))
+        for m in ("full", "on-demand")
+    }
     for engine in engines.values():
         for n in range(50):
             engine.push([arrival(raw("C", 10 * n + 10, "c", n))], 10 * n + 10)

@@ -1,0 +1,108 @@
+"""Figures of the ordering: what each unit has done, what it holds, and what is wrong. Plain data, no I/O."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from middleware.account import total
+from middleware.isolation import Failed, Fault
+from middleware.unit import OrderingUnit
+
+
+@dataclass(frozen=True)
+class DetectorMetrics:
+    """One detector's units together. ``k_us`` and ``alpha`` are the greatest, counts are sums since the beginning.
+
+    Attributes:
+        level: in the hierarchy.
+        units: how many; more than one if keyed.
+        k_us: slack K.
+        alpha: share of it that is waited for.
+        waiting, held: inputs not yet given to the detector, and those kept for repair.
+        snapshots: states kept for repair.
+        snapshot_bytes: size of the newest state, pickled: of several units the greatest.
+        full: whether it now takes back in full.
+        failed: keys of units whose detector has raised, with the error.
+        redo_us: time that redoing has cost, by the measured cost of a step.
+        others: see ``middleware.account.Counters``.
+    """
+
+    level: int
+    units: int
+    k_us: int
+    alpha: float
+    waiting: int
+    held: int
+    snapshots: int
+    snapshot_bytes: int
+    full: bool
+    failed: Mapping[str, str]
+    stepped: int
+    redone: int
+    redo_us: float
+    late: int
+    repairs: int
+    retracted: int
+    repaired: int
+
+
+@dataclass(frozen=True)
+class EngineHealth:
+    """How the ordering is doing, since the beginning; by detector name where a mapping.
+
+    ``faults``: by detector, then by kind of fault, see ``middleware.isolation.Faults.note``. ``failed``: error of
+    each detector with a unit that has failed and, as things stand, will say nothing more.
+    """
+
+    clk_us: int
+    final_us: int
+    slack_us: Mapping[str, int]
+    alpha: Mapping[str, float]
+    waiting: int
+    held: int
+    late: int
+    redone: int
+    retracted: int
+    duplicates: int
+    lost: int
+    busy: float
+    failed: Mapping[str, str]
+    faults: Mapping[str, Mapping[str, Fault]]
+
+
+def failure(state: object) -> str:
+    """Error of a failed state, empty if it has not failed."""
+    return state.error if isinstance(state, Failed) else ""
+
+
+def detector_metrics(level: int, by_key: Mapping[str, OrderingUnit], step_us: float) -> DetectorMetrics:
+    """Figures of a detector's units, at least one.
+
+    Args:
+        level: in the hierarchy.
+        by_key: its units.
+        step_us: what a step costs.
+    """
+    units = list(by_key.values())
+    work = total(unit.counters for unit in units)
+    return DetectorMetrics(
+        level=level,
+        units=len(units),
+        k_us=max(unit.slack.k_us for unit in units),
+        alpha=max(unit.alpha for unit in units),
+        waiting=sum(unit.waiting for unit in units),
+        held=sum(unit.held for unit in units),
+        snapshots=sum(unit.snapshots for unit in units),
+        snapshot_bytes=max(len(pickle.dumps(unit.newest_state)) for unit in units),
+        full=any(unit.full for unit in units),
+        failed={key: error for key, unit in by_key.items() if (error := failure(unit.newest_state))},
+        stepped=work.stepped,
+        redone=work.redone,
+        redo_us=work.redone * step_us,
+        late=sum(unit.counters.late for unit in units),
+        repairs=sum(unit.counters.repairs for unit in units),
+        retracted=sum(unit.counters.retracted for unit in units),
+        repaired=sum(unit.counters.repaired for unit in units),
+    )
