@@ -113,6 +113,26 @@ def score(
     run_score(folder, truth, as_json=as_json)
 
 
+@app.command()
+def detectors(
+    as_json: Annotated[bool, Given("--json", help="An array with an object for each detector.")] = False,
+    graph: Annotated[
+        bool, Given("--graph", help="Who feeds whom: Graphviz text, or a picture with --out x.svg.")
+    ] = False,
+    markdown: Annotated[bool, Given("--markdown", help="The page docs/detectors.md.")] = False,
+    toml: Annotated[bool, Given("--toml", help="A whole settings file with all parameters.")] = False,
+    parameters: Annotated[Path | None, Given(help="Settings file (TOML) to check, and to show the values of.")] = None,
+    out: Annotated[Path | None, Given(help="File to write; default stdout.")] = None,
+) -> None:
+    """Lists the detectors: levels, inputs, outputs, parameters, horizons and sources, and counts them."""
+    from app.detectors_command import FORMS, DetectorsError, run_detectors
+
+    forms = [form for form, asked in zip(FORMS, (as_json, graph, markdown, toml), strict=True) if asked]
+    if len(forms) > 1:
+        raise DetectorsError(f"--{' and --'.join(forms)}: one at a time")
+    run_detectors("".join(forms), parameters, out)
+
+
 @app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def run_tests(
     context: typer.Context,

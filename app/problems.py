@@ -17,10 +17,12 @@ def _problems() -> tuple[type[Exception], ...]:
     # Imported when something went wrong, so that `touchline --help` does not load the house.
     from app.broker import BrokerError
     from app.commits import HostError
+    from app.detectors_command import DetectorsError
     from app.export import ExportError
     from app.hub import HubError
     from app.java import JavaNotFoundError
     from app.live import LiveError
+    from app.parameters import ParametersError
     from app.settings import SettingsError
     from app.state_store import StateError
     from camera.head_server import HeadServerError
@@ -37,4 +39,5 @@ def _problems() -> tuple[type[Exception], ...]:
         BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError, SimulatorError,
         StoreError,
+        DetectorsError, ParametersError,
     )  # fmt: skip

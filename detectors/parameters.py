@@ -74,12 +74,17 @@ class Unit(NamedTuple):
     least: float
     most: float
 
+    @property
+    def span(self) -> str:
+        """The range as people read it."""
+        return f"{self.least:,.10g} to {self.most:,.10g}"
+
 
 class Parameter(NamedTuple):
-    """A parameter: where it stands (``near.enter_m``), its default, its unit and range."""
+    """A parameter: where it stands (``near.enter_m``), its value, its unit and range."""
 
     path: str
-    default: int | float
+    value: int | float
     unit: Unit
 
 
@@ -140,7 +145,7 @@ def all_parameters(tree: Parameters | None = None) -> tuple[Parameter, ...]:
 
 def out_of_order(tree: Parameters) -> list[str]:
     """Pairs of ``ORDERED`` that a tree breaks, as sentences."""
-    values = {p.path: p.default for p in all_parameters(tree)}
+    values = {p.path: p.value for p in all_parameters(tree)}
     return [
         f"{low} = {values[low]} is greater than {high} = {values[high]}"
         for low, high in ORDERED

@@ -1,0 +1,127 @@
+"""The catalogue as data: levels rise, nothing goes round, every kind has a giver, the counts are sums."""
+
+from __future__ import annotations
+
+from graphlib import TopologicalSorter
+
+import msgspec
+import pytest
+
+from detectors.catalogue import LINES, OURS, REFERENCES, Entry, build_detectors, catalogue, count, event_types
+from detectors.inputs import RAW_KINDS, MatchSheet
+from detectors.parameters import ORDERED, Parameters, all_parameters, out_of_order
+from middleware.detector import Spec
+
+ENTRIES = catalogue()
+
+
+def test_a_detector_stands_above_all_that_feed_it():
+    level = {kind: entry.level for entry in ENTRIES for kind in entry.outputs}
+    for entry in ENTRIES:
+        feeding = [level[kind] for kind in entry.inputs if kind not in RAW_KINDS]
+        assert all(below < entry.level or entry.level == below == 1 for below in feeding), entry.kind
+
+
+def test_no_way_leads_round():
+    giver: dict[str, set[str]] = {}
+    for entry in ENTRIES:
+        for kind in entry.outputs:
+            giver.setdefault(kind, set()).add(entry.kind)
+    feeders = {entry.kind: {name for kind in entry.inputs for name in giver.get(kind, ())} for entry in ENTRIES}
+    order = list(TopologicalSorter(feeders).static_order())
+    assert set(order) == {entry.kind for entry in ENTRIES}
+    assert all(kind in giver or kind in RAW_KINDS for entry in ENTRIES for kind in entry.inputs)
+
+
+def test_names_and_numbers_are_used_once():
+    assert len({entry.kind for entry in ENTRIES}) == len(ENTRIES) == len(LINES)
+    assert len({entry.number for entry in ENTRIES}) == len(ENTRIES)
+    assert {entry.number for entry in ENTRIES} >= OURS
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.kind)
+def test_an_entry_says_all_that_there_is_to_say(entry: Entry):
+    assert entry.summary
+    assert entry.source
+    assert entry.inputs
+    assert [t.kind for t in entry.types] == list(entry.outputs)
+    assert entry.number.startswith(f"{entry.level}.")
+    for kind in entry.types:
+        assert len({*kind.variants}) == len(kind.variants)
+        assert len({*kind.team_variants}) == len(kind.team_variants)
+
+
+def test_event_types_are_counted_as_the_hierarchy_counts_them():
+    """A kind; variants; variants per team; both; and variants that are payload."""
+    spec = Spec(
+        "x", "2.1", 2, ("a",), ("b", "c", "d", "e", "f", "g"),
+        variants={"c": ("1", "2", "3"), "e": ("1", "2"), "g": ("1", "2")},
+        team_variants={"d": ("",), "e": ("2",), "f": ("1", "2")},
+        untyped=("f", "g"),
+    )  # fmt: skip
+    assert {t.kind: t.count for t in event_types(spec)} == {"b": 1, "c": 3, "d": 2, "e": 4, "f": 2, "g": 1}
+
+
+def test_rows_of_the_hierarchy_have_the_sizes_that_it_states():
+    """The types column of the hierarchy document, for rows whose outputs are all there."""
+    size = {t.kind: t.count for entry in ENTRIES for t in entry.types}
+    assert size["ball.accel_peak"] == 3
+    assert size["ball.crossed"] == 28
+    assert size["ball.in_goal"] + size["ball.over_bar"] == 4
+    # 50 of the 52 areas (nobody tells on which side the benches are) and 15 per team, entered and left.
+    assert size["area.enter"] + size["area.leave"] == 2 * 50 + 2 * 15 * 2
+    assert size["near"] + size["not_near"] == 16
+    assert size["nearest.changed"] == 3
+    assert size["spot.ball"] + size["spot.taker"] == 10
+    assert size["shot.attempt"] + size["shot.on_target_pred"] + size["shot.off_target_pred"] == 6
+    assert (size["team.possession"], size["out"], size["interception"], size["shot.off"]) == (4, 8, 4, 6)
+    assert (size["restart.corner"], size["restart.free_kick"]) == (4, 6)
+
+
+def test_the_count_is_of_kinds_once_each():
+    size = count(ENTRIES)
+    kinds = {t.kind: t for entry in ENTRIES for t in entry.types}
+    assert size.event_kinds + size.internal_kinds == len(kinds)
+    assert size.event_types == sum(t.count for t in kinds.values() if not t.internal)
+    assert size.detectors == len(ENTRIES)
+    assert count([*ENTRIES, *ENTRIES]).event_types == size.event_types
+
+
+def test_the_references_need_every_line():
+    names = {d.spec.name for quality in REFERENCES for d in build_detectors(MatchSheet(quality=quality))}
+    assert names == {entry.kind for entry in ENTRIES}
+
+
+def test_every_parameter_is_used_and_within_its_range():
+    used = {p.path for entry in ENTRIES for p in entry.parameters}
+    assert used == {p.path for p in all_parameters()}
+    for p in all_parameters():
+        assert p.unit.least <= p.value <= p.unit.most, p
+        assert type(p.value) in (int, float), p
+    assert out_of_order(Parameters()) == []
+    assert {path for pair in ORDERED for path in pair} <= used
+
+
+def _changed(group: str, name: str, value: float) -> Parameters:
+    inner = msgspec.structs.replace(getattr(Parameters(), group), **{name: value})
+    return msgspec.structs.replace(Parameters(), **{group: inner})
+
+
+@pytest.mark.parametrize("quality", REFERENCES, ids=["radio", "framed"])
+def test_a_parameter_reaches_every_detector_of_its_group(quality):
+    """Each numeric parameter is changed in turn; the specs that show it must show the new value."""
+    sheet = MatchSheet(quality=quality)
+    for line in LINES:
+        if not line.wanted(quality):
+            continue
+        spec = line.make(sheet, Parameters()).spec
+        for group in line.groups:
+            for field in msgspec.structs.fields(getattr(Parameters(), group)):
+                value = getattr(getattr(Parameters(), group), field.name)
+                if isinstance(value, msgspec.Struct):
+                    continue
+                other = value * 0.5 if isinstance(value, float) else value + 1
+                changed = line.make(sheet, _changed(group, field.name, other)).spec
+                shown = {k: v for k, v in changed.parameters.items() if k.rpartition(".")[2] == field.name}
+                assert other in shown.values() or not shown, f"{spec.name} does not take {group}.{field.name}"
+                assert changed.outputs == spec.outputs
