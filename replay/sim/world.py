@@ -112,7 +112,8 @@ class Stretch:
         persons: (T, PERSONS, COLUMNS); who is not there (not in the squad) is NaN throughout.
         contacts: those between the first and the last tick, and earlier ones whose ``hold_s`` lasts into that time, in
             order of time.
-        balls: (BALLS, n, 3) centres of all balls at every step of ``STEP_S`` in ``[begin_s, end_s)``.
+        balls: (BALLS, n, 3) centres of all balls at every step of ``STEP_S`` in ``[begin_s, end_s)``; NaN throughout
+            for one that is not there.
         ball_velocity: (n, 3) velocity of the ball in play at the same steps, m/s; ``active`` which ball that is, by
             step (index into ``BALLS``).
     """
@@ -147,3 +148,8 @@ def object_id(person: int) -> str:
     if person >= 2 * SQUAD:
         return f"referee_{person - 2 * SQUAD + 1}"
     return f"{team_of_row(person)}_{person % SQUAD + 1}"
+
+
+#: Object id of every row of a match that is played here. A match of another source keeps its own ids: it gives such a
+#: table beside its stretches, empty where a row is nobody's.
+NAMES = tuple(object_id(person) for person in range(PERSONS))
