@@ -114,6 +114,8 @@ def _paired(truth: Truth, kind: str, truths: Sequence[Mark], finds: Sequence[Mar
     true_us, found_us = _times(truths), _times(finds)
     rows, cols = within(true_us, found_us, rule.window_us)
     agree = _agree(truths, finds, (rows, cols), by_player=rule.by_player)
+    if rule.by_place:
+        agree &= _same_place(truths, finds, (rows, cols))
     rows, cols = rows[agree], cols[agree]
     return assign((rows, cols), np.abs(true_us[rows] - found_us[cols]), len(truths), len(finds))
 
@@ -126,6 +128,14 @@ def _agree(truths: Sequence[Mark], finds: Sequence[Mark], pairs: Pairs, *, by_pl
     if not by_player:
         return same_team
     return np.where(player == "", same_team, player == _names(finds, "player")[cols]).astype(bool)
+
+
+def _same_place(truths: Sequence[Mark], finds: Sequence[Mark], pairs: Pairs) -> Bools:
+    """Of each pair, whether it is one player's, or nobody's, and names one place; centroids name no limb."""
+    rows, cols = pairs
+    true, found = _names(truths, "variant")[rows], _names(finds, "variant")[cols]
+    one = _names(truths, "player")[rows] == _names(finds, "player")[cols]
+    return one & ((true == found) | (true == "") | (found == ""))
 
 
 def _taken_for(truth: Truth, judged: Sequence[Judged]) -> dict[str, Counter[str]]:

@@ -24,9 +24,6 @@ from replay.scoring.truth import Flags, Mark, ScoreError, Truth, true_marks
 #: Columns of a truth in the form of ``touchline events`` that are needed.
 COLUMNS = ("id", "kind", "variant", "ts_us", "team", "player", "detail")
 
-#: Columns of instants and their microseconds; one of them.
-_TIMES_US = {"ts_us": 1, "t_us": 1, "t_ms": 1_000, "t_s": 1_000_000, "t": 1_000_000}
-
 FRAMES = "frames.parquet"
 #: Key in the metadata of a truth's schema: a JSON list of all kinds that it speaks of.
 KINDS_KEY = b"kinds"
@@ -127,14 +124,14 @@ def _annotated_flags(annotation: Annotation, clock: Clock, marks: list[Mark]) ->
 
 
 def _flags(path: Path) -> Flags:
-    """Flags of instants: a time, ``in_play`` and ``team``."""
-    table = _table(path, ("in_play", "team"))
-    time = next((name for name in _TIMES_US if name in table.column_names), None)
-    if time is None:
-        raise ScoreError(f"{path}: no column of times: one of {', '.join(_TIMES_US)}")
-    ts_us = np.rint(table[time].to_numpy().astype(np.float64) * _TIMES_US[time]).astype(np.int64)
+    """Flags of instants: ``ts_us``, ``in_play`` and ``team``."""
+    table = _table(path, ("ts_us", "in_play", "team"))
+    try:
+        ts_us = table["ts_us"].cast(pa.int64()).to_numpy()
+        in_play = np.asarray(table["in_play"].cast(pa.bool_()).to_numpy())
+    except pa.ArrowException as error:
+        raise ScoreError(f"{path}: not flags of frames: {error}") from error
     order = np.argsort(ts_us, kind="stable")
-    in_play = np.asarray(table["in_play"].cast(pa.bool_()).to_numpy())
     team = np.array([name or "" for name in table["team"].to_pylist()], dtype=object)
     return Flags(ts_us[order], in_play[order], team[order])
 

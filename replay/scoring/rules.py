@@ -13,10 +13,15 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """Window in microseconds (inclusive, to either side), and whether the player must agree where truth names one."""
+    """How a truth and a find of one kind may pair.
+
+    ``window_us``: inclusive, to either side. ``by_player``: the player must agree where truth names one, not only the
+    team. ``by_place``: player and variant must be the very same, as the variant says what was entered, crossed or near.
+    """
 
     window_us: int
     by_player: bool
+    by_place: bool = False
 
 
 #: Milliseconds by kind or beginning of a kind; the longest that fits counts.
@@ -44,6 +49,9 @@ WINDOWS_MS: Mapping[str, int] = {
 #: Kinds that are a team's: who of it took the throw-in or stood nearest is told apart, not asked for.
 BY_TEAM = ("out", "play.", "team.possession", "restart.", "goal.", "period.")
 
+#: Kinds whose variant is a place, a line or a limb: another one is another event, not a mistaken one.
+BY_PLACE = ("area.", "ball.crossed", "goal_ring", "near", "not_near", "nearest.changed", "spot.")
+
 #: Kinds that are dated when they are known, and say in which detail when they happened.
 OCCURRED: Mapping[str, str] = {
     "out": "since_us",
@@ -67,10 +75,10 @@ def rule_of(kind: str) -> Rule:
     """Window and agreement of a kind.
 
     >>> rule_of("restart.corner"), rule_of("pass.attempt")
-    (Rule(window_us=1000000, by_player=False), Rule(window_us=500000, by_player=True))
+    (Rule(window_us=1000000, by_player=False, by_place=False), Rule(window_us=500000, by_player=True, by_place=False))
     """
     prefix = max((p for p in WINDOWS_MS if kind.startswith(p)), key=len)
-    return Rule(WINDOWS_MS[prefix] * 1_000, not kind.startswith(BY_TEAM))
+    return Rule(WINDOWS_MS[prefix] * 1_000, not kind.startswith(BY_TEAM), kind.startswith(BY_PLACE))
 
 
 def family_of(kind: str) -> str:

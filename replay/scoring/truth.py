@@ -82,7 +82,7 @@ class Truth:
         """Window and agreement of a kind under this truth."""
         rule = rule_of(kind)
         window_us = self.windows_us.get(kind, max(rule.window_us, self.tolerance_us))
-        return Rule(window_us, rule.by_player)
+        return rule._replace(window_us=window_us)
 
     def find(self, record: EventRecord) -> Mark:
         """A find as a mark, under this truth's name of its kind and dated as the truth dates it."""

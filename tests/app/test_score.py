@@ -53,7 +53,9 @@ def truth(tmp_path) -> Path:
     (tmp_path / "true").mkdir()
     with (tmp_path / "true" / "truth.parquet").open("wb") as file:
         export_events(consolidated_events(store(tmp_path / "true_store", EVENTS)), "parquet", file)
-    frames = pa.table({"t_ms": range(0, 12_000, 1000), "in_play": [True] * 6 + [False] * 6, "team": ["home"] * 12})
+    frames = pa.table(
+        {"ts_us": range(0, 12_000_000, 1_000_000), "in_play": [True] * 6 + [False] * 6, "team": ["home"] * 12}
+    )
     pq.write_table(frames, tmp_path / "true" / "frames.parquet")
     return tmp_path / "true" / "truth.parquet"
 

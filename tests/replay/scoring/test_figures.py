@@ -177,3 +177,18 @@ def test_a_team_has_the_ball_until_the_other_gets_it_on_frames_in_play():
 def test_without_any_word_about_it_play_is_live():
     flags = Flags(np.arange(2), np.array([True, False]), np.array(["", ""], dtype=object))
     assert score(Truth("t", (), frozenset(), flags=flags), []).frames["in_play"].agreement == 0.5
+
+
+def test_an_area_is_entered_by_the_very_same_and_is_the_very_same():
+    ball = Mark(SECOND_US, "area.enter", "left half")
+    truth = Truth("t", (ball,), frozenset(("area.enter",)))
+    by_player = found("area.enter", 1, "home_1", "left half")
+    elsewhere = msgspec.structs.replace(by_player, team="", player="", variant="middle third")
+    assert score(truth, [by_player, elsewhere]).kinds["area.enter"].tp == 0
+    assert score(truth, [msgspec.structs.replace(by_player, team="", player="")]).kinds["area.enter"].tp == 1
+
+
+def test_who_is_near_without_limbs_may_be_near_with_any():
+    truth = Truth("t", (Mark(SECOND_US, "near", "left_foot", "home", "home_1"),), frozenset(("near",)))
+    assert score(truth, [found("near", 1, "home_1")]).kinds["near"].tp == 1
+    assert score(truth, [found("near", 1, "home_1", "right_foot")]).kinds["near"].tp == 0

@@ -50,13 +50,11 @@ def test_a_truth_like_events_speaks_of_its_kinds_and_of_those_that_it_lists(tmp_
     assert truth.flags is None
 
 
-@pytest.mark.parametrize(("column", "unit"), [("ts_us", 1), ("t_ms", 1_000), ("t", 1_000_000)])
-def test_flags_of_frames_lie_beside_it(tmp_path, column, unit):
-    times = pa.array([4.0, 2.0]) if column == "t" else pa.array([4, 2])
-    table = pa.table({column: times, "in_play": [True, False], "team": ["home", None]})
+def test_flags_of_frames_lie_beside_it(tmp_path):
+    table = pa.table({"ts_us": [4, 2], "in_play": [True, False], "team": ["home", None]})
     pq.write_table(table, tmp_path / "frames.parquet")
     flags = read_truth(write(tmp_path, ROWS), SHEET).flags
-    assert flags.ts_us.tolist() == [2 * unit, 4 * unit]
+    assert flags.ts_us.tolist() == [2, 4]
     assert (flags.in_play.tolist(), flags.team.tolist()) == ([False, True], ["", "home"])
 
 
@@ -84,9 +82,13 @@ def test_what_cannot_be_read_is_named(tmp_path):
             read_truth(tmp_path / name, SHEET)
 
 
-def test_frames_without_a_time_are_refused(tmp_path):
-    pq.write_table(pa.table({"in_play": [True], "team": ["home"]}), tmp_path / "frames.parquet")
-    with pytest.raises(ScoreError, match=r"frames\.parquet: no column of times"):
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [({"in_play": [True]}, "column ts_us is missing"), ({"in_play": ["x"], "ts_us": [1]}, "not flags of frames")],
+)
+def test_frames_without_a_time_or_with_other_things_are_refused(tmp_path, columns, said):
+    pq.write_table(pa.table({**columns, "team": ["home"]}), tmp_path / "frames.parquet")
+    with pytest.raises(ScoreError, match=rf"frames\.parquet: {said}"):
         read_truth(write(tmp_path, ROWS), SHEET)
 
 
