@@ -66,8 +66,8 @@ class BodyTruth:
         self._areas = (player_areas(pitch), ball_areas(pitch))
         self._tables = tuple(_table(areas) for areas in self._areas)
         self._inside = [np.full((count, len(a)), -1.0) for count, a in zip((PLAYERS, 1), self._areas, strict=True)]
-        self._classes = np.tile([-1.0, -1.0, 0.0, 0.0], (PLAYERS, 1))
-        self._runs = {name: np.full((PLAYERS, 2), np.nan) for name in ("sprint", "jump", *_efforts())}
+        self._classes = np.tile([-1.0, -1.0, *([math.nan] * 6)], (PLAYERS, 1))
+        self._runs = {name: np.full((PLAYERS, 4), np.nan) for name in ("sprint", "jump", *_efforts())}
         self._zone = np.full((PLAYERS, 2), np.nan)
         self._near: dict[tuple[int, str], bool] = {}
         self._nearest = np.full((3, 3), -1.0)
@@ -91,36 +91,29 @@ class BodyTruth:
 
     def _running(self, stretch: Stretch, rows: Floats, part: tuple[int, int], begin_s: float, lines: Lines) -> None:
         speed = np.hypot(rows[:, :, Col.VX], rows[:, :, Col.VY])
-        found = np.empty((len(rows) * PLAYERS, _FOUND))
-        count = _classify(speed, begin_s, INTENSITIES_M_S, self._classes, found)
-        for t_s, person, value in found[:count].tolist():
-            lines.add("run.intensity", t_s, int(person), _at(stretch, t_s, int(person)), INTENSITIES[int(value)])
-        self._held("sprint", speed, 24.0 / 3.6, HELD_S, stretch, begin_s, ("sprint.start", "sprint.end", ""), lines)
-        jump = ("jump.take_off", "jump.land", "")
-        self._held("jump", rows[:, :, Col.RISE], JUMP_M, JUMP_S, stretch, begin_s, jump, lines)
+        places = np.ascontiguousarray(rows[:, :, [Col.X, Col.Y]])
+        found = np.empty((len(rows) * PLAYERS, _FOUND + 2))
+        count = _classify(speed, places, begin_s, INTENSITIES_M_S, self._classes, found)
+        for t_s, person, value, x, y in found[:count].tolist():
+            lines.add("run.intensity", t_s, int(person), (x, y, math.nan), INTENSITIES[int(value)])
+        held = places, begin_s, lines
+        self._held("sprint", speed, 24.0 / 3.6, HELD_S, ("sprint.start", "sprint.end", ""), *held)
+        self._held("jump", rows[:, :, Col.RISE], JUMP_M, JUMP_S, ("jump.take_off", "jump.land", ""), *held)
         gain = _gains(stretch.persons[:, :PLAYERS], part)
         for name, (kind, sign, least) in _efforts().items():
-            names = (kind, "", f"{least:g} m/s2")
-            self._held(name, sign * gain, least, EFFORT_S, stretch, begin_s, names, lines)
+            self._held(name, sign * gain, least, EFFORT_S, (kind, "", f"{least:g} m/s2"), *held)
 
     def _held(
-        self,
-        name: str,
-        values: Floats,
-        least: float,
-        hold_s: float,
-        stretch: Stretch,
-        begin_s: float,
-        kinds: tuple[str, str, str],
-        lines: Lines,
-    ) -> None:
-        """Tells the beginning, and if it has a name the end, of what is held for long enough."""
-        found = np.empty((2 * len(values) * PLAYERS, _FOUND))
-        count = _hold(values, least, hold_s, begin_s, self._runs[name], found)
-        for t_s, person, is_end in found[:count].tolist():
+        self, name: str, values: Floats, least: float, hold_s: float, kinds: tuple[str, str, str],
+        places: Floats, begin_s: float, lines: Lines,
+    ) -> None:  # fmt: skip
+        """Tells the beginning, and if it has a name the end, of what is held for long enough; and its variant."""
+        found = np.empty((2 * len(values) * PLAYERS, _FOUND + 2))
+        count = _hold(values, places, least, hold_s, begin_s, self._runs[name], found)
+        for t_s, person, is_end, x, y in found[:count].tolist():
             kind = kinds[int(is_end)]
             if kind:
-                lines.add(kind, t_s, int(person), _at(stretch, t_s, int(person)), kinds[2])
+                lines.add(kind, t_s, int(person), (x, y, math.nan), kinds[2])
 
     # -- areas -----------------------------------------------------------------------------------------------
 
@@ -223,15 +216,6 @@ def _gains(persons: Floats, part: tuple[int, int]) -> Floats:
     return out
 
 
-def _at(stretch: Stretch, t_s: float, person: int) -> Vector:
-    """Place of a person at the nearest tick that a stretch knows; unknown if it begins later."""
-    tick = round((t_s - float(stretch.ticks_s[0])) / TICK_S)
-    if not 0 <= tick < len(stretch.ticks_s):
-        return NOWHERE
-    x, y = stretch.persons[tick, person, [Col.X, Col.Y]].tolist()
-    return x, y, math.nan
-
-
 def _vector(place: Floats) -> Vector:
     x, y, z = place.tolist()
     return x, y, z
@@ -244,8 +228,14 @@ def _table(areas: tuple[Area, ...]) -> Floats:
 
 
 @njit(cache=True)
-def _classify(speed: Floats, begin_s: float, bounds: Floats, s: Floats, found: Floats) -> int:
-    """3.1. State of a person: class told, class now, its beginning, end of the class told."""
+def _put(found: Floats, count: int, t: float, person: int, value: float, x: float, y: float) -> int:
+    found[count, 0], found[count, 1], found[count, 2], found[count, 3], found[count, 4] = t, person, value, x, y
+    return count + 1
+
+
+@njit(cache=True)
+def _classify(speed: Floats, places: Floats, begin_s: float, bounds: Floats, s: Floats, found: Floats) -> int:
+    """3.1. State of a person: class told, class now; of the class now and of the end of the class told when, where."""
     count = 0
     for p in range(speed.shape[1]):
         for i in range(len(speed)):
@@ -254,36 +244,35 @@ def _classify(speed: Floats, begin_s: float, bounds: Floats, s: Floats, found: F
             t = begin_s + i * TICK_S
             now = np.float64(np.sum(speed[i, p] >= bounds))
             if now != s[p, 1]:
-                if s[p, 1] == s[p, 0] and s[p, 3] <= 0.0:
-                    s[p, 3] = t
-                s[p, 1], s[p, 2] = now, t
+                s[p, 2], s[p, 3], s[p, 4] = t, places[i, p, 0], places[i, p, 1]
+                if s[p, 1] == s[p, 0] and math.isnan(s[p, 5]):
+                    s[p, 5:8] = s[p, 2:5]
+                s[p, 1] = now
             if t - s[p, 2] < HELD_S - 1e-9:
                 continue
             if now != s[p, 0]:
-                found[count, 0], found[count, 1], found[count, 2] = s[p, 3] if s[p, 0] >= 0 else s[p, 2], p, now
-                count += 1
-            s[p, 0], s[p, 3] = now, 0.0
+                k = 5 if s[p, 0] >= 0 else 2
+                count = _put(found, count, s[p, k], p, now, s[p, k + 1], s[p, k + 2])
+            s[p, 0], s[p, 5] = now, math.nan
     return count
 
 
 @njit(cache=True)
-def _hold(values: Floats, least: float, hold_s: float, begin_s: float, s: Floats, found: Floats) -> int:
-    """What is at least so much for so long. State of a person: since when it is (NaN: not), and whether told."""
+def _hold(values: Floats, places: Floats, least: float, hold_s: float, begin_s: float, s: Floats, found: Floats) -> int:
+    """What is at least so much for so long. State of a person: since when it is (NaN: not), whether told, where."""
     count = 0
     for p in range(values.shape[1]):
         for i in range(len(values)):
             t = begin_s + i * TICK_S
             if values[i, p] >= least:
                 if math.isnan(s[p, 0]):
-                    s[p, 0], s[p, 1] = t, 0.0
+                    s[p, 0], s[p, 1], s[p, 2], s[p, 3] = t, 0.0, places[i, p, 0], places[i, p, 1]
                 if s[p, 1] == 0.0 and t - s[p, 0] >= hold_s - 1e-9:
                     s[p, 1] = 1.0
-                    found[count, 0], found[count, 1], found[count, 2] = s[p, 0], p, 0.0
-                    count += 1
+                    count = _put(found, count, s[p, 0], p, 0.0, s[p, 2], s[p, 3])
             elif not math.isnan(s[p, 0]):
                 if s[p, 1] == 1.0:
-                    found[count, 0], found[count, 1], found[count, 2] = t, p, 1.0
-                    count += 1
+                    count = _put(found, count, t, p, 1.0, places[i, p, 0], places[i, p, 1])
                 s[p, 0] = math.nan
     return count
 
