@@ -141,7 +141,8 @@ class BodyTruth:
         found = np.empty((2 * away.size, _FOUND))
         count = _cross(away, ZONE_M, ZONE_LEAVE_M, begin_s, self._zone, found)
         for t_s, person, leaves in found[:count].tolist():
-            tick = min(max(round((t_s - begin_s) / TICK_S), 0), len(ball) - 1)
+            # The place is the tick's by which it was known, the instant lies between it and the one before.
+            tick = max(math.ceil((t_s - begin_s) / TICK_S - 1e-6), 0)
             lines.add("pz.leave" if leaves else "pz.enter", t_s, int(person), _vector(ball[tick]))
         for group, columns in enumerate((slice(0, PLAYERS), slice(0, SQUAD), slice(SQUAD, PLAYERS))):
             count = _challenge(away[:, columns], begin_s, self._nearest[group], found)

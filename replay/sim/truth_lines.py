@@ -103,7 +103,7 @@ class Lines:
             )
 
     def table(self, levels: Mapping[str, int]) -> pa.Table:
-        """All lines in the columns of ``touchline events``, by time, level, kind and order of writing.
+        """All lines in the columns of ``touchline events``, by time, level, kind, person, variant, order of writing.
 
         Args:
             levels: level of each kind in the hierarchy; 0 for kinds that are not named.
@@ -112,7 +112,10 @@ class Lines:
         times_us = np.array(self._times_us, np.int64)
         names = {kind: rank for rank, kind in enumerate(sorted(set(self._kinds)))}
         rank = np.array([names[kind] for kind in self._kinds], np.int64)
-        order = np.lexsort((np.arange(len(self)), rank, level, times_us))
+        persons = np.array(self._persons, np.int64)
+        variants = {name: rank for rank, name in enumerate(sorted(set(self._variants)))}
+        variant = np.array([variants[name] for name in self._variants], np.int64)
+        order = np.lexsort((np.arange(len(self)), variant, persons, rank, level, times_us))
         number = np.empty(len(self), np.int64)
         number[order] = np.arange(len(self))
         places = np.array(self._places, np.float64).reshape(len(self), 3)[order].round(4)
