@@ -15,7 +15,7 @@ import msgspec
 
 from app.commits import Committer
 from app.hub import Hub
-from app.pace import Pace, Waiter, wall_us
+from app.pace import NEVER_US, Pace, Waiter, wall_us
 from app.spark_stage import load_pipeline
 from app.state_store import StateStore
 from detectors.lane import LaneMessage
@@ -34,7 +34,7 @@ class InProcessConfig(msgspec.Struct, frozen=True):
     speed: float
     window_us: int
     start_us: int
-    stop_us: int
+    stop_us: int = NEVER_US
     batch_id: int = 0
 
 
@@ -56,13 +56,20 @@ class InProcessHost:
         pace = Pace(config.speed, config.start_us, wall_us())
         waiter = Waiter(stop.is_set)
         batch_id, start_us = config.batch_id, config.start_us
-        while start_us < config.stop_us and not waiter.stopped:
-            end_us = min(start_us + config.window_us, config.stop_us)
-            end_us = self._window(self._capture.payloads(start_us, end_us), end_us, pace, waiter)
-            if end_us >= self._capture.end_us:
+        while start_us < self._stop_us() and not waiter.stopped:
+            until_us = min(start_us + config.window_us, self._stop_us())
+            end_us = self._window(self._capture.payloads(start_us, until_us), until_us, pace, waiter)
+            # Asked after a whole window only: the answer may have to be waited for.
+            if end_us == until_us and not self._capture.goes_on_after(end_us):
+                end_us = self._capture.end_us
                 self._publish(self._pipeline.finish())
             self._commit(batch_id, start_us, end_us)
             batch_id, start_us = batch_id + 1, end_us
+
+    def _stop_us(self) -> int:
+        """Where the run ends, as far as that is known: a capture that still grows has no end yet."""
+        capture, stop_us = self._capture, self._config.stop_us
+        return min(stop_us, capture.end_us) if capture.is_finished else stop_us
 
     def _window(self, blocks: Iterator[tuple[int, bytes]], end_us: int, pace: Pace, waiter: Waiter) -> int:
         """Works on blocks as they are due; returns the offset up to which it did: all, or up to a stop."""

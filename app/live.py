@@ -59,7 +59,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         with _stopped_by_signals(stop, console), _progress(feed, match, console):
             host.run(stop)
         took_s = time.monotonic() - began_s
-        ended = match.offset_us() >= match.capture.end_us
+        ended = match.has_ended()
         if ended and match.offset_us() > began_us and not feed.wait_ended(10):
             raise LiveError("the last message of the match did not reach the hub")
     summary = summarize(
@@ -83,8 +83,8 @@ def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
     options = PipelineOptions(alpha=settings.alpha, retraction=settings.retraction)
     if settings.engine == "inprocess":
         config = InProcessConfig(
-            PIPELINE, options, match.folder / "states", settings.pace, settings.window_us,
-            match.offset_us(), match.stop_us, match.next_batch(),
+            PIPELINE, options, match.folder / "states", settings.pace, settings.window_us, match.offset_us(),
+            batch_id=match.next_batch(),
         )  # fmt: skip
         yield InProcessHost(match.capture, config, hub, match)
     else:
@@ -104,9 +104,7 @@ def _spark_host(settings: LiveSettings, match: Match, hub: Hub, options: Pipelin
             capture.sheet, options, PIPELINE, str(match.folder / "states"), capture.begin_us, hub.address
         )
         source = "sim" if settings.source == "sim" else "tracking"
-        config = HostConfig(
-            source, capture.path, folder, stage, settings.pace, settings.window_us, match.stop_us
-        )
+        config = HostConfig(source, capture.path, folder, stage, settings.pace, settings.window_us)
         host = SparkHost(session, config, match)
         host.warm_up(_warming(stage, capture.path))
         yield host
@@ -127,9 +125,7 @@ def _show_page(settings: LiveSettings, feed: MatchFeed, beside: ExitStack, conso
     console.print(f"Live page: {server.url}")
 
 
-def _camera(
-    settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitStack
-) -> Callable[[], Any] | None:
+def _camera(settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitStack) -> Callable[[], Any] | None:
     """Starts the camera; returns where its figures are to be had. None without one."""
     if not settings.has_camera:
         return None
@@ -164,14 +160,16 @@ def _progress(feed: MatchFeed, match: Match, console: Console) -> Iterator[None]
         yield
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
-    begin_us, over = match.capture.begin_us, threading.Event()
+    capture, over = match.capture, threading.Event()
+    begin_us = capture.begin_us
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("Playing", total=(match.stop_us - begin_us) / 1e6, said="")
+        task = bar.add_task("Playing", total=None, said="")
 
         def look() -> None:
             while not over.wait(0.5):
                 said = f"{feed.events_since(0)[0]} updates"
-                bar.update(task, completed=max(0.0, (feed.now_us() - begin_us) / 1e6), said=said)
+                total = (capture.end_us - begin_us) / 1e6 if capture.is_finished else None
+                bar.update(task, total=total, completed=max(0.0, (feed.now_us() - begin_us) / 1e6), said=said)
 
         looking = threading.Thread(target=look, daemon=True)
         looking.start()

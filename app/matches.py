@@ -1,8 +1,9 @@
 """The folder of a live match: the match store, and what a later run needs to go on in it.
 
 Beside the store's own files it holds ``capture/`` (what arrived, packet by packet), ``states/`` (engine states at
-offsets) and ``spark/`` (Spark's checkpoint and log). All of it is made before the first block is played, so a run
-that is interrupted at any time after that can be gone on with from the folder alone.
+offsets) and ``spark/`` (Spark's checkpoint and log). A tracking file's capture is made before the first block is
+played. A simulated match is played while a process beside it makes the rest of its capture; ``run.json`` says of what,
+so that a later run makes the same rest again. A capture that is a source itself is linked to, not copied.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -28,7 +29,8 @@ from app.settings import LiveSettings
 from detectors.lane import EventRecord, UpdateRecord
 from replay.capture import Capture
 from replay.checks import Rejected
-from replay.sources import prepare_capture
+from replay.producer import Producer, tell_played
+from replay.sources import is_capture, is_produced, prepare_capture
 from replay.store import Commit, MatchStore, StoreError, quarantine_table, read_commits, updates_log
 
 CAPTURE = "capture"
@@ -39,7 +41,7 @@ class Match:
     """An opened folder: the capture to play, and the store to commit to."""
 
     def __init__(self, store: MatchStore, capture: Capture) -> None:
-        self.folder, self.capture, self.stop_us = store.path, capture, capture.end_us
+        self.folder, self.capture = store.path, capture
         self._store = store
         commits = read_commits(store.path)
         self._camera_batch = 1 + max((c.batch for c in commits if c.series == CAMERA_SERIES), default=-1)
@@ -53,6 +55,8 @@ class Match:
             tables["quarantine"] = self._with_unreadable(tables.get("quarantine"))
         self._store.commit(batch_id, tables, meta)
         self._last = _newest(self._store.path)
+        if not self.capture.is_finished:
+            tell_played(self.capture.path, self.offset_us())
 
     def append_camera(self, table: pa.Table) -> None:
         """Commits rows of the camera, in a series of their own."""
@@ -62,6 +66,10 @@ class Match:
     def offset_us(self) -> int:
         """Arrival time up to which everything is committed."""
         return self._last.meta.end_offset_us if self._last else self.capture.begin_us
+
+    def has_ended(self) -> bool:
+        """Whether everything of a finished capture is committed."""
+        return self.capture.is_finished and self.offset_us() >= self.capture.end_us
 
     def next_batch(self) -> int:
         """Number of the first batch that is not committed."""
@@ -101,46 +109,76 @@ def open_match(settings: LiveSettings, console: Console) -> Iterator[Match]:
         TrackingError, ChannelError, SimulatorError, CaptureError: the source cannot be used.
     """
     folder = settings.store
-    if folder is not None and (folder / "run.json").is_file():
-        store, capture = MatchStore.open(folder), Capture.open(folder / CAPTURE)
-    else:
-        store, capture = _make(settings, console)
-    with _alone(store.path):
+    with ExitStack() as beside:
+        if folder is not None and (folder / "run.json").is_file():
+            store = MatchStore.open(folder)
+            beside.enter_context(_alone(store.path))
+            capture = Capture.open(folder / CAPTURE)
+            if is_produced(settings.source, settings.rate) and not capture.is_finished:
+                request = {**_request(settings), "resume": True}
+                capture = beside.enter_context(Producer(request, folder / CAPTURE)).first_look()
+        else:
+            store, capture = _make(settings, console, beside)
+            beside.enter_context(_alone(store.path))
         yield Match(store, capture)
 
 
-def _make(settings: LiveSettings, console: Console) -> tuple[MatchStore, Capture]:
+def _make(settings: LiveSettings, console: Console, beside: ExitStack) -> tuple[MatchStore, Capture]:
+    """A new store; who goes on producing its capture is entered into ``beside``."""
     folder = settings.store
     if folder is not None and folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise StoreError(f"{folder}: is neither empty nor a match store; choose another --store")
     parent = folder.parent if folder is not None else Path("matches").resolve()
     draft = parent / f".capture-{os.getpid()}"
     try:
-        capture = _captured(settings, draft, console)
-        if len(capture) == 0:
+        capture = _captured(settings, draft, console, beside)
+        if capture.is_finished and len(capture) == 0:
             raise StoreError(f"{settings.source}: holds no position that could be played")
         folder = folder or parent / _folder_name(capture.sheet.match_id)
         store = MatchStore.create(folder, capture.sheet, _run(settings, capture))
-        draft.replace(folder / CAPTURE)
+        if draft.exists():
+            draft.replace(folder / CAPTURE)
+        else:
+            (folder / CAPTURE).symlink_to(capture.path.resolve(), target_is_directory=True)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return store, Capture.open(folder / CAPTURE)
 
 
-def _captured(settings: LiveSettings, path: Path, console: Console) -> Capture:
+def _captured(settings: LiveSettings, draft: Path, console: Console, beside: ExitStack) -> Capture:
+    """The capture to play: the source itself, one that has begun to grow in ``draft``, or a whole one there."""
+    if is_capture(settings.source):
+        return Capture.open(settings.source)
+    if is_produced(settings.source, settings.rate):
+        console.print(f"Simulating {settings.source} through channel {settings.channel}")
+        return beside.enter_context(Producer(_request(settings), draft)).first_look()
     with Progress(console=console, transient=True) as bar:
         task = bar.add_task(f"Preparing {settings.source} through channel {settings.channel}", total=1.0)
         prepare_capture(
             settings.source,
             settings.channel,
             settings.seed,
-            path,
+            draft,
             duration_s=settings.duration_s,
             pitch=settings.pitch_m,
             sheet_path=settings.sheet,
             progress=lambda share: bar.update(task, completed=share),
         )
-    return Capture.open(path)
+    return Capture.open(draft)
+
+
+def _request(settings: LiveSettings) -> dict[str, Any]:
+    """What the process that makes the capture is asked for."""
+    return {
+        "source": settings.source,
+        "channel": settings.channel,
+        "seed": settings.seed,
+        "duration_s": settings.duration_s,
+        "pitch": list(settings.pitch_m),
+        "sheet_path": str(settings.sheet) if settings.sheet else None,
+        "rate": settings.rate,
+        "endless": settings.endless,
+    }
 
 
 def _run(settings: LiveSettings, capture: Capture) -> dict[str, object]:

@@ -11,6 +11,9 @@ from pathlib import Path
 #: The clock of a paced run starts this long after its first read, so that the first blocks find a standing stage.
 LEAD_IN_US = 300_000
 
+#: An arrival time that never comes.
+NEVER_US = 2**62
+
 _LOOK_US = 50_000
 
 

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from replay.simulator import DEFAULT_SEED
-from replay.sources import SIM, default_channel
+from replay.capture import Capture
+from replay.simulator import DEFAULT_SEED, rates_named
+from replay.sources import SIM, default_channel, is_capture
 from replay.store import StoreError, read_run
 
 Channel = Literal["none", "rtls", "wifi", "harsh"]
@@ -34,6 +35,8 @@ class LiveSettings(BaseModel):
 
     source: str = SIM
     channel: Channel = "none"
+    rate: str = ""
+    endless: bool = False
     seed: int = Field(default=DEFAULT_SEED, ge=0)
     duration_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     pitch: str = "105x68"
@@ -52,10 +55,32 @@ class LiveSettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _default_channel(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """A simulated match comes by radio unless said otherwise; a file is taken as it is."""
+        """A simulated match comes by radio unless said otherwise, a file as it is, a capture as it came."""
+        source = values.get("source", SIM)
+        if is_capture(source):
+            came = Capture.open(source).channel
+            if values.get("channel") not in (None, came):
+                raise ValueError(f"--channel {values['channel']}: the capture has come through channel {came}")
+            return {**values, "channel": came}
         if values.get("channel") is None:
-            values = {**values, "channel": default_channel(values.get("source", SIM))}
+            values = {**values, "channel": default_channel(source, values.get("rate", ""))}
         return values
+
+    @field_validator("rate")
+    @classmethod
+    def _rate_is_known(cls, value: str) -> str:
+        if value:
+            rates_named(value)
+        return value
+
+    @model_validator(mode="after")
+    def _fits_the_source(self) -> LiveSettings:
+        """What a source leaves open may be chosen, nothing else."""
+        if self.endless and (self.source != SIM or self.duration_s is not None):
+            raise ValueError("--endless is for sim, and without --duration")
+        if is_capture(self.source) and (self.rate or self.duration_s is not None):
+            raise ValueError("a capture is played as it is: without --rate and --duration")
+        return self
 
     @field_validator("pitch")
     @classmethod
@@ -91,7 +116,10 @@ class LiveSettings(BaseModel):
 
     def kept(self) -> dict[str, Any]:
         """The first group of options, as a store keeps it."""
-        names = ("source", "channel", "seed", "duration_s", "pitch", "sheet", "alpha", "retraction", "engine")
+        names = (
+            "source", "channel", "rate", "endless", "seed", "duration_s", "pitch", "sheet", "alpha", "retraction",
+            "engine",
+        )  # fmt: skip
         return self.model_dump(mode="json", include=set(names))
 
 
@@ -145,6 +173,10 @@ def _plain(value: Any) -> Any:
 def _for_people(error: ValidationError) -> str:
     problems = []
     for problem in error.errors():
-        name = str(problem["loc"][0]).removesuffix("_s") if problem["loc"] else "options"
-        problems.append(f"--{name} {problem['input']}: {problem['msg'].removeprefix('Value error, ')}")
+        said = problem["msg"].removeprefix("Value error, ")
+        if not problem["loc"]:
+            problems.append(said)
+            continue
+        name = str(problem["loc"][0]).removesuffix("_s")
+        problems.append(f"--{name} {problem['input']}: {said}")
     return "; ".join(problems)

@@ -31,6 +31,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 from app import spark_source, spark_stage
 from app.commits import Committer, HostError
+from app.pace import NEVER_US
 from app.state_store import StateStore
 
 _POLL_S = 0.1
@@ -45,12 +46,12 @@ class HostConfig(msgspec.Struct, frozen=True):
 
     Attributes:
         source: name of the Spark source, ``tracking`` or ``sim``.
-        capture: file to read.
+        capture: folder to read.
         folder: where checkpoint and states are.
         stage: the engine stage's configuration.
         speed: 0 is as fast as it goes.
         window_us: of arrival time, in one batch.
-        stop_us: offset at which the run ends.
+        stop_us: offset at which the run ends at the latest; by itself it ends where the capture does.
     """
 
     source: str
@@ -59,7 +60,7 @@ class HostConfig(msgspec.Struct, frozen=True):
     stage: spark_stage.StageConfig
     speed: float
     window_us: int
-    stop_us: int
+    stop_us: int = NEVER_US
 
     @property
     def stop_flag(self) -> Path:

@@ -10,6 +10,9 @@ and ``read`` yields each block when it is due. So rows flow through an open batc
 batches (planning, logs) is paid once a window and not once a block. Unpaced (``speed`` 0), windows are
 read as fast as they go.
 
+A capture may still grow while it is read: then the reader waits for what its range needs, and learns only at the
+range's end whether the match goes on.
+
 The last row of every range is marked ``closing``. Without it, a stage could not tell the end of its range
 from a source that died: both look like the end of a stream.
 
@@ -30,7 +33,8 @@ from app.framing import pack, pad
 from app.pace import Waiter, anchored_pace, wall_us
 from replay.capture import Capture
 
-#: One row of the stream: blocks of one match, of one range of arrival times.
+#: One row of the stream: blocks of one match, of one range of arrival times. Of the ``closing`` row ``last`` tells
+#: whether the match ends with this range.
 SCHEMA = "match string, start_us bigint, end_us bigint, last boolean, closing boolean, frames binary"
 
 _ARROW_SCHEMA = pa.schema(
@@ -47,19 +51,20 @@ _ARROW_SCHEMA = pa.schema(
 #: A row is handed on at this size at the latest; the limit of what a late reader catches up with in one row.
 ROW_BYTES = 256 * 1024
 
-class CaptureRange(InputPartition):
-    """The blocks of one capture with ``start_us <= arrival < end_us``; ``last`` if no further can follow."""
 
-    def __init__(self, start_us: int, end_us: int, last: bool) -> None:
-        self.start_us, self.end_us, self.last = start_us, end_us, last
+class CaptureRange(InputPartition):
+    """The blocks of one capture with ``start_us <= arrival < end_us``."""
+
+    def __init__(self, start_us: int, end_us: int) -> None:
+        self.start_us, self.end_us = start_us, end_us
 
 
 class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads one capture, one match, one partition.
 
     Options: ``capture`` (path), ``speed`` (0: unpaced), ``window_us`` (of arrival time), ``stop_us`` (offset at
-    which the run ends), ``stop_flag`` (path of a file whose existence asks for the end), ``anchor`` (path of the
-    file that keeps when the run's clock began, see :func:`app.pace.anchored_pace`).
+    which the run ends at the latest), ``stop_flag`` (path of a file whose existence asks for the end), ``anchor``
+    (path of the file that keeps when the run's clock began, see :func:`app.pace.anchored_pace`).
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -79,19 +84,20 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """One window on from ``start``, though that time may not have come; ``start`` itself when all is read."""
         if self._stop_flag.exists():
             return start
-        return {"arrival_us": max(start["arrival_us"], min(start["arrival_us"] + self._window_us, self._stop_us))}
+        capture = Capture.open(self._capture_path)
+        stop_us = min(self._stop_us, capture.end_us) if capture.is_finished else self._stop_us
+        return {"arrival_us": max(start["arrival_us"], min(start["arrival_us"] + self._window_us, stop_us))}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         """The window is the limit."""
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Nothing to fix: the end (``stop_us``) is known from the start. The query ends there by itself."""
+        """Nothing to fix: the query ends by itself where the capture does, or at ``stop_us``."""
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         """One range."""
-        last = end["arrival_us"] >= Capture.open(self._capture_path).end_us
-        return [CaptureRange(start["arrival_us"], end["arrival_us"], last)]
+        return [CaptureRange(start["arrival_us"], end["arrival_us"])]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Rows of what is due, each as soon as it is due, and the closing row."""
@@ -114,7 +120,8 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             size += len(payload)
         if frames:
             yield _row(match, partition, b"".join(frames))
-        yield _row(match, partition, b"", closing=True)
+        last = not capture.goes_on_after(partition.end_us)
+        yield _row(match, partition, b"", closing=True, last=last)
 
 
 class CaptureSource(DataSource):
@@ -147,12 +154,12 @@ class SimSource(CaptureSource):
         return "sim"
 
 
-def _row(match: str, part: CaptureRange, frames: bytes, *, closing: bool = False) -> pa.RecordBatch:
+def _row(match: str, part: CaptureRange, frames: bytes, *, closing: bool = False, last: bool = False) -> pa.RecordBatch:
     """A row, and an empty one after it: Spark asks whether there is a next row before it hands one on.
 
     Without the second row, each would wait in the JVM for the block after it.
     """
-    fields = [match, part.start_us, part.end_us, part.last]
+    fields = [match, part.start_us, part.end_us, last]
     values = [*([value, value] for value in fields), [closing, False], [pad(frames), b""]]
     columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)

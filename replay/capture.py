@@ -124,6 +124,7 @@ class CaptureWriter:
         self._last_us = -(2**62)
         self._has_head = False
         self._blocks = self._packets = self._positions = 0
+        self._forgotten_us = -(2**62)
 
     def __enter__(self) -> CaptureWriter:
         if self.path.is_file():
@@ -173,6 +174,13 @@ class CaptureWriter:
             self._segment = int(segments[first])
             self._open.append(packets.part(first, stop))
 
+    def forget_before(self, at_us: int) -> None:
+        """Deletes segments that end before ``at_us``, and writes none of them any more."""
+        self._forgotten_us = max(self._forgotten_us, at_us)
+        for path in self.path.glob("*.arrow"):
+            if (int(path.stem) + 1) * SEGMENT_US <= self._forgotten_us:
+                path.unlink()
+
     def extend(self, blocks: Iterable[Block]) -> None:
         """Adds blocks in arrival order, each of them with packets.
 
@@ -201,14 +209,15 @@ class CaptureWriter:
             _write(self.path / HEAD, head)
             self._has_head = True
         path = self.path / _name(self._segment)
-        if not path.exists():
+        end_us = (self._segment + 1) * SEGMENT_US
+        if not path.exists() and end_us > self._forgotten_us:
             draft = path.with_suffix(".draft")
             write_segment(draft, batch)
             draft.replace(path)
         self._blocks += len(np.unique(times))
         self._packets += len(batch)
         self._positions += len(batch.ts_us)
-        self.grown_us = (self._segment + 1) * SEGMENT_US
+        self.grown_us = end_us
         self._open, self._segment = [], None
 
     def __exit__(
@@ -372,15 +381,15 @@ class Capture:
                 return True
             if self.is_finished or any(known > number for known in self._known):
                 return number in self._segments()
-            if not self._is_written() and number not in self._segments() and not self.is_finished:
+            if not self.is_growing() and number not in self._segments() and not self.is_finished:
                 raise CaptureError(
                     f"{self.path}: ends at {max(self._known, default=-1) + 1} x {self._head.segment_us} us without"
                     f" an {END}: whoever wrote it stopped before the match was over"
                 )
             time.sleep(_LOOK_S)
 
-    def _is_written(self) -> bool:
-        """Whether somebody holds the writer's lock."""
+    def is_growing(self) -> bool:
+        """Whether somebody is writing it."""
         try:
             handle = os.open(self.path / LOCK, os.O_RDWR)
         except OSError:

@@ -29,6 +29,7 @@ WIDTH, WIDTH_WITH_MOTION = 4, 10
 #: What stands for a value that is no number.
 MISSING = np.iinfo(np.int32).min
 
+_PORTION = 512
 _LARGEST = float(np.iinfo(np.int32).max)
 
 
@@ -85,13 +86,16 @@ class Packets:
 
     def blocks(self, slot_us: int) -> Iterator[Block]:
         """The packets as the engine takes them, see :func:`block_times`."""
-        if not len(self):
-            return
         times = block_times(self.arrival_us, slot_us)
-        edges = [0, *(np.flatnonzero(np.diff(times)) + 1).tolist(), len(times)]
-        packets = self.objects()
-        for first, stop in pairwise(edges):
-            yield Block(int(times[first]), tuple(packets[first:stop]))
+        first = 0
+        while first < len(self):
+            # In portions, so that who plays them as time goes is not kept waiting for objects of the far future.
+            stop = int(np.searchsorted(times, times[min(first + _PORTION, len(self)) - 1], side="right"))
+            packets = self.part(first, stop).objects()
+            edges = [0, *(np.flatnonzero(np.diff(times[first:stop])) + 1).tolist(), stop - first]
+            for begin, end in pairwise(edges):
+                yield Block(int(times[first + begin]), tuple(packets[begin:end]))
+            first = stop
 
     def objects(self) -> list[Packet]:
         """Every packet as the detectors know it: metres, and one quality in 0..1, the mean of its positions'."""

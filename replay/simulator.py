@@ -1,43 +1,40 @@
-"""A small match generator: a seeded game as radio tags would measure it, with the truth about it.
+"""The simulator's door: a seeded match, measured by a locating system, sent by radio, with the truth about it.
 
-The game itself is played in :mod:`replay.sim_match`; here it is measured: each transmitter samples at its own
-rate and phase, with noise, and the truth list becomes records like those that the engine publishes.
+    play (replay.sim.match) -> limbs -> measurement (replay.sim.measure) -> radio (replay.radio) -> capture
+          |                                                                        (replay.capture)
+          +-> truth (replay.sim.truth)
 
-Truth kinds: ``touch`` (variant: the limb; detail ``what``), ``pass.attempt`` (detail ``outcome``: complete,
-intercepted, out or empty if the game ended first; ``receiver``, ``received_us``), ``shot.attempt`` (detail
-``outcome``: goal, saved, blocked, off, short), ``woodwork``, ``goal.scored``, ``out`` (variant: the line),
-``foul``, ``restart.kick_off``, ``restart.throw_in``, ``restart.corner``, ``restart.goal_kick`` and
-``restart.free_kick``. ``level`` is 0: truth has no level.
+Everything goes stretch by stretch, so that a match of any length takes the same memory, and a capture can be played
+while the match is still going on. The same settings, channel and seed give the same bytes.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from detectors.inputs import MatchSheet, Player, Quality
+from detectors.inputs import MatchSheet, Quality
 from detectors.lane import EventRecord
-from replay.recording import Floats, Recording, Track, track_order
-from replay.sim_match import Game
-from replay.sim_players import Contact, limb_track
-from replay.sim_state import TICK_S, Log, Row, object_id
+from replay.capture import CaptureWriter
+from replay.channel import Channel
+from replay.packets import PLACE, WIDTH_WITH_MOTION, Ints, Packets
+from replay.radio import Radio, Rows
+from replay.recording import Recording, Track, track_order
+from replay.sim.match import Match, MatchSettings
+from replay.sim.measure import Measurement, Tag, ball_tags, body_tags
+from replay.sim.sheet import sheet_of
+from replay.sim.truth import Truth, records_of
+from replay.sim.world import BALLS, FEET, FOUR_LIMBS, HANDS, PERSONS, SQUAD, Stretch
 
-FEET = ("left_foot", "right_foot")
-HANDS = ("left_hand", "right_hand")
-FOUR_LIMBS = (*FEET, *HANDS)
-
-#: A seed whose first five minutes hold a goal, every kind of restart, and shots saved and off target.
+#: A seed whose first minutes are eventful: ``python -m bench.simulator --look SEED`` says what they hold.
 DEFAULT_SEED = 18
 
-#: Ball steps a second at least, whatever the rate that is recorded.
-_STEPS_HZ = 200
-
-_NAMES = (
-    ("Adler", "Birk", "Castor", "Dunn", "Egede", "Falk", "Garnet", "Hale", "Ibsen", "Jora", "Kestrel"),
-    ("Lund", "Marlow", "Nimmo", "Osei", "Pardo", "Quist", "Rowan", "Sato", "Teal", "Urban", "Vega"),
-)
+#: No match goes on for longer.
+_FOREVER_S = 1e9
 
 
 class SimulatorError(ValueError):
@@ -46,122 +43,257 @@ class SimulatorError(ValueError):
 
 @dataclass(frozen=True)
 class Simulation:
-    """Settings of the generator.
+    """Settings of the simulator.
 
     Attributes:
-        seed: decides the game, the phases and the noise.
-        duration_s: length; the game begins a little before its first kick-off.
-        ball_hz: rate of the ball; divides 200 or is a multiple of it by whole numbers, at most 2,000.
-        body_hz: rate of each limb, or of each player if there are no limbs.
-        limbs: names of the limb transmitters; empty for one transmitter a player. Goalkeepers carry hands besides,
+        seed: decides the match, the tags' phases and the noise.
+        duration_s: length; None for the whole match, or without end if ``endless``.
+        ball_hz: rate of each ball, at most 2,000.
+        body_hz: rate of each limb, or of each person if there are no limbs.
+        limbs: names of the limb transmitters; empty for one transmitter a person. Goalkeepers carry hands besides,
             as in the DEBS 2013 match.
-        noise_m: standard deviation of each coordinate.
+        tags: who transmits: ``playing`` the players on the pitch and one ball (none is thrown in instead), ``all``
+            both squads, the referees and four balls.
+        noise_m: standard deviation of each coordinate in the open; 0 switches off every error of measurement.
         length_m, width_m: the pitch.
+        endless: halves follow each other without end.
+        match: everything else that decides the match; its seed, pitch and end are those above.
     """
 
     seed: int = DEFAULT_SEED
-    duration_s: float = 300.0
+    duration_s: float | None = 300.0
     ball_hz: int = 200
     body_hz: int = 50
     limbs: tuple[str, ...] = FEET
+    tags: Literal["playing", "all"] = "playing"
     noise_m: float = 0.02
     length_m: float = 105.0
     width_m: float = 68.0
+    endless: bool = False
+    match: MatchSettings = field(default_factory=MatchSettings)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.ball_hz <= 2000 or max(self.ball_hz, _STEPS_HZ) % min(self.ball_hz, _STEPS_HZ):
-            raise SimulatorError(f"ball_hz {self.ball_hz} neither divides {_STEPS_HZ} nor is a multiple up to 2000")
+        if not 1 <= self.ball_hz <= 2000:
+            raise SimulatorError(f"ball_hz {self.ball_hz} is not in 1..2000")
         if not 1 <= self.body_hz <= 1000:
             raise SimulatorError(f"body_hz {self.body_hz} is not in 1..1000")
-        if self.duration_s <= 0:
+        if self.duration_s is not None and not self.duration_s > 0:
             raise SimulatorError(f"duration_s {self.duration_s} is not positive")
         if unknown := set(self.limbs) - set(FOUR_LIMBS):
             raise SimulatorError(f"limbs {', '.join(sorted(unknown))} are not known: {', '.join(FOUR_LIMBS)}")
+        if not self.noise_m >= 0:
+            raise SimulatorError(f"noise_m {self.noise_m} is negative")
+
+    @property
+    def positions_hz(self) -> int:
+        """Positions a second of everybody who transmits."""
+        return round(sum(tag.rate_hz for tag in tags_of(self, range(22 if self.tags == "playing" else PERSONS))))
+
+
+#: Rates by name: what the product shows by default; the papers' mix, 36,000 positions/s; and 50,000.
+RATES: dict[str, dict[str, Any]] = {
+    "live": {"ball_hz": 200, "body_hz": 50, "limbs": FEET, "tags": "playing"},
+    "full": {"ball_hz": 2000, "body_hz": 200, "limbs": FOUR_LIMBS, "tags": "all"},
+    "50k": {"ball_hz": 2000, "body_hz": 300, "limbs": FOUR_LIMBS, "tags": "all"},
+}
+
+
+def rates_named(text: str) -> dict[str, Any]:
+    """The settings of :class:`Simulation` that a rate stands for: a name in ``RATES``, or ``BALL/LIMB`` in Hz.
+
+    Raises:
+        SimulatorError: neither.
+
+    >>> rates_named("1000/100")["body_hz"]
+    100
+    """
+    if text in RATES:
+        return RATES[text]
+    ball, _, limb = text.partition("/")
+    if not (ball.isdecimal() and limb.isdecimal()):
+        raise SimulatorError(f"rate {text!r} is neither of {', '.join(RATES)} nor like 2000/200 (ball/limb, in Hz)")
+    return {**RATES["full"], "ball_hz": int(ball), "body_hz": int(limb)}
+
+
+class Play(Protocol):
+    """What is measured: a match that is played, or one that was."""
+
+    @property
+    def on_pitch(self) -> Collection[int]:
+        """Rows of the players on the pitch."""
+
+    def stretches(self, until_s: float) -> Iterator[Stretch]:
+        """The match up to a time, in order."""
+
+
+def play_of(settings: Simulation) -> Match:
+    """The match that the settings stand for."""
+    return Match(
+        replace(
+            settings.match, seed=settings.seed, length_m=settings.length_m, width_m=settings.width_m,
+            endless=settings.endless, spare_balls=settings.match.spare_balls and settings.tags == "all",
+        )
+    )  # fmt: skip
+
+
+def quality_of(settings: Simulation) -> Quality:
+    """What an input so measured says of itself."""
+    rates = float(settings.ball_hz), float(settings.body_hz)
+    return Quality(*rates, settings.limbs, True, settings.noise_m, "rtls")
+
+
+def tags_of(settings: Simulation, persons: Collection[int]) -> list[Tag]:
+    """Transmitters of these persons and of the balls, in the canonical order."""
+    tags = body_tags(sorted(persons), settings.limbs, settings.body_hz)
+    if settings.limbs:
+        hands = [hand for hand in HANDS if hand not in settings.limbs]
+        keepers = [row for row in sorted(persons) if row in (0, SQUAD)]
+        tags += body_tags(keepers, hands, settings.body_hz) if hands else []
+    tags += ball_tags(len(BALLS) if settings.tags == "all" else 1, settings.ball_hz)
+    return sorted(tags, key=lambda tag: track_order(tag.name))
+
+
+@dataclass
+class Written:
+    """Figures of a capture that was written."""
+
+    positions: int = 0
+    packets: int = 0
+    seconds: float = 0.0
+    sent: int = 0
+    lost: int = 0
+    duplicates: int = 0
+    overtaken: int = 0
+    newest_us: int = -(2**62)
+
+    @property
+    def out_of_order_share(self) -> float:
+        """Share of positions that arrived after one of a greater event time (004, II-A)."""
+        return self.overtaken / self.positions if self.positions else 0.0
+
+    def count(self, packets: Packets) -> None:
+        """Adds packets that follow."""
+        if not len(packets):
+            return
+        newest = np.maximum.accumulate(np.append(self.newest_us, packets.ts_us))
+        self.overtaken += int((packets.ts_us < newest[:-1]).sum())
+        self.newest_us = int(newest[-1])
+        self.positions += len(packets.ts_us)
+        self.packets += len(packets)
+
+
+class Production:
+    """A match on its way into a capture; for one use.
+
+    Args:
+        settings: what is measured, and how.
+        play: the match; None for the one that the settings stand for. ``sheet`` must be given with it.
+        persons: rows that carry tags; None for whom the settings name.
+
+    Attributes:
+        play, sheet: as given or made.
+    """
+
+    def __init__(
+        self,
+        settings: Simulation,
+        play: Play | None = None,
+        sheet: MatchSheet | None = None,
+        persons: Collection[int] | None = None,
+    ) -> None:
+        self.settings = settings
+        if play is None:
+            match = play_of(settings)
+            play, sheet = match, sheet_of(match.settings, match.squads, quality_of(settings))
+        assert sheet is not None, "a match of another source has its own sheet"
+        self.play, self.sheet = play, sheet
+        if persons is None:
+            persons = range(2 * SQUAD if settings.tags == "playing" else PERSONS)
+        self._measurement = Measurement(tags_of(settings, persons), settings.noise_m, settings.seed)
+        self.names = tuple(tag.name for tag in self._measurement.tags)
+
+    @property
+    def length_s(self) -> float:
+        """How long the match may become; no match goes beyond it."""
+        return self.settings.duration_s or _FOREVER_S
+
+    def measured(self, watch: Callable[[Stretch], None] | None = None) -> Iterator[tuple[Stretch, list[Rows], int]]:
+        """Every stretch, the samples of each tag in it, and the time before which all have been given.
+
+        ``watch`` is told of every stretch when it has been played.
+        """
+        for stretch in self.play.stretches(self.length_s):
+            if watch is not None:
+                watch(stretch)
+            present = self._present() if self.settings.tags == "playing" else None
+            rows, until_us = self._measurement.take(stretch, present)
+            yield stretch, rows, until_us
+
+    def _present(self) -> Collection[int]:
+        return set(self.play.on_pitch)
+
+    def write(
+        self,
+        out: Path,
+        channel: Channel,
+        seed: int,
+        *,
+        fingerprint: str = "",
+        notes: dict[str, str] | None = None,
+        watch: Callable[[Stretch], None] | None = None,
+        after: Callable[[float, CaptureWriter], None] | None = None,
+    ) -> Written:
+        """Plays, measures, sends and writes the whole match.
+
+        Args:
+            out: the capture's folder.
+            channel, seed: radio channel.
+            fingerprint, notes: see :class:`replay.capture.Head`.
+            watch: is told of every stretch when it has been played.
+            after: is told of every stretch's end (seconds) when what arrived by then is written.
+        """
+        radio = Radio(self.names, channel, seed, WIDTH_WITH_MOTION)
+        written = Written()
+        until_us = 0
+        with CaptureWriter(
+            out, self.sheet, fingerprint=fingerprint, channel=channel.name, seed=seed, slot_us=channel.slot_us,
+            notes=notes,
+        ) as writer:  # fmt: skip
+            for stretch, rows, until_us in self.measured(watch):
+                packets = radio.send(rows, until_us)
+                written.count(packets)
+                writer.write(packets)
+                written.seconds = stretch.end_s
+                if after is not None:
+                    after(stretch.end_s, writer)
+            empty = Rows(np.empty(0, np.int64), np.empty((0, WIDTH_WITH_MOTION), np.int32))
+            packets = radio.send([empty] * len(self.names), until_us, final=True)
+            written.count(packets)
+            writer.write(packets)
+            written.sent, written.lost, written.duplicates = radio.sent, radio.lost, radio.duplicates
+            told = ("positions", "sent", "lost", "duplicates", "overtaken")
+            writer.closing_notes = {name: str(getattr(written, name)) for name in told}
+        return written
 
 
 def simulate(settings: Simulation) -> tuple[Recording, tuple[EventRecord, ...]]:
-    """Plays and measures a game.
+    """Plays and measures a match in memory: for tests, and for what is short.
 
     Returns:
         the recording, and the truth in order of time.
     """
-    steps_hz = max(settings.ball_hz, _STEPS_HZ)
-    game = Game(settings.seed, settings.length_m, settings.width_m, round(steps_hz * TICK_S))
-    log = game.play(settings.duration_s)
-    tracks = [_ball_track(log, settings, steps_hz), *_body_tracks(log, settings)]
-    tracks.sort(key=lambda track: track_order(track.transmitter))
-    truth = sorted(log.truth, key=lambda row: row.t_s)
-    return Recording(_sheet(settings), tuple(tracks)), tuple(_record(n, row) for n, row in enumerate(truth))
-
-
-def _sheet(settings: Simulation) -> MatchSheet:
-    players = tuple(
-        Player(object_id(i), "home" if i < 11 else "away", _NAMES[i // 11][i % 11], i % 11 + 1, i % 11 == 0)
-        for i in range(22)
-    )
-    quality = Quality(float(settings.ball_hz), float(settings.body_hz), settings.limbs, True, settings.noise_m, "rtls")
-    return MatchSheet(
-        f"sim-{settings.seed}",
-        "Simulated Reds",
-        "Simulated Blues",
-        settings.length_m,
-        settings.width_m,
-        "home",
-        players,
-        quality,
-    )
-
-
-def _ball_track(log: Log, settings: Simulation, steps_hz: int) -> Track:
-    rng = np.random.default_rng([settings.seed, 1])
-    every = steps_hz // settings.ball_hz
-    places = np.array(log.ball)[::every]
-    ts_us = np.rint(np.arange(len(places)) * (1e6 / settings.ball_hz)).astype(np.int64)
-    x, y, z = (places + rng.normal(0.0, settings.noise_m, places.shape)).T
-    return Track("ball", ts_us, x, y, z)
-
-
-def _body_tracks(log: Log, settings: Simulation) -> list[Track]:
-    rng = np.random.default_rng([settings.seed, 2])
-    ticks_s = np.array(log.ticks_s)
-    bodies = np.array(log.bodies)
-    contacts: dict[tuple[int, str], list[Contact]] = defaultdict(list)
-    for contact in log.contacts:
-        contacts[contact.player, contact.limb].append(contact)
-    carried = [(player, limb) for player in range(22) for limb in settings.limbs or ("",)]
-    if settings.limbs:
-        carried += [(keeper, hand) for keeper in (0, 11) for hand in HANDS if hand not in settings.limbs]
-    tracks: list[Track] = []
-    for player, limb in carried:
-        name = object_id(player) + (f"/{limb}" if limb else "")
-        # Tags have no common clock: each samples at a phase of its own.
-        phase_us = int(rng.integers(0, 1_000_000 // settings.body_hz))
-        count = int((ticks_s[-1] * 1e6 - phase_us) * settings.body_hz // 1_000_000) + 1
-        ts_us = phase_us + np.rint(np.arange(count) * (1e6 / settings.body_hz)).astype(np.int64)
-        way = limb_track(ts_us / 1e6, ticks_s, bodies[:, player], limb, contacts[player, limb])
-        x, y, z = (_noisy(column, settings.noise_m, rng) for column in way)
-        tracks.append(Track(name, ts_us, x, y, z))
-    return tracks
-
-
-def _noisy(column: Floats, noise_m: float, rng: np.random.Generator) -> Floats:
-    return column + rng.normal(0.0, noise_m, len(column))
-
-
-def _record(number: int, row: Row) -> EventRecord:
-    x_m, y_m, z_m = (round(float(value), 3) for value in row.place)
-    return EventRecord(
-        f"truth#{number}",
-        row.kind,
-        row.variant,
-        0,
-        round(row.t_s * 1e6),
-        ("home", "away")[row.team],
-        object_id(row.player),
-        x_m,
-        y_m,
-        z_m,
-        1.0,
-        (),
-        row.detail,
-    )
+    production = Production(settings)
+    assert isinstance(production.play, Match)
+    truth = Truth(production.sheet, production.play)
+    times: list[list[Ints]] = [[] for _ in production.names]
+    places: list[list[np.ndarray]] = [[] for _ in production.names]
+    for _, rows, _ in production.measured(truth.take):
+        for number, (ts_us, values) in enumerate(rows):
+            times[number].append(ts_us)
+            places[number].append(values[:, PLACE])
+    tracks = []
+    for name, ts_us, mm in zip(production.names, times, places, strict=True):
+        if any(map(len, ts_us)):
+            tracks.append(Track(name, np.concatenate(ts_us), *(np.concatenate(mm) / 1000.0).T.copy()))
+    table, _ = truth.finish()
+    return Recording(production.sheet, tuple(tracks)), records_of(table)

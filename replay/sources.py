@@ -12,14 +12,15 @@ import numpy as np
 
 from detectors.inputs import MatchSheet
 from replay import wire
-from replay.capture import VERSION, Capture, CaptureError, CaptureWriter
+from replay.capture import HEAD, VERSION, Capture, CaptureError, CaptureWriter
 from replay.channel import CHANNELS, Channel, channel_named, transmit
 from replay.recording import Recording, Track
-from replay.simulator import Simulation, simulate
+from replay.simulator import Production, Simulation, rates_named
 from replay.tracking import METADATA, read_tracking
 
-#: Name of the built-in generator as a source.
+#: Name of the simulator as a source, and its tags and rates unless others are asked for.
 SIM = "sim"
+DEFAULT_RATE = "live"
 
 #: Raised whenever the same source, channel and seed would give other blocks than before.
 _GENERATION = "4"
@@ -27,12 +28,25 @@ _GENERATION = "4"
 #: Is told the share of the match done, in 0..1.
 Progress = Callable[[float], None]
 
+#: See :meth:`replay.simulator.Production.write`.
+AfterStretch = Callable[[float, CaptureWriter], None]
+
 _PACKETS_AT_ONCE = 50_000
 
 
-def default_channel(source: str) -> str:
-    """The generator speaks through the radio channel, a file as it is."""
-    return "rtls" if source == SIM else "none"
+def default_channel(source: str, rate: str = "") -> str:
+    """A locating system, simulated or synthesised, speaks through the radio; a file is taken as it is."""
+    return "rtls" if is_produced(source, rate) else "none"
+
+
+def is_produced(source: str, rate: str = "") -> bool:
+    """Whether a source is played and measured as it goes: then its capture can be played while it grows."""
+    return source == SIM or bool(rate)
+
+
+def is_capture(source: str) -> bool:
+    """Whether a source is the folder of a capture, or of a simulation that holds one."""
+    return source != SIM and any((Path(source) / part / HEAD).is_file() for part in ("", "capture"))
 
 
 def prepare_capture(
@@ -44,44 +58,96 @@ def prepare_capture(
     duration_s: float | None = None,
     pitch: tuple[float, float] = (105.0, 68.0),
     sheet_path: Path | None = None,
-    progress: Progress | None = None,
+    rate: str = "",
+    endless: bool = False,
     simulation: Simulation | None = None,
+    progress: Progress | None = None,
+    after: AfterStretch | None = None,
+    resume: bool = False,
 ) -> Path:
     """Writes the capture of a source through a channel to ``out``; does nothing if that very one is there.
 
     Args:
         source: ``sim``, the path of a tracking table, or ``kloppy:<provider>:<path>[:<meta path>]``.
         channel: a name in ``CHANNELS``, or empty for the source's default.
-        seed: of the channel, and of the generator unless ``simulation`` says otherwise.
+        seed: of the channel, and of the simulator unless ``simulation`` says otherwise.
         out: the capture's folder.
-        duration_s: only the first so many seconds; None for a whole file, or the generator's own length.
+        duration_s: only the first so many seconds; None for the whole match.
         pitch: length and width in metres where the source does not tell.
         sheet_path: match sheet to use instead of the source's own.
+        rate: tags and rates of a locating system, see :func:`replay.simulator.rates_named`; empty for ``live`` of the
+            simulator, and for a tracking file as it is.
+        endless: the simulated match has no end.
+        simulation: settings of the simulator, instead of what ``rate``, ``pitch`` and ``endless`` say.
         progress: called now and then while packets are written.
-        simulation: settings of the generator.
+        after: see :meth:`replay.simulator.Production.write`; only where :func:`is_produced`.
+        resume: what is there was begun before and is gone on with.
 
     Returns:
         ``out``.
 
     Raises:
         TrackingError, ChannelError, SimulatorError: the source, the channel or a setting cannot be used.
+        CaptureError: it cannot be gone on with, because it would become another one now.
     """
-    chosen = channel_named(channel or default_channel(source))
-    settings = _simulation(simulation, seed, duration_s, pitch) if source == SIM else None
+    chosen = channel_named(channel or default_channel(source, rate))
+    settings = None
+    if is_produced(source, rate):
+        settings = _simulation(simulation, seed, duration_s, pitch, rate, endless)
     fingerprint = _fingerprint(source, chosen.name, seed, duration_s, pitch, sheet_path, settings)
+    if resume and Capture.open(out).fingerprint != fingerprint:
+        raise CaptureError(
+            f"{out}: was begun by another version of this program and can only be played as far as it is"
+        )
     if _is_there(out, fingerprint):
         return out
     if settings is not None:
-        recording, _ = simulate(settings)
+        _produce(settings, chosen, seed, out, fingerprint, {"source": source}, progress, after)
     else:
         recording = read_tracking(source, pitch=pitch, sheet_path=sheet_path)
         if duration_s is not None:
             recording = first_seconds(recording, duration_s)
-    transmission = transmit(recording, chosen, seed)
+        _transmit(recording, chosen, seed, out, fingerprint, source, progress)
+    return out
+
+
+def _produce(
+    settings: Simulation,
+    channel: Channel,
+    seed: int,
+    out: Path,
+    fingerprint: str,
+    notes: dict[str, str],
+    progress: Progress | None,
+    after: AfterStretch | None,
+) -> None:
+    length_s = settings.duration_s or settings.match.half_s * 2 + settings.match.break_s
+
+    def told(end_s: float, writer: CaptureWriter) -> None:
+        if progress is not None:
+            progress(min(end_s / length_s, 1.0))
+        if after is not None:
+            after(end_s, writer)
+
+    Production(settings).write(out, channel, seed, fingerprint=fingerprint, notes=notes, after=told)
+    if progress is not None:
+        progress(1.0)
+
+
+def _transmit(
+    recording: Recording,
+    channel: Channel,
+    seed: int,
+    out: Path,
+    fingerprint: str,
+    source: str,
+    progress: Progress | None,
+) -> None:
+    transmission = transmit(recording, channel, seed)
     notes = {"source": source, "rejected": msgspec.json.encode(recording.rejected).decode()}
-    sheet, packets = _sheet(recording, chosen), transmission.packets()
+    sheet, packets = _sheet(recording, channel), transmission.packets()
     with CaptureWriter(
-        out, sheet, fingerprint=fingerprint, channel=chosen.name, seed=seed, slot_us=chosen.slot_us, notes=notes
+        out, sheet, fingerprint=fingerprint, channel=channel.name, seed=seed, slot_us=channel.slot_us, notes=notes
     ) as writer:
         for first in range(0, len(packets), _PACKETS_AT_ONCE):
             stop = min(first + _PACKETS_AT_ONCE, len(packets))
@@ -93,7 +159,6 @@ def prepare_capture(
             "lost": str(len(transmission.lost)),
             "duplicates": str(transmission.duplicates),
         }
-    return out
 
 
 def _sheet(recording: Recording, channel: Channel) -> MatchSheet:
@@ -117,10 +182,19 @@ def first_seconds(recording: Recording, duration_s: float) -> Recording:
 
 
 def _simulation(
-    given: Simulation | None, seed: int, duration_s: float | None, pitch: tuple[float, float]
+    given: Simulation | None,
+    seed: int,
+    duration_s: float | None,
+    pitch: tuple[float, float],
+    rate: str,
+    endless: bool,
 ) -> Simulation:
-    settings = given or Simulation(seed=seed, length_m=pitch[0], width_m=pitch[1])
-    return settings if duration_s is None else replace(settings, duration_s=duration_s)
+    if given is None:
+        rates = rates_named(rate or DEFAULT_RATE)
+        return Simulation(
+            seed=seed, duration_s=duration_s, length_m=pitch[0], width_m=pitch[1], endless=endless, **rates
+        )
+    return given if duration_s is None else replace(given, duration_s=duration_s)
 
 
 def _fingerprint(

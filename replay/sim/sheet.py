@@ -17,7 +17,9 @@ def sheet_of(settings: MatchSettings, squads: Squads, quality: Quality | None = 
     script = settings.scenario
     home_first = script is None or script.opening.home_attacks_positive_x
     players = tuple(
-        Player(object_id(p.row), "home" if p.team == "home" else "away", p.name, p.shirt, p.is_goalkeeper)
+        Player(
+            object_id(p.row), "home" if p.team == "home" else "away", p.name, p.shirt, p.is_goalkeeper, p.is_starting
+        )
         for p in squads.people
         if p.team
     )
