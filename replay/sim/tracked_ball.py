@@ -167,8 +167,12 @@ def _spaced(times: Floats, lasts_s: Floats, frames_s: Floats) -> tuple[Floats, F
 
 def _smooth(values: Floats, weights: Floats) -> Floats:
     """A piece between corners, smoothed, on or above the ground, and never faster than a ball can be."""
-    if len(values) < 5 or np.count_nonzero(weights) < 3:
+    if len(values) < 3 or np.count_nonzero(weights) < 3:
         return values.copy()
+    if len(values) == 3:
+        # Too few to tell a bend from noise.
+        x = np.array([-1.0, 0.0, 1.0])
+        return values.mean(axis=0) + x[:, None] * _slope(x, values)
     weights = weights.copy()
     way = values
     for _ in range(_ROUNDS):
