@@ -49,6 +49,7 @@ def check_fold(detector: Detector[object], events: Sequence[Event], every: int =
     """Folds one detector; returns what it emitted and what it broke."""
     keyed: KeyedDetector[object] | None = detector if detector.spec.keyed else None  # type: ignore[assignment]
     states: dict[str, object] = {}
+    by_key: dict[str, list[Event]] = {}
     emitted: list[Event] = []
     broken: list[str] = []
     for number, event in enumerate(events):
@@ -62,10 +63,32 @@ def check_fold(detector: Detector[object], events: Sequence[Event], every: int =
         broken += [_wrong_output(detector, event, result) for result in out if _wrong_output(detector, event, result)]
         states[name] = after
         emitted.extend(out)
+        by_key.setdefault(name, []).extend(out)
+    broken += _differs_when_folded_again(detector, events, by_key)
     ids = [event.id for event in emitted if event.id]
     if len(ids) != len(set(ids)):
         broken.append(f"two events share an id: {sorted(i for i in set(ids) if ids.count(i) > 1)[:3]}")
     return emitted, broken
+
+
+def _differs_when_folded_again(
+    detector: Detector[object], events: Sequence[Event], before: dict[str, list[Event]]
+) -> list[str]:
+    """Folds a second time, one key after the other: what a detector keeps outside its states shows here."""
+    keyed: KeyedDetector[object] | None = detector if detector.spec.keyed else None  # type: ignore[assignment]
+    inputs: dict[str, list[Event]] = {}
+    for event in events:
+        inputs.setdefault(keyed.key(event) if keyed else "", []).append(event)
+    broken = []
+    for name, mine in reversed(inputs.items()):
+        state = detector.initial()
+        emitted: list[Event] = []
+        for event in mine:
+            state, out = detector.step(state, event)
+            emitted.extend(out)
+        if emitted != before[name]:
+            broken.append(f"a second fold{f' of {name} alone' if name else ''} gives other events")
+    return broken
 
 
 def _check_step(
