@@ -22,14 +22,18 @@ from typing import Literal
 
 import pyarrow as pa
 
+from app.costs import CostMeter
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.inputs import RAW_KINDS, MatchSheet, Packet, arrival, frame_arrival
 from detectors.lane import BallView, BodyView, Health, LaneMessage, UpdateRecord, View
 from detectors.states import BallState, BodyState, Frame
+from middleware.account import Costs
 from middleware.engine import Engine, Outcome
 from middleware.events import Arrival, Event, Loss, Update
 from middleware.hierarchy import Hierarchy
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.policy import EngineSettings, UnitSettings
+from middleware.retraction import Retraction
+from middleware.speculation import AdaptiveAlpha, FixedAlpha
 from replay.checks import Rejected, check_block
 from replay.store import positions_table, quarantine_table, updates_table
 
@@ -49,22 +53,34 @@ class PipelineOptions:
     """What the user may choose of the ordering.
 
     Attributes:
-        alpha: share of the slack that is waited for; 0 emits at once, 1 is pure buffering.
+        alpha: share of the slack that is waited for; 0 emits at once, 1 is pure buffering, ``auto`` follows the load.
         retraction: see ``middleware.unit``.
         slack_ms: fixed K for all units; None lets every unit learn its own.
         memory_ms: how late a packet may come and still be repaired.
+        held_most: how many inputs all units together may hold for that.
+        available: wall seconds that there are for a second of the stream; 0.25 at four times its speed.
+        costs: of the work, measured beforehand, for what adapts to load; later ones are measured between batches.
     """
 
-    alpha: float = 0.0
-    retraction: Literal["full", "on-demand"] = "on-demand"
+    alpha: float | Literal["auto"] = 0.0
+    retraction: Retraction = "on-demand"
     slack_ms: int | None = None
     memory_ms: int = 3_000
+    held_most: int = 500_000
+    available: float = 1.0
+    costs: Costs | None = None
+
+    @property
+    def adapts(self) -> bool:
+        """Whether anything follows the load, so that costs matter."""
+        return "auto" in (self.alpha, self.retraction)
 
     def engine(self) -> EngineSettings:
         """As the middleware takes them."""
         fixed_us = None if self.slack_ms is None else self.slack_ms * 1_000
-        unit = UnitSettings(FixedAlpha(self.alpha), self.retraction, fixed_us)
-        return EngineSettings(unit, memory_us=self.memory_ms * 1_000)
+        speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
+        unit = UnitSettings(speculation, self.retraction, fixed_us)
+        return EngineSettings(unit, memory_us=self.memory_ms * 1_000, held_most=self.held_most)
 
 
 @dataclass
@@ -95,10 +111,14 @@ class MatchPipeline:
         self.epoch = epoch
         detectors = build_detectors(sheet)
         self._levels = level_of_kinds(detectors)
-        settings = (options or PipelineOptions()).engine()
+        self._options = options = options or PipelineOptions()
         framed = sheet.quality.framed
         watched = _WATCHED if framed else (*_WATCHED, "player.state")
-        self._engine = Engine(Hierarchy(RAW_KINDS, detectors), settings, watched)
+        hierarchy = Hierarchy(RAW_KINDS, detectors)
+        self._detectors = [detector.spec.name for detector in hierarchy.detectors]
+        self._engine = Engine(hierarchy, options.engine(), watched)
+        self._meter = CostMeter(options.available)
+        self._engine.set_costs(options.costs or Costs(available=options.available))
         self._arrivals = self._instant if framed else _each
         self._carried = _Carried()
         self._bodies: dict[str, Event] = {}
@@ -119,15 +139,22 @@ class MatchPipeline:
             due_wall_us: when it reached the source, wall clock; carried through for latency figures.
         """
         stage_wall_us = _wall_us()
+        began_ns = time.perf_counter_ns()
         carried = self._carried
         carried.now_us = max(carried.now_us, arrival_us)
         block, rejected = check_block(payload, self.sheet, f"block that arrived at {arrival_us} us")
         self._quarantine(rejected)
         packets = block.packets if block else ()
         carried.positions += sum(len(packet.ts_us) for packet in packets)
-        outcome = self._engine.push(self._arrivals(packets), carried.now_us)
+        arrivals = self._arrivals(packets)
+        checked_ns = time.perf_counter_ns()
+        outcome = self._engine.push(arrivals, carried.now_us)
+        pushed_ns = time.perf_counter_ns()
         self._quarantine(_too_late(late) for late in self._engine.take_lost())
-        return self._message(outcome, due_wall_us, stage_wall_us)
+        message = self._message(outcome, due_wall_us, stage_wall_us)
+        outside_ns = checked_ns - began_ns + time.perf_counter_ns() - pushed_ns
+        self._meter.add(outside_ns, pushed_ns - checked_ns)
+        return message
 
     def finish(self) -> LaneMessage:
         """The stream is over: everything that waits is released, everything is final."""
@@ -176,10 +203,21 @@ class MatchPipeline:
         }
 
     def snapshot(self) -> bytes:
-        """State at the last block pushed; take the tables first, they are not part of it."""
+        """State at the last block pushed; take the tables first, they are not part of it.
+
+        What the work has cost is measured here and becomes part of the state: between two batches, so that a redone
+        batch goes by the same costs.
+        """
         untaken = self._updates or self._positions or self._rejected
         assert not untaken, "take_tables() before snapshot(): untaken rows would be lost"
+        costs = self.measure_costs()
+        if self._options.adapts:
+            self._engine.set_costs(costs)
         return pickle.dumps((self._engine.snapshot(), self._carried), protocol=pickle.HIGHEST_PROTOCOL)
+
+    def measure_costs(self) -> Costs:
+        """What the work since the last time has cost. Finds detectors that are not pure, too."""
+        return self._meter.measure(self._engine, self._detectors)
 
     def restore(self, snapshot: bytes) -> None:
         """Continues from a snapshot made by a pipeline of the same sheet and options."""
@@ -285,6 +323,9 @@ class MatchPipeline:
             duplicates=health.duplicates,
             quarantined=sum(carried.quarantined.values()),
             positions=carried.positions,
+            busy=health.busy,
+            failed=health.failed,
+            faults={name: sum(fault.count for fault in found.values()) for name, found in health.faults.items()},
         )
 
 

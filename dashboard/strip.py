@@ -125,6 +125,7 @@ def _repair_rows(health: Health | None) -> list[tuple[str, ...]]:
         ("duplicates", _count(health and health.duplicates)),
         ("quarantined", _count(health and health.quarantined)),
         ("lost", _count(health and health.lost)),
+        ("failed detectors", _ABSENT if health is None else ", ".join(health.failed) or "none"),
     ]
 
 

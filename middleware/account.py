@@ -38,12 +38,12 @@ class Costs(msgspec.Struct, frozen=True):
             0.25 where a recording is played at four times its speed.
     """
 
-    arrival_us: float = 12.0
-    moved_us: float = 3.0
+    arrival_us: float = 20.0
+    moved_us: float = 6.0
     step_us: Mapping[str, float] = {}
     compare_us: Mapping[str, float] = {}
-    default_step_us: float = 3.0
-    default_compare_us: float = 0.3
+    default_step_us: float = 5.0
+    default_compare_us: float = 0.4
     available: float = 1.0
 
     def step(self, name: str) -> float:

@@ -24,7 +24,7 @@ import msgspec
 
 from middleware.detector import NOTHING, Detector, Spec, Step
 from middleware.events import Event
-from middleware.progress import BEGINNING_US
+from middleware.progress import BEGINNING_US, END_US
 
 #: Takes (what happened, in which words): see :meth:`Faults.note`.
 Report = Callable[[str, str], None]
@@ -79,11 +79,11 @@ def lawful(spec: Spec, kinds: frozenset[str], event: Event, outputs: Sequence[Ev
     A packet is dated by its first position, so level 1 may date what it unpacks later than its input.
     """
     oldest_us = event.ts_us - spec.horizon_us
-    if spec.level == 1:
-        good = [out for out in outputs if oldest_us <= out.ts_us and out.kind in kinds]
-    else:
-        good = [out for out in outputs if oldest_us <= out.ts_us <= event.ts_us and out.kind in kinds]
-    return outputs if len(good) == len(outputs) else good or NOTHING
+    newest_us = END_US if spec.level == 1 else event.ts_us
+    for out in outputs:
+        if not oldest_us <= out.ts_us <= newest_us or out.kind not in kinds:
+            return [e for e in outputs if oldest_us <= e.ts_us <= newest_us and e.kind in kinds] or NOTHING
+    return outputs
 
 
 def the_one(events: Iterable[Event]) -> Event:

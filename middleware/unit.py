@@ -411,7 +411,7 @@ class OrderingUnit:
         fresh = redone = 0
         state = kept = after[at - 1] if at else self._base
         fold = self._fold
-        step = fold.stepper(state)
+        step, same = fold.stepper(state), fold.same
         while at < last:
             if at == mark:
                 mark = next(ahead)
@@ -421,20 +421,19 @@ class OrderingUnit:
                 outputs = fold.checked(event, outputs) if outputs else NOTHING
             except Exception as error:
                 state, outputs, step = fold.raised(event, error), NOTHING, mute
-            known = after[at]
+            known, before = after[at], all_outputs[at]
             if known is _FRESH:
                 fresh += 1
             else:
                 redone += 1
                 kept = known
             after[at] = state
-            before = all_outputs[at]
-            if (before or outputs) and not fold.same(before, outputs):
+            if (before or outputs) and not same(before, outputs):
                 gone.extend(before)
-                came.extend((event.ts_us, out) for out in outputs)
+                came.extend([(event.ts_us, out) for out in outputs])
                 all_outputs[at] = outputs
             at += 1
-            if state is kept or fold.same(state, kept):
+            if state is kept or same(state, kept):
                 if mark == last:
                     break
                 at = mark
@@ -478,11 +477,12 @@ class OrderingUnit:
             after.append(state)
             all_outputs.append(outputs)
             if outputs:
-                k_plus_us = max(0, event.ts_us + slack_us)
+                ts_us = event.ts_us
+                k_plus_us = ts_us + slack_us if ts_us + slack_us > 0 else 0
                 for out in outputs:
                     updates.append(Update(out, 1, k_plus_us))
-                    if event.ts_us - out.ts_us > self._backset_us:
-                        self._backset_us = event.ts_us - out.ts_us
+                    if ts_us - out.ts_us > self._backset_us:
+                        self._backset_us = ts_us - out.ts_us
         self.counters.stepped += end - at
 
 

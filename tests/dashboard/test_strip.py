@@ -26,8 +26,13 @@ def test_the_strip_shows_every_counter_of_the_health():
         "positions": ("1,234,567",),
     }  # fmt: skip
     assert cells(tables, "Repairs and losses") == {
-        "retractions": ("5",), "duplicates": ("9",), "quarantined": ("2",), "lost": ("1",),
+        "retractions": ("5",), "duplicates": ("9",), "quarantined": ("2",), "lost": ("1",), "failed detectors": ("none",),
     }  # fmt: skip
+
+
+def test_a_failed_detector_is_named():
+    failed = msgspec.structs.replace(HEALTH, failed={"near_ball": "KeyError: 'x'"})
+    assert cells(strip_tables(failed, {}, {}, 0, 0), "Repairs and losses")["failed detectors"] == ("near_ball",)
 
 
 def test_units_with_the_greatest_slack_come_first_with_their_alpha():

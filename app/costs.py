@@ -1,0 +1,70 @@
+"""What the engine's work costs on this machine, measured between two batches.
+
+The engine adapts by counts and costs in its state, never by a clock (``middleware.account``). Here is the clock. A
+pipeline tells the meter how long each block took, outside the engine and inside it; between two batches
+the meter lets each detector do its last steps once more, times that, and spreads what is left of the
+measured time over arrivals and moved updates. So the costs add up to the time that was really spent.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from middleware.account import Costs
+from middleware.engine import Engine
+
+#: Steps and comparisons of a detector that are timed; fewer than the least tell nothing.
+_STEPS, _STEPS_LEAST = 60, 10
+
+#: What can't be less, however badly a measurement went.
+_LEAST_US = 0.05
+
+
+class CostMeter:
+    """Adds up what blocks took, and makes costs of it.
+
+    Args:
+        available: wall seconds for a second of the stream, see ``Costs.available``.
+    """
+
+    def __init__(self, available: float) -> None:
+        self._available = available
+        self._outside_ns = 0
+        self._inside_ns = 0
+        self._counted: tuple[int, int, dict[str, int]] | None = None
+
+    def add(self, outside_ns: int, inside_ns: int) -> None:
+        """A block took so long: to be decoded, checked and written down; and in the engine."""
+        self._outside_ns += outside_ns
+        self._inside_ns += inside_ns
+
+    def measure(self, engine: Engine, names: Sequence[str]) -> Costs:
+        """Costs of what ``engine`` has done since this was asked last; its detectors are called ``names``.
+
+        Nothing follows from the steps that are done again, but that a detector which is not pure is found.
+        """
+        step_us = {name: took for name in names if (took := _timed(engine.rehearse, name))}
+        compare_us = {name: took for name in names if (took := _timed(engine.compare, name))}
+        before = self._counted or (0, 0, {})
+        self._counted = arrivals, moved, steps = engine.work()
+        outside_us, inside_us = self._outside_ns / 1e3, self._inside_ns / 1e3
+        self._outside_ns = self._inside_ns = 0
+        known = Costs(step_us=step_us, compare_us=compare_us, available=self._available)
+        stepping_us = sum((count - before[2].get(name, 0)) * known.step(name) for name, count in steps.items())
+        arrivals, moved = arrivals - before[0], moved - before[1]
+        return Costs(
+            arrival_us=max(_LEAST_US, outside_us / arrivals) if arrivals else known.arrival_us,
+            moved_us=max(_LEAST_US, (inside_us - stepping_us) / moved) if moved else known.moved_us,
+            step_us=step_us,
+            compare_us=compare_us,
+            available=self._available,
+        )
+
+
+def _timed(work: Callable[[str, int], int], name: str) -> float:
+    """Microseconds for a piece of ``work``; 0 if there was too little of it."""
+    began_ns = time.perf_counter_ns()
+    done = work(name, _STEPS)
+    took_us = (time.perf_counter_ns() - began_ns) / 1e3
+    return max(_LEAST_US, took_us / done) if done >= _STEPS_LEAST else 0.0
