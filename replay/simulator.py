@@ -10,7 +10,7 @@ while the match is still going on. The same settings, channel and seed give the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -28,7 +28,7 @@ from replay.sim.match import Match, MatchSettings
 from replay.sim.measure import Measurement, Tag, ball_tags, body_tags
 from replay.sim.sheet import sheet_of
 from replay.sim.truth import Truth, records_of
-from replay.sim.world import BALLS, FEET, FOUR_LIMBS, HANDS, PERSONS, SQUAD, Stretch
+from replay.sim.world import BALLS, FEET, FOUR_LIMBS, HANDS, KEEPERS, NAMES, SQUAD, STARTERS, Stretch
 
 #: A seed whose first minutes are eventful: ``python -m bench.simulator --look SEED`` says what they hold.
 DEFAULT_SEED = 18
@@ -86,8 +86,15 @@ class Simulation:
 
     @property
     def positions_hz(self) -> int:
-        """Positions a second of everybody who transmits."""
-        return round(sum(tag.rate_hz for tag in tags_of(self, range(22 if self.tags == "playing" else PERSONS))))
+        """Positions a second of everybody who transmits at a time."""
+        on = [name if row % SQUAD < STARTERS or self.tags == "all" else "" for row, name in enumerate(NAMES)]
+        names = on if self.tags == "all" else on[: 2 * SQUAD]
+        return round(sum(tag.rate_hz for tag in tags_of(self, names, self.balls)))
+
+    @property
+    def balls(self) -> int:
+        """How many balls transmit."""
+        return len(BALLS) if self.tags == "all" else 1
 
 
 #: Rates by name: what the product shows by default; the papers' mix, 36,000 positions/s; and 50,000.
@@ -142,15 +149,14 @@ def quality_of(settings: Simulation) -> Quality:
     return Quality(*rates, settings.limbs, True, settings.noise_m, "rtls")
 
 
-def tags_of(settings: Simulation, persons: Collection[int]) -> list[Tag]:
-    """Transmitters of these persons and of the balls, in the canonical order."""
-    tags = body_tags(sorted(persons), settings.limbs, settings.body_hz)
-    if settings.limbs:
-        hands = [hand for hand in HANDS if hand not in settings.limbs]
-        keepers = [row for row in sorted(persons) if row in (0, SQUAD)]
-        tags += body_tags(keepers, hands, settings.body_hz) if hands else []
-    tags += ball_tags(len(BALLS) if settings.tags == "all" else 1, settings.ball_hz)
-    return sorted(tags, key=lambda tag: track_order(tag.name))
+def tags_of(settings: Simulation, names: Sequence[str], balls: int) -> list[Tag]:
+    """Transmitters of the persons with these ids (by row, empty for nobody) and of the balls, in canonical order."""
+    persons = [row for row, name in enumerate(names) if name]
+    tags = body_tags(persons, settings.limbs, settings.body_hz, names)
+    hands = [hand for hand in HANDS if hand not in settings.limbs]
+    if settings.limbs and hands:
+        tags += body_tags([row for row in KEEPERS if row in persons], hands, settings.body_hz, names)
+    return sorted([*tags, *ball_tags(balls, settings.ball_hz)], key=lambda tag: track_order(tag.name))
 
 
 @dataclass
@@ -187,8 +193,8 @@ class Production:
 
     Args:
         settings: what is measured, and how.
-        play: the match; None for the one that the settings stand for. ``sheet`` must be given with it.
-        persons: rows that carry tags; None for whom the settings name.
+        play: the match; None for the one that the settings stand for.
+        sheet, names: of a given match its sheet, and the ids of its persons by row, empty for nobody.
 
     Attributes:
         play, sheet: as given or made.
@@ -199,17 +205,19 @@ class Production:
         settings: Simulation,
         play: Play | None = None,
         sheet: MatchSheet | None = None,
-        persons: Collection[int] | None = None,
+        names: Sequence[str] = NAMES,
     ) -> None:
         self.settings = settings
+        balls = settings.balls
         if play is None:
             match = play_of(settings)
             play, sheet = match, sheet_of(match.settings, match.squads, quality_of(settings))
+            names = names if settings.tags == "all" else names[: 2 * SQUAD]
+        else:
+            balls = 1
         assert sheet is not None, "a match of another source has its own sheet"
         self.play, self.sheet = play, sheet
-        if persons is None:
-            persons = range(2 * SQUAD if settings.tags == "playing" else PERSONS)
-        self._measurement = Measurement(tags_of(settings, persons), settings.noise_m, settings.seed)
+        self._measurement = Measurement(tags_of(settings, names, balls), settings.noise_m, settings.seed)
         self.names = tuple(tag.name for tag in self._measurement.tags)
 
     @property

@@ -15,7 +15,8 @@ from replay import wire
 from replay.capture import HEAD, VERSION, Capture, CaptureError, CaptureWriter
 from replay.channel import CHANNELS, Channel, channel_named, transmit
 from replay.recording import Recording, Track
-from replay.simulator import Production, Simulation, rates_named
+from replay.sim.from_tracking import TrackedMatch
+from replay.simulator import Production, Simulation, quality_of, rates_named
 from replay.tracking import METADATA, read_tracking
 
 #: Name of the simulator as a source, and its tags and rates unless others are asked for.
@@ -102,7 +103,11 @@ def prepare_capture(
     if _is_there(out, fingerprint):
         return out
     if settings is not None:
-        _produce(settings, chosen, seed, out, fingerprint, {"source": source}, progress, after)
+        if source == SIM:
+            production, notes = Production(settings), {"source": source}
+        else:
+            production, notes = tracked_production(settings, source, pitch, sheet_path)
+        _produce(production, chosen, seed, out, fingerprint, notes, progress, after)
     else:
         recording = read_tracking(source, pitch=pitch, sheet_path=sheet_path)
         if duration_s is not None:
@@ -111,8 +116,28 @@ def prepare_capture(
     return out
 
 
+def tracked_production(
+    settings: Simulation, source: str, pitch: tuple[float, float] = (105.0, 68.0), sheet_path: Path | None = None
+) -> tuple[Production, dict[str, str]]:
+    """A tracked match on its way through a locating system: from real to RTLS.
+
+    Returns:
+        the production, and notes for its capture: the source, its unreadable rows, and the time on its clock that is 0
+        of the capture's.
+
+    Raises:
+        TrackingError: the file cannot be used.
+    """
+    recording = read_tracking(source, pitch=pitch, sheet_path=sheet_path)
+    match = TrackedMatch(recording)
+    sheet = msgspec.structs.replace(match.sheet, quality=quality_of(settings))
+    rejected = msgspec.json.encode(recording.rejected).decode()
+    notes = {"source": source, "rejected": rejected, "zero_us": str(match.zero_us)}
+    return Production(settings, match, sheet, match.names), notes
+
+
 def _produce(
-    settings: Simulation,
+    production: Production,
     channel: Channel,
     seed: int,
     out: Path,
@@ -121,7 +146,10 @@ def _produce(
     progress: Progress | None,
     after: AfterStretch | None,
 ) -> None:
+    settings, play = production.settings, production.play
     length_s = settings.duration_s or settings.match.half_s * 2 + settings.match.break_s
+    if isinstance(play, TrackedMatch):
+        length_s = min(settings.duration_s or play.end_s, play.end_s)
 
     def told(end_s: float, writer: CaptureWriter) -> None:
         if progress is not None:
@@ -129,7 +157,7 @@ def _produce(
         if after is not None:
             after(end_s, writer)
 
-    Production(settings).write(out, channel, seed, fingerprint=fingerprint, notes=notes, after=told)
+    production.write(out, channel, seed, fingerprint=fingerprint, notes=notes, after=told)
     if progress is not None:
         progress(1.0)
 
@@ -211,7 +239,7 @@ def _fingerprint(
     numbers = asdict(CHANNELS[channel])
     told = (VERSION, wire.VERSION, _GENERATION, numbers, seed, duration_s, pitch, settings)
     digest.update(repr(told).encode())
-    for path in () if settings is not None else _files(source, sheet_path):
+    for path in () if source == SIM else _files(source, sheet_path):
         digest.update(path.name.encode())
         if path.is_file():
             with path.open("rb") as file:

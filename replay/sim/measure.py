@@ -33,7 +33,7 @@ from numba import njit
 from replay.packets import WIDTH_WITH_MOTION, Floats, Ints, Values
 from replay.radio import Delay, Rows, Spells
 from replay.sim.limbs import limb_ways
-from replay.sim.world import BALLS, PERSONS, STEP_S, TICK_S, Col, Stretch, object_id
+from replay.sim.world import BALLS, NAMES, PERSONS, STEP_S, TICK_S, Col, Stretch
 
 #: Shares of the noise's standard deviation: white and remembered (their squares add up to one).
 WHITE, REMEMBERED = 0.6, 0.8
@@ -82,10 +82,10 @@ class Measured(NamedTuple):
     until_us: int
 
 
-def body_tags(persons: Sequence[int], limbs: Sequence[str], rate_hz: float) -> list[Tag]:
-    """Tags of persons: each of these limbs, or one at the breast if there are none."""
+def body_tags(persons: Sequence[int], limbs: Sequence[str], rate_hz: float, names: Sequence[str] = NAMES) -> list[Tag]:
+    """Tags of persons (rows; ``names`` has their ids): each of these limbs, or one at the breast if there are none."""
     return [
-        Tag(object_id(person) + (f"/{limb}" if limb else ""), rate_hz, person=person, limb=limb)
+        Tag(names[person] + (f"/{limb}" if limb else ""), rate_hz, person=person, limb=limb)
         for person in persons
         for limb in limbs or ("",)
     ]

@@ -30,14 +30,15 @@ def write_capture(path: Path) -> Capture:
     """Sixteen seconds of a ball and two players, a block every 10 ms."""
     if not path.exists():
         with CaptureWriter(path, MatchSheet(match_id="fake/1")) as writer:
-            writer.extend(Block(i * PERIOD_US, tuple(_packet(name, i) for name in _NAMES)) for i in range(BLOCKS))
+            writer.extend(Block(i * PERIOD_US, tuple(packet_of(name, i) for name in _NAMES)) for i in range(BLOCKS))
     return Capture.open(path)
 
 
 _NAMES = ("ball", "home_1", "away_1")
 
 
-def _packet(name: str, index: int) -> Packet:
+def packet_of(name: str, index: int) -> Packet:
+    """The ``index``-th packet of a transmitter."""
     times_us = tuple(index * PERIOD_US - 5_000 + 1_000 * k for k in range(5))
     return Packet(name, index, times_us, (1.0,) * 5, (2.0,) * 5, (0.0,) * 5)
 

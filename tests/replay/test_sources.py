@@ -14,6 +14,7 @@ import pytest
 from replay.capture import Capture
 from replay.channel import CHANNELS, ChannelError, transmit
 from replay.errors import TrackingError
+from replay.sim.world import FOUR_LIMBS
 from replay.simulator import Simulation, SimulatorError, simulate
 from replay.sources import first_seconds, prepare_capture
 
@@ -117,6 +118,26 @@ def test_what_cannot_be_used_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(SimulatorError):
         prepare_capture("sim", "rtls", 0, out, duration_s=-1.0)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_tracked_match_can_come_through_a_locating_system(tmp_path: Path) -> None:
+    """From real to RTLS: limbs for persons, the rates asked for, noise and radio, and still the same ways."""
+    source = str(table(tmp_path, 300))
+    capture = Capture.open(prepare_capture(source, "", 3, tmp_path / "m", rate="200/100", duration_s=10.0))
+    assert (capture.channel, capture.sheet.quality.kind, capture.sheet.quality.body_hz) == ("rtls", "rtls", 100.0)
+    assert capture.notes["zero_us"] == "0"
+    found: dict[str, list[tuple[int, float]]] = {}
+    for block in capture.blocks(0, capture.end_us):
+        for packet in block.packets:
+            found.setdefault(packet.transmitter, []).extend(zip(packet.ts_us, packet.x_m, strict=True))
+    assert set(found) == {"ball", *(f"home_7/{limb}" for limb in FOUR_LIMBS)}
+    for name, rate_hz in (("ball", 200), ("home_7/left_foot", 100)):
+        assert len(found[name]) == pytest.approx(10 * rate_hz, rel=0.03)
+    late = [(ts, x) for ts, x in found["ball"] if 2_000_000 < ts < 9_000_000]
+    assert max(abs(x - 2.5e-6 * ts) for ts, x in late) < 0.6
+    again = prepare_capture(source, "", 3, tmp_path / "m", rate="200/100", duration_s=10.0)
+    other = prepare_capture(source, "", 3, tmp_path / "o", rate="200/50", duration_s=10.0)
+    assert Capture.open(again).fingerprint == capture.fingerprint != Capture.open(other).fingerprint
 
 
 def test_the_real_match_becomes_a_capture(shared_data: Path, tmp_path: Path) -> None:
