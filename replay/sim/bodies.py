@@ -44,7 +44,9 @@ _DOWN_S, _UP_S = 0.45, 1.0
 #: A dive: push with the legs, flight until full stretch, lying; how far hands are ahead of the body then.
 _PUSH_S, _FLY_S, _LIE_S, _HANDS_AHEAD_M = 0.2, 0.3, 0.7, 1.1
 DIVE_M_S2 = 20.0
-_DIVE_RISE_M, _TILT_DIVING = 0.35, 0.9
+#: Lying flat; a high ball is dived for less flat, and higher: body's rise and tilt in the air for a ball on the ground
+#: and for one two metres up. After landing he goes flat within the last time.
+_TILT_DIVING, _DIVE_RISE_M, _DIVE_TILT, _DIVE_HIGH_M, _LAND_S = 0.9, (0.1, 0.6), (0.9, 0.4), 2.0, 0.3
 #: Persons nearer than this push each other apart, up to so many m/s.
 _ROOM_M, _ROOM_M_S = 0.5, 1.5
 
@@ -71,8 +73,8 @@ class Bodies:
         self.columns[np.isnan(self.columns[:, Col.X])] = np.nan
         self.speed_max = np.full(PERSONS, SPEED_MAX_M_S)
         self.acceleration_max = np.full(PERSONS, ACCELERATION_M_S2)
-        # Kind of what he is busy with, time since it began, its duration, height or heading of it, push.
-        self._acts = np.zeros((PERSONS, 5))
+        # Kind of what he is busy with, time since it began, its duration, height or heading of it, push, share.
+        self._acts = np.zeros((PERSONS, 6))
 
     def place(self, person: int, x_m: float, y_m: float, heading: float = 0.0) -> None:
         """Puts a person somewhere, at rest: for who enters the match at all, never for who is in it."""
@@ -100,9 +102,10 @@ class Bodies:
         """Goes down, lies, gets up; all that together ``for_s``, at least as long as down and up take."""
         self._begin(person, _FALLING, max(for_s, _DOWN_S + _UP_S), 0.0)
 
-    def dive(self, person: int, direction: float, reach_m: float) -> None:
+    def dive(self, person: int, direction: float, reach_m: float, height_m: float = 0.8) -> None:
         """Dives along a heading (rad) so that the hands are ``reach_m`` away after half a second; lies, gets up.
 
+        ``height_m`` is that of the ball he dives for: for a high one he leaps up, for a low one he goes down at once.
         The legs' push is bounded, so that nobody reaches further than about 2.7 m from a stand. What he ran before
         across the dive is kept.
         """
@@ -113,13 +116,14 @@ class Bodies:
         push = (way - along * (_PUSH_S + _FLY_S)) / (_PUSH_S * (0.5 * _PUSH_S + _FLY_S))
         self._begin(person, _DIVING, _PUSH_S + _FLY_S + _LIE_S + _UP_S, direction)
         self._acts[person, 4] = min(max(push, 0.0), DIVE_M_S2)
+        self._acts[person, 5] = min(max(height_m / _DIVE_HIGH_M, 0.0), 1.0)
 
     def is_busy(self, person: int) -> bool:
         """Whether he is in the air or on the ground."""
         return bool(self._acts[person, 0] != _STANDING)
 
     def _begin(self, person: int, act: int, duration_s: float, detail: float) -> None:
-        self._acts[person] = (act, 0.0, duration_s, detail, 0.0)
+        self._acts[person] = (act, 0.0, duration_s, detail, 0.0, 0.0)
 
 
 @njit(cache=True)
@@ -162,10 +166,14 @@ def _act(c: Floats, act: Floats, dt: float) -> bool:
     if t < _PUSH_S + 0.5 * dt:
         c[2] += act[4] * math.cos(act[3]) * dt
         c[3] += act[4] * math.sin(act[3]) * dt
-    dive_s = _PUSH_S + _FLY_S
+    high = act[5]
+    rise = _DIVE_RISE_M[0] + high * (_DIVE_RISE_M[1] - _DIVE_RISE_M[0])
+    tilt = _DIVE_TILT[0] + high * (_DIVE_TILT[1] - _DIVE_TILT[0])
+    dive_s = _PUSH_S + _FLY_S * (1.0 + 0.7 * high)
     share = min(t / dive_s, 1.0)
-    c[6] = _DIVE_RISE_M * (4.0 * share * (1.0 - share)) ** 2
-    c[7] = _TILT_DIVING * _smooth(t / (0.8 * dive_s)) * (1.0 - _smooth((t - whole + _UP_S) / _UP_S))
+    c[6] = rise * (4.0 * share * (1.0 - share)) ** 2
+    flat = tilt * _smooth(t / (0.7 * dive_s)) + (_TILT_DIVING - tilt) * _smooth((t - 0.8 * dive_s) / _LAND_S)
+    c[7] = flat * (1.0 - _smooth((t - whole + _UP_S) / _UP_S))
     return True
 
 

@@ -42,7 +42,8 @@ _LEG_M, _ARM_M, _HOLD_M = 0.95, 1.2, 2.2
 #: Where the standing foot is put: beside the ball, and behind it.
 _BESIDE_M, _BEHIND_M = 0.30, 0.06
 
-_HIP_M, _BREAST_M, _SOLE_M, _HAND_M = 0.95, 1.3, 0.05, 0.92
+#: Heights of a standing body, and by how much more hands are up when the arms are stretched.
+_HIP_M, _BREAST_M, _SOLE_M, _HAND_M, _STRETCHED_M = 0.95, 1.3, 0.05, 0.92, 1.2
 _STRIKE, _HOLD, _PLANT, _ARMS = 0.0, 1.0, 2.0, 3.0
 #: A path's entries: kind, begin, end, place 3, normal 3, speed at the ball, hardness, earliest, latest, side, yield.
 _PATH = 15
@@ -183,7 +184,7 @@ def _rest(c: Floats, limb: int, p: Floats) -> None:
         ahead = swing * moving * (0.1 + 0.03 * speed)
         high = _HAND_M + 0.04 * moving * (1.0 + swing) + 0.6 * min(rise, 0.6) * upright
         # Who falls or dives stretches his arms ahead.
-        high += 1.1 * tilt
+        high += _STRETCHED_M * _smooth(tilt / 0.4)
         across = side * (0.3 - 0.03 * moving)
     lean = tilt * math.pi / 2.0
     cos, sin = math.cos(lean), math.sin(lean)
@@ -376,7 +377,8 @@ def _ways(columns: Floats, begin_s: float, tick_s: float, limb: int, paths: Floa
                 here[0] -= path[13] * 0.3 * out_s * math.sin(c[4])
                 here[1] += path[13] * 0.3 * out_s * math.cos(c[4])
                 here[2] += 0.4 * out_s
-            for axis in range(3):
-                here[axis] += weight * (p[axis] - here[axis])
+            if weight > 0.0:
+                for axis in range(3):
+                    here[axis] += weight * (p[axis] - here[axis])
         if here[2] < 0.03:
             here[2] = 0.03

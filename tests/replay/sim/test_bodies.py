@@ -142,9 +142,22 @@ def test_a_dive_takes_the_hands_as_far_as_told(reach: float):
     rows = run(bodies, spread(), 0.0, 25)
     assert rows[-1, 0, Col.Y] + 1.1 == pytest.approx(reach, abs=0.1)
     assert rows[-1, 0, Col.X] == pytest.approx(0.0, abs=1e-6)
-    assert rows[:, 0, Col.RISE].max() > 0.3
-    assert rows[-1, 0, Col.TILT] > 0.85
     assert rows[-1, 0, Col.HEADING] == pytest.approx(math.pi / 2, abs=0.1)
+    lying = run(bodies, spread(), 0.0, 25)
+    assert lying[-1, 0, Col.TILT] == pytest.approx(0.9)
+    assert lying[-1, 0, Col.RISE] == 0.0
+
+
+def test_for_a_high_ball_he_leaps_and_for_a_low_one_he_goes_down():
+    rows = []
+    for height in (0.2, 2.2):
+        bodies = Bodies(spread())
+        bodies.dive(0, 0.0, 2.0, height)
+        rows.append(run(bodies, spread(), 0.0, 20)[:, 0])
+    low, high = rows
+    assert high[:, Col.RISE].max() > 0.5
+    assert low[:, Col.RISE].max() < 0.2
+    assert high[-1, Col.TILT] < 0.55 < 0.8 < low[-1, Col.TILT]
 
 
 def test_two_who_want_the_same_place_do_not_stand_in_each_other():
