@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from app.framing import unpack
 from app.hub import Hub
 from app.inprocess import InProcessConfig, InProcessHost
 from app.live import run_live
@@ -73,8 +74,11 @@ class Elsewhere(NamedTuple):
 
 
 def test_the_source_offers_windows_that_are_not_there_yet_and_gives_the_same_rows(tmp_path: Path):
-    def rows(source: CaptureReader, start_us: int, end_us: int) -> list[dict]:
-        return [row for batch in rows_between(source, start_us, end_us) for row in batch.to_pylist()]
+    def rows(source: CaptureReader, start_us: int, end_us: int) -> tuple[list[tuple[int, bytes]], bool]:
+        """The blocks, and whether the closing row says that the match ends here."""
+        told = [row for batch in rows_between(source, start_us, end_us) for row in batch.to_pylist()]
+        blocks = [(arrival, payload) for row in told for arrival, _, payload in unpack(row["frames"])]
+        return blocks, any(row["last"] for row in told if row["closing"])
 
     capture = write_capture(tmp_path / "whole")
     pause = threading.Event()
@@ -86,7 +90,8 @@ def test_the_source_offers_windows_that_are_not_there_yet_and_gives_the_same_row
     threading.Timer(0.3, pause.set).start()
     found, expected = (rows(source, 4_000_000, 20_000_000) for source in (growing, whole))
     assert found == expected
-    assert [row["last"] for row in found if row["closing"]] == [True]
+    assert found[1]
+    assert len(found[0]) == BLOCKS - 400
     writing.join()
     assert growing.latestOffset({"arrival_us": 20_000_000}, growing.getDefaultReadLimit()) == {"arrival_us": 20_000_000}
 
