@@ -1,4 +1,4 @@
-"""The command line: ``touchline live | events | updates | test``.
+"""The command line: ``touchline live | simulate | events | updates | test``.
 
 Errors that a person can do something about are one line on stderr and exit code 2. Anything else is a bug and
 shows its traceback.
@@ -37,8 +37,19 @@ Folder = Annotated[Path, typer.Argument(help="Folder of a match store.")]
 def live(
     source: Annotated[
         str | None,
-        Given(help="sim, a tracking table (parquet), or kloppy:<provider>:<file>[:<metadata>]. Default sim."),
+        Given(
+            help="sim, a tracking table (parquet), kloppy:<provider>:<file>[:<metadata>], or the folder of a capture "
+            "(or of `simulate`). Default sim."
+        ),
     ] = None,
+    rate: Annotated[
+        str | None,
+        Given(
+            help="Tags and rates of the locating system: live, full (36,000 positions/s), 50k, or BALL/LIMB in Hz such "
+            "as 1000/100. Default live for sim; a tracking file is taken as it is unless a rate is given.",
+        ),
+    ] = None,
+    endless: Annotated[bool, Given("--endless", help="Play on: half follows half without end (sim).")] = False,
     channel: Annotated[
         str | None,
         Given(help="Radio channel between tags and gateway: none, rtls, wifi, harsh. Default rtls for sim, else none."),
@@ -75,11 +86,43 @@ def live(
     from app.settings import make_settings
 
     given: dict[str, Any] = {
-        "source": source, "channel": channel, "seed": seed, "speed": speed, "duration_s": duration,
-        "store": store, "pitch": pitch, "sheet": sheet, "engine": engine, "alpha": alpha,
+        "source": source, "channel": channel, "rate": rate, "endless": endless or None, "seed": seed, "speed": speed,
+        "duration_s": duration, "store": store, "pitch": pitch, "sheet": sheet, "engine": engine, "alpha": alpha,
         "retraction": retraction, "window_s": window, "dashboard": dashboard, "port": port, "camera": camera,
     }  # fmt: skip
     run_live(make_settings(given), as_json=as_json)
+
+
+@app.command()
+def simulate(
+    out: Annotated[Path, Given(help="Folder for capture, truth and sheet; an earlier simulation in it is replaced.")],
+    seed: Annotated[
+        int, Given(help="Decides the match, the tags and the radio; the same seed gives the same bytes.")
+    ] = 18,
+    minutes: Annotated[
+        float | None,
+        Given(help="Length; 0 for the whole match. Default 5, or as the scenario says.", show_default=False),
+    ] = None,
+    rate: Annotated[
+        str,
+        Given(help="full (36,000 positions/s), 50k, live (what `live` shows), or BALL/LIMB in Hz such as 1000/100."),
+    ] = "full",
+    channel: Annotated[str, Given(help="Radio channel between tags and gateway: none, rtls, wifi, harsh.")] = "rtls",
+    scenario: Annotated[
+        str | None, Given(help="A situation to play: a YAML file, or the name of one that comes with us.")
+    ] = None,
+    half_length: Annotated[float | None, Given(help="Minutes of a half. Default 45.", show_default=False)] = None,
+    noise: Annotated[float, Given(help="Standard deviation of positions in metres; 0 measures without error.")] = 0.02,
+    realism: Annotated[
+        bool, Given("--realism", help="Compare with a real match and published figures (slow).")
+    ] = False,
+    as_json: Annotated[bool, Given("--json", help="Print the report as JSON on stdout.")] = False,
+) -> None:
+    """Makes a match: what radio tags and gateway would deliver, and the exact truth about it."""
+    from app.simulate import Wish, run_simulate
+
+    wish = Wish(out, seed, minutes, rate, channel, scenario, half_length, noise, realism)
+    raise typer.Exit(run_simulate(wish, as_json_text=as_json))
 
 
 @app.command()

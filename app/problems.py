@@ -24,6 +24,7 @@ def _problems() -> tuple[type[Exception], ...]:
     from app.live import LiveError
     from app.parameters import ParametersError
     from app.settings import SettingsError
+    from app.simulate import SimulateError
     from app.state_store import StateError
     from camera.head_server import HeadServerError
     from camera.profile import ProfileError
@@ -32,12 +33,12 @@ def _problems() -> tuple[type[Exception], ...]:
     from replay.channel import ChannelError
     from replay.errors import TrackingError
     from replay.scoring.truth import ScoreError
+    from replay.sim.scenario import ScenarioError
     from replay.simulator import SimulatorError
     from replay.store import StoreError
 
     return (
         BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
-        HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError, SimulatorError,
-        StoreError,
-        DetectorsError, ParametersError,
+        HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
+        SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
     )  # fmt: skip

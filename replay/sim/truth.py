@@ -33,7 +33,8 @@ from replay.sim.truth_chains import add_chains
 from replay.sim.truth_kinds import LEVELS
 from replay.sim.truth_lines import Lines, us_of
 from replay.sim.truth_passes import PassTruth
-from replay.sim.world import BALLS, PERSONS, Row, Stretch, object_id
+from replay.sim.truth_spots import SpotTruth
+from replay.sim.world import BALLS, PERSONS, SQUAD, Row, Stretch, object_id
 
 T = TypeVar("T")
 
@@ -83,6 +84,7 @@ class Truth:
         self._sheet, self._match = sheet, match
         self.lines = Lines()
         self._ball, self._bodies, self._passes = BallTruth(pitch), BodyTruth(pitch, ways), PassTruth(pitch)
+        self._spots = SpotTruth(pitch)
         self._actives: list[tuple[float, int]] = []
         self._end_s = 0.0
 
@@ -93,6 +95,7 @@ class Truth:
         rows = self._match.rows
         self._ball.take(stretch, self.lines)
         self._bodies.take(stretch, self.lines)
+        self._spots.take(stretch, 2 * SQUAD, self.lines)
         self._passes.take(stretch, rows, playing, self._signs(stretch.begin_s), self.lines)
         changes = np.flatnonzero(np.diff(stretch.active, prepend=-1))
         step_s = (stretch.end_s - stretch.begin_s) / max(len(stretch.active), 1)
@@ -107,13 +110,15 @@ class Truth:
         rows = self._match.rows
         self.lines.add_rows(rows, self._end_s)
         add_chains(rows, self._end_s, self._sheet.length_m, self._attacks(), self.lines)
-        self._add_formations()
+        self._add_periods()
         return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])
 
-    def _add_formations(self) -> None:
-        """12.13: the shapes that the teams are told to play, at the beginning of each period."""
+    def _add_periods(self) -> None:
+        """12.13 and 3.12: the shapes that the teams are told to play, and who attacks +x, in each period."""
         for row in self._periods():
             if row.t_s < self._end_s:
+                home, _ = self._attacks()[int(row.variant)]
+                self.lines.add("direction", row.t_s, -1, team="home" if home > 0 else "away")
                 for team, settings in zip(("home", "away"), self._match.squads.teams, strict=True):
                     self.lines.add("formation", row.t_s, -1, variant=settings.shape, team=team)
 

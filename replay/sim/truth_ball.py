@@ -31,7 +31,7 @@ from detectors.pitch import (
 from detectors.pitch import GOAL_AREA_HALF_WIDTH_M as GOAL_AREA_HALF_M
 from replay.recording import Floats
 from replay.sim.truth_lines import Lines
-from replay.sim.world import STEP_S, Stretch, Vector
+from replay.sim.world import BALLS, STEP_S, Contact, Stretch, Vector
 
 #: Hierarchy 2.5, 2.7, 4.6: bounds of the bands and what they are called.
 HEIGHTS_M = np.array([0.3, 1.5, BAR_HEIGHT_M])
@@ -47,6 +47,11 @@ _RING_LEAVE_M = 0.5
 _SLOW_M_S, _STATIC_S, _MOVING_M_S, _LEFT_M = 1.0, 1.8, 4.0, 2.0
 #: 2.6: a bounce comes down at least so fast, with the centre at most so high, and turns within this time.
 _FALL_M_S, _BOUNCE_M, _TURN_S = 0.4, 0.25, 0.02
+
+#: 2.1 to 2.3: peaks; turns and steps of speed over ground. A slower ball has no direction.
+PEAKS_M_S2 = {"touch": 20.0, "hit": 55.0, "hard": 150.0}
+TURN_RAD, STEP_M_S, STEP_BELOW_M_S = 0.5, 2.0, 10.0
+_STILL_M_S = 1.0
 
 _X_UP, _X_DOWN, _Y_UP, _Y_DOWN, _CIRCLE_OUT, _CIRCLE_IN = range(6)
 _HEIGHT, _SPEED, _STATIC, _MOVING, _BOUNCE, _RING = range(6, 12)
@@ -68,13 +73,14 @@ class BallTruth:
         self._tables = x_table, y_table, HEIGHTS_M, SPEEDS_M_S, RINGS_M
         self._half_length_m = pitch.half_length_m
         self._state = np.zeros(_STATE)
-        self._active = 0
+        self._active = -1
 
     def take(self, stretch: Stretch, lines: Lines) -> None:
         """Adds what happened in a stretch."""
         steps = np.arange(stretch.balls.shape[1])
         places = stretch.balls[stretch.active, steps]
-        changes = np.flatnonzero(np.diff(stretch.active, prepend=self._active))
+        self._known = self._active >= 0
+        changes = np.flatnonzero(np.diff(stretch.active.astype(int), prepend=self._active))
         edges = sorted({0, *changes.tolist(), len(steps)})
         for low, high in pairwise(edges):
             if low in changes:
@@ -86,7 +92,19 @@ class BallTruth:
                 self._state[:] = before
             for code, t_s, aux, since_s, x, y, z in found[:count].tolist():
                 self._tell(int(code), t_s, int(aux), since_s, (x, y, z), stretch, lines)
+            if low in changes:
+                self._changed(stretch, low, lines)
         self._active = int(stretch.active[-1])
+        for contact in stretch.contacts:
+            if stretch.begin_s <= contact.t_s < stretch.end_s:
+                _bend(contact, lines)
+
+    def _changed(self, stretch: Stretch, step: int, lines: Lines) -> None:
+        """1.6: another ball is in play; the first one is not another."""
+        if self._known:
+            x, y, z = stretch.balls[stretch.active[step], step].tolist()
+            detail: dict[str, Scalar] = {"ball": BALLS[int(stretch.active[step])]}
+            lines.add("ball.active_changed", stretch.begin_s + step * STEP_S, -1, (x, y, z), detail=detail)
 
     def _tell(
         self, code: int, t_s: float, aux: int, since_s: float, place: Vector, stretch: Stretch, lines: Lines
@@ -117,6 +135,23 @@ class BallTruth:
         else:
             side = "right" if aux % 2 else "left"
             lines.add("goal_ring", t_s, -1, place, f"{side} {RINGS[aux // 2]}")
+
+
+def _bend(contact: Contact, lines: Lines) -> None:
+    """2.1 to 2.3 of a contact: the peak of its half-sine pulse, the turn, the step of speed."""
+    change_m_s = math.dist(contact.before, contact.after)
+    peak_m_s2 = math.pi / 2.0 * change_m_s / contact.duration_s
+    at_s = contact.t_s + contact.duration_s / 2.0
+    names = [name for name, least_m_s2 in PEAKS_M_S2.items() if peak_m_s2 >= least_m_s2]
+    if names:
+        lines.add("ball.accel_peak", at_s, -1, contact.place, names[-1], detail={"peak_m_s2": round(peak_m_s2, 1)})
+    (bx, by, _), (ax, ay, _) = contact.before, contact.after
+    before_m_s, after_m_s = math.hypot(bx, by), math.hypot(ax, ay)
+    turned = abs(math.atan2(bx * ay - by * ax, bx * ax + by * ay)) > TURN_RAD
+    if turned and min(before_m_s, after_m_s) >= _STILL_M_S:
+        lines.add("ball.turn", at_s, -1, contact.place, "ground" if contact.place[2] < HEIGHTS_M[0] else "air")
+    if abs(after_m_s - before_m_s) > STEP_M_S and after_m_s < STEP_BELOW_M_S:
+        lines.add("ball.speed_step", at_s, -1, contact.place, "up" if after_m_s > before_m_s else "down")
 
 
 def _along_x(pitch: Pitch) -> tuple[list[tuple[tuple[str, str], float]], Floats]:

@@ -69,7 +69,8 @@ class BodyTruth:
         self._classes = np.tile([-1.0, -1.0, *([math.nan] * 6)], (PLAYERS, 1))
         self._runs = {name: np.full((PLAYERS, 4), np.nan) for name in ("sprint", "jump", *_efforts())}
         self._zone = np.full((PLAYERS, 2), np.nan)
-        self._near: dict[tuple[int, str], bool] = {}
+        self._near: set[tuple[int, str]] = set()
+        self._gaps: dict[tuple[int, str], tuple[float, float]] = {}
         self._nearest = np.full((3, 3), -1.0)
 
     def take(self, stretch: Stretch, lines: Lines) -> None:
@@ -160,8 +161,9 @@ class BodyTruth:
         places = stretch.balls[stretch.active[steps], steps]
         gone = {key for key in self._near if key[0] not in set(close.tolist())}
         for person, limb in sorted(gone):
-            del self._near[person, limb]
+            self._near.remove((person, limb))
             lines.add("not_near", float(t_s[0]), person, _vector(places[0]), limb)
+        latest: dict[tuple[int, str], tuple[float, float]] = {}
         for person in close.tolist():
             within = np.repeat(away[:, person] < _REACH_M + NOT_NEAR_M, round(TICK_S / STEP_S / _EVERY))
             first, last = (int(i) for i in np.flatnonzero(within)[[0, -1]])
@@ -169,9 +171,17 @@ class BodyTruth:
             for limb in FOUR_LIMBS:
                 way = self._ways(stretch, person, limb, t_s[part])
                 gap = np.sqrt(((way - places[part]) ** 2).sum(axis=1))
-                self._limb(person, limb, gap, t_s[part], places[part], lines)
+                before = self._gaps.pop((person, limb), None) if part.start == 0 else None
+                if part.stop == len(t_s):
+                    latest[person, limb] = (float(t_s[-1]), float(gap[-1]))
+                self._limb(person, limb, before, gap, t_s[part], places[part], lines)
+        self._gaps = latest
 
-    def _limb(self, person: int, limb: str, gap: Floats, t_s: Floats, ball: Floats, lines: Lines) -> None:
+    def _limb(
+        self, person: int, limb: str, before: tuple[float, float] | None, gap: Floats, t_s: Floats, ball: Floats,
+        lines: Lines,
+    ) -> None:  # fmt: skip
+        """One limb's part of a stretch; ``before`` are time and gap of the sample before it."""
         near = (person, limb) in self._near
         at = 0
         while at < len(gap):
@@ -181,14 +191,15 @@ class BodyTruth:
             at += int(beyond[0])
             limit = NOT_NEAR_M if near else NEAR_M
             now_s = float(t_s[at])
-            if at and gap[at] != gap[at - 1]:
-                share = (limit - gap[at - 1]) / (gap[at] - gap[at - 1])
-                now_s -= (1.0 - min(max(float(share), 0.0), 1.0)) * float(t_s[at] - t_s[at - 1])
+            last = (float(t_s[at - 1]), float(gap[at - 1])) if at else before
+            if last is not None and gap[at] != last[1]:
+                share = (limit - last[1]) / (float(gap[at]) - last[1])
+                now_s -= (1.0 - min(max(share, 0.0), 1.0)) * (now_s - last[0])
             if near:
-                del self._near[person, limb]
+                self._near.remove((person, limb))
                 lines.add("not_near", now_s, person, _vector(ball[at]), limb)
             else:
-                self._near[person, limb] = True
+                self._near.add((person, limb))
                 detail = {"distance_m": round(float(gap[at]), 3), "contact": bool(gap[at] < CONTACT_M)}
                 lines.add("near", now_s, person, _vector(ball[at]), limb, detail=detail)
             near = not near

@@ -30,7 +30,11 @@ def _kind(number: str, source: Source, definition: str) -> Kind:
 
 
 KINDS: Mapping[str, Kind] = {
+    "ball.active_changed": _kind("1.6", _G, "another ball is in play; `ball` is its transmitter"),
     # -- level 2: the ball alone
+    "ball.accel_peak": _kind("2.1", _G, "of a contact (not of bounces): peak of its half-sine pulse, 20, 55, 150 m/s2"),
+    "ball.turn": _kind("2.2", _G, "of a contact: way over ground turns by more than 0.5 rad"),
+    "ball.speed_step": _kind("2.3", _G, "of a contact: speed over ground by more than 2 m/s, to less than 10"),
     "ball.static": _kind("2.4", _G, "at most 1.0 m/s for 1.8 s; told then, `since_us` is when it began"),
     "ball.moving": _kind("2.4", _G, "after that: 4.0 m/s, or 2 m away from where it rested"),
     "ball.height": _kind("2.5", _G, "centre in another band (0.3, 1.5, 2.44 m) for 50 ms; dated at its beginning"),
@@ -52,12 +56,15 @@ KINDS: Mapping[str, Kind] = {
     "player.up": _kind("3.6", _P, "has got up"),
     "area.enter": _kind("3.9", _G, "ball or player in one of the areas of `detectors.areas`, every 20 ms"),
     "area.leave": _kind("3.9", _G, "0.2 m outside of it"),
+    "direction": _kind("3.12", _O, "at the start of a period: team that attacks towards +x"),
     # -- level 4: proximity
     "near": _kind("4.1", _G, "a limb within 1.0 m of the ball's centre; `contact` if within 0.35 m; every 5 ms"),
     "not_near": _kind("4.1", _G, "further than 1.2 m again"),
     "pz.enter": _kind("4.2", _G, "body within 1.5 m of the ball over ground"),
     "pz.leave": _kind("4.2", _G, "further than 1.7 m again"),
     "goal_ring": _kind("4.6", _G, "ball within 11, 16.5, 25, 35 m of the middle of a goal, 0.5 m to leave again"),
+    "spot.ball": _kind("4.7", _G, "ball at 2.5 m/s or less within 2 m of a restart spot for 0.8 s; told then"),
+    "spot.taker": _kind("4.7", _G, "and who is nearest to it, within 2 m"),
     "nearest.changed": _kind("4.3", _G, "another is nearest: by 0.3 m, or for 0.1 s"),
     # -- level 5: contacts
     "hit": _kind("5.1", _P, "contact with a peak of 55 m/s2 or more; dated at first touch; `what` was meant"),
@@ -79,8 +86,8 @@ KINDS: Mapping[str, Kind] = {
     "possession.gain": _kind("6.2", _P, "a player touches the ball in play who did not touch it last"),
     "possession.loss": _kind("6.2", _P, "the other loses it then, or when play dies; `held_s`"),
     "team.possession": _kind("6.3", _P, "home, away, in contest (both within 0.8 s), dead"),
-    "play.live": _kind("6.4", _P, "contact of a restart; variant: which restart"),
-    "play.dead": _kind("6.4", _P, "line, goal or whistle, at that very instant"),
+    "play.live": _kind("6.4", _P, "contact of a restart (`restart` says which); variant: what play had died of"),
+    "play.dead": _kind("6.4", _P, "touch, goal line, goal, stop (whistle), at that very instant"),
     "out": _kind("6.5", _P, "whole ball over a line outside the goals; player and team touched it last"),
     "goal.candidate": _kind("6.6", _P, "whole ball in a goal while in play; team attacks it"),
     "pass.attempt": _kind("6.7", _P, "meant to take the ball to a mate or away; `outcome`, `receiver`, `what`"),

@@ -20,6 +20,9 @@ from replay.sim.world import Row, Vector, object_id, team_of_row
 NOWHERE: Vector = (math.nan, math.nan, math.nan)
 #: What play calls otherwise than the detectors, and its details that are times of the match.
 _RENAMED = {"woodwork": "ball.woodwork"}
+_VARIANTS = {("play.dead", "whistle"): "stop"}
+#: Kinds whose variant is the end of the pitch.
+_AT_AN_END = frozenset(("goal.scored", "goal.own", "goal.confirmed", "goal.disallowed"))
 _TIMES = {"pass_s": "pass_us", "received_s": "received_us"}
 _NOTHING: Mapping[str, Scalar] = {}
 
@@ -92,14 +95,23 @@ class Lines:
 
     def add_rows(self, rows: Sequence[Row], until_s: float) -> None:
         """Adds the rows of play before ``until_s``, under the detectors' names and with times in microseconds."""
-        for index, row in enumerate(rows):
+        died_of = "start"
+        for index in sorted(range(len(rows)), key=lambda i: (rows[i].t_s, i)):
+            row = rows[index]
             if row.t_s >= until_s:
                 continue
             detail = {_TIMES.get(k, k): us_of(float(v)) if k in _TIMES and v else v for k, v in row.detail.items()}
+            variant = _VARIANTS.get((row.kind, row.variant), row.variant)
+            if row.kind == "play.dead":
+                died_of = variant
+            elif row.kind == "play.live":
+                variant, detail = died_of, {**detail, "restart": row.variant}
+            elif row.kind in _AT_AN_END:
+                variant = "right" if row.place[0] > 0 else "left"
             causes = tuple(-1 - c for c in row.causes)
             kind = _RENAMED.get(row.kind, row.kind)
             self._of_row[index] = self.add(
-                kind, row.t_s, row.person, row.place, row.variant, team=row.team, detail=detail, causes=causes
+                kind, row.t_s, row.person, row.place, variant, team=row.team, detail=detail, causes=causes
             )
 
     def table(self, levels: Mapping[str, int]) -> pa.Table:

@@ -18,6 +18,7 @@ from detectors.lines import GoalMouth, LineCrossing
 from detectors.motion import BallMotion
 from detectors.pitch import Pitch
 from detectors.proximity import NearestPlayer, PossessionZone
+from detectors.spots import RestartSpot
 from detectors.states import BallState, BodyState, Frame
 from middleware.events import Event
 from replay.sim.ball import MovingBall
@@ -25,6 +26,7 @@ from replay.sim.truth_ball import BallTruth
 from replay.sim.truth_bodies import BodyTruth
 from replay.sim.truth_kinds import LEVELS
 from replay.sim.truth_lines import Lines
+from replay.sim.truth_spots import SpotTruth
 from replay.sim.world import STEP_S, TICK_S, Col, Contact, Stretch, object_id, team_of_row
 from tests.replay.sim.handmade import Way, along, at, stretches
 
@@ -79,9 +81,11 @@ def ball_states(way: Way, seconds: float) -> list[Event]:
 
 
 def frames(seconds: float, persons: dict[int, Way], ball: Way) -> list[Event]:
+    """What a camera without errors would see; the ball's velocity is its own."""
     t_s = np.arange(round(seconds / TICK_S)) * TICK_S
     places = {row: way(t_s) for row, way in persons.items()}
     balls = ball(t_s)
+    speeds = (ball(t_s + 1e-4) - ball(t_s - 1e-4)) / 2e-4
     out = []
     for n, t in enumerate(t_s.tolist()):
         bodies = tuple(
@@ -89,7 +93,13 @@ def frames(seconds: float, persons: dict[int, Way], ball: Way) -> list[Event]:
             for row in sorted(places, key=object_id)
         )
         out.append(
-            Event("frame", round(t * 1e6), "frame", n, Frame(BallState(*balls[n].tolist(), 0, 0, 0, 20_000), bodies))
+            Event(
+                "frame",
+                round(t * 1e6),
+                "frame",
+                n,
+                Frame(BallState(*balls[n].tolist(), *speeds[n].tolist(), 20_000), bodies),
+            )
         )
     return out
 
@@ -125,6 +135,33 @@ def test_the_ball_rests_and_moves_as_the_detector_says_of_the_same_samples(legs)
     way, seconds = walk([(d, 10.0 + x, 5.0, 0.11) for d, x in legs], (10.0, 5.0, 0.11))
     told = of_kinds(truth(list(stretches(seconds, {}, way))), "ball.static", "ball.moving")
     same(told, detected(BallMotion(SHEET), ball_states(way, seconds)), 2e-3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(-3.0, 3.0), st.floats(-3.0, 3.0)), min_size=1, max_size=4),
+    st.sampled_from([(0.0, 0.0), (41.5, 0.0), (-52.0, 33.8), (49.0, 3.0), (10.0, -33.9), (25.0, 10.0)]),
+)
+def test_spots_and_takers_are_the_detectors_on_the_same_frames(legs, spot) -> None:
+    around = [(d, spot[0] + x, spot[1] + y, 0.11) for d, x, y in legs]
+    ball, seconds = walk([*around, (2.0, *around[-1][1:])], (*spot, 0.11))
+    seconds = math.floor(seconds / TICK_S) * TICK_S
+    persons = {5: at(spot[0] + 0.5, spot[1]), 20: along((0, spot[0] - 9, spot[1]), (3, spot[0], spot[1]))}
+    lines, spots = Lines(), SpotTruth(PITCH)
+    for part in stretches(seconds, persons, ball):
+        spots.take(part, 32, lines)
+    told = [(r["kind"], r["variant"], r["player"], r["ts_us"] / 1e6) for r in lines.table(LEVELS).to_pylist()]
+    same(told, detected(RestartSpot(SHEET), frames(seconds, persons, ball)), 1e-6)
+
+
+def test_contacts_bend_the_way_of_the_ball_by_their_own_velocities() -> None:
+    hard = Contact(1.0, 3, "left_foot", (0.0, 0.0, 0.11), (3.0, 0.0, 0.0), (-20.0, 0.0, 0.0), "pass")
+    soft = Contact(2.0, 3, "left_foot", (0.0, 0.0, 0.9), (8.0, 0.0, 0.0), (5.0, 0.5, 0.0), "trap", 0.1)
+    told = truth(list(stretches(4.0, {}, at(0.0, 0.0, 0.11), (hard, soft))))
+    assert of_kinds(told, "ball.accel_peak", "ball.turn", "ball.speed_step") == [
+        ("ball.accel_peak", "hard", "", 1.0045), ("ball.turn", "ground", "", 1.0045),
+        ("ball.accel_peak", "touch", "", 2.05), ("ball.speed_step", "down", "", 2.05),
+    ]  # fmt: skip
 
 
 body_legs = st.lists(st.tuples(st.floats(1.0, 4.0), st.floats(-54, 54), st.floats(-35, 35)), min_size=1, max_size=3)
@@ -218,6 +255,7 @@ def test_nothing_is_crossed_when_another_ball_is_taken() -> None:
     parts[1].active[:] = 3  # lies beyond the touch line
     kinds = {t[0] for t in truth(parts)}
     assert "ball.crossed" not in kinds
+    assert "ball.active_changed" in kinds
     assert "area.leave" in kinds  # where the ball in play is does change
 
 

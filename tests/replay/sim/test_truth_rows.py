@@ -283,6 +283,17 @@ def test_nothing_is_told_of_what_comes_after_the_end() -> None:
     assert len(lines) == 1
 
 
+def test_stops_and_goals_have_the_variants_of_the_detectors() -> None:
+    story, lines = Story(), Lines()
+    story.note("play.live", 1.0, 5, variant="kick_off")
+    story.note("play.dead", 2.0, -1, variant="whistle")
+    story.note("play.live", 3.0, 5, variant="free_kick")
+    story.note("goal.scored", 4.0, 5, (-52.6, 0.0))
+    lines.add_rows(story.rows, 5.0)
+    told = [(r["variant"], msgspec.json.decode(r["detail"])) for r in lines.table(LEVELS).to_pylist()]
+    assert told == [("start", {"restart": "kick_off"}), ("stop", {}), ("stop", {"restart": "free_kick"}), ("left", {})]
+
+
 def test_times_of_play_leave_in_microseconds_and_woodwork_under_its_name() -> None:
     story, lines = Story(), Lines()
     story.note("woodwork", 1.0, 3, (52.5, 3.7, 1.0), "near post")
