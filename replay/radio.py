@@ -236,8 +236,8 @@ class Sender:
         self._times_us = self._ready_us = np.empty(0, np.int64)
         self._sequence = 0
 
-    def send(self, ts_us: Ints, *, final: bool = True) -> Copies:
-        """Takes the next positions' times, strictly increasing; ``final`` closes the last packet."""
+    def send(self, ts_us: Ints, until_us: int = _NEVER_US) -> Copies:
+        """Takes the next positions' times, strictly increasing; none will follow that is before ``until_us``."""
         channel = self.channel
         if channel.is_instant:
             numbers = self._sequence + np.arange(len(ts_us))
@@ -247,8 +247,13 @@ class Sender:
         ready = ts_us + channel.extraction(self.is_ball).draw(self._extraction, len(ts_us))
         times = np.concatenate([self._times_us, ts_us])
         ready = np.concatenate([self._ready_us, ready])
-        starts = packet_starts(times, channel.positions_max, channel.span_us(self.is_ball))
-        if len(starts) and not final and len(times) - starts[-1] < channel.positions_max:
+        span_us = channel.span_us(self.is_ball)
+        starts = packet_starts(times, channel.positions_max, span_us)
+        if (
+            len(starts)
+            and len(times) - starts[-1] < channel.positions_max
+            and until_us - int(times[starts[-1]]) < span_us
+        ):
             done = int(starts[-1])
             starts = starts[:-1]
         else:
@@ -347,8 +352,8 @@ class Radio:
         """
         parts: list[Packets] = [self._held]
         for tag, (sender, waiting, rows) in enumerate(zip(self._senders, self._waiting, measured, strict=True)):
-            if len(rows.ts_us) or (final and len(waiting.ts_us)):
-                parts.append(self._sent(tag, sender, waiting, rows, final))
+            if len(rows.ts_us) or len(waiting.ts_us):
+                parts.append(self._sent(tag, sender, waiting, rows, _NEVER_US if final else until_us))
         arrived = joined(parts)
         order = np.lexsort((arrived.sequence, arrived.tag, arrived.arrival_us))
         horizon_us = _NEVER_US if final else min(sender.earliest_us(until_us) for sender in self._senders)
@@ -356,8 +361,8 @@ class Radio:
         self._held = arrived.taken(order[ready:])
         return arrived.taken(order[:ready])
 
-    def _sent(self, tag: int, sender: Sender, waiting: Rows, rows: Rows, final: bool) -> Packets:
-        copies = sender.send(rows.ts_us, final=final)
+    def _sent(self, tag: int, sender: Sender, waiting: Rows, rows: Rows, until_us: int) -> Packets:
+        copies = sender.send(rows.ts_us, until_us)
         if len(waiting.ts_us):
             rows = Rows(np.concatenate([waiting.ts_us, rows.ts_us]), np.concatenate([waiting.values, rows.values]))
         self._waiting[tag] = Rows(rows.ts_us[copies.done :], rows.values[copies.done :])

@@ -198,6 +198,7 @@ class Production:
 
     Attributes:
         play, sheet: as given or made.
+        measurement: of all tags; ``names`` of them.
     """
 
     def __init__(
@@ -217,8 +218,8 @@ class Production:
             balls = 1
         assert sheet is not None, "a match of another source has its own sheet"
         self.play, self.sheet = play, sheet
-        self._measurement = Measurement(tags_of(settings, names, balls), settings.noise_m, settings.seed)
-        self.names = tuple(tag.name for tag in self._measurement.tags)
+        self.measurement = Measurement(tags_of(settings, names, balls), settings.noise_m, settings.seed)
+        self.names = tuple(tag.name for tag in self.measurement.tags)
 
     @property
     def length_s(self) -> float:
@@ -234,7 +235,7 @@ class Production:
             if watch is not None:
                 watch(stretch)
             present = self._present() if self.settings.tags == "playing" else None
-            rows, until_us = self._measurement.take(stretch, present)
+            rows, until_us = self.measurement.take(stretch, present)
             yield stretch, rows, until_us
 
     def _present(self) -> Collection[int]:

@@ -269,6 +269,20 @@ def test_however_the_stream_is_cut_the_same_packets_come_in_the_same_order(
     assert (radio.sent, radio.lost, radio.duplicates) == (expected.sent, len(expected.lost), expected.duplicates)
 
 
+def test_a_transmitter_that_falls_silent_holds_nobody_up() -> None:
+    """Its last packet leaves when its time is over, so that what others sent meanwhile need not wait for it."""
+    radio = Radio(["home_1/left_foot", "ball"], CHANNELS["rtls"], 1, WIDTH)
+    begin, arrived = 0, 0
+    for second in range(1, 30):
+        ts_us = np.arange(begin, second * 1_000_000, 5_000)
+        limb = ts_us[ts_us < 1_012_000]
+        rows = [Rows(t, np.zeros((len(t), WIDTH), np.int32)) for t in (limb, ts_us)]
+        packets = radio.send(rows, second * 1_000_000)
+        arrived += int((packets.tag == 1).sum())
+        begin = second * 1_000_000
+    assert arrived >= 29 * 200 - 40
+
+
 def test_an_unknown_channel_is_named_with_those_there_are() -> None:
     with pytest.raises(ChannelError, match="no channel 'lte': there are none, rtls, wifi, harsh"):
         channel_named("lte")

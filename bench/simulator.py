@@ -1,0 +1,193 @@
+"""What does the simulator cost, and what do its captures?
+
+Questions: (1) at 36,000 and 50,000 positions/s, how many times faster than real time is a match made on one core, and
+which room takes how much of it: play, limbs, measurement, radio, capture? Goal: at least 5 times. Limbs are measured
+by asking for them a second time. (2) How much memory does it take at its peak, over how long a match? It must not
+grow with it. (3) How big is a minute of capture with each compression, how fast is it read as arrays (goal: 100 times
+real time) and as blocks for the engine, how long does a look into the middle take (goal: 100 ms)?
+
+    python -m bench.simulator [--seconds 120] [--rates full 50k live] [--seed N] [--json FILE]
+    python -m bench.simulator --whole-match     # 90 minutes at full rate: takes minutes, and gigabytes of disk
+    python -m bench.simulator --look SEED ...   # what the first five minutes of seeds hold, to choose one for show
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import tempfile
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from replay import segments
+from replay.capture import Capture, CaptureWriter
+from replay.channel import CHANNELS
+from replay.packets import WIDTH_WITH_MOTION, Packets, joined
+from replay.radio import Radio
+from replay.sim.limbs import limb_ways
+from replay.sim.world import Stretch
+from replay.simulator import DEFAULT_SEED, Production, Simulation, rates_named, simulate
+
+#: Compiles everything, and fills the buffers.
+WARM_UP_S = 12.0
+
+ROOMS = ("play", "limbs", "measure", "radio", "capture")
+SEEKS = 20
+
+
+def generation(settings: Simulation, out: Path) -> dict[str, Any]:
+    """Makes a match room by room, with a clock between them."""
+    production = Production(settings)
+    match, measurement = production.play, production.measurement
+    radio = Radio(production.names, CHANNELS["rtls"], settings.seed, WIDTH_WITH_MOTION)
+    took_s = dict.fromkeys(ROOMS, 0.0)
+    positions, seconds = 0, 0.0
+    assert settings.duration_s is not None
+    with CaptureWriter(out, production.sheet, channel="rtls", slot_us=CHANNELS["rtls"].slot_us) as writer:
+        at = [time.perf_counter()]
+        for stretch in match.stretches(settings.duration_s):
+            at.append(time.perf_counter())
+            measured = measurement.take(stretch, set(match.on_pitch) if settings.tags == "playing" else None)
+            at.append(time.perf_counter())
+            packets = radio.send(measured.rows, measured.until_us)
+            at.append(time.perf_counter())
+            writer.write(packets)
+            at.append(time.perf_counter())
+            limbs_s = _limbs(
+                stretch,
+                [(tag.person, tag.limb, rows.ts_us) for tag, rows in zip(measurement.tags, measured.rows, strict=True)],
+            )
+            if stretch.begin_s >= WARM_UP_S:
+                play, measure, send, write = np.diff(at).tolist()
+                for room, spent in zip(ROOMS, (play, limbs_s, measure - limbs_s, send, write), strict=True):
+                    took_s[room] += spent
+                positions += len(packets.ts_us)
+                seconds += stretch.end_s - stretch.begin_s
+            at = [time.perf_counter()]
+    total_s = sum(took_s.values())
+    return {
+        "seconds": seconds,
+        "positions_per_s": round(positions / seconds),
+        "times_real_time": round(seconds / total_s, 1),
+        "share_of_real_time": {room: round(spent / seconds, 4) for room, spent in took_s.items()},
+    }
+
+
+def _limbs(stretch: Stretch, asked: list[tuple[int, str, np.ndarray]]) -> float:
+    begun = time.perf_counter()
+    for person, limb, ts_us in asked:
+        if limb:
+            limb_ways(stretch, person, limb, ts_us / 1e6)
+    return time.perf_counter() - begun
+
+
+def captures(path: Path) -> dict[str, Any]:
+    """Size of a capture with each compression, and how fast it is read."""
+    capture = Capture.open(path)
+    begin_us, end_us = capture.begin_us, capture.end_us
+    seconds = (end_us - begin_us) / 1e6
+    batches = list(capture.packets(begin_us, end_us))
+    figures: dict[str, Any] = {"compression": segments.COMPRESSION}
+    figures["bytes_a_minute"] = {kind: round(60 * _size(batches, kind) / seconds) for kind in ("none", "lz4", "zstd")}
+    for name, read in (("arrays", capture.packets), ("blocks", capture.blocks), ("payloads", capture.payloads)):
+        begun = time.perf_counter()
+        for _ in read(begin_us, end_us):
+            pass
+        figures[f"{name}_times_real_time"] = round(seconds / (time.perf_counter() - begun))
+    looks = np.random.default_rng(0).integers(begin_us, end_us - 1_000_000, SEEKS).tolist()
+    took_ms = []
+    for at_us in looks:
+        begun = time.perf_counter()
+        next(iter(Capture.open(path).packets(at_us, end_us)))
+        took_ms.append(1e3 * (time.perf_counter() - begun))
+    figures["seek_ms"] = {"p50": round(float(np.median(took_ms)), 1), "max": round(max(took_ms), 1)}
+    return figures
+
+
+def _size(batches: list[Packets], kind: str) -> int:
+    chosen = segments.COMPRESSION
+    segments.COMPRESSION = None if kind == "none" else kind  # type: ignore[assignment]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "segment"
+            total = 0
+            for batch in batches:
+                segments.write_segment(path, joined([batch]))
+                total += path.stat().st_size
+    finally:
+        segments.COMPRESSION = chosen
+    return total
+
+
+def whole_match(settings: Simulation, out: Path) -> dict[str, Any]:
+    """A match from kick-off to the final whistle, through the product's own door."""
+    peaks: dict[int, float] = {}
+
+    def after(end_s: float, writer: CaptureWriter) -> None:
+        peaks[int(end_s) // 600 * 10] = _peak_mb()
+
+    begun = time.perf_counter()
+    written = Production(replace(settings, duration_s=None)).write(out, CHANNELS["rtls"], settings.seed, after=after)
+    took_s = time.perf_counter() - begun
+    size = sum(path.stat().st_size for path in out.iterdir())
+    return {
+        "seconds": written.seconds,
+        "positions": written.positions,
+        "times_real_time": round(written.seconds / took_s, 1),
+        "peak_mb_by_minute": peaks,
+        "bytes": size,
+        "out_of_order_share": round(written.out_of_order_share, 4),
+    }
+
+
+def _peak_mb() -> float:
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+
+
+def look(seed: int, seconds: float = 300.0) -> str:
+    """What the first minutes of a seed hold, in a line."""
+    _, truth = simulate(Simulation(seed=seed, duration_s=seconds, ball_hz=25, body_hz=5, limbs=()))
+    kinds = Counter(event.kind for event in truth)
+    shots = Counter(str(event.detail.get("outcome")) for event in truth if event.kind == "shot.attempt")
+    told = [f"{kind.removeprefix('restart.')} {n}" for kind, n in sorted(kinds.items()) if kind.startswith("restart.")]
+    for kind in ("goal.scored", "foul", "offside", "card.yellow", "pass.attempt", "woodwork"):
+        told.append(f"{kind} {kinds[kind]}")
+    return f"seed {seed}: {', '.join(told)}, shots {dict(shots)}"
+
+
+def main() -> None:
+    """Prints the figures; writes them with --json."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--rates", nargs="*", default=["full", "50k", "live"])
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
+    parser.add_argument("--whole-match", action="store_true")
+    parser.add_argument("--look", type=int, nargs="*", metavar="SEED")
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args()
+    if chosen.look is not None:
+        for seed in chosen.look:
+            print(look(seed), flush=True)
+        return
+    result: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for rate in chosen.rates:
+            settings = Simulation(seed=chosen.seed, duration_s=chosen.seconds + WARM_UP_S, **rates_named(rate))
+            out = Path(folder) / rate.replace("/", "-")
+            result[rate] = {**generation(settings, out), "capture": captures(out), "peak_mb": _peak_mb()}
+        if chosen.whole_match:
+            settings = Simulation(seed=chosen.seed, **rates_named("full"))
+            result["whole_match"] = whole_match(settings, Path(folder) / "whole")
+    print(json.dumps(result, indent=1))
+    if chosen.json:
+        chosen.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
