@@ -65,7 +65,8 @@ class Outcome:
 class _Counts:
     """Plain counts, and what else is known of the whole engine.
 
-    ``forced_us``: event time to which final moved on early; ``uncounted``: updates since held inputs were counted.
+    ``forced_us``: event time to which final moved on early; ``uncounted``: arrivals and updates since held inputs
+    were counted.
     """
 
     duplicates: int = 0
@@ -127,6 +128,7 @@ class Engine:
         self._account = Account(self._names, hierarchy.above)
         self._choosers: dict[int, Chooser] = {}
         self._publisher = Publisher(hierarchy.rank, hierarchy.amendable)
+        self._listeners_most = max(map(len, self._subscribers.values()), default=1)
 
     def push(self, arrivals: Iterable[Arrival], now_us: int) -> Outcome:
         """Takes what arrived at ``now_us`` (arrival time) and returns what is to be said about it.
@@ -139,6 +141,7 @@ class Engine:
         counts.now_us = now_us
         if account.is_over(now_us):
             self._turn(now_us)
+        before = account.arrivals
         for arrival in arrivals:
             account.arrivals += 1
             verdict = progress.offer(arrival, now_us)
@@ -151,7 +154,8 @@ class Engine:
         progress.settle(now_us)
         moved = progress.check(now_us)
         outcome = self._walk(everything=moved)
-        if counts.uncounted > _RECOUNT * self._settings.held_most:
+        counts.uncounted += account.arrivals - before
+        if counts.uncounted * self._listeners_most > _RECOUNT * self._settings.held_most:
             self._bound(outcome)
         return outcome
 
