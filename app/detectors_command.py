@@ -113,6 +113,7 @@ def _section(entry: Entry) -> str:
         f"* horizon: {entry.horizon_us / 1000:g} ms",
         *([f"* needs: {entry.needs}"] if entry.needs else []),
         *([f"* annuls: {_kinds(entry.annuls)}"] if entry.annuls else []),
+        *(["* only when asked for"] if entry.asked else []),
         *(["* a state for each transmitter or player"] if entry.keyed else []),
         *([f"* parameters: {', '.join(f'`{g}`' for g in _group_names(entry))}"] if entry.parameters else []),
         f"* source: {entry.source}",

@@ -20,6 +20,7 @@ from detectors.frames import FrameFusion
 from detectors.fusion import ActiveBall, PlayerFusion
 from detectors.goals import Goal, GoalConfirmation
 from detectors.health import TransmitterHealth
+from detectors.heat_map import HeatMap
 from detectors.inputs import MatchSheet, Quality
 from detectors.lane import EventRecord
 from detectors.lines import GoalMouth, LineCrossing
@@ -33,9 +34,11 @@ from detectors.possession import IndividualPossession, TeamPossession
 from detectors.proximity import Near, NearestPlayer, PossessionZone
 from detectors.receptions import Interception, PassOutcome
 from detectors.restarts import KINDS, Restart
+from detectors.running import RunningIntensity
 from detectors.shots import ShotAttempt, ShotOutcome
 from detectors.sides import Direction
 from detectors.spots import RestartSpot
+from detectors.statistics import PossessionStatistics, RunningStatistics
 from detectors.touches import KickReleased, PlayerHitsBall, SoftTouch
 from middleware.detector import Detector, Spec
 from middleware.events import Event
@@ -48,11 +51,13 @@ class Line(NamedTuple):
     """A detector of the catalogue.
 
     ``groups``: the groups of parameters that it is made from. ``wanted``: on which inputs a match gets it.
+    ``asked``: its name, if a match gets it only when it is asked for, since it costs more than most want to pay.
     """
 
     make: Maker
     groups: tuple[str, ...] = ()
     wanted: Callable[[Quality], bool] = lambda quality: True
+    asked: str = ""
 
 
 def _framed(quality: Quality) -> bool:
@@ -117,7 +122,15 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: Interception(p.interception), ("interception",)),
     *(Line(partial(_restart, kind), ("restart",)) for kind in KINDS),
     Line(lambda s, p: GoalConfirmation(s, p.goal), ("goal",)),
+    Line(lambda s, p: RunningIntensity(p.running), ("running",), asked="running_intensity"),
+    Line(lambda s, p: RunningStatistics(p.running_report), ("running_report",), asked="running_statistics"),
+    Line(lambda s, p: PossessionStatistics(p.possession_report), ("possession_report",), asked="possession_statistics"),
+    Line(lambda s, p: HeatMap(s, p.heat_map), ("heat_map",), asked="heat_map"),
 )
+
+#: Names of the detectors that a match gets only when asked for.
+ASKED = tuple(line.asked for line in LINES if line.asked)
+
 
 #: Numbers that the hierarchy document does not have: detectors between its own.
 OURS = frozenset(("1.8", "1.9", "3.12", "5.10"))
@@ -129,18 +142,31 @@ REFERENCES = (
 )
 
 
-def build_detectors(sheet: MatchSheet, parameters: Parameters | None = None) -> tuple[Detector[Any], ...]:
+def build_detectors(
+    sheet: MatchSheet, parameters: Parameters | None = None, extra: Collection[str] = ()
+) -> tuple[Detector[Any], ...]:
     """All detectors for a match. ``middleware.hierarchy.Hierarchy`` sorts them.
 
     Args:
         sheet: pitch, players and the quality of the input, which chooses among them.
         parameters: numbers that differ from the defaults.
+        extra: names out of ``ASKED``; those that feed them come by themselves.
 
     Raises:
         PitchError: the sheet's pitch is not one.
+        ValueError: no detector of such a name can be asked for.
     """
-    chosen = parameters or Parameters()
-    return tuple(line.make(sheet, chosen) for line in LINES if line.wanted(sheet.quality))
+    if unknown := set(extra) - set(ASKED):
+        raise ValueError(f"no detector {', '.join(sorted(unknown))} can be asked for: {', '.join(ASKED)}")
+    numbers = parameters or Parameters()
+    wanted = [line for line in LINES if line.wanted(sheet.quality)]
+    chosen = [line.make(sheet, numbers) for line in wanted if not line.asked or line.asked in extra]
+    others = [line.make(sheet, numbers) for line in wanted if line.asked and line.asked not in extra]
+    # From above downwards, so that one pass finds the feeders of feeders.
+    for other in sorted(others, key=lambda detector: -detector.spec.level):
+        if any(kind in detector.spec.inputs for kind in other.spec.outputs for detector in chosen):
+            chosen.append(other)
+    return tuple(chosen)
 
 
 class EventTypes(msgspec.Struct, frozen=True):
@@ -173,6 +199,7 @@ class Entry(msgspec.Struct, frozen=True):
         source: where the rule comes from.
         keyed: one unit a transmitter or player.
         annuls: kinds that its events may declare void.
+        asked: whether a match gets it only when it is asked for.
     """
 
     kind: str
@@ -189,6 +216,7 @@ class Entry(msgspec.Struct, frozen=True):
     source: str
     keyed: bool
     annuls: tuple[str, ...]
+    asked: bool
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -261,6 +289,7 @@ def _entry(detector: Detector[Any], line: Line, parameters: Parameters) -> Entry
         spec.source,
         spec.keyed,
         spec.annuls,
+        bool(line.asked),
     )
 
 

@@ -20,6 +20,7 @@ from detectors.frames import FrameParameters
 from detectors.fusion import BallParameters, FusionParameters
 from detectors.goals import GoalParameters
 from detectors.health import HealthParameters
+from detectors.heat_map import HeatMapParameters
 from detectors.lines import LineParameters
 from detectors.motion import MotionParameters
 from detectors.passes import StrikeParameters
@@ -28,9 +29,11 @@ from detectors.possession import TeamPossessionParameters
 from detectors.proximity import NearestParameters, NearParameters, ZoneParameters
 from detectors.receptions import InterceptionParameters, OutcomeParameters
 from detectors.restarts import RestartParameters
+from detectors.running import RunningParameters
 from detectors.shots import ShotOutcomeParameters
 from detectors.sides import SidesParameters
 from detectors.spots import SpotParameters
+from detectors.statistics import ReportParameters
 from detectors.touches import HitParameters, ReleaseParameters, TouchParameters
 
 
@@ -65,6 +68,10 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     interception: InterceptionParameters = InterceptionParameters()
     goal: GoalParameters = GoalParameters()
     restart: RestartParameters = RestartParameters()
+    running: RunningParameters = RunningParameters()
+    running_report: ReportParameters = ReportParameters()
+    possession_report: ReportParameters = ReportParameters()
+    heat_map: HeatMapParameters = HeatMapParameters()
 
 
 class Unit(NamedTuple):
@@ -112,6 +119,10 @@ ORDERED = (
     ("ball_motion.static_speed_m_s", "ball_motion.moving_speed_m_s"),
     ("phase.stall.hand_low_m", "phase.stall.hand_high_m"),
     ("phase.travel_touch_m", "phase.travel_stop_m"),
+    ("running.standing_m_s", "running.trot_m_s"),
+    ("running.trot_m_s", "running.low_m_s"),
+    ("running.low_m_s", "running.medium_m_s"),
+    ("running.medium_m_s", "running.high_m_s"),
 )
 
 

@@ -41,6 +41,7 @@ WINDOWS_MS: Mapping[str, int] = {
     "play.": 1_000,
     "team.possession": 1_000,
     "restart.": 1_000,
+    "run.": 1_000,
     "goal.": 1_000,
     "period.": 2_000,
     "sub.": 5_000,
@@ -61,6 +62,7 @@ OCCURRED: Mapping[str, str] = {
     "goal.scored": "since_us",
     "goal.own": "since_us",
     "ball.static": "since_us",
+    "run.intensity": "since_us",
 }
 
 #: Kinds that can be taken for one another though their names begin differently.

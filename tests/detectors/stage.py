@@ -20,9 +20,7 @@ from middleware.oracle import sorted_replay
 Waypoints = Sequence[tuple[float, ...]]
 
 OPTICAL = Quality()
-RTLS = Quality(
-    ball_hz=2000.0, body_hz=200.0, limbs=("left_foot", "right_foot"), position_noise_m=0.02, kind="rtls"
-)
+RTLS = Quality(ball_hz=2000.0, body_hz=200.0, limbs=("left_foot", "right_foot"), position_noise_m=0.02, kind="rtls")
 #: Metres that a foot stands beside the body's middle.
 FOOT_OFFSET_M = {"left_foot": 0.15, "right_foot": -0.15}
 
@@ -54,9 +52,7 @@ def packets(
     for object_id, waypoints in players.items():
         for limb in quality.limbs:
             offset_m = FOOT_OFFSET_M[limb]
-            yield from _track(
-                f"{object_id}/{limb}", waypoints, offset_m, seconds, quality.body_hz, quality, random_m
-            )
+            yield from _track(f"{object_id}/{limb}", waypoints, offset_m, seconds, quality.body_hz, quality, random_m)
         if not quality.limbs:
             yield from _track(object_id, waypoints, 0.0, seconds, quality.body_hz, quality, random_m)
 
@@ -85,10 +81,15 @@ def _track(
 
 
 def play(
-    ball: Waypoints, players: Mapping[str, Waypoints], seconds: float, quality: Quality = OPTICAL, seed: int = 1
+    ball: Waypoints,
+    players: Mapping[str, Waypoints],
+    seconds: float,
+    quality: Quality = OPTICAL,
+    seed: int = 1,
+    extra: Sequence[str] = (),
 ) -> list[Event]:
-    """Sparse events of the whole catalogue, sorted by time."""
-    hierarchy = Hierarchy(RAW_KINDS, build_detectors(sheet(players, quality)))
+    """Sparse events of the whole catalogue, and of the detectors asked for, sorted by time."""
+    hierarchy = Hierarchy(RAW_KINDS, build_detectors(sheet(players, quality), extra=extra))
     raw = (arrival(p).event for p in packets(ball, players, seconds, quality, seed))
     events = sorted_replay(hierarchy, raw)
     return sorted((e for e in events if isinstance(e.payload, Fact)), key=lambda e: e.ts_us)

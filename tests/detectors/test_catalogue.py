@@ -7,7 +7,7 @@ from graphlib import TopologicalSorter
 import msgspec
 import pytest
 
-from detectors.catalogue import LINES, OURS, REFERENCES, Entry, build_detectors, catalogue, count, event_types
+from detectors.catalogue import ASKED, LINES, OURS, REFERENCES, Entry, build_detectors, catalogue, count, event_types
 from detectors.inputs import RAW_KINDS, MatchSheet
 from detectors.parameters import ORDERED, Parameters, all_parameters, out_of_order
 from middleware.detector import Spec
@@ -88,7 +88,7 @@ def test_the_count_is_of_kinds_once_each():
 
 
 def test_the_references_need_every_line():
-    names = {d.spec.name for quality in REFERENCES for d in build_detectors(MatchSheet(quality=quality))}
+    names = {d.spec.name for quality in REFERENCES for d in build_detectors(MatchSheet(quality=quality), extra=ASKED)}
     assert names == {entry.kind for entry in ENTRIES}
 
 

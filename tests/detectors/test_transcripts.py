@@ -20,7 +20,7 @@ QUALITIES = {"optical": stage.OPTICAL, "rtls": stage.RTLS}
 )
 def test_transcript(case: dict[str, Any], quality: str) -> None:
     players = {"home_1": [(0, -51, 0)], "away_1": [(0, 51.5, 0.4)], **case["players"]}
-    events = stage.play(case["ball"], players, case["seconds"], QUALITIES[quality])
+    events = stage.play(case["ball"], players, case["seconds"], QUALITIES[quality], extra=case.get("extra", ()))
     told = stage.lines(events, *case["look_at"])
     assert sorted(told) == sorted(tuple(row) for row in case["expect"]), told
 
