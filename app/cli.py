@@ -111,6 +111,13 @@ def simulate(
     scenario: Annotated[
         str | None, Given(help="A situation to play: a YAML file, or the name of one that comes with us.")
     ] = None,
+    tracking: Annotated[
+        str | None,
+        Given(
+            "--from",
+            help="A tracked match to measure anew: a table (parquet) or kloppy:<provider>:<file>[:<metadata>].",
+        ),
+    ] = None,
     half_length: Annotated[float | None, Given(help="Minutes of a half. Default 45.", show_default=False)] = None,
     noise: Annotated[float, Given(help="Standard deviation of positions in metres; 0 measures without error.")] = 0.02,
     realism: Annotated[
@@ -121,7 +128,7 @@ def simulate(
     """Makes a match: what radio tags and gateway would deliver, and the exact truth about it."""
     from app.simulate import Wish, run_simulate
 
-    wish = Wish(out, seed, minutes, rate, channel, scenario, half_length, noise, realism)
+    wish = Wish(out, seed, minutes, rate, channel, scenario, tracking, half_length, noise, realism)
     raise typer.Exit(run_simulate(wish, as_json_text=as_json))
 
 

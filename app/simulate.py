@@ -24,13 +24,15 @@ from replay.channel import channel_named
 from replay.delays import channel_report
 from replay.radio import Channel
 from replay.sim.figures import as_json, as_table, tally
+from replay.sim.from_tracking import TrackedMatch
 from replay.sim.match import Match
 from replay.sim.realism import Sampler, live_spans, measure, periods_of
 from replay.sim.scenario import Scenario, find_scenario, read_scenario
 from replay.sim.squads import MatchSettings
-from replay.sim.truth import Truth, records_of, write_truth
+from replay.sim.truth import Touched, Truth, records_of, write_truth
 from replay.sim.world import Stretch
 from replay.simulator import Production, Simulation, Written, rates_named
+from replay.sources import tracked_production
 
 MARK = "simulation.json"
 #: What a simulation's folder holds besides its mark.
@@ -54,6 +56,7 @@ class Wish:
         rate: as ``replay.simulator.rates_named`` takes it.
         channel: radio channel.
         scenario: file or name of one that comes with the product.
+        tracking: a tracked match to be measured anew, instead of a played one; as ``touchline live --source``.
         half_minutes: length of a half.
         noise_m: of positions.
         realism: measure how real it is.
@@ -65,6 +68,7 @@ class Wish:
     rate: str = "full"
     channel: str = "rtls"
     scenario: str | None = None
+    tracking: str | None = None
     half_minutes: float | None = None
     noise_m: float = 0.02
     realism: bool = False
@@ -102,12 +106,14 @@ def settings_of(wish: Wish, scenario: Scenario | None) -> Simulation:
         raise SimulateError(f"--minutes {wish.minutes:g}: give 0 for the whole match, or a length")
     if wish.half_minutes is not None and not 0 < wish.half_minutes <= 1000:
         raise SimulateError(f"--half-length {wish.half_minutes:g}: a half lasts longer than 0 and up to 1000 minutes")
+    if wish.tracking and (wish.scenario or wish.half_minutes is not None):
+        raise SimulateError("--from has its own match: leave out --scenario and --half-length")
     if not 0 <= wish.seed < 2**63:
         raise SimulateError(f"--seed {wish.seed}: give a whole number from 0 on")
     match = scenario.settings if scenario else MatchSettings()
     if wish.half_minutes is not None:
         match = replace(match, half_s=60.0 * wish.half_minutes)
-    own_s = scenario.seconds if scenario else 300.0
+    own_s = scenario.seconds if scenario else None if wish.tracking else 300.0
     duration_s = own_s if wish.minutes is None else 60.0 * wish.minutes or None
     return Simulation(
         seed=wish.seed, duration_s=duration_s, noise_m=wish.noise_m, match=match,
@@ -144,12 +150,14 @@ def prepare(out: Path, settings: Simulation, channel: Channel) -> None:
 def produce(
     wish: Wish, settings: Simulation, channel: Channel, scenario: Scenario | None, console: Console
 ) -> dict[str, Any]:
-    """Plays and writes it all; what there is to tell afterwards."""
-    production = Production(settings)
-    match = production.play
-    assert isinstance(match, Match)
-    truth = Truth(production.sheet, match)
-    sampler = Sampler(production.sheet) if wish.realism else None
+    """Plays and writes it all; what there is to tell afterwards.
+
+    Raises:
+        TrackingError: a tracked match cannot be used.
+    """
+    production, truth = _production(wish, settings)
+    play = production.play
+    sampler = Sampler(production.sheet) if wish.realism and isinstance(play, Match) else None
 
     def watch(stretch: Stretch) -> None:
         truth.take(stretch)
@@ -158,6 +166,8 @@ def produce(
 
     begun = time.perf_counter()
     total_s = settings.duration_s or 2 * settings.match.half_s + settings.match.break_s
+    if isinstance(play, TrackedMatch):
+        total_s = min(settings.duration_s or play.end_s, play.end_s)
     with _bar(console) as bar:
         task = bar.add_task("playing", total=total_s)
 
@@ -167,21 +177,34 @@ def produce(
         written = production.write(wish.out / "capture", channel, settings.seed, watch=watch, after=after)
         bar.update(task, completed=total_s, description="writing truth")
         table, frames = truth.finish()
-        write_truth(wish.out, table, frames)
-        (wish.out / "sheet.json").write_bytes(
-            msgspec.json.format(msgspec.json.encode(production.sheet), indent=1) + b"\n"
-        )
-    took_s = time.perf_counter() - begun
-    report = _report(wish, written, took_s, table.num_rows)
-    report["score"] = list(match.score)
+        # Of a tracked match nobody knows when the ball was in play, or whose it was.
+        write_truth(wish.out, table, frames if isinstance(play, Match) else None)
+        sheet = msgspec.json.format(msgspec.json.encode(production.sheet), indent=1)
+        (wish.out / "sheet.json").write_bytes(sheet + b"\n")
+    report = _report(wish, written, time.perf_counter() - begun, table.num_rows)
+    report["transmitters"] = {"balls": sum(n.startswith("ball") for n in production.names)}
+    report["transmitters"]["others"] = len(production.names) - report["transmitters"]["balls"]
+    report["score"] = list(play.score) if isinstance(play, Match) else None
     report["unmet"] = []
     if scenario is not None:
         records = records_of(table)
         report["unmet"] = [str(expected) for expected in scenario.expect if not expected.holds(records)]
-    if sampler is not None:
+    if sampler is not None and isinstance(play, Match):
         with console.status("measuring realism"):
-            report["realism"] = _realism(match, sampler, written.seconds)
+            report["realism"] = _realism(play, sampler, written.seconds)
     return report
+
+
+def _production(wish: Wish, settings: Simulation) -> tuple[Production, Truth]:
+    """The match on its way into the capture, and its truth."""
+    if wish.tracking is None:
+        production = Production(settings)
+        assert isinstance(production.play, Match)
+        return production, Truth(production.sheet, production.play)
+    production, _ = tracked_production(settings, wish.tracking)
+    play = production.play
+    assert isinstance(play, TrackedMatch)
+    return production, Truth(production.sheet, Touched(play.contacts, play.on_pitch), names=play.names)
 
 
 def _bar(console: Console) -> Progress:
@@ -230,9 +253,9 @@ def tell(report: dict[str, Any], settings: Simulation, channel: Channel, console
     def print_line(text: str) -> None:
         console.print(text, highlight=False, soft_wrap=True, markup=False)
 
-    home, away = report["score"]
+    score = "" if report["score"] is None else " {}:{},".format(*report["score"])
     print_line(
-        f"{report['out']}: {report['seconds']:.0f} s of play, {home}:{away}, in {report['took_s']:.1f} s"
+        f"{report['out']}: {report['seconds']:.0f} s of play,{score} in {report['took_s']:.1f} s"
         f" ({report['times_real_time']:.1f} times real time)"
     )
     print_line(
@@ -243,7 +266,7 @@ def tell(report: dict[str, Any], settings: Simulation, channel: Channel, console
     sizes = ", ".join(f"{name} {size / 1e6:.2f} MB" for name, size in report["bytes"].items())
     print_line(f"{sizes}; capture {report['capture_bytes_per_minute'] / 1e6:.2f} MB a minute")
     print_line("")
-    for line in _histogram(settings, channel).splitlines():
+    for line in _histogram(report["transmitters"], settings, channel).splitlines():
         print_line(line)
     if "realism" in report:
         print_line("")
@@ -252,13 +275,12 @@ def tell(report: dict[str, Any], settings: Simulation, channel: Channel, console
         print_line(f"expected but not true: {unmet}")
 
 
-def _histogram(settings: Simulation, channel: Channel) -> str:
+def _histogram(transmitters: dict[str, int], settings: Simulation, channel: Channel) -> str:
     """What the channel does to as many transmitters, beside the paper's figures."""
-    balls = 4 if settings.tags == "all" else 1
-    limbs = round((settings.positions_hz - balls * settings.ball_hz) / settings.body_hz)
     return channel_report(
-        channel, settings.seed, balls=balls, ball_hz=settings.ball_hz, limbs=limbs, limb_hz=settings.body_hz
-    )
+        channel, settings.seed, balls=transmitters["balls"], ball_hz=settings.ball_hz,
+        limbs=transmitters["others"], limb_hz=settings.body_hz,
+    )  # fmt: skip
 
 
 def _verdicts(report: dict[str, Any], seed: int) -> dict[str, Any]:

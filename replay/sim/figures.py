@@ -144,10 +144,10 @@ def tally(rows: Sequence[Row], seconds: float, in_play_s: float) -> dict[str, fl
     nineties = max(seconds / 5400.0, 1e-9)
     passes = [row for row in rows if row.kind == "pass.attempt"]
     done = Counter(str(row.detail.get("outcome", "")) for row in passes)
-    lengths = [_length_m(row) for row in passes if row.detail.get("outcome") == "complete"]
+    lengths = [_length_m(rows, row) for row in rows if row.kind == "pass.complete"]
+    meant = Counter(str(row.detail.get("what", "")) for row in passes)
     shots = [row for row in rows if row.kind == "shot.attempt"]
     on_target = sum(row.detail.get("outcome") in ("goal", "saved") for row in shots)
-    what = Counter(str(row.detail.get("what", "")) for row in rows if row.kind == "touch")
     stops = sum(kinds[f"restart.{kind}"] for kind in (*_RESTARTS, "kick_off", "dropped"))
     return {
         "true_in_play_share": in_play_s / max(seconds, 1e-9),
@@ -161,18 +161,17 @@ def tally(rows: Sequence[Row], seconds: float, in_play_s: float) -> dict[str, fl
         "true_offsides_90": kinds["offside.offence"] / nineties,
         **{f"true_{kind}s_90": kinds[f"restart.{kind}"] / nineties for kind in _RESTARTS},
         "true_stoppages_90": stops / nineties,
-        "true_headers_90": kinds["header"] / nineties or what["header"] / nineties,
-        "true_crosses_90": kinds["cross"] / nineties,
+        "true_headers_90": kinds["header"] / nineties,
+        "true_crosses_90": (meant["cross"] + meant["cutback"]) / nineties,
         "true_tackles_90": (kinds["tackle.won"] + kinds["tackle.lost"]) / nineties,
         "true_interceptions_90": kinds["interception"] / nineties,
     }
 
 
-def _length_m(row: Row) -> float:
-    end = row.detail.get("end_x_m"), row.detail.get("end_y_m")
-    if not all(isinstance(value, int | float) for value in end):
-        return math.nan
-    return math.hypot(float(end[0]) - row.place[0], float(end[1]) - row.place[1])  # type: ignore[arg-type]
+def _length_m(rows: Sequence[Row], ended: Row) -> float:
+    """From the kick of a pass to where it ended."""
+    made = next((rows[c] for c in ended.causes if rows[c].kind == "pass.attempt"), None)
+    return math.nan if made is None else math.dist(made.place[:2], ended.place[:2])
 
 
 def verdict(name: str, value: float) -> str:

@@ -13,7 +13,8 @@ Two files: ``truth.parquet`` in the columns of ``touchline events``, and ``frame
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -22,19 +23,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from detectors.facts import Scalar
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord
 from detectors.pitch import pitch_of
 from replay.sim.limbs import limb_ways
 from replay.sim.squads import Squads
-from replay.sim.truth_ball import BallTruth
+from replay.sim.truth_ball import PEAKS_M_S2, BallTruth
 from replay.sim.truth_bodies import BodyTruth, Ways
 from replay.sim.truth_chains import add_chains
 from replay.sim.truth_kinds import LEVELS
 from replay.sim.truth_lines import Lines, us_of
 from replay.sim.truth_passes import PassTruth
 from replay.sim.truth_spots import SpotTruth
-from replay.sim.world import BALLS, PERSONS, SQUAD, Row, Stretch, object_id
+from replay.sim.world import BALLS, NAMES, PERSONS, SQUAD, Contact, Row, Stretch, team_of_row
 
 T = TypeVar("T")
 
@@ -60,14 +62,49 @@ FRAMES = pa.schema(
 
 
 class Played(Protocol):
-    """What truth asks of a match besides its stretches; ``replay.sim.match.Match`` is one."""
+    """What truth asks of a match besides its stretches; ``replay.sim.match.Match`` is one.
+
+    ``rows`` are play's notes so far; ``squads`` is None where nobody knows what the teams were told.
+    """
 
     rows: list[Row]
-    squads: Squads
 
     @property
-    def on_pitch(self) -> tuple[int, ...]:
+    def squads(self) -> Squads | None:
+        """Teams and their shapes."""
+
+    @property
+    def on_pitch(self) -> Collection[int]:
         """Rows of the players on the pitch."""
+
+
+class Touched:
+    """A match of which the touches are known and nothing else, as a tracking file tells it.
+
+    Args:
+        contacts: all touches.
+        on_pitch: rows of everybody who takes part.
+
+    Attributes:
+        rows: a ``hit`` or ``touch`` for each contact, and what follows from it alone.
+        squads: None.
+    """
+
+    def __init__(self, contacts: Sequence[Contact], on_pitch: Collection[int]) -> None:
+        self.on_pitch = on_pitch
+        self.squads: Squads | None = None
+        self.rows: list[Row] = []
+        for contact in contacts:
+            hard = math.pi / 2.0 * math.dist(contact.before, contact.after) / contact.duration_s >= PEAKS_M_S2["hit"]
+            self._note("hit" if hard else "touch", contact, contact.limb, {"what": contact.what})
+            if contact.what == "catch" and contact.hold_s > 0.0:
+                self._note("gk.catch", contact, "", {})
+            elif contact.limb == "head":
+                self._note("header", contact, "", {})
+
+    def _note(self, kind: str, contact: Contact, variant: str, detail: dict[str, Scalar]) -> None:
+        team = team_of_row(contact.person)
+        self.rows.append(Row(kind, contact.t_s, contact.person, team, contact.place, variant, detail))
 
 
 class Truth:
@@ -77,12 +114,13 @@ class Truth:
         sheet: its match sheet.
         match: asked for rows and for who is on the pitch, whenever a stretch comes.
         ways: where limbs are; the simulator's own unless a test has others.
+        names: object ids by row, of a match that has its own.
     """
 
-    def __init__(self, sheet: MatchSheet, match: Played, ways: Ways = limb_ways) -> None:
+    def __init__(self, sheet: MatchSheet, match: Played, ways: Ways = limb_ways, names: Sequence[str] = NAMES) -> None:
         pitch = pitch_of(sheet)
-        self._sheet, self._match = sheet, match
-        self.lines = Lines()
+        self._sheet, self._match, self._names = sheet, match, names
+        self.lines = Lines(names)
         self._ball, self._bodies, self._passes = BallTruth(pitch), BodyTruth(pitch, ways), PassTruth(pitch)
         self._spots = SpotTruth(pitch)
         self._actives: list[tuple[float, int]] = []
@@ -119,8 +157,12 @@ class Truth:
             if row.t_s < self._end_s:
                 home, _ = self._attacks()[int(row.variant)]
                 self.lines.add("direction", row.t_s, -1, team="home" if home > 0 else "away")
-                for team, settings in zip(("home", "away"), self._match.squads.teams, strict=True):
+                teams = self._match.squads.teams if self._match.squads is not None else ()
+                for team, settings in zip(("home", "away"), teams, strict=False):
                     self.lines.add("formation", row.t_s, -1, variant=settings.shape, team=team)
+
+    def _who(self, row: Row) -> str:
+        return self._names[row.person] if row.person >= 0 else ""
 
     def _signs(self, t_s: float) -> tuple[float, float]:
         """Ways of attack of home and away at a time."""
@@ -144,7 +186,7 @@ class Truth:
         order = sorted(rows, key=lambda row: row.t_s)
         live = _held(times_us, order, {"play.live": lambda r: True, "play.dead": lambda r: False}, False)
         control = _held(times_us, order, {"team.possession": lambda r: r.variant}, "dead")
-        player = _held(times_us, order, {"possession.gain": _who, "play.dead": lambda r: ""}, "")
+        player = _held(times_us, order, {"possession.gain": self._who, "play.dead": lambda r: ""}, "")
         period = _held(times_us, order, {"period.start": lambda r: int(r.variant)}, self._first_period())
         score = _held(times_us, order, dict.fromkeys(("goal.scored", "goal.own", "goal.disallowed"), _score), (0, 0))
         ball = np.array([a for _, a in self._actives])[
@@ -173,18 +215,15 @@ def _held(times_us: np.ndarray, rows: Sequence[Row], values: Mapping[str, Callab
     return [told[i][1] if i >= 0 else before for i in at.tolist()]
 
 
-def _who(row: Row) -> str:
-    return object_id(row.person) if row.person >= 0 else ""
-
-
 def _score(row: Row) -> tuple[int, int]:
     return int(row.detail.get("home") or 0), int(row.detail.get("away") or 0)
 
 
-def write_truth(folder: Path, truth: pa.Table, frames: pa.Table) -> None:
-    """Writes ``truth.parquet`` and ``frames.parquet``; equal tables make equal bytes."""
+def write_truth(folder: Path, truth: pa.Table, frames: pa.Table | None) -> None:
+    """Writes ``truth.parquet`` and, if there is one, ``frames.parquet``; equal tables make equal bytes."""
     for name, table in (("truth", truth), ("frames", frames)):
-        pq.write_table(table, folder / f"{name}.parquet", compression="zstd", row_group_size=1 << 16)
+        if table is not None:
+            pq.write_table(table, folder / f"{name}.parquet", compression="zstd", row_group_size=1 << 16)
 
 
 def records_of(truth: pa.Table) -> tuple[EventRecord, ...]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from detectors.facts import Scalar
 from replay.events import EVENTS
-from replay.sim.world import Row, Vector, object_id, team_of_row
+from replay.sim.world import NAMES, Row, Vector, team_of_row
 
 NOWHERE: Vector = (math.nan, math.nan, math.nan)
 #: What play calls otherwise than the detectors, and its details that are times of the match.
@@ -44,9 +44,10 @@ def _plain(value: object) -> object:
 
 
 class Lines:
-    """Truth lines of a match, in columns."""
+    """Truth lines of a match, in columns; ``names`` are the object ids by row."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Sequence[str] = NAMES) -> None:
+        self._names = names
         self._encode = msgspec.json.Encoder(enc_hook=_plain).encode
         self._kinds: list[str] = []
         self._variants: list[str] = []
@@ -139,7 +140,7 @@ class Lines:
             "level": level[order],
             "ts_us": times_us[order],
             "team": [self._teams[i] for i in at],
-            "player": [object_id(p) if (p := self._persons[i]) >= 0 else "" for i in at],
+            "player": [self._names[p] if (p := self._persons[i]) >= 0 else "" for i in at],
             "state": ["confirmed"] * len(self),
             "confidence": np.ones(len(self)),
             "detected_us": times_us[order],
