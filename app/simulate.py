@@ -242,9 +242,9 @@ def _size(path: Path) -> int:
 
 def _realism(match: Match, sampler: Sampler, seconds: float) -> dict[str, float]:
     periods = periods_of(match.rows, seconds)
-    rows = [row for row in match.rows if row.t_s < seconds]
-    in_play_s = sum(end - begin for begin, end in live_spans(rows, seconds))
-    return {**measure(sampler.pieces(periods)), **tally(rows, sum(e - b for b, e in periods), in_play_s)}
+    in_play_s = sum(end - begin for begin, end in live_spans(match.rows, seconds))
+    played_s = sum(end - begin for begin, end in periods)
+    return {**measure(sampler.pieces(periods)), **tally(match.rows, seconds, played_s, in_play_s)}
 
 
 def tell(report: dict[str, Any], settings: Simulation, channel: Channel, console: Console) -> None:

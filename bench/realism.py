@@ -34,7 +34,7 @@ def measure_match(seed: int, seconds: float, *, detect: bool) -> dict[str, float
         sampler.take(stretch)
     periods = periods_of(match.rows, seconds)
     in_play_s = sum(end - begin for begin, end in live_spans(match.rows, seconds))
-    truth = tally(match.rows, sum(end - begin for begin, end in periods), in_play_s)
+    truth = tally(match.rows, seconds, sum(end - begin for begin, end in periods), in_play_s)
     return {**(measure(sampler.pieces(periods)) if detect else {}), **truth}
 
 

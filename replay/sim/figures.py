@@ -133,18 +133,19 @@ COUNTED: Mapping[str, Range] = {
 _RESTARTS = ("throw_in", "corner", "goal_kick", "free_kick", "penalty")
 
 
-def tally(rows: Sequence[Row], seconds: float, in_play_s: float) -> dict[str, float]:
+def tally(noted: Sequence[Row], until_s: float, seconds: float, in_play_s: float) -> dict[str, float]:
     """Counts of a simulated match's truth rows, by name.
 
     Args:
-        rows: as play noted them.
+        noted: all that play noted; ``until_s``: what came later does not count.
         seconds: length of the halves that were played; ``in_play_s`` of what was in play.
     """
+    rows = [row for row in noted if row.t_s < until_s]
     kinds = Counter(row.kind for row in rows)
     nineties = max(seconds / 5400.0, 1e-9)
     passes = [row for row in rows if row.kind == "pass.attempt"]
     done = Counter(str(row.detail.get("outcome", "")) for row in passes)
-    lengths = [_length_m(rows, row) for row in rows if row.kind == "pass.complete"]
+    lengths = [_length_m(noted, row) for row in rows if row.kind == "pass.complete"]
     meant = Counter(str(row.detail.get("what", "")) for row in passes)
     shots = [row for row in rows if row.kind == "shot.attempt"]
     on_target = sum(row.detail.get("outcome") in ("goal", "saved") for row in shots)

@@ -174,8 +174,8 @@ def periods_of(rows: Sequence[Row], until_s: float) -> list[tuple[float, float]]
 
     Play that was noted without halves is one of its own.
     """
-    starts = [row.t_s for row in rows if row.kind == "period.start"]
-    ends = [row.t_s for row in rows if row.kind == "period.end"]
+    starts = [row.t_s for row in rows if row.kind == "period.start" and row.t_s < until_s]
+    ends = [row.t_s for row in rows if row.kind == "period.end" and row.t_s < until_s]
     if not starts:
         return [(0.0, until_s)]
     return [(s, next((e for e in ends if e > s), until_s)) for s in starts]
@@ -185,7 +185,7 @@ def live_spans(rows: Sequence[Row], until_s: float) -> list[tuple[float, float]]
     """When the ball was in play by the truth rows: from a restart until the first row after it that stops play."""
     spans: list[tuple[float, float]] = []
     since: float | None = None
-    for row in sorted(rows, key=lambda row: row.t_s):
+    for row in sorted((row for row in rows if row.t_s < until_s), key=lambda row: row.t_s):
         if since is None and row.kind.startswith("restart."):
             since = row.t_s
         elif since is not None and row.kind in STOPS and not row.detail.get("advantage"):

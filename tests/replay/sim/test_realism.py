@@ -121,16 +121,11 @@ def test_play_is_live_from_a_restart_to_the_next_stop() -> None:
 
 
 def test_truth_rows_are_counted_per_ninety_minutes() -> None:
-    rows = [
-        row("pass.attempt", t, outcome=o, end_x_m=15.0, end_y_m=0.0)
-        for t, o in enumerate(["complete"] * 3 + ["out", ""])
-    ]
-    rows += [
-        row("shot.attempt", 6.0, outcome="saved"),
-        row("shot.attempt", 7.0, outcome="off"),
-        row("goal.scored", 8.0),
-    ]
-    got = tally(rows, 540.0, 300.0)
+    rows = [row("pass.attempt", t, outcome=o) for t, o in enumerate(["complete"] * 3 + ["out", ""])]
+    rows += [Row("pass.complete", 5.0, 1, "home", (15.0, 0.0, 0.11), causes=(0,))]
+    rows += [row("shot.attempt", 6.0, outcome="saved"), row("shot.attempt", 7.0, outcome="off")]
+    rows += [row("goal.scored", 8.0), row("goal.scored", 800.0)]
+    got = tally(rows, 600.0, 540.0, 300.0)
     assert got["true_passes_90"] == 50
     assert got["true_pass_completion"] == 0.75
     assert got["true_pass_length_m_p50"] == 15.0
