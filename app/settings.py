@@ -160,6 +160,8 @@ def read_kept(store: Path) -> dict[str, Any] | None:
 
 def _findable(name: str, value: Any) -> Any:
     """Paths in full, so that a store can be gone on with from another working directory."""
+    if name == "source" and value.startswith("debs:"):
+        return f"debs:{Path(value.removeprefix('debs:')).resolve()}"
     if name == "source" and value != SIM and not value.startswith("kloppy:"):
         return str(Path(value).resolve())
     return str(Path(value).resolve()) if name in ("sheet", "store") else value

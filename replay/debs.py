@@ -120,6 +120,11 @@ def read_debs(path: Path, *, sheet_path: Path | None = None) -> Recording:
     return Recording(_with_quality(sheet, tracks), tuple(tracks), tuple(rejected))
 
 
+def debs_files(path: Path) -> list[Path]:
+    """The files that decide what a stream says."""
+    return [path, *(path.parent / name for name in (SENSORS, HALVES, METADATA))]
+
+
 def read_sensors(path: Path) -> tuple[Sensor, ...]:
     """The sensor map.
 

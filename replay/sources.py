@@ -14,6 +14,7 @@ from detectors.inputs import MatchSheet
 from replay import wire
 from replay.capture import HEAD, VERSION, Capture, CaptureError, CaptureWriter
 from replay.channel import CHANNELS, Channel, channel_named, transmit
+from replay.debs import debs_files
 from replay.recording import Recording, Track
 from replay.sim.from_tracking import TrackedMatch
 from replay.simulator import Production, Simulation, quality_of, rates_named
@@ -69,7 +70,7 @@ def prepare_capture(
     """Writes the capture of a source through a channel to ``out``; does nothing if that very one is there.
 
     Args:
-        source: ``sim``, the path of a tracking table, or ``kloppy:<provider>:<path>[:<meta path>]``.
+        source: ``sim``, the path of a tracking table, ``kloppy:<provider>:<path>[:<meta path>]``, or ``debs:<path>``.
         channel: a name in ``CHANNELS``, or empty for the source's default.
         seed: of the channel, and of the simulator unless ``simulation`` says otherwise.
         out: the capture's folder.
@@ -251,6 +252,8 @@ def _files(source: str, sheet_path: Path | None) -> list[Path]:
     if source.startswith("kloppy:"):
         files = [Path(part) for part in source.split(":")[2:]]
         provider = [Path(source.split(":")[1])]
+    elif source.startswith("debs:"):
+        files, provider = debs_files(Path(source.removeprefix("debs:"))), []
     else:
         files, provider = [Path(source), Path(source).parent / METADATA], []
     return [*provider, *files, *([sheet_path] if sheet_path else [])]

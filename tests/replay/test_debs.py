@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detectors.inputs import MatchSheet, Player, Quality
+from replay.capture import Capture
 from replay.debs import COLUMNS, MATCH_HALVES, Half, read_debs, read_halves, read_sensors, write_debs
 from replay.errors import TrackingError
 from replay.recording import Recording, Track, track_order
+from replay.sources import prepare_capture
 from replay.tracking import read_tracking
 
 ZERO_PS = MATCH_HALVES[0].begin_ps
@@ -163,3 +165,15 @@ def test_the_sensor_map_of_the_match(shared_data):
     sensors = read_sensors(shared_data / "debs2013" / "sensors.csv")
     assert len(sensors) == 42
     assert sum(s.kind == "ball" for s in sensors) == 4
+
+
+def test_a_capture_of_a_stream_is_made_anew_when_its_map_changes(tmp_path):
+    path = write_debs(tmp_path / "debs", recording())
+    out = prepare_capture(f"debs:{path}", "", 0, tmp_path / "m.capture")
+    capture = Capture.open(out)
+    assert (capture.channel, capture.sheet.players) == ("none", SHEET.players)
+    assert sum(len(p.ts_us) for b in capture.blocks(0, capture.end_us) for p in b.packets) == recording().positions
+    assert Capture.open(prepare_capture(f"debs:{path}", "", 0, out)).fingerprint == capture.fingerprint
+    sensors = path.parent / "sensors.csv"
+    sensors.write_text(sensors.read_text().replace("right_arm", "right_leg"))
+    assert Capture.open(prepare_capture(f"debs:{path}", "", 0, out)).fingerprint != capture.fingerprint
