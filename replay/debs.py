@@ -26,8 +26,8 @@ from detectors.inputs import MatchSheet, Player, Quality, Team, raw_kind
 from replay.checks import Rejected
 from replay.csv_rows import read_rows, write_rows
 from replay.errors import TrackingError
-from replay.rates import rate_hz
 from replay.recording import Floats, Ints, Recording, Track, track_order
+from replay.sampling import rate_hz
 from replay.sheets import METADATA, read_sheet
 
 SENSORS, HALVES = "sensors.csv", "halves.csv"

@@ -24,8 +24,8 @@ from replay.checks import Rejected
 from replay.debs import read_debs
 from replay.errors import TrackingError
 from replay.kloppy_reader import read_kloppy
-from replay.rates import rate_hz
 from replay.recording import Floats, Recording, Track, track_order
+from replay.sampling import rate_hz
 from replay.sheets import METADATA, read_sheet, shirt_in
 
 Codes = npt.NDArray[np.int64]
