@@ -1,16 +1,19 @@
 """Consolidation: what a log of updates says in the end.
 
 An update log may assert, withdraw and assert again. Its meaning is the sum of its diffs; this module holds the
-one function that takes it, and the one that clears a batch of what cancels out before it leaves the engine.
+one function that takes it, and those that clear a batch, or a repair, of what cancels out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from middleware.events import Event, Update
 
 Identity = tuple[str, str, int, str]
+
+#: An event that follows from an input, and the time of that input.
+Said = tuple[int, Event]
 
 
 def identity(event: Event) -> Identity:
@@ -63,3 +66,34 @@ def without_cancelled(updates: Sequence[Update]) -> list[Update]:
         open_at.append(len(kept))
         kept.append(update)
     return [update for update in kept if update is not None]
+
+
+def differences(
+    gone: list[Event], came: list[Said], same: Callable[[object, object], bool]
+) -> tuple[list[Event], list[Said]]:
+    """Both lists less what stands in both: an event that was concluded again has not changed.
+
+    Versions of an event share its name, and a faulty detector may repeat itself: one stands against one.
+
+    Args:
+        gone: events that are to be withdrawn.
+        came: events that are to be asserted.
+        same: compares two events.
+    """
+    if not gone or not came:
+        return gone, came
+    old: dict[tuple[Identity, int], list[Event]] = {}
+    for event in gone:
+        old.setdefault((identity(event), event.ts_us), []).append(event)
+    new: list[Said] = []
+    for said in came:
+        event = said[1]
+        rivals = old.get((identity(event), event.ts_us), ())
+        at = next((at for at, rival in enumerate(rivals) if same(rival, event)), None)
+        if at is None:
+            new.append(said)
+        else:
+            del old[identity(event), event.ts_us][at]
+    if len(new) == len(came):
+        return gone, came
+    return [event for rest in old.values() for event in rest], new

@@ -31,7 +31,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from middleware.account import Counters
-from middleware.consolidation import identity
+from middleware.consolidation import Said, differences
 from middleware.detector import NOTHING, Detector
 from middleware.events import Event, Key, Update
 from middleware.isolation import Isolated, Report, mute, silent, the_one
@@ -48,10 +48,6 @@ _TOLD = (
     "slack", "speculation", "clk_us", "newest_us", "counters", "full",
     "_settings", "_base", "_keys", "_events", "_doubles", "_backset_us", "_oldest_us", "_oldest", "_unmeasured",
 )  # fmt: skip
-
-
-#: An event that follows now, and the time of the input it follows from.
-_Said = tuple[int, Event]
 
 
 class OrderingUnit:
@@ -152,6 +148,11 @@ class OrderingUnit:
             count += state is not last
             last = state
         return count
+
+    def buffer(self) -> list[tuple[Event, bool]]:
+        """All inputs held or waiting, in order, each with whether the detector has been given it: AEP lies behind the
+        last one that has (000, Fig. 6)."""
+        return [(event, at < len(self._after)) for at, event in enumerate(self._events)]
 
     @property
     def newest_state(self) -> object:
@@ -363,7 +364,7 @@ class OrderingUnit:
         trial = self._auto and counters.repairs % TRIAL_EVERY == 0
         full = self.full and not trial
         gone = self._gone
-        came: list[_Said] = []
+        came: list[Said] = []
         self._gone = []
         if self._dirty:
             first = bisect_left(self._keys, min(self._dirty))
@@ -379,7 +380,7 @@ class OrderingUnit:
                 if trial:
                     counters.trial_steps += counters.stepped + counters.redone - steps
         if not full:
-            gone, came = _differences(gone, came)
+            gone, came = differences(gone, came, self._fold.same)
             if trial:
                 counters.trial_sent += len(gone) + len(came)
         counters.retracted += len(gone)
@@ -390,7 +391,7 @@ class OrderingUnit:
         for ts_us, event in came:
             updates.append(Update(event, 1, max(0, ts_us + slack_us)))
 
-    def _redo(self, at: int, gone: list[Event], came: list[_Said]) -> None:
+    def _redo(self, at: int, gone: list[Event], came: list[Said]) -> None:
         """Runs the detector again from the first dirty input on, as far as anything differs.
 
         Args:
@@ -442,7 +443,7 @@ class OrderingUnit:
         self.counters.stepped += fresh
         self.counters.redone += redone
 
-    def _redo_all(self, at: int, gone: list[Event], came: list[_Said]) -> None:
+    def _redo_all(self, at: int, gone: list[Event], came: list[Said]) -> None:
         """Runs the detector again over everything from ``at`` on, and takes nothing for granted."""
         self._dirty.clear()
         after = self._after
@@ -484,17 +485,3 @@ class OrderingUnit:
                     if ts_us - out.ts_us > self._backset_us:
                         self._backset_us = ts_us - out.ts_us
         self.counters.stepped += end - at
-
-
-def _differences(gone: list[Event], came: list[_Said]) -> tuple[list[Event], list[_Said]]:
-    """Both lists less what stands in both: an event that was concluded again has not changed."""
-    if not gone or not came:
-        return gone, came
-    old = {identity(event): event for event in gone}
-    same = {name for _, event in came if old.get(name := identity(event)) == event}
-    if not same:
-        return gone, came
-    return (
-        [event for event in gone if identity(event) not in same],
-        [said for said in came if identity(said[1]) not in same],
-    )

@@ -26,7 +26,8 @@ def test_the_strip_shows_every_counter_of_the_health():
         "positions": ("1,234,567",),
     }  # fmt: skip
     assert cells(tables, "Repairs and losses") == {
-        "retractions": ("5",), "duplicates": ("9",), "quarantined": ("2",), "lost": ("1",), "failed detectors": ("none",),
+        "retractions": ("5",), "duplicates": ("9",), "quarantined": ("2",), "lost": ("1",),
+        "failed detectors": ("none",),
     }  # fmt: skip
 
 
