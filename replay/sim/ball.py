@@ -213,27 +213,31 @@ def launch(
     return x, y, z
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _fly(start: Floats, velocity: Floats, spin: Floats, flight_s: float) -> Floats:
     """Place after ``flight_s``, of which the contact is the first part."""
-    place = start + velocity * (CONTACT_S / 2.0)
+    s, pull, before = np.zeros(9), np.empty(3), np.empty(3)
+    for axis in range(3):
+        s[axis] = start[axis] + velocity[axis] * (CONTACT_S / 2.0)
+        s[3 + axis] = velocity[axis]
+        s[6 + axis] = spin[axis]
     left = flight_s - CONTACT_S
     n = max(int(left / 0.01), 4)
     dt = left / n
-    v, middle = velocity.copy(), np.empty(3)
-    pull, turning = np.empty(3), spin.copy()
     for _ in range(n):
-        steps.air(v, turning, pull)
-        middle[:] = v + pull * (dt / 2.0)
-        steps.air(middle, turning, pull)
+        steps.air(s, pull)
         for axis in range(3):
-            place[axis] += (v[axis] + 0.5 * pull[axis] * dt) * dt
-            v[axis] += pull[axis] * dt
-            turning[axis] *= 1.0 - steps.SPIN_DECAY_PER_S * dt
-    return place
+            before[axis] = s[3 + axis]
+            s[3 + axis] += pull[axis] * (dt / 2.0)
+        steps.air(s, pull)
+        for axis in range(3):
+            s[axis] += (before[axis] + 0.5 * pull[axis] * dt) * dt
+            s[3 + axis] = before[axis] + pull[axis] * dt
+            s[6 + axis] *= 1.0 - steps.SPIN_DECAY_PER_S * dt
+    return s[:3]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _aim(start: Floats, target: Floats, spin: Floats, flight_s: float, velocity: Floats) -> float:
     """Velocity for a given time of flight, into ``velocity`` which holds a guess; its size is returned."""
     for _ in range(_LAUNCH_ROUNDS):
@@ -246,21 +250,21 @@ def _aim(start: Floats, target: Floats, spin: Floats, flight_s: float, velocity:
     return np.sqrt(np.sum(velocity**2))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _guess(start: Floats, target: Floats, flight_s: float) -> Floats:
     velocity = (target - start) / flight_s
     velocity[2] += 0.5 * steps.GRAVITY_M_S2 * flight_s
     return velocity
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _aim_for(start: Floats, target: Floats, spin: Floats, flight_s: float) -> Floats:
     velocity = _guess(start, target, flight_s)
     _aim(start, target, spin, flight_s, velocity)
     return velocity
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _aim_at_speed(start: Floats, target: Floats, spin: Floats, speed: float) -> Floats:
     """The shortest flight whose velocity has the given size; the speed needed falls with the time, then grows."""
     time = np.sqrt(np.sum((target - start) ** 2)) / max(speed, _FASTEST_M_S) + 2.0 * CONTACT_S
@@ -292,7 +296,7 @@ def rolling(distance_m: float, arriving_m_s: float) -> float:
     return float(_rolling(distance_m, arriving_m_s))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _rolling(distance_m: float, arriving_m_s: float) -> float:
     low, high = arriving_m_s, arriving_m_s + 60.0
     for _ in range(40):
@@ -304,7 +308,7 @@ def _rolling(distance_m: float, arriving_m_s: float) -> float:
     return 0.5 * (low + high)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _arrives(speed: float, distance_m: float) -> float:
     """Speed after a distance along the ground; -1 if it never gets there."""
     gone, turn, dt = speed * CONTACT_S / 2.0, 0.0, 0.005

@@ -40,11 +40,11 @@ SPIN_DECAY_PER_S = 0.1
 
 RESTITUTION = 0.6
 #: A ball dropped from 2 m rises to 0.7 m, rolls some 5 m from a ramp of 1 m: the middle of what FIFA's tests allow.
-#: Friction of a ball sliding over grass, and of one that bounces on it. Ground passes of a tracked professional match
+#: Friction of a ball that slides over grass or bounces on it. Ground passes of a tracked professional match
 #: are slowed by 5.5, 7.9 and 9.9 m/s2 at 12, 16 and 20 m/s; these figures make it 5.8, 7.3 and 9.2.
-SLIDING, BOUNCING = 0.4, 0.6
+SLIDING = 0.4
 ROLLING_M_S2 = 1.2
-#: A ball that comes down slower than this does not bounce.
+#: A ball that comes down slower than this does not bounce; up to twice of it grass takes some of the bounce.
 REST_M_S = 0.5
 _SPRING_PER_S = 80.0
 _TWIST_RAD_S2 = 15.0
@@ -77,18 +77,19 @@ _NET, _BOARD = 4, 5
 _FOLLOW_PER_S, _FOLLOW_M_S2 = 25.0, 400.0
 
 
-@njit(cache=True)
-def air(v: Floats, w: Floats, out: Floats) -> None:
-    """Acceleration of gravity, drag and spin in the air, into ``out`` (3,); velocity m/s, spin rad/s."""
-    speed = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    out[0] = -DRAG_PER_M * speed * v[0]
-    out[1] = -DRAG_PER_M * speed * v[1]
-    out[2] = -DRAG_PER_M * speed * v[2] - GRAVITY_M_S2
+@njit(cache=True, error_model="numpy")
+def air(s: Floats, out: Floats) -> None:
+    """Acceleration of gravity, drag and spin on a ball in the air with state ``s``, into ``out`` (3,)."""
+    vx, vy, vz = s[3], s[4], s[5]
+    speed = math.sqrt(vx * vx + vy * vy + vz * vz)
+    out[0] = -DRAG_PER_M * speed * vx
+    out[1] = -DRAG_PER_M * speed * vy
+    out[2] = -DRAG_PER_M * speed * vz - GRAVITY_M_S2
     if speed < 0.1:
         return
-    cx = w[1] * v[2] - w[2] * v[1]
-    cy = w[2] * v[0] - w[0] * v[2]
-    cz = w[0] * v[1] - w[1] * v[0]
+    cx = s[7] * vz - s[8] * vy
+    cy = s[8] * vx - s[6] * vz
+    cz = s[6] * vy - s[7] * vx
     cross = math.sqrt(cx * cx + cy * cy + cz * cz)
     if cross < 1e-9:
         return
@@ -100,13 +101,14 @@ def air(v: Floats, w: Floats, out: Floats) -> None:
     out[2] += pull * cz
 
 
-@njit(cache=True)
-def _roll(s: Floats, dt: float) -> None:
-    """Friction of the grass on a grounded ball: slides until it rolls, rolls until it lies."""
+@njit(cache=True, error_model="numpy")
+def _roll(s: Floats, press: float, dt: float) -> None:
+    """Friction of the grass on a grounded ball, pressed with ``press`` m/s2: slides until it rolls, rolls until it
+    lies."""
     ux = s[3] - RADIUS_M * s[7]
     uy = s[4] + RADIUS_M * s[6]
     slip = math.hypot(ux, uy)
-    grip = SLIDING * GRAVITY_M_S2 * dt
+    grip = SLIDING * press * dt
     if 0.4 * slip > grip:
         fx, fy = -grip * ux / slip, -grip * uy / slip
         s[3] += fx
@@ -126,7 +128,7 @@ def _roll(s: Floats, dt: float) -> None:
     s[8] = 0.0 if abs(s[8]) < twist else s[8] - math.copysign(twist, s[8])
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _hit(
     s: Floats, pulse: Floats, t: float, normal: Floats, restitution: float, grip: float,
     bumps: Floats, count: int, what: int,
@@ -152,18 +154,19 @@ def _hit(
     return _note(s, t, pulse[3], pulse[4], pulse[5], bumps, count, what)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _note(s: Floats, t: float, dx: float, dy: float, dz: float, bumps: Floats, count: int, what: int) -> int:
     if count == len(bumps):
         return count
     row = bumps[count]
     row[0], row[1] = what, t
-    row[2:8] = s[0:6]
+    for axis in range(6):
+        row[2 + axis] = s[axis]
     row[8], row[9], row[10] = s[3] + dx, s[4] + dy, s[5] + dz
     return count + 1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _segment(s: Floats, ax: float, ay: float, az: float, axis: int, length: float, normal: Floats) -> float:
     """Distance of the ball's centre from a segment that runs along ``axis``, and the unit normal to the ball."""
     d0, d1, d2 = s[0] - ax, s[1] - ay, s[2] - az
@@ -177,15 +180,14 @@ def _segment(s: Floats, ax: float, ay: float, az: float, axis: int, length: floa
     return distance
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _approaches(s: Floats, normal: Floats) -> bool:
     return s[3] * normal[0] + s[4] * normal[1] + s[5] * normal[2] < -1e-6
 
 
-@njit(cache=True)
-def _frames(s: Floats, pulse: Floats, t: float, half_length: float, bumps: Floats, count: int) -> int:
+@njit(cache=True, error_model="numpy")
+def _frames(s: Floats, pulse: Floats, t: float, half_length: float, normal: Floats, bumps: Floats, count: int) -> int:
     """Posts and bars; the goal line's outer edge is the back of the posts (Law 1)."""
-    normal = np.zeros(3)
     x = math.copysign(half_length - FRAME_RADIUS_M, s[0])
     reach = RADIUS_M + FRAME_RADIUS_M
     for what in (1, 2, 3):
@@ -200,10 +202,9 @@ def _frames(s: Floats, pulse: Floats, t: float, half_length: float, bumps: Float
     return count
 
 
-@njit(cache=True)
-def _boards(s: Floats, pulse: Floats, t: float, half: Floats, bumps: Floats, count: int) -> int:
+@njit(cache=True, error_model="numpy")
+def _boards(s: Floats, pulse: Floats, t: float, half: Floats, normal: Floats, bumps: Floats, count: int) -> int:
     """The boards around the pitch, as thin walls that can be flown over, and the stand behind them."""
-    normal = np.zeros(3)
     for axis in (0, 1):
         board = half[axis] + BOARDS_M[axis]
         side = math.copysign(1.0, s[axis])
@@ -213,7 +214,7 @@ def _boards(s: Floats, pulse: Floats, t: float, half: Floats, bumps: Floats, cou
         above = max(s[2] - BOARD_HEIGHT_M, 0.0)
         distance = math.hypot(gap, above)
         restitution = BOARD_RESTITUTION
-        normal[:] = 0.0
+        normal[0] = normal[1] = normal[2] = 0.0
         if distance < RADIUS_M and distance > 1e-9:
             normal[axis] = side * gap / distance
             normal[2] = above / distance
@@ -227,7 +228,7 @@ def _boards(s: Floats, pulse: Floats, t: float, half: Floats, bumps: Floats, cou
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _net(s: Floats, t: float, dt: float, half_length: float, bumps: Floats, count: int) -> int:
     """The net as a soft box behind the mouth: holds from inside what came in, keeps out what did not."""
     side = math.copysign(1.0, s[0])
@@ -273,7 +274,7 @@ def _net(s: Floats, t: float, dt: float, half_length: float, bumps: Floats, coun
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _start_strikes(s: Floats, pulses: Floats, t: float, dt: float) -> None:
     for slot in (0, 1):
         pulse = pulses[slot]
@@ -288,7 +289,7 @@ def _start_strikes(s: Floats, pulses: Floats, t: float, dt: float) -> None:
             pulse[3 + axis] -= s[3 + axis]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _run_pulses(s: Floats, pulses: Floats, t: float, dt: float) -> None:
     for slot in range(PULSES):
         pulse = pulses[slot]
@@ -305,27 +306,33 @@ def _run_pulses(s: Floats, pulses: Floats, t: float, dt: float) -> None:
                 s[10] = 1.0 if s[2] - RADIUS_M < 0.01 and abs(s[5]) < REST_M_S else 0.0
 
 
-@njit(cache=True)
-def _free(s: Floats, pulses: Floats, t: float, dt: float, half: Floats, pull: Floats, bumps: Floats, count: int) -> int:
+@njit(cache=True, error_model="numpy")
+def _free(
+    s: Floats, pulses: Floats, t: float, dt: float, half: Floats, vector: Floats, bumps: Floats, count: int
+) -> int:
     """One step of a ball that nobody holds."""
     vx, vy, vz = s[3], s[4], s[5]
     struck = pulses[0, 0] == RUNNING or pulses[1, 0] == RUNNING
     if not struck:
-        air(s[3:6], s[6:9], pull)
+        air(s, vector)
+        fall_x, fall_y, fall_z = vector[0], vector[1], vector[2]
         if s[10] == 0.0 and s[2] <= RADIUS_M and vz < 0.0 and pulses[_GROUND, 0] == IDLE:
             if vz > -REST_M_S:
                 s[10] = 1.0
             else:
-                up = np.array([0.0, 0.0, 1.0])
-                count = _hit(s, pulses[_GROUND], t, up, RESTITUTION, BOUNCING, bumps, count, 0)
-        s[3] += pull[0] * dt
-        s[4] += pull[1] * dt
+                vector[0], vector[1], vector[2] = 0.0, 0.0, 1.0
+                lively = RESTITUTION * min((-vz - REST_M_S) / REST_M_S, 1.0)
+                count = _hit(s, pulses[_GROUND], t, vector, lively, SLIDING, bumps, count, 0)
+        s[3] += fall_x * dt
+        s[4] += fall_y * dt
         if s[10] != 0.0:
-            s[5] += (_SPRING_PER_S * _SPRING_PER_S * (RADIUS_M - s[2]) - 2.0 * _SPRING_PER_S * vz) * dt
-            _roll(s, dt)
+            push = _SPRING_PER_S * _SPRING_PER_S * (RADIUS_M - s[2]) - 2.0 * _SPRING_PER_S * vz
+            s[5] += push * dt
+            # Who lands presses harder than who lies, and is slowed more.
+            _roll(s, max(push + GRAVITY_M_S2, 0.0), dt)
         else:
             if pulses[_GROUND, 0] == IDLE:
-                s[5] += pull[2] * dt
+                s[5] += fall_z * dt
             decay = 1.0 - SPIN_DECAY_PER_S * dt
             s[6] *= decay
             s[7] *= decay
@@ -335,13 +342,13 @@ def _free(s: Floats, pulses: Floats, t: float, dt: float, half: Floats, pull: Fl
         if outside > -1.0 and outside < NET_DEPTH_M + 1.0 and abs(s[1]) < 5.0 and s[2] < 3.5:
             if pulses[_SOLID, 0] == IDLE:
                 before = count
-                count = _frames(s, pulses[_SOLID], t, half[0], bumps, count)
+                count = _frames(s, pulses[_SOLID], t, half[0], vector, bumps, count)
                 if count != before:
                     pulses[0, 0] = pulses[1, 0] = IDLE
             if not struck:
                 count = _net(s, t, dt, half[0], bumps, count)
         if pulses[_SOLID, 0] == IDLE and (outside > BOARDS_M[0] - 1.0 or abs(s[1]) - half[1] > BOARDS_M[1] - 1.0):
-            count = _boards(s, pulses[_SOLID], t, half, bumps, count)
+            count = _boards(s, pulses[_SOLID], t, half, vector, bumps, count)
     _run_pulses(s, pulses, t, dt)
     was_x = s[0]
     s[0] += 0.5 * (vx + s[3]) * dt
@@ -356,8 +363,8 @@ def _free(s: Floats, pulses: Floats, t: float, dt: float, half: Floats, pull: Fl
     return count
 
 
-@njit(cache=True)
-def _in_hands(s: Floats, hands: Floats, t: float, dt: float, tick_s: float) -> None:
+@njit(cache=True, error_model="numpy")
+def _in_hands(s: Floats, hands: Floats, t: float, dt: float, tick_s: float, pull: Floats) -> None:
     """One step of a ball in hands: along a quintic, or after the hands like a well damped spring."""
     if s[12] == CARRIED:
         whole = hands[1]
@@ -372,7 +379,6 @@ def _in_hands(s: Floats, hands: Floats, t: float, dt: float, tick_s: float) -> N
             s[3 + axis] = (end - start) * d_way + velocity * d_run
     else:
         share = (t + dt) / tick_s
-        pull = np.empty(3)
         for axis in range(3):
             was, to = hands[8 + axis], hands[2 + axis]
             place = was + (to - was) * share
@@ -390,7 +396,7 @@ def _in_hands(s: Floats, hands: Floats, t: float, dt: float, tick_s: float) -> N
     s[10] = 1.0 if s[2] < RADIUS_M + 0.005 else 0.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def play(
     s: Floats, pulses: Floats, hands: Floats, half: Floats, dt: float, places: Floats, velocities: Floats,
     bumps: Floats,
@@ -405,7 +411,7 @@ def play(
         bumps: (BUMPS_MAX, BUMP), filled from the top; the number of rows used is returned.
     """
     count = 0
-    pull = np.empty(3)
+    vector = np.empty(3)
     steps = len(places)
     for step in range(steps):
         t = step * dt
@@ -413,9 +419,9 @@ def play(
         velocities[step, 0], velocities[step, 1], velocities[step, 2] = s[3], s[4], s[5]
         _start_strikes(s, pulses, t, dt)
         if s[12] == FREE:
-            count = _free(s, pulses, t, dt, half, pull, bumps, count)
+            count = _free(s, pulses, t, dt, half, vector, bumps, count)
         else:
-            _in_hands(s, hands, t, dt, steps * dt)
+            _in_hands(s, hands, t, dt, steps * dt, vector)
     whole = steps * dt
     for slot in range(PULSES):
         pulses[slot, 1] -= whole

@@ -139,20 +139,31 @@ def body_way(values: Floats, weights: Floats) -> Floats:
         bad = _too_much(way)
         if not bad.any():
             break
-        near = np.convolve(bad, np.ones(2 * (_AROUND + turn // 3) + 1), mode="same") > 0.0
-        weights[near] *= _TRUST_LEFT
+        weights[_around(bad, _AROUND + turn // 3)] *= _TRUST_LEFT
     return way
 
 
+def _around(flags: npt.NDArray[np.bool_], reach: int) -> npt.NDArray[np.bool_]:
+    """What is at most ``reach`` from something flagged."""
+    count = np.cumsum(np.concatenate([np.zeros(reach + 1), flags, np.zeros(reach)]))
+    near: npt.NDArray[np.bool_] = count[2 * reach + 1 :] > count[: -2 * reach - 1]
+    return near
+
+
+@njit(cache=True)
 def _too_much(way: Floats) -> npt.NDArray[np.bool_]:
     """Where a way is faster than persons run, or changes its velocity more than they can."""
-    step = np.diff(way, axis=0) / GRID_S
-    fast = np.hypot(step[:, 0], step[:, 1]) > PERSON_MAX_M_S
-    hard = np.hypot(*(np.diff(step, axis=0) / GRID_S).T) > PERSON_MAX_M_S2
-    bad = np.zeros(len(way), dtype=bool)
-    bad[:-1] |= fast
-    bad[1:] |= fast
-    bad[1:-1] |= hard
+    n = len(way)
+    bad = np.zeros(n, dtype=np.bool_)
+    for i in range(n - 1):
+        vx, vy = (way[i + 1, 0] - way[i, 0]) / GRID_S, (way[i + 1, 1] - way[i, 1]) / GRID_S
+        if vx * vx + vy * vy > PERSON_MAX_M_S * PERSON_MAX_M_S:
+            bad[i] = bad[i + 1] = True
+        if i:
+            ax = vx - (way[i, 0] - way[i - 1, 0]) / GRID_S
+            ay = vy - (way[i, 1] - way[i - 1, 1]) / GRID_S
+            if ax * ax + ay * ay > (PERSON_MAX_M_S2 * GRID_S) ** 2:
+                bad[i] = True
     return bad
 
 

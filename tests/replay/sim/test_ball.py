@@ -107,17 +107,17 @@ def test_a_ball_dropped_from_two_metres_bounces_as_the_rules_of_pitches_ask():
     assert 0.60 < top < 0.85
     assert top == pytest.approx(2.0 * steps.RESTITUTION**2, rel=0.07)
     assert all(b.what == "ground" for _, b in bumps)
-    assert all(b.after[2] == pytest.approx(-steps.RESTITUTION * b.before[2]) for _, b in bumps)
+    assert all(b.after[2] == pytest.approx(-steps.RESTITUTION * b.before[2]) for _, b in bumps if b.before[2] < -1.0)
     assert places[-1, 2] == pytest.approx(RADIUS_M, abs=1e-4)
 
 
 def test_backspin_brakes_at_the_bounce_and_topspin_carries_on():
     def kept(turn: float) -> float:
-        _, _, bumps = go(flying((0.0, 0.0, 1.0), (12.0, 0.0, -5.0), (0.0, turn, 0.0)), 0.4)
+        _, _, bumps = go(flying((0.0, 0.0, 1.0), (6.0, 0.0, -8.0), (0.0, turn, 0.0)), 0.3)
         return bumps[0][1].after[0] / bumps[0][1].before[0]
 
-    assert kept(-60.0) < kept(0.0) < kept(50.0) < kept(12.0 / RADIUS_M)
-    assert kept(12.0 / RADIUS_M) == pytest.approx(1.0, abs=0.02)
+    assert kept(-50.0) < kept(0.0) < kept(25.0) < kept(6.0 / RADIUS_M)
+    assert kept(6.0 / RADIUS_M) == pytest.approx(1.0, abs=0.02)
 
 
 def test_a_bounce_turns_slip_into_spin_by_the_inertia_of_a_shell():
@@ -315,7 +315,7 @@ def test_forecast_is_what_then_happens(vx: float, vy: float, vz: float, z: float
     off = np.sqrt(((rows[:, 1:] - seen) ** 2).sum(axis=1))
     assert rows[:, 0] == pytest.approx(np.arange(21) * 0.1)
     # A bounce is seen up to 2 ms late by the coarser steps.
-    assert off.max() < 0.03 + 0.12 * len(bumps)
+    assert off.max() < 0.03 + 0.1 * len(bumps)
 
 
 def test_hands_carry_without_a_jerk_and_hold():
@@ -415,16 +415,22 @@ def test_whatever_is_kicked_the_laws_hold(kick: tuple[Vector, Vector, Vector]):
     late = total[-1]
     assert late <= total[0] + turning
     # Through posts or net: it changes between inside and outside of a goal only through the mouth.
-    half, reach = 52.5, 0.0
-    goal_x = np.abs(places[:, 0]) - half
-    inside = (goal_x > 0.3 + reach) & (goal_x < 1.2) & (np.abs(places[:, 1]) < 2.9) & (places[:, 2] < 1.7)
+    goal_x = np.abs(places[:, 0]) - 52.5
+    inside = (goal_x > 0.3) & (goal_x < 1.2) & (np.abs(places[:, 1]) < 2.9) & (places[:, 2] < 1.7)
     mouth = (np.abs(places[:, 1]) < steps.POST_AXIS_M) & (places[:, 2] < steps.BAR_AXIS_M)
     crossed = (goal_x[1:] >= 0.0) & (goal_x[:-1] < 0.0) & mouth[1:]
     if inside.any():
         assert crossed[: int(np.argmax(inside))].any()
     if ball.in_net:
         assert crossed.any()
-    del bumps
+    low = places[:, 2] < steps.BAR_AXIS_M
+    from_post = np.hypot(goal_x + steps.FRAME_RADIUS_M, np.abs(places[:, 1]) - steps.POST_AXIS_M)
+    from_bar = np.hypot(goal_x + steps.FRAME_RADIUS_M, places[:, 2] - steps.BAR_AXIS_M)
+    under_bar = np.abs(places[:, 1]) < steps.POST_AXIS_M
+    nearest = min(from_post[low].min(initial=9.0), from_bar[under_bar].min(initial=9.0))
+    hit_frame = any(b.what in ("left post", "right post", "bar") for _, b in bumps)
+    touch = RADIUS_M + steps.FRAME_RADIUS_M
+    assert nearest > (touch - 0.37 * 42.0 * steps.BUMP_S - 42.0 * STEP_S if hit_frame else touch - 42.0 * STEP_S)
 
 
 @given(kick=kicks(), cut=st.integers(1, 30))

@@ -21,7 +21,6 @@ from replay.sim.from_tracking import Touch, TrackedMatch
 from replay.sim.limbs import TOUCH_M, limb_ways
 from replay.sim.tracked_ball import ball_way, cleaned, corner_times, corners
 from replay.sim.tracked_ways import (
-    BODY_STIFFNESS,
     GRID_S,
     PERSON_MAX_M_S,
     PERSON_MAX_M_S2,
@@ -375,7 +374,9 @@ def test_stretches_of_a_real_match_agree_at_their_borders(clip: tuple[Recording,
                 assert np.allclose(limb_ways(left, row, limb, t), limb_ways(right, row, limb, t), atol=1e-6)
 
 
-def test_a_way_without_weights_stays_finite():
-    values = np.column_stack([np.arange(50.0), np.zeros(50)])
-    assert np.all(np.isfinite(body_way(values, np.zeros(50))))
-    assert BODY_STIFFNESS > 0.0
+@pytest.mark.parametrize("n", [1, 4, 5, 26, 50])
+def test_short_ways_and_ways_without_measurements_stay_finite(n: int):
+    values = np.column_stack([np.arange(n) * 2.0, np.zeros(n)])
+    for weights in (np.zeros(n), np.ones(n)):
+        assert body_way(values, weights).shape == (n, 2)
+        assert np.all(np.isfinite(body_way(values, weights)))
