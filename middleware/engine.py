@@ -121,7 +121,7 @@ class Engine:
         self._reach = [tuple(reach.items()) for reach in hierarchy.reach]
         self._reach_most = [max(reach.values(), default=0) for reach in hierarchy.reach]
         self._subscribers = self._wire()
-        self._progress = SourceProgress(hierarchy.raw_kinds, self._settings.memory_us)
+        self._progress = SourceProgress(hierarchy.raw_kinds, self._settings.memory_us, self._settings.progress)
         self._counts = _Counts()
         self._lost: list[Loss] = []
         self._faults = Faults()
@@ -146,11 +146,11 @@ class Engine:
             account.arrivals += 1
             verdict = progress.offer(arrival, now_us)
             if verdict is Verdict.NEW:
-                self._route(Update(arrival.event, 1))
+                self._route(Update(progress.event, 1))
             elif verdict is Verdict.DUPLICATE:
                 counts.duplicates += 1
             else:
-                self._lose(arrival)
+                self._lose(arrival, verdict)
         progress.settle(now_us)
         moved = progress.check(now_us)
         outcome = self._walk(everything=moved)
@@ -456,11 +456,14 @@ class Engine:
                 unit.purge(below_us)
         self._publisher.forget(self.frontier_of_all_us())
 
-    def _lose(self, arrival: Arrival) -> None:
-        """Records an arrival below final: with its reason, since the bound on held inputs is another than time."""
-        in_time = arrival.event.ts_us >= self._progress.clk_us - self._settings.memory_us
+    def _lose(self, arrival: Arrival, verdict: Verdict) -> None:
+        """Records an arrival that is not taken in, with its reason: the bound on held inputs is another than time."""
+        reason = "clock"
+        if verdict is Verdict.LOST:
+            in_time = arrival.event.ts_us >= self._progress.newest_us - self._settings.memory_us
+            reason = "held" if in_time else "memory"
         self._counts.lost += 1
-        self._lost.append(Loss(arrival.event, arrival.until_us, "held" if in_time else "memory"))
+        self._lost.append(Loss(arrival.event, arrival.until_us, reason))
 
     def _bound(self, outcome: Outcome) -> None:
         """Where too many inputs are held, moves final on early and lets go of the oldest."""

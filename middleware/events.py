@@ -83,8 +83,8 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
 class Loss(msgspec.Struct, frozen=True, gc=False):
     """An arrival that came too late to be taken in, and why it was too late.
 
-    ``reason``: ``memory`` (it came later than the memory of the engine reaches) or ``held`` (final had moved on
-    early, because as many inputs were held as may be).
+    ``reason``: ``memory`` (it came later than the memory of the engine reaches), ``held`` (final had moved on early,
+    because as many inputs were held as may be) or ``clock`` (its source's clock is ahead of all others').
     """
 
     event: Event

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from middleware.progress import ProgressSettings
 from middleware.retraction import Retraction
 from middleware.slack.kslack import DynamicSlack, FixedSlack
 from middleware.slack.protocol import Slack
@@ -33,7 +34,8 @@ class UnitSettings:
 class EngineSettings:
     """Settings of an engine: defaults for all units, and exceptions by detector name.
 
-    ``memory_us`` bounds how late an input may come and still be repaired; see ``middleware.progress``. ``held_most``
+    ``memory_us`` bounds how late an input may come and still be repaired, ``progress`` says how long sources are
+    waited for (both: ``middleware.progress``). ``held_most``
     bounds how many inputs all units together hold and let wait: where it is reached, final moves on early, and what
     then comes below it is lost for that reason.
     """
@@ -42,6 +44,7 @@ class EngineSettings:
     by_detector: dict[str, UnitSettings] = field(default_factory=dict)
     memory_us: int = 3_000_000
     held_most: int = 500_000
+    progress: ProgressSettings = field(default_factory=ProgressSettings)
 
     def of(self, name: str) -> UnitSettings:
         """Settings of the detector called ``name``."""

@@ -1,190 +1,331 @@
-"""Source progress: duplicates, gaps, and how far each transmitter has told its story.
+"""Source progress: how far the sources have told their story, and what of it nobody waits for any more.
 
 Theory of operation
 -------------------
-Packets carry a sequence number per transmitter, so the receiver can know what K-slack only guesses: a
-transmitter that has delivered everything up to packet k cannot send anything older than k's last position.
-The *progress* of a raw kind is the least such time among its live transmitters. It serves for release.
+Packets carry a sequence number per source, so the receiver can know what K-slack only guesses: a source that has
+delivered everything up to packet k sends nothing older than the end of packet k, and if it keeps a cadence nothing
+before its next beat (:mod:`middleware.cadence`). The *progress* of a raw kind is the least such time among its live
+sources: the frontier up to which inputs are complete. It serves for release.
 
-*Final* is a stronger word: below it nothing will be taken in any more, so nothing can change. It trails the
-progress, and the stream's clock by ``memory_us``: that is the bound of memory. A gap holds the progress until the
-missing packet comes or ``memory_us`` of arrival time have passed; a transmitter that is silent for as long is left
-out until it speaks again. What comes later than final is recorded as lost.
+* *Sources are learned.* Until no more of them are to be expected, progress keeps behind arrival time by what
+  newcomers take (:mod:`middleware.newcomers`).
+* *Silence and gaps.* A source that owes its next packet for ``patience_us`` is not waited for until it is heard
+  again; a gap of the same age is passed over. Where sources have fallen silent at the same packet number, as those of
+  one recording do, one that stands at that number is given up after two periods.
+* *End marks.* A packet that speaks until ``END_US`` is its source's last word.
+* *Clocks.* An event does not come before it happens. A source dated further ahead of arrival than all others by more
+  than ``jump_us``, or as much behind, is *astray*: it moves neither clock nor progress, and what it dates ahead is
+  turned away. It is isolated until its dates fit again; when those astray outnumber the others, they are believed.
 
-Sources are learned as they appear. A new one may start anywhere above final.
+*Final* is a stronger word than progress: below it nothing will be taken in any more, so nothing can change. It goes
+by what was told, not by cadence, and trails the newest event by ``memory_us``: that is the bound of memory. What
+comes later than final is recorded as lost. A new source may start anywhere above it.
+
+Work per packet does not depend on how many sources there are: each queue below holds every live source once, at a
+place that may be too low, and only the first is ever corrected.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
+from heapq import heappop, heappush, heapreplace
 
-from middleware.events import Arrival
+import msgspec
 
-#: Before the first position: less than any event time.
-BEGINNING_US = -(2**62)
-#: After the last position: more than any event time.
-END_US = 2**62
+from middleware.events import Arrival, Event
+from middleware.newcomers import FIRST_PACKETS, Newcomers
+from middleware.transmitter import BEGINNING_US, END_US, Transmitter
 
-#: How many sequence numbers given up as missing are remembered per transmitter, to tell late from doubled.
-MISSING_REMEMBERED = 4096
-
+__all__ = ["BEGINNING_US", "END_US", "ProgressSettings", "SourceProgress", "Transmitter", "Verdict"]
 
 #: How often final moves: more costs time, less costs memory.
 CHECKS_IN_MEMORY = 10
 
-#: So many recent packets of a transmitter are remembered before those below final are looked for.
-RECENT_KEPT = 512
+#: Packet numbers remembered at which sources fell silent, and the least that counts as the length of a recording.
+ENDS_REMEMBERED, END_LEAST = 64, 32
+
+#: As long as a hold for newcomers moves the frontier by itself, it is looked at so often (arrival time).
+HOLD_STEP_US = 1_000
+
+_NO_EVENT = Event("", BEGINNING_US, "")
 
 
 class Verdict(Enum):
-    """What becomes of an arrival."""
+    """What becomes of an arrival. ``ASTRAY`` and ``LOST`` are not taken in: its clock is wrong, or it is too late."""
 
     NEW = "new"
     DUPLICATE = "duplicate"
     LOST = "lost"
+    ASTRAY = "astray"
 
 
-class Transmitter:
-    """Progress of one transmitter. ``next_seq`` is the first packet number not yet delivered without a gap."""
+@dataclass(frozen=True)
+class ProgressSettings:
+    """How long sources are waited for. Figures and their choice: docs/slack.md.
 
-    __slots__ = ("ahead", "early", "first_seq", "heard_us", "missing", "next_seq", "recent", "until_us")
+    Attributes:
+        patience_us: how long (arrival time) a silent source or a missing packet is waited for; never longer than the
+            memory of the engine.
+        newcomers_us: quiet after which no new source is expected any more.
+        sources: how many sources there are, if that is known.
+        clock_kinds: raw kinds that set the clock (004, II-E1); all if empty. When they are silent for
+            ``patience_us``, the newest event of any kind does.
+    """
 
-    def __init__(self, first_seq: int, now_us: int) -> None:
-        self.first_seq = self.next_seq = first_seq
-        self.early: set[int] = set()
-        self.until_us = BEGINNING_US
-        self.ahead: dict[int, tuple[int, int]] = {}
-        self.missing: dict[int, None] = {}
-        self.recent: dict[int, int] = {}
-        self.heard_us = now_us
+    patience_us: int = 7_000_000
+    newcomers_us: int = 6_000_000
+    sources: int | None = None
+    clock_kinds: tuple[str, ...] = ()
 
-    def take(self, seq: int, until_us: int, now_us: int) -> bool:
-        """Notes a new packet; True if the progress moved."""
-        self.recent[seq] = until_us
-        if seq != self.next_seq:
-            self.missing.pop(seq, None)
-            if seq < self.first_seq:
-                self.early.add(seq)
-            if seq > self.next_seq:
-                self.ahead[seq] = (until_us, now_us)
-            return False
-        self.until_us = max(self.until_us, until_us)
-        self.next_seq += 1
-        self._close_up()
-        return True
 
-    def has_taken(self, seq: int) -> bool:
-        """True if packet ``seq``, which lies behind us, was taken; False if it never came."""
-        if seq < self.first_seq:
-            return seq in self.early
-        return seq < self.next_seq and seq not in self.missing
+class _Queue:
+    """Live sources, the one with the least value first. ``slot`` names the attribute with a source's place here."""
 
-    def give_up_gaps(self, deadline_us: int) -> None:
-        """Declares packets missing whose successor came before ``deadline_us`` (arrival time), and moves on."""
-        while self.ahead:
-            found = min(self.ahead)
-            if self.ahead[found][1] >= deadline_us:
-                return
-            for seq in range(self.next_seq, found):
-                self.missing[seq] = None
-            while len(self.missing) > MISSING_REMEMBERED:
-                del self.missing[next(iter(self.missing))]
-            self.next_seq = found
-            self._close_up()
+    def __init__(self, value: str, slot: str) -> None:
+        self._value, self._slot = value, slot
+        self._heap: list[tuple[int, int, Transmitter]] = []
+        self._count = 0
 
-    def forget(self, final_us: int) -> None:
-        """Drops the memory of packets that lie wholly before ``final_us``, once there are many."""
-        if len(self.recent) < RECENT_KEPT:
-            return
-        self.recent = {seq: until for seq, until in self.recent.items() if until >= final_us}
+    def put(self, source: Transmitter) -> None:
+        """Takes in a source, or gives it a lower place."""
+        value = getattr(source, self._value)
+        setattr(source, self._slot, value)
+        self._count += 1
+        heappush(self._heap, (value, self._count, source))
 
-    def _close_up(self) -> None:
-        while self.next_seq in self.ahead:
-            self.until_us = max(self.until_us, self.ahead.pop(self.next_seq)[0])
-            self.next_seq += 1
+    def first(self) -> Transmitter | None:
+        """The source with the least value; None if no source is live."""
+        heap, value_of, slot = self._heap, self._value, self._slot
+        while heap:
+            place, number, source = heap[0]
+            if not source.live or place != getattr(source, slot):
+                heappop(heap)
+                continue
+            value = getattr(source, value_of)
+            if value <= place:
+                return source
+            setattr(source, slot, value)
+            heapreplace(heap, (value, number, source))
+        return None
+
+
+class _Kind:
+    """The sources of one raw kind."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, Transmitter] = {}
+        self.bounds = _Queue("bound_us", "bound_key")
+        self.told = _Queue("until_us", "told_key")
+        self.ends: dict[int, None] = {}
 
 
 class SourceProgress:
-    """Progress of all transmitters of all raw kinds.
+    """Progress of all sources of all raw kinds.
 
     Args:
         raw_kinds: kinds that come from outside.
-        memory_us: how long (event time behind the clock, arrival time for silence and gaps) a late input is
-            waited for before the world below it is declared final.
+        memory_us: how long (event time behind the newest event) a late input is waited for before the world below it
+            is declared final.
+        settings: how long sources are waited for.
+
+    Attributes:
+        clk_us: largest event time that came in, of the clock's kinds (004, II-E1).
+        newest_us: the same of all kinds.
+        final_us: below it nothing can change.
+        progress_us: by raw kind, event time up to which (inclusive) everything has been told.
+        event: the last arrival taken in, with its number counted on where its source's counter wrapped.
     """
 
-    def __init__(self, raw_kinds: tuple[str, ...], memory_us: int) -> None:
+    def __init__(self, raw_kinds: tuple[str, ...], memory_us: int, settings: ProgressSettings | None = None) -> None:
         assert memory_us > 0, "the bound of memory must be positive"
+        settings = settings or ProgressSettings()
         self.memory_us = memory_us
-        self.clk_us = BEGINNING_US
+        self.clk_us = self.newest_us = BEGINNING_US
         self.final_us = BEGINNING_US
         self.progress_us: dict[str, int] = {}
-        self._sources: dict[str, dict[str, Transmitter]] = {kind: {} for kind in raw_kinds}
-        self._next_check_us = BEGINNING_US
+        self.event = _NO_EVENT
+        self._patience_us = min(settings.patience_us, memory_us)
+        self._newcomers = Newcomers(settings.newcomers_us, self._patience_us, settings.sources)
+        self._clock_kinds = frozenset(settings.clock_kinds)
+        self._clock_heard_us = BEGINNING_US
+        self._kinds = {kind: _Kind() for kind in raw_kinds}
         self._stale: set[str] = set()
+        self._known = self._live = self._astray = 0
+        #: Greatest event time less arrival time of those believed.
+        self._lead_us = BEGINNING_US
+        self._next_check_us = BEGINNING_US
+        self._due_us = END_US
 
     def offer(self, arrival: Arrival, now_us: int) -> Verdict:
         """Judges an arrival and, if it is new, moves clock and progress."""
         event = arrival.event
-        sources = self._sources[event.kind]
-        source = sources.get(event.source)
+        ts_us, kind = event.ts_us, self._kinds[event.kind]
+        source = kind.sources.get(event.source)
         if source is None:
-            source = sources[event.source] = Transmitter(event.seq, now_us)
+            source = kind.sources[event.source] = Transmitter(event.seq, now_us)
+            self._known += 1
+            self._newcomers.hear(now_us)
+        off_us = ts_us - now_us - self._lead_us
+        if not -self.memory_us <= off_us <= self.memory_us:
+            self._doubt(event.kind, source, ts_us - now_us)
+            if source.astray and off_us > 0:
+                return Verdict.ASTRAY
+        else:
+            if off_us > 0:
+                self._lead_us += off_us
+            if source.astray:
+                source.astray = False
+                self._astray -= 1
         source.heard_us = now_us
-        if event.seq in source.recent:
+        seq = source.number(event.seq, ts_us)
+        if seq != source.next_seq and source.has_taken(seq):
             return Verdict.DUPLICATE
-        if event.ts_us < self.final_us:
-            return Verdict.DUPLICATE if source.has_taken(event.seq) else Verdict.LOST
-        if source.take(event.seq, arrival.until_us, now_us):
-            self._stale.add(event.kind)
-        if arrival.until_us > self.clk_us:
-            self.clk_us = arrival.until_us
+        if ts_us < self.final_us:
+            return Verdict.LOST
+        self._take(event.kind, source, seq, ts_us, max(ts_us, arrival.until_us), now_us)
+        self.event = event if seq == event.seq else msgspec.structs.replace(event, seq=seq)
         return Verdict.NEW
 
     def settle(self, now_us: int) -> None:
-        """Brings ``progress_us`` up to date with what was offered."""
-        for kind in self._stale:
-            self.progress_us[kind] = self._least(kind, now_us)
+        """Brings ``progress_us`` up to date with what was offered and with the time that has passed."""
+        if self._clock_kinds and now_us - self._clock_heard_us > self._patience_us:
+            self.clk_us = max(self.clk_us, self.newest_us)
+        hold_us = self._newcomers.hold_us(now_us)
+        limit_us = now_us - hold_us if hold_us else END_US
+        if hold_us or now_us >= self._due_us:
+            self._due_us = END_US
+            for name, kind in self._kinds.items():
+                if kind.sources:
+                    self._evaluate(name, kind, limit_us, now_us)
+        else:
+            for name in self._stale:
+                self._evaluate(name, self._kinds[name], limit_us, now_us)
         self._stale.clear()
 
+    def next_change_us(self) -> int:
+        """Arrival time at which progress may move though nothing arrives, as of the last :meth:`settle`."""
+        return self._due_us
+
     def transmitter(self, kind: str, source: str) -> Transmitter | None:
-        """Progress of one transmitter; None if it has sent nothing of ``kind`` yet."""
-        return self._sources[kind].get(source)
+        """Progress of one source; None if it has sent nothing of ``kind`` yet."""
+        return self._kinds[kind].sources.get(source)
 
     def check(self, now_us: int) -> bool:
-        """Gives up old gaps and silent transmitters and moves final on; True if it moved.
+        """Moves final on; True if it moved.
 
-        Runs its work ``CHECKS_IN_MEMORY`` times per ``memory_us`` of arrival time, whatever the rate of calls.
+        Runs its work ``CHECKS_IN_MEMORY`` times per ``memory_us`` of arrival time, whatever the rate of calls, and
+        not before the first ``memory_us`` have shown which clocks are right.
         """
         if now_us < self._next_check_us:
             return False
-        self._next_check_us = now_us + self.memory_us // CHECKS_IN_MEMORY
-        deadline_us = now_us - self.memory_us
-        for kind, sources in self._sources.items():
-            for source in sources.values():
-                source.give_up_gaps(deadline_us)
-            if sources:
-                self.progress_us[kind] = self._least(kind, now_us)
-        least = min(self.progress_us.values(), default=BEGINNING_US)
-        final_us = min(least, self.clk_us - self.memory_us)
+        first = self._next_check_us == BEGINNING_US
+        self._next_check_us = now_us + (self.memory_us if first else self.memory_us // CHECKS_IN_MEMORY)
+        if first:
+            return False
+        final_us = self.newest_us - self.memory_us
+        for kind in self._kinds.values():
+            source = kind.told.first()
+            if source is not None and source.until_us < final_us:
+                final_us = source.until_us
         if final_us <= self.final_us:
             return False
         self.final_us = final_us
-        for sources in self._sources.values():
-            for source in sources.values():
-                source.forget(final_us)
         return True
 
     def end(self) -> None:
         """The stream is over: everything is final."""
         self.final_us = END_US
-        for kind in self._sources:
+        for kind in self._kinds:
             self.progress_us[kind] = END_US
 
-    def _least(self, kind: str, now_us: int) -> int:
-        """Least progress among live transmitters; if all are silent, the clock is all there is to go by."""
-        deadline_us = now_us - self.memory_us
-        return min(
-            (s.until_us for s in self._sources[kind].values() if s.heard_us >= deadline_us),
-            default=self.clk_us - self.memory_us,
-        )
+    def _take(self, name: str, source: Transmitter, seq: int, ts_us: int, until_us: int, now_us: int) -> None:
+        """Takes a new packet in."""
+        kind = self._kinds[name]
+        if source.taken < FIRST_PACKETS:
+            self._newcomers.learn(now_us - ts_us)
+        if not source.live and seq == source.next_seq:
+            kind.ends.pop(seq - 1, None)
+        if source.take(seq, ts_us, until_us, now_us):
+            self._stale.add(name)
+        if source.astray:
+            return
+        if not source.live:
+            source.live = True
+            self._live += 1
+            kind.bounds.put(source)
+            kind.told.put(source)
+            self._stale.add(name)
+        else:
+            if source.bound_us < source.bound_key:
+                kind.bounds.put(source)
+            if source.until_us < source.told_key:
+                kind.told.put(source)
+        told_us = ts_us if until_us >= END_US else until_us
+        if told_us > self.newest_us:
+            self.newest_us = told_us
+        if not self._clock_kinds or name in self._clock_kinds:
+            self._clock_heard_us = now_us
+            if told_us > self.clk_us:
+                self.clk_us = told_us
+
+    def _evaluate(self, name: str, kind: _Kind, limit_us: int, now_us: int) -> None:
+        """Gives up who has been waited for long enough, and finds the least bound of the others."""
+        while (source := kind.bounds.first()) is not None and source.bound_us < END_US:
+            deadline_us = self._deadline_us(kind, source)
+            if now_us <= deadline_us:
+                self._due_us = min(self._due_us, deadline_us + 1)
+                break
+            if not source.give_up_gap(now_us - self._patience_us):
+                self._fall_silent(kind, source)
+        told_us = self.newest_us if source is None else source.bound_us
+        if limit_us < told_us:
+            told_us = limit_us
+            self._due_us = min(self._due_us, now_us + HOLD_STEP_US)
+        self.progress_us[name] = told_us
+
+    def _deadline_us(self, kind: _Kind, source: Transmitter) -> int:
+        """Arrival time up to which the next packet of a source is waited for."""
+        if source.ahead:
+            return source.waited_since_us() + self._patience_us
+        period_us = int(source.cadence.period_us)
+        if period_us and source.next_seq - 1 in kind.ends:
+            return source.heard_us + min(2 * period_us, self._patience_us)
+        return source.heard_us + period_us + self._patience_us
+
+    def _fall_silent(self, kind: _Kind, source: Transmitter) -> None:
+        source.live = False
+        self._live -= 1
+        if source.taken >= END_LEAST:
+            kind.ends[source.next_seq - 1] = None
+            if len(kind.ends) > ENDS_REMEMBERED:
+                del kind.ends[next(iter(kind.ends))]
+
+    def _doubt(self, name: str, source: Transmitter, lead_us: int) -> None:
+        """A packet is dated further from its arrival than memory reaches: isolates its source, or believes it.
+
+        Ahead, it is believed when those ahead outnumber the live ones. Behind, it may just be late: it is believed
+        when most of all known are behind, and at the beginning, if who came first is dated in the future.
+        """
+        if self._known == 1:
+            self._lead_us = lead_us
+            return
+        if not source.astray:
+            source.astray = True
+            self._astray += 1
+            if source.live:
+                source.live = False
+                self._live -= 1
+                self._stale.add(name)
+        if lead_us > self._lead_us:
+            believed = self._astray > self._live
+        else:
+            at_first = self.final_us == BEGINNING_US and lead_us <= self.memory_us < self._lead_us
+            believed = at_first or 2 * self._astray > self._known
+        if not believed:
+            return
+        if lead_us < self._lead_us:
+            self.clk_us = self.newest_us = BEGINNING_US
+        self._lead_us = lead_us
+        source.astray = False
+        self._astray -= 1
