@@ -164,6 +164,20 @@ def score(
 
 
 @app.command()
+def annotate(
+    folder: Folder,
+    out: Annotated[Path, Given(help="Folder of the tables.")],
+    like: Annotated[
+        Path | None, Given(help="Folder of a DEBS 2013 stream or annotation whose clock is used. Default one half.")
+    ] = None,
+) -> None:
+    """Writes possession, shots on goal and interruptions in the form of the DEBS 2013 annotation."""
+    from app.annotate import run_annotate
+
+    run_annotate(folder, out, like)
+
+
+@app.command()
 def detectors(
     as_json: Annotated[bool, Given("--json", help="An array with an object for each detector.")] = False,
     graph: Annotated[

@@ -15,6 +15,7 @@ def one_line(error: Exception) -> str:
 
 def _problems() -> tuple[type[Exception], ...]:
     # Imported when something went wrong, so that `touchline --help` does not load the house.
+    from app.annotate import AnnotateError
     from app.broker import BrokerError
     from app.commits import HostError
     from app.detectors_command import DetectorsError
@@ -41,4 +42,5 @@ def _problems() -> tuple[type[Exception], ...]:
         BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
+        AnnotateError,
     )  # fmt: skip

@@ -95,7 +95,7 @@ def _belongs(truth: Truth, sheet: MatchSheet, path: Path) -> None:
 
 def _played(truth: Truth, folder: Path, path: Path) -> Truth:
     """The truth of what was played."""
-    first_us, last_us = _span_us(folder)
+    first_us, last_us = span_us(folder)
     marks = tuple(mark for mark in truth.marks if first_us <= mark.ts_us <= last_us)
     if truth.marks and not marks:
         raise ScoreError(f"--truth {path}: all of it lies outside the time that {folder} covers")
@@ -106,8 +106,12 @@ def _played(truth: Truth, folder: Path, path: Path) -> Truth:
     return replace(truth, marks=marks, flags=flags)
 
 
-def _span_us(folder: Path) -> tuple[int, int]:
-    """Event times of the first and the last position."""
+def span_us(folder: Path) -> tuple[int, int]:
+    """Event times of the first and the last position of a store.
+
+    Raises:
+        StoreError: it holds none.
+    """
     parts = [commit.parts["positions"] for commit in read_commits(folder) if "positions" in commit.parts]
     times: list[int] = []
     for part in parts:
