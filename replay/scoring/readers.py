@@ -20,13 +20,14 @@ from detectors.lane import EventRecord
 from replay.debs_annotation import FILES, Annotation, Clock, object_ids, read_annotation
 from replay.scoring.opta import read_opta
 from replay.scoring.truth import Flags, Mark, ScoreError, Truth, true_marks
+from replay.sim.truth_kinds import KINDS
 
 #: Columns of a truth in the form of ``touchline events`` that are needed.
 COLUMNS = ("id", "kind", "variant", "ts_us", "team", "player", "detail")
 
 FRAMES = "frames.parquet"
-#: Key in the metadata of a truth's schema: a JSON list of all kinds that it speaks of.
-KINDS_KEY = b"kinds"
+#: Beside a simulator's truth: then it speaks of all kinds that the simulator knows, though they never happened.
+SIMULATION = "simulation.json"
 
 #: The annotation was timed by hand against video (its README allows a second).
 DEBS_TOLERANCE_US = 1_000_000
@@ -60,7 +61,7 @@ def read_truth(path: Path, sheet: MatchSheet) -> Truth:
 def simulator_truth(path: Path) -> Truth:
     """Truth that is written like events, exact to the microsecond, with ``frames.parquet`` beside it if it is there.
 
-    It speaks of the kinds that its schema's metadata lists, else of those that occur in it.
+    It speaks of the kinds that occur in it; beside a ``simulation.json`` of all that the simulator knows.
 
     Raises:
         ScoreError: not such a file.
@@ -68,13 +69,13 @@ def simulator_truth(path: Path) -> Truth:
     table = _table(path, COLUMNS)
     try:
         records = [msgspec.convert(row, EventRecord) for row in _records(table)]
-        listed = msgspec.json.decode((table.schema.metadata or {}).get(KINDS_KEY, b"[]"), type=list[str])
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         raise ScoreError(f"{path}: not a truth: {error}") from error
     marks = true_marks(records)
+    known = frozenset(KINDS) if (path.parent / SIMULATION).is_file() else frozenset()
     frames = path.parent / FRAMES
     flags = _flags(frames) if frames.is_file() else None
-    return Truth("simulator", marks, frozenset(listed) | {mark.kind for mark in marks}, flags=flags)
+    return Truth("simulator", marks, known | {mark.kind for mark in marks}, flags=flags)
 
 
 def debs_truth(folder: Path, sheet: MatchSheet) -> Truth:

@@ -34,15 +34,16 @@ ROWS = [
 ]
 
 
-def write(folder: Path, rows: list[dict[str, object]], kinds: bytes = b"") -> Path:
-    table = pa.Table.from_pylist(rows)
-    pq.write_table(table.replace_schema_metadata({b"kinds": kinds}) if kinds else table, folder / "truth.parquet")
+def write(folder: Path, rows: list[dict[str, object]]) -> Path:
+    pq.write_table(pa.Table.from_pylist(rows), folder / "truth.parquet")
     return folder / "truth.parquet"
 
 
-def test_a_truth_like_events_speaks_of_its_kinds_and_of_those_that_it_lists(tmp_path):
-    truth = read_truth(write(tmp_path, ROWS, b'["goal.scored"]'), SHEET)
-    assert truth.kinds == {"hit", "out", "goal.scored"}
+def test_a_truth_like_events_speaks_of_its_kinds_and_a_simulations_of_all_that_it_knows(tmp_path):
+    truth = read_truth(write(tmp_path, ROWS), SHEET)
+    assert truth.kinds == {"hit", "out"}
+    (tmp_path / "simulation.json").write_text("{}")
+    assert read_truth(tmp_path / "truth.parquet", SHEET).kinds >= {"hit", "out", "goal.scored", "pass.complete"}
     assert [(m.ts_us, m.kind, m.variant, m.team, m.player) for m in truth.marks] == [
         (5, "hit", "head", "home", "home_1"),
         (7, "out", "", "away", ""),
