@@ -38,8 +38,8 @@ def live(
     source: Annotated[
         str | None,
         Given(
-            help="sim, a tracking table (parquet), kloppy:<provider>:<file>[:<metadata>], or the folder of a capture "
-            "(or of `simulate`). Default sim."
+            help="sim, a tracking table (parquet), kloppy:<provider>:<file>[:<metadata>], debs:<stream>, or the folder "
+            "of a capture (or of `simulate`). Default sim."
         ),
     ] = None,
     rate: Annotated[
