@@ -150,7 +150,8 @@ class Engine:
             elif verdict is Verdict.DUPLICATE:
                 counts.duplicates += 1
             else:
-                self._lose(arrival, verdict)
+                counts.lost += 1
+                self._lost.append(Loss(arrival.event, arrival.until_us, verdict.value))
         progress.settle(now_us)
         moved = progress.check(now_us)
         outcome = self._walk(everything=moved)
@@ -455,15 +456,6 @@ class Engine:
             for unit in units.values():
                 unit.purge(below_us)
         self._publisher.forget(self.frontier_of_all_us())
-
-    def _lose(self, arrival: Arrival, verdict: Verdict) -> None:
-        """Records an arrival that is not taken in, with its reason: the bound on held inputs is another than time."""
-        reason = "clock"
-        if verdict is Verdict.LOST:
-            in_time = arrival.event.ts_us >= self._progress.newest_us - self._settings.memory_us
-            reason = "held" if in_time else "memory"
-        self._counts.lost += 1
-        self._lost.append(Loss(arrival.event, arrival.until_us, reason))
 
     def _bound(self, outcome: Outcome) -> None:
         """Where too many inputs are held, moves final on early and lets go of the oldest."""

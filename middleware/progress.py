@@ -52,12 +52,17 @@ _NO_EVENT = Event("", BEGINNING_US, "")
 
 
 class Verdict(Enum):
-    """What becomes of an arrival. ``ASTRAY`` and ``LOST`` are not taken in: its clock is wrong, or it is too late."""
+    """What becomes of an arrival. One that is neither new nor a duplicate is lost; the value says why.
+
+    ``LATE``: dated below final. ``HELD``: so too, but only because the engine moved final on before its time.
+    ``ASTRAY``: its source's clock is ahead of all others'.
+    """
 
     NEW = "new"
     DUPLICATE = "duplicate"
-    LOST = "lost"
-    ASTRAY = "astray"
+    LATE = "memory"
+    HELD = "held"
+    ASTRAY = "clock"
 
 
 @dataclass(frozen=True)
@@ -182,7 +187,7 @@ class SourceProgress:
         if seq != source.next_seq and source.has_taken(seq):
             return Verdict.DUPLICATE
         if ts_us < self.final_us:
-            return Verdict.LOST
+            return Verdict.LATE if ts_us < self.newest_us - self.memory_us else Verdict.HELD
         self._take(event.kind, source, seq, ts_us, max(ts_us, arrival.until_us), now_us)
         self.event = event if seq == event.seq else msgspec.structs.replace(event, seq=seq)
         return Verdict.NEW
