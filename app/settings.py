@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from replay.capture import Capture
-from replay.simulator import DEFAULT_SEED, rates_named
+from replay.rates import DEFAULT_SEED, rates_named
 from replay.sources import SIM, default_channel, is_capture
 from replay.store import StoreError, read_run
 

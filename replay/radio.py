@@ -28,7 +28,6 @@ from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from detectors.inputs import raw_kind
 from replay.packets import Floats, Ints, Packets, Values, bounds_of, joined, nothing, spread
@@ -297,23 +296,20 @@ def receivers_of(channel: Channel, seed: int) -> tuple[Receiver, ...]:
     return tuple(Receiver(channel, seed, number) for number in range(RECEIVERS))
 
 
-@njit(cache=True)
 def packet_starts(times_us: Ints, positions_max: int, span_us: int) -> Ints:
     """Where packets begin: row indexes, the first of them 0; none for no times.
 
     A packet takes up to ``positions_max`` rows and closes before it spans ``span_us``.
     """
-    starts = np.empty(len(times_us), np.int64)
-    count = 0
-    for row in range(len(times_us)):
-        if (
-            count == 0
-            or row - starts[count - 1] >= positions_max
-            or times_us[row] - times_us[starts[count - 1]] >= span_us
-        ):
-            starts[count] = row
-            count += 1
-    return starts[:count].copy()
+    if positions_max == 1 or not len(times_us):
+        return np.arange(len(times_us))
+    rows = np.arange(len(times_us))
+    by_span = np.searchsorted(times_us, times_us + span_us)
+    following = np.maximum(np.minimum(by_span, rows + positions_max), rows + 1).tolist()
+    starts = [0]
+    while (after := following[starts[-1]]) < len(following):
+        starts.append(after)
+    return np.array(starts)
 
 
 class Rows(NamedTuple):

@@ -1,16 +1,42 @@
-"""The nominal rate of transmitters, read off what they measured."""
+"""What one may ask the simulator for, without loading it: seed, tags and rates."""
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
-import numpy as np
+from replay.sim.world import FEET, FOUR_LIMBS
 
-from replay.recording import Ints, Track
+#: A seed whose first minutes are eventful: ``python -m bench.simulator --look SEED`` says what they hold.
+DEFAULT_SEED = 18
 
 
-def rate_hz(tracks: list[Track]) -> float:
-    """Nominal rate of the longest of some tracks; 25 where nothing can be told."""
-    steps: Ints = max((np.diff(t.ts_us[t.line]) for t in tracks), key=len, default=np.empty(0, np.int64))
-    median_us = float(np.median(steps)) if len(steps) else math.nan
-    return round(1e6 / median_us, 3) if median_us > 0 else 25.0
+class SimulatorError(ValueError):
+    """Settings that cannot be simulated; the message names the setting."""
+
+
+#: Rates by name: what the product shows by default; the papers' mix, 36,000 positions/s; and 50,000.
+RATES: dict[str, dict[str, Any]] = {
+    "live": {"ball_hz": 200, "body_hz": 50, "limbs": FEET, "tags": "playing"},
+    "full": {"ball_hz": 2000, "body_hz": 200, "limbs": FOUR_LIMBS, "tags": "all"},
+    "50k": {"ball_hz": 2000, "body_hz": 300, "limbs": FOUR_LIMBS, "tags": "all"},
+}
+
+
+def rates_named(text: str) -> dict[str, Any]:
+    """The settings of :class:`replay.simulator.Simulation` that a rate stands for.
+
+    Args:
+        text: a name in ``RATES``, or ``BALL/LIMB`` in Hz.
+
+    Raises:
+        SimulatorError: neither.
+
+    >>> rates_named("1000/100")["body_hz"]
+    100
+    """
+    if text in RATES:
+        return RATES[text]
+    ball, _, limb = text.partition("/")
+    if not (ball.isdecimal() and limb.isdecimal()):
+        raise SimulatorError(f"rate {text!r} is neither of {', '.join(RATES)} nor like 2000/200 (ball/limb, in Hz)")
+    return {**RATES["full"], "ball_hz": int(ball), "body_hz": int(limb)}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from replay.capture import CaptureWriter
 from replay.channel import Channel
 from replay.packets import PLACE, WIDTH_WITH_MOTION, Ints, Packets
 from replay.radio import Radio, Rows
+from replay.rates import DEFAULT_SEED, SimulatorError
+from replay.rates import rates_named as rates_named
 from replay.recording import Recording, Track, track_order
 from replay.sim.match import Match, MatchSettings
 from replay.sim.measure import Measurement, Tag, ball_tags, body_tags
@@ -30,15 +32,8 @@ from replay.sim.sheet import sheet_of
 from replay.sim.truth import Truth, records_of
 from replay.sim.world import BALLS, FEET, FOUR_LIMBS, HANDS, KEEPERS, NAMES, SQUAD, STARTERS, Stretch
 
-#: A seed whose first minutes are eventful: ``python -m bench.simulator --look SEED`` says what they hold.
-DEFAULT_SEED = 18
-
 #: No match goes on for longer.
 _FOREVER_S = 1e9
-
-
-class SimulatorError(ValueError):
-    """Settings that cannot be simulated; the message names the setting."""
 
 
 @dataclass(frozen=True)
@@ -95,31 +90,6 @@ class Simulation:
     def balls(self) -> int:
         """How many balls transmit."""
         return len(BALLS) if self.tags == "all" else 1
-
-
-#: Rates by name: what the product shows by default; the papers' mix, 36,000 positions/s; and 50,000.
-RATES: dict[str, dict[str, Any]] = {
-    "live": {"ball_hz": 200, "body_hz": 50, "limbs": FEET, "tags": "playing"},
-    "full": {"ball_hz": 2000, "body_hz": 200, "limbs": FOUR_LIMBS, "tags": "all"},
-    "50k": {"ball_hz": 2000, "body_hz": 300, "limbs": FOUR_LIMBS, "tags": "all"},
-}
-
-
-def rates_named(text: str) -> dict[str, Any]:
-    """The settings of :class:`Simulation` that a rate stands for: a name in ``RATES``, or ``BALL/LIMB`` in Hz.
-
-    Raises:
-        SimulatorError: neither.
-
-    >>> rates_named("1000/100")["body_hz"]
-    100
-    """
-    if text in RATES:
-        return RATES[text]
-    ball, _, limb = text.partition("/")
-    if not (ball.isdecimal() and limb.isdecimal()):
-        raise SimulatorError(f"rate {text!r} is neither of {', '.join(RATES)} nor like 2000/200 (ball/limb, in Hz)")
-    return {**RATES["full"], "ball_hz": int(ball), "body_hz": int(limb)}
 
 
 class Play(Protocol):

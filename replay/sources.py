@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -15,10 +16,13 @@ from replay import wire
 from replay.capture import HEAD, VERSION, Capture, CaptureError, CaptureWriter
 from replay.channel import CHANNELS, Channel, channel_named, transmit
 from replay.debs import debs_files
+from replay.rates import rates_named
 from replay.recording import Recording, Track
-from replay.sim.from_tracking import TrackedMatch
-from replay.simulator import Production, Simulation, quality_of, rates_named
 from replay.tracking import METADATA, read_tracking
+
+# The simulator is loaded where it is needed only: who plays a match leaves the making of it to another process.
+if TYPE_CHECKING:
+    from replay.simulator import Production, Simulation
 
 #: Name of the simulator as a source, and its tags and rates unless others are asked for.
 SIM = "sim"
@@ -104,6 +108,8 @@ def prepare_capture(
     if _is_there(out, fingerprint):
         return out
     if settings is not None:
+        from replay.simulator import Production
+
         if source == SIM:
             production, notes = Production(settings), {"source": source}
         else:
@@ -129,6 +135,9 @@ def tracked_production(
     Raises:
         TrackingError: the file cannot be used.
     """
+    from replay.sim.from_tracking import TrackedMatch
+    from replay.simulator import Production, quality_of
+
     recording = read_tracking(source, pitch=pitch, sheet_path=sheet_path)
     match = TrackedMatch(recording)
     sheet = msgspec.structs.replace(match.sheet, quality=quality_of(settings))
@@ -149,8 +158,8 @@ def _produce(
 ) -> None:
     settings, play = production.settings, production.play
     length_s = settings.duration_s or settings.match.half_s * 2 + settings.match.break_s
-    if isinstance(play, TrackedMatch):
-        length_s = min(settings.duration_s or play.end_s, play.end_s)
+    if (end_s := getattr(play, "end_s", None)) is not None:
+        length_s = min(settings.duration_s or end_s, end_s)
 
     def told(end_s: float, writer: CaptureWriter) -> None:
         if progress is not None:
@@ -218,6 +227,8 @@ def _simulation(
     rate: str,
     endless: bool,
 ) -> Simulation:
+    from replay.simulator import Simulation
+
     if given is None:
         rates = rates_named(rate or DEFAULT_RATE)
         return Simulation(
