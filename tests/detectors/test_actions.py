@@ -101,9 +101,7 @@ def test_an_interception_that_runs_out_annuls_the_one_that_was_won() -> None:
     assert out.annuls == won.id
 
 
-@pytest.mark.parametrize(
-    ("after_s", "speed_m_s", "expected"), [(1.0, 10.0, 1), (1.0, 2.0, 0), (0.2, 10.0, 0)]
-)
+@pytest.mark.parametrize(("after_s", "speed_m_s", "expected"), [(1.0, 10.0, 1), (1.0, 2.0, 0), (0.2, 10.0, 0)])
 def test_only_a_moving_pass_that_was_not_blocked_is_intercepted(
     after_s: float, speed_m_s: float, expected: int
 ) -> None:

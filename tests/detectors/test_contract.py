@@ -11,7 +11,7 @@ import pytest
 
 from bench.opta_clip import clip
 from bench.sorted_world import packets_of
-from detectors.catalogue import build_detectors, level_of_kinds, to_record
+from detectors.catalogue import ASKED, build_detectors, level_of_kinds, to_record
 from detectors.facts import Fact, fact_event
 from detectors.inputs import RAW_KINDS, MatchSheet, arrival, frame_arrival
 from middleware.detector import Detector, Spec, Step
@@ -39,7 +39,7 @@ QUALITIES = {
 
 
 def names(quality: str) -> list[str]:
-    return [d.spec.name for d in build_detectors(stage.sheet(PLAYERS, QUALITIES[quality]))]
+    return [d.spec.name for d in build_detectors(stage.sheet(PLAYERS, QUALITIES[quality]), extra=ASKED)]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,8 @@ def broken() -> Callable[[str], dict[str, list[str]]]:
                 raw = [frame_arrival(packets, i).event for i, packets in enumerate(instants)]
             else:
                 raw = [arrival(p).event for p in sampled]
-            cache[quality] = contract.check_stream(build_detectors(sheet), raw, every=7 if quality == "rtls" else 1)
+            detectors = build_detectors(sheet, extra=ASKED)
+            cache[quality] = contract.check_stream(detectors, raw, every=7 if quality == "rtls" else 1)
         return cache[quality]
 
     return look
@@ -73,11 +74,13 @@ def test_a_detector_keeps_the_contract_on_a_scene(
 
 def test_all_detectors_keep_the_contract_on_a_minute_of_a_real_match(shared_data: Path) -> None:
     minute = first_seconds(clip(shared_data / "opta_tracab_clip"), 60.0)
-    found = contract.check_stream(build_detectors(minute.sheet), packets_of(minute), every=31)
+    found = contract.check_stream(build_detectors(minute.sheet, extra=ASKED), packets_of(minute), every=31)
     assert {name: lines[:3] for name, lines in found.items() if lines} == {}
 
 
-@pytest.mark.parametrize("detector", build_detectors(stage.sheet(PLAYERS, stage.RTLS)), ids=lambda d: d.spec.name)
+@pytest.mark.parametrize(
+    "detector", build_detectors(stage.sheet(PLAYERS, stage.RTLS), extra=ASKED), ids=lambda d: d.spec.name
+)
 def test_a_detector_documents_itself(detector: Detector[object]) -> None:
     spec = detector.spec
     assert type(detector).__doc__, "a detector says in its docstring what it finds"

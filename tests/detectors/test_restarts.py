@@ -211,9 +211,7 @@ def test_a_free_kick_is_named_by_where_it_goes(spot, velocity, variant):
     detail = {"vx_m_s": velocity[0], "vy_m_s": velocity[1], "attacks_x": "home"}
     live = Fact("stop", "home", "home_7", *spot, detail=detail)
     assert free_kick_variant(Pitch(), live, RestartParameters()) == variant
-    mirrored = msgspec.structs.replace(
-        live, team="away", x_m=-spot[0], detail={**detail, "vx_m_s": -velocity[0]}
-    )
+    mirrored = msgspec.structs.replace(live, team="away", x_m=-spot[0], detail={**detail, "vx_m_s": -velocity[0]})
     assert free_kick_variant(Pitch(), mirrored, RestartParameters()) == variant
 
 
