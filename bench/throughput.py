@@ -40,6 +40,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
+    if chosen.seconds is None and chosen.source == "sim":
+        chosen.seconds = 300.0  # the whole match is played live, not to time it
     with tempfile.TemporaryDirectory() as folder:
         stores = {engine: Path(folder) / engine for engine in GOAL}
         rates = {engine: play(engine, chosen, store)["times_real_time"] for engine, store in stores.items()}

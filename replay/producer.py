@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 The match runs in processes of its own (engine, Spark, page), which must not wait for the simulator. So this one runs
-as a child with the least priority, writes segment after segment as fast as the machine has time for it, and ends with
+as a child of lower priority, writes segment after segment as fast as the machine has time for it, and ends with
 the match. It is a pure function of its request: started again over a capture that it did not finish, it plays from
 the beginning, leaves the segments that are there, and writes the others.
 
@@ -34,7 +34,8 @@ PLAYED = "played"
 AHEAD_US = 120_000_000
 BEHIND_US = 120_000_000
 
-_LEAST_PRIORITY = 19
+#: Nice enough not to disturb the match, not so nice as to starve on a busy machine: it needs a tenth of a core.
+_NICE = 5
 _LOOK_S = 0.05
 _GRACE_S = 5.0
 
@@ -129,7 +130,7 @@ def main(request: str) -> int:
     from replay.sources import prepare_capture
 
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.nice(_LEAST_PRIORITY)
+    os.nice(_NICE)
     folder = Path()
     told: dict[str, Any] = json.loads(request)
     told["pitch"] = tuple(told["pitch"])
