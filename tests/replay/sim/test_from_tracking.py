@@ -374,6 +374,31 @@ def test_stretches_of_a_real_match_agree_at_their_borders(clip: tuple[Recording,
                 assert np.allclose(limb_ways(left, row, limb, t), limb_ways(right, row, limb, t), atol=1e-6)
 
 
+@pytest.mark.slow
+def test_twenty_minutes_of_a_real_match_hold_the_same_bounds(shared_data: Path):
+    frames = read_tracking(str(shared_data / "portugal_switzerland_2019" / "first_20_minutes.parquet"))
+    match = TrackedMatch(frames)
+    ball = next(t for t in frames.tracks if t.transmitter == "ball")
+    off, fastest, hardest = [], 0.0, 0.0
+    for stretch in match.stretches():
+        steps = np.arange(0, stretch.balls.shape[1], round(GRID_S / STEP_S))
+        ts_us = np.rint(stretch.begin_s * 1e6).astype(int) + np.rint(steps * STEP_S * 1e6).astype(int)
+        row = np.searchsorted(ball.ts_us, ts_us)
+        seen = (row < len(ball)) & (ball.ts_us[np.minimum(row, len(ball) - 1)] == ts_us)
+        places = stretch.balls[0, steps[seen]]
+        off.append(np.hypot(places[:, 0] - ball.x_m[row[seen]], places[:, 1] - ball.y_m[row[seen]]))
+        fastest = max(fastest, float(np.linalg.norm(stretch.ball_velocity, axis=1).max()))
+        velocity = stretch.persons[:, sorted(match.on_pitch), Col.VX : Col.VY + 1]
+        hardest = max(hardest, float(np.hypot(*np.moveaxis(np.diff(velocity, axis=0), -1, 0)).max()) / TICK_S)
+    median, most, nearly_all = np.percentile(np.concatenate(off), [50, 90, 99])
+    assert median < 0.02
+    assert most < 0.15
+    assert nearly_all < 0.4
+    assert fastest < 44.0
+    assert hardest < 1.3 * PERSON_MAX_M_S2
+    assert 600 < len(match.contacts) < 1_300
+
+
 @pytest.mark.parametrize("n", [1, 4, 5, 26, 50])
 def test_short_ways_and_ways_without_measurements_stay_finite(n: int):
     values = np.column_stack([np.arange(n) * 2.0, np.zeros(n)])
