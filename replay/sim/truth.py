@@ -124,6 +124,8 @@ class Truth:
         self._ball, self._bodies, self._passes = BallTruth(pitch), BodyTruth(pitch, ways), PassTruth(pitch)
         self._spots = SpotTruth(pitch)
         self._actives: list[tuple[float, int]] = []
+        self._starts: list[Row] = []
+        self._seen = 0
         self._end_s = 0.0
 
     def take(self, stretch: Stretch) -> None:
@@ -170,7 +172,12 @@ class Truth:
         return self._attacks().get(period, (1.0, -1.0))
 
     def _periods(self) -> list[Row]:
-        return [row for row in self._match.rows if row.kind == "period.start" and row.variant.isdecimal()]
+        """Rows of the beginnings of periods so far."""
+        rows = self._match.rows
+        new = (row for row in rows[self._seen :] if row.kind == "period.start" and row.variant.isdecimal())
+        self._starts.extend(new)
+        self._seen = len(rows)
+        return self._starts
 
     def _first_period(self) -> int:
         return int(next((row.variant for row in self._periods()), "1"))
