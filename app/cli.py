@@ -65,10 +65,18 @@ def live(
     sheet: Annotated[Path | None, Given(help="Match sheet (metadata.json) with names, pitch and sides.")] = None,
     engine: Annotated[str | None, Given(help="spark or inprocess. Default spark.")] = None,
     alpha: Annotated[
-        float | None, Given(help="Share of the slack to wait: 0 speaks at once, 1 never takes back. Default 0.")
+        str | None,
+        Given(
+            help="Share of the slack to wait: 0 speaks at once, 1 never takes back, auto as little as the load allows. "
+            "Default 0."
+        ),
     ] = None,
     retraction: Annotated[
-        str | None, Given(help="How to take back: full or on-demand (only what changed). Default on-demand.")
+        str | None,
+        Given(
+            help="How to take back: full, on-demand (only what changed), or auto (what costs each detector less). "
+            "Default on-demand."
+        ),
     ] = None,
     window: Annotated[
         float | None, Given(help="Wall seconds between commits, 1 to 120. Default 30.", show_default=False)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,7 +21,7 @@ from app.hub import Hub
 from app.inprocess import InProcessConfig, InProcessHost
 from app.java import find_java
 from app.matches import Match, open_match
-from app.pipeline import PipelineOptions
+from app.pipeline import PipelineOptions, measured_costs
 from app.settings import LiveSettings
 from app.spark_stage import StageConfig, warm_up
 from app.summary import show, summarize
@@ -80,7 +81,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
 
 @contextmanager
 def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
-    options = PipelineOptions(alpha=settings.alpha, retraction=settings.retraction)
+    options = _options(settings, match)
     if settings.engine == "inprocess":
         config = InProcessConfig(
             PIPELINE, options, match.folder / "states", settings.pace, settings.window_us, match.offset_us(),
@@ -90,6 +91,14 @@ def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
     else:
         with _spark_host(settings, match, hub, options) as host:
             yield host
+
+
+def _options(settings: LiveSettings, match: Match) -> PipelineOptions:
+    """Options of the pipeline; what adapts to load goes by costs that were measured on the match's own beginning."""
+    options = PipelineOptions(alpha=settings.alpha, retraction=settings.retraction, available=settings.available)
+    if not options.adapts:
+        return options
+    return replace(options, costs=measured_costs(match.capture, options))
 
 
 @contextmanager

@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal
 
 import pyarrow as pa
@@ -34,12 +35,16 @@ from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings, UnitSettings
 from middleware.retraction import Retraction
 from middleware.speculation import AdaptiveAlpha, FixedAlpha
+from replay.capture import Capture
 from replay.checks import Rejected, check_block
 from replay.store import positions_table, quarantine_table, updates_table
 
 #: Views leave at most 50 times a second of arrival time, health twice.
 VIEW_PERIOD_US = 20_000
 HEALTH_PERIOD_US = 500_000
+
+#: Blocks on which costs are measured before a run: some seconds of a radio stream, so that all that warms up has.
+_MEASURED_BLOCKS = 400
 
 #: A position older than this is no longer shown.
 VIEW_STALE_US = 2_000_000
@@ -343,6 +348,14 @@ def _body_view(body: object, ts_us: int) -> BodyView:
 def _each(packets: tuple[Packet, ...]) -> list[Arrival]:
     """Every transmitter speaks for itself."""
     return [arrival(packet) for packet in packets]
+
+
+def measured_costs(capture: Capture, options: PipelineOptions) -> Costs:
+    """What the work costs on this machine, measured on the first blocks of a capture."""
+    pipeline = MatchPipeline(capture.sheet, options)
+    for arrival_us, payload in islice(capture.payloads(capture.begin_us, capture.end_us), _MEASURED_BLOCKS):
+        pipeline.push(payload, arrival_us)
+    return pipeline.measure_costs()
 
 
 #: Why the engine did not take a packet in, in words (``middleware.events.Loss``).

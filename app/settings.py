@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from middleware.retraction import Retraction
 from replay.capture import Capture
 from replay.rates import DEFAULT_SEED, rates_named
 from replay.sources import SIM, default_channel, is_capture
@@ -41,8 +43,8 @@ class LiveSettings(BaseModel):
     duration_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     pitch: str = "105x68"
     sheet: Path | None = None
-    alpha: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
-    retraction: Literal["full", "on-demand"] = "on-demand"
+    alpha: float | Literal["auto"] = 0.0
+    retraction: Retraction = "on-demand"
     engine: Literal["spark", "inprocess"] = "spark"
 
     speed: Speed = "1"
@@ -82,6 +84,19 @@ class LiveSettings(BaseModel):
             raise ValueError("a capture is played as it is: without --rate and --duration")
         return self
 
+    @field_validator("alpha", mode="before")
+    @classmethod
+    def _alpha_is_a_share(cls, value: Any) -> Any:
+        if value == "auto":
+            return value
+        try:
+            share = float(value)
+        except (TypeError, ValueError):
+            share = math.nan
+        if not 0 <= share <= 1:
+            raise ValueError("must be auto, or a number from 0 (speaks at once) to 1 (never takes back)")
+        return share
+
     @field_validator("pitch")
     @classmethod
     def _pitch_has_two_sides(cls, value: str) -> str:
@@ -103,6 +118,11 @@ class LiveSettings(BaseModel):
     def pace(self) -> float:
         """Stream seconds in a wall second; 0 is as fast as it goes."""
         return 0.0 if self.speed == "max" else float(self.speed)
+
+    @property
+    def available(self) -> float:
+        """Wall seconds that there are for a second of the stream; one where nothing is waited for."""
+        return 1 / self.pace if self.pace else 1.0
 
     @property
     def has_camera(self) -> bool:
@@ -169,7 +189,10 @@ def _findable(name: str, value: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     """Numbers as numbers, all else as text: what was given on a command line against what was kept in JSON."""
-    return float(value) if isinstance(value, int | float) else str(value)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def _for_people(error: ValidationError) -> str:

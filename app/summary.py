@@ -55,6 +55,8 @@ def summarize(
         "late": health.late if health else 0,
         "lost": health.lost if health else 0,
         "duplicates": health.duplicates if health else 0,
+        "failed": dict(health.failed) if health else {},
+        "faults": dict(health.faults) if health else {},
         "quarantined": dict(quarantined),
         "positions": health.positions if health else 0,
         "stream_s": round(played_us / 1e6, 3),
@@ -103,6 +105,10 @@ def show(summary: Mapping[str, Any], console: Console) -> None:
     table.add_row("Event states", states)
     refused = ", ".join(f"{count} x {reason}" for reason, count in summary["quarantined"].items())
     table.add_row("Quarantined", refused or "none")
+    for name, error in summary["failed"].items():
+        table.add_row("Failed detector", f"{name}: {error}")
+    for name, count in summary["faults"].items():
+        table.add_row("Broken contract", f"{name}: {count} times")
     table.add_row("Events", "\n".join(f"{count:6d}  {kind}" for kind, count in summary["events"].items()))
     table.add_row("Detection latency", _percentiles(summary["detection_latency_ms"]))
     table.add_row("Arrival to hub", _percentiles(summary["lane_latency_ms"]))

@@ -75,6 +75,20 @@ def test_the_summary_in_json_is_all_that_stdout_gets(played):
             "times_real_time", "lane_latency_ms", "camera"} <= summary.keys()  # fmt: skip
 
 
+def test_alpha_and_retraction_may_follow_the_load(played, tmp_path):
+    _, summary = played
+    track = write_track(tmp_path / "track.parquet", 8.0)
+    done = touchline(
+        "live", "--source", track, "--channel", "rtls", "--engine", "inprocess", "--speed", "max", "--alpha", "auto",
+        "--retraction", "auto", "--store", tmp_path / "store", "--no-dashboard", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["ended"]
+    assert found["failed"] == found["faults"] == {}
+    assert found["positions"] > 0.9 * summary["positions"]
+
+
 def test_events_agree_with_the_summary_in_every_format(played, tmp_path):
     folder, summary = played
     as_json = touchline("events", folder, "--format", "json").stdout.splitlines()
@@ -157,7 +171,7 @@ def test_a_file_that_is_no_tracking_file_is_named(tmp_path):
     [
         (["--speed", "3"], "--speed 3"),
         (["--channel", "fog"], "--channel fog"),
-        (["--alpha", "2"], "--alpha 2.0"),
+        (["--alpha", "2"], "--alpha 2: must be auto, or a number"),
         (["--pitch", "x"], "--pitch x"),
         (["--port", "many"], "--port"),
         (["--tempo", "1"], "--tempo"),

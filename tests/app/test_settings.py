@@ -22,6 +22,7 @@ def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
         ({"speed": "2"}, "--speed 2"),
         ({"alpha": 1.5}, "--alpha 1.5"),
         ({"alpha": float("nan")}, "--alpha nan"),
+        ({"alpha": "soon"}, "--alpha soon: must be auto, or a number"),
         ({"retraction": "never"}, "--retraction never"),
         ({"engine": "flink"}, "--engine flink"),
         ({"duration_s": 0.0}, "--duration 0.0"),
@@ -44,6 +45,24 @@ def test_the_window_is_wall_time_when_paced_and_stream_time_when_not():
     assert make_settings({"speed": "1"}).window_us == 30_000_000
     assert make_settings({"speed": "4"}).window_us == 120_000_000
     assert make_settings({"speed": "max"}).window_us == 60_000_000
+
+
+def test_alpha_and_retraction_may_be_left_to_the_engine(tmp_path: Path):
+    adaptive = make_settings({"store": tmp_path, "alpha": "auto", "retraction": "auto", "speed": "4"})
+    assert (adaptive.alpha, adaptive.retraction, adaptive.available) == ("auto", "auto", 0.25)
+    write_kept(adaptive, tmp_path)
+    assert make_settings({"store": tmp_path, "alpha": "auto"}).alpha == "auto"
+    with pytest.raises(SettingsError, match=r"--alpha 0\.5 contradicts"):
+        make_settings({"store": tmp_path, "alpha": "0.5"})
+
+
+def test_a_number_is_the_same_however_it_was_written(tmp_path: Path):
+    write_kept(make_settings({"store": tmp_path, "alpha": 0.5}), tmp_path)
+    assert make_settings({"store": tmp_path, "alpha": "0.50"}).alpha == 0.5
+
+
+def test_where_nothing_is_waited_for_the_engine_has_as_long_as_the_stream_lasts():
+    assert make_settings({"speed": "max"}).available == make_settings({"speed": "1"}).available == 1.0
 
 
 def test_a_camera_runs_where_time_does():

@@ -1,0 +1,106 @@
+"""A pipeline whose alpha and retraction follow the load: costs are measured between batches, redone batches agree."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.costs import CostMeter
+from app.pipeline import MatchPipeline, PipelineOptions, measured_costs
+from detectors.lane import Follower, Health, UpdateRecord
+from middleware.account import Costs
+from replay import wire
+from replay.capture import Capture, CaptureWriter
+from replay.channel import channel_named, transmit
+from replay.simulator import Simulation, simulate
+
+#: Little time for each second of the stream, so that the load matters on any machine; dear and cheap work in turns.
+TIGHT = PipelineOptions(alpha="auto", retraction="auto", available=0.4, costs=Costs(available=0.4))
+BATCHES = 4
+
+
+@pytest.fixture(scope="module")
+def stream():
+    """(sheet, batches of encoded blocks) of some generated seconds through radio."""
+    recording, _ = simulate(Simulation(duration_s=7.0))
+    blocks = [(b.arrival_us, wire.encode(b)) for b in transmit(recording, channel_named("rtls"), 3).blocks()]
+    size = len(blocks) // BATCHES + 1
+    return recording.sheet, [blocks[at : at + size] for at in range(0, len(blocks), size)]
+
+
+def play(pipeline: MatchPipeline, blocks: list[tuple[int, bytes]]) -> tuple[list[UpdateRecord], dict[int, Health]]:
+    """What a batch says, and its health by arrival time. Views are not part of the state."""
+    said = [m for arrival_us, payload in blocks if (m := pipeline.push(payload, arrival_us)) is not None]
+    return [u for m in said for u in m.updates], {m.now_us: m.health for m in said if m.health is not None}
+
+
+def test_differential_a_batch_redone_from_its_snapshot_says_the_same_whatever_the_machine_does_by_then(stream):
+    sheet, batches = stream
+    first = MatchPipeline(sheet, TIGHT, epoch=1)
+    seen = set()
+    for batch in batches:
+        first.take_tables()
+        snapshot = first.snapshot()
+        said, health = play(first, batch)
+        again = MatchPipeline(sheet, TIGHT, epoch=1)
+        again.restore(snapshot)
+        said_again, health_again = play(again, batch)
+        assert said_again == said
+        assert all(health[now_us] == told for now_us, told in health_again.items() if now_us in health)
+        seen |= {share for told in health.values() for share in told.alpha.values()}
+    assert len(seen) > 2, "alpha did follow the load"
+
+
+def test_oracle_what_adapts_finds_the_events_that_a_fixed_alpha_finds(stream):
+    sheet, batches = stream
+    found = []
+    for options in (TIGHT, PipelineOptions(alpha=0.0), PipelineOptions(alpha=1.0, retraction="full")):
+        pipeline, follower = MatchPipeline(sheet, options), Follower()
+        for batch in batches:
+            for arrival_us, payload in batch:
+                if (message := pipeline.push(payload, arrival_us)) is not None:
+                    follower.apply(message)
+            pipeline.take_tables()
+            pipeline.snapshot()
+        follower.apply(pipeline.finish())
+        found.append(follower.events)
+    assert len(found[0]) > 50
+    assert found[0] == found[1] == found[2]
+
+
+class Worked:
+    """Stands for an engine that has done a given amount of work, and whose detectors have too few steps to be timed."""
+
+    def __init__(self) -> None:
+        self.done = (0, 0, {"a": 0, "b": 0})
+
+    def work(self) -> tuple[int, int, dict[str, int]]:
+        return self.done
+
+    def rehearse(self, name: str, steps: int) -> int:
+        return 0
+
+    compare = rehearse
+
+
+def test_measured_costs_add_up_to_the_time_that_was_spent():
+    meter, engine = CostMeter(0.5), Worked()
+    for arrivals, moved, steps in ((100, 300, {"a": 40, "b": 60}), (150, 500, {"a": 90, "b": 70})):
+        before, engine.done = engine.done, (arrivals, moved, steps)
+        meter.add(outside_ns=2_000_000, inside_ns=7_000_000)
+        costs = meter.measure(engine, ["a", "b"])
+        stepped = sum(steps.values()) - sum(before[2].values())
+        inside_us = (moved - before[1]) * costs.moved_us + stepped * costs.default_step_us
+        assert ((arrivals - before[0]) * costs.arrival_us, inside_us) == pytest.approx((2_000, 7_000))
+        assert costs.available == 0.5
+    idle = meter.measure(engine, ["a", "b"])
+    assert (idle.arrival_us, idle.moved_us) == (Costs().arrival_us, Costs().moved_us), "nothing was done since"
+
+
+def test_costs_are_measured_on_the_beginning_of_a_capture(stream, tmp_path):
+    sheet, batches = stream
+    with CaptureWriter(tmp_path / "capture", sheet) as writer:
+        writer.extend(wire.decode(payload) for _, payload in batches[0])
+    costs = measured_costs(Capture.open(tmp_path / "capture"), TIGHT)
+    assert costs.available == 0.4
+    assert {"conditioning", "near_ball"} <= costs.step_us.keys() & costs.compare_us.keys()
+    assert min(*costs.step_us.values(), *costs.compare_us.values(), costs.arrival_us, costs.moved_us) > 0
