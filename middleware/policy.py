@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from middleware.progress import ProgressSettings
 from middleware.retraction import Retraction
-from middleware.slack.kslack import DynamicSlack, FixedSlack
+from middleware.slack.kslack import FixedSlack
 from middleware.slack.protocol import Slack
+from middleware.slack.settings import SlackSettings
 from middleware.speculation import AT_ONCE, FixedAlpha, Speculation
 
 __all__ = ["EngineSettings", "FixedAlpha", "Retraction", "Slack", "Speculation", "UnitSettings"]
@@ -19,15 +20,16 @@ __all__ = ["EngineSettings", "FixedAlpha", "Retraction", "Slack", "Speculation",
 
 @dataclass(frozen=True)
 class UnitSettings:
-    """How one ordering unit works. ``fixed_k_us`` None means dynamic K-slack."""
+    """How one ordering unit works. ``fixed_k_us`` sets K beforehand, whatever ``slack`` says."""
 
     speculation: Speculation = AT_ONCE
     retraction: Retraction = "on-demand"
     fixed_k_us: int | None = None
+    slack: SlackSettings = field(default_factory=SlackSettings)
 
-    def slack(self) -> Slack:
+    def policy(self) -> Slack:
         """A fresh slack policy."""
-        return DynamicSlack() if self.fixed_k_us is None else FixedSlack(self.fixed_k_us)
+        return self.slack.policy() if self.fixed_k_us is None else FixedSlack(self.fixed_k_us)
 
 
 @dataclass(frozen=True)

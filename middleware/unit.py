@@ -69,7 +69,7 @@ class OrderingUnit:
     def __init__(self, detector: Detector[object], settings: UnitSettings, report: Report = silent) -> None:
         self._fold = Isolated(detector, report)
         self._report = report
-        self.slack = settings.slack()
+        self.slack = settings.policy()
         self.speculation = settings.speculation.begin()
         self.clk_us = BEGINNING_US
         self.newest_us = BEGINNING_US
@@ -102,7 +102,7 @@ class OrderingUnit:
         """Changes the policies of a running unit; what it holds stays. Takes effect at the next run."""
         before = self._settings
         if replace(settings, speculation=before.speculation, retraction=before.retraction) != before:
-            slack = settings.slack()
+            slack = settings.policy()
             slack.succeed(self.slack.k_us)
             self.slack = slack
         if settings.speculation != before.speculation:
