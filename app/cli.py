@@ -1,4 +1,4 @@
-"""The command line: ``touchline live | simulate | events | updates | test``.
+"""The command line: ``touchline live | simulate | order | events | updates | test``.
 
 Errors that a person can do something about are one line on stderr and exit code 2. Anything else is a bug and
 shows its traceback.
@@ -203,6 +203,35 @@ def detectors(
     if len(forms) > 1:
         raise DetectorsError(f"--{' and --'.join(forms)}: one at a time")
     run_detectors("".join(forms), parameters, out)
+
+
+@app.command()
+def order(
+    dataset: Annotated[
+        Path, typer.Argument(help="A CSV file of the out-of-order data sets (.csv, .csv.gz), or a capture's folder.")
+    ],
+    method: Annotated[
+        str, Given(help="fixed, kslack, adaptive, sba, bett, betta, bettwa, bettd, frontier, or all.")
+    ] = "frontier",
+    profile: Annotated[
+        str, Given(help="Reading of paper 001: literal, or paper (what its tables come from).")
+    ] = "literal",
+    alpha: Annotated[float, Given(help="Share of the slack to wait, 0 to 1.")] = 1.0,
+    k: Annotated[int | None, Given(help="Slack in ms of fixed and sba, or what the others begin with.")] = None,
+    scale: Annotated[float, Given("--lambda", help="Margin of adaptive, in standard deviations.")] = 0.5,
+    patience: Annotated[float, Given(help="Seconds that frontier waits for a silent source.")] = 7.0,
+    newcomers: Annotated[float, Given(help="Seconds of quiet until frontier expects no new source.")] = 6.0,
+    sources: Annotated[int | None, Given(help="How many sources there are, if known; for frontier.")] = None,
+    as_json: Annotated[bool, Given("--json", help="A JSON object on stdout, one a method.")] = False,
+) -> None:
+    """Puts an out-of-order stream in order by a slack policy, and tells what that did to order and time."""
+    from app.order_command import run_order
+
+    given = {
+        "method": method, "profile": profile, "alpha": alpha, "k": k, "lambda": scale, "patience": patience,
+        "newcomers": newcomers, "sources": sources,
+    }  # fmt: skip
+    run_order(dataset, given, as_json=as_json)
 
 
 @app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

@@ -23,6 +23,7 @@ def _problems() -> tuple[type[Exception], ...]:
     from app.hub import HubError
     from app.java import JavaNotFoundError
     from app.live import LiveError
+    from app.order_command import OrderError
     from app.parameters import ParametersError
     from app.settings import SettingsError
     from app.simulate import SimulateError
@@ -42,5 +43,5 @@ def _problems() -> tuple[type[Exception], ...]:
         BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
-        AnnotateError,
+        AnnotateError, OrderError,
     )  # fmt: skip
