@@ -127,8 +127,9 @@ class Balls(msgspec.Struct, frozen=True, gc=False):
 class ActiveBall:
     """1.6: which of several balls is in play.
 
-    The one that plays stays until it has left the pitch by ``margin_m`` or fell silent while another one on the
-    pitch moves as only a struck ball does. (The hierarchy's "last hit ball" would need hits, which stand above.)
+    It is the first one seen on the pitch: spare balls lie beside it. The one that plays stays until it has left the
+    pitch by ``margin_m`` or fell silent while another one on the pitch moves as only a struck ball does. (The
+    hierarchy's "last hit ball" would need hits, which stand above.)
     """
 
     def __init__(self, sheet: MatchSheet, parameters: BallParameters | None = None) -> None:
@@ -157,6 +158,8 @@ class ActiveBall:
         if event.source == state.active:
             return Balls(state.active, event, state.spares), (_as_state(event, ball),)
         if not state.active:
+            if not self._inside(ball):
+                return state, NOTHING
             return Balls(event.source, event), (_as_state(event, ball),)
         if self._takes_over(state, event, ball):
             changed = _ball_fact("ball.active_changed", event, ball)

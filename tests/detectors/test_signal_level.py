@@ -222,6 +222,12 @@ def test_a_struck_ball_takes_over_when_the_active_one_is_gone() -> None:
     assert [e.kind for e in out if e.kind != "ball.state"] == ["ball.spare_on_pitch", "ball.active_changed"]
 
 
+def test_a_spare_ball_beside_the_pitch_is_not_taken_for_the_one_in_play_though_it_was_heard_first() -> None:
+    events = [sample("ball_2", 0, 60.0), sample("ball", 1, 0.0), sample("ball_2", 2, 60.0), sample("ball", 40_000, 0.1)]
+    out = fold(ActiveBall(MatchSheet()), events)
+    assert [(e.kind, e.source) for e in out] == [("ball.state", "ball")] * 2
+
+
 def tick(ts_us: int, **seen: tuple[int, float]) -> Event:
     rows = tuple(Seen(name, last_us, quality) for name, (last_us, quality) in sorted(seen.items()))
     return Event("clock.tick", ts_us, "clock", ts_us, Tick(rows))
