@@ -26,6 +26,7 @@ class DetectorMetrics:
         full: whether it now takes back in full.
         failed: keys of units whose detector has raised, with the error.
         redo_us: time that redoing has cost, by the measured cost of a step.
+        backset_us: how far before its cause an output was dated at most (004, section IV-A).
         others: see ``middleware.account.Counters``.
     """
 
@@ -46,6 +47,7 @@ class DetectorMetrics:
     repairs: int
     retracted: int
     repaired: int
+    backset_us: int
 
 
 @dataclass(frozen=True)
@@ -105,4 +107,5 @@ def detector_metrics(level: int, by_key: Mapping[str, OrderingUnit], step_us: fl
         repairs=sum(unit.counters.repairs for unit in units),
         retracted=sum(unit.counters.retracted for unit in units),
         repaired=sum(unit.counters.repaired for unit in units),
+        backset_us=max(unit.backset_us for unit in units),
     )

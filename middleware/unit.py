@@ -46,7 +46,7 @@ _FRESH = object()
 #: What a snapshot tells; the detector is given anew, and what followed from the inputs follows again.
 _TOLD = (
     "slack", "speculation", "clk_us", "newest_us", "counters", "full",
-    "_settings", "_base", "_keys", "_events", "_doubles", "_backset_us", "_oldest_us", "_oldest", "_unmeasured",
+    "_settings", "_base", "_keys", "_events", "_doubles", "backset_us", "_oldest_us", "_oldest", "_unmeasured",
 )  # fmt: skip
 
 
@@ -63,6 +63,7 @@ class OrderingUnit:
         clk_us: largest event time among the clock's inputs (000, section 3.2).
         newest_us: largest event time among its own inputs: the clock of a keyed unit.
         counters: what it has done since it began.
+        backset_us: how far before its cause an output was dated at most.
         full: True if the next repair is a full retraction; the engine moves it where retraction is automatic.
     """
 
@@ -84,7 +85,7 @@ class OrderingUnit:
         self._doubles: dict[Key, list[Event]] = {}
         self._dirty: set[Key] = set()
         self._gone: list[Event] = []
-        self._backset_us = 0
+        self.backset_us = 0
         self._oldest_us = END_US
         self._oldest: Event | None = None
         self._unmeasured: list[tuple[int, Event]] = []
@@ -138,7 +139,7 @@ class OrderingUnit:
     @property
     def delivers_late_us(self) -> int:
         """How late what is concluded here may come: K, and how far outputs have been dated back (004, III-B)."""
-        return self.slack.k_us + self._backset_us
+        return self.slack.k_us + self.backset_us
 
     @property
     def snapshots(self) -> int:
@@ -482,6 +483,6 @@ class OrderingUnit:
                 k_plus_us = ts_us + slack_us if ts_us + slack_us > 0 else 0
                 for out in outputs:
                     updates.append(Update(out, 1, k_plus_us))
-                    if ts_us - out.ts_us > self._backset_us:
-                        self._backset_us = ts_us - out.ts_us
+                    if ts_us - out.ts_us > self.backset_us:
+                        self.backset_us = ts_us - out.ts_us
         self.counters.stepped += end - at
