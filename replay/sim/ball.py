@@ -20,7 +20,7 @@ from replay.sim.world import STEP_S, STEPS, TICK_S, Vector
 #: How long a foot touches the ball; measured contacts last 8 to 10 ms.
 CONTACT_S = 0.009
 #: Mean acceleration of a throw while the ball is still in the hands, m/s2.
-_THROW_M_S2 = 150.0
+_THROW_M_S2 = 250.0
 #: Step of ways that are only looked at beforehand.
 _LOOK_S = 0.002
 _NOWHERE = np.zeros(2)

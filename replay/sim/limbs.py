@@ -38,7 +38,7 @@ _LEAD_S, _LEAD_HARD_S = 0.14, 0.11
 _HARD_M_S = 20.0
 #: How far a foot gets from the point under the hip, a hand from the breast. At the ball itself a limb is where the
 #: contact says, up to a sanity limit for hands that hold.
-_LEG_M, _ARM_M, _HOLD_M = 0.95, 1.2, 2.2
+_LEG_M, _ARM_M, _HOLD_M, _LET_GO_S = 0.95, 1.35, 2.2, 0.2
 #: Where the standing foot is put: beside the ball, and behind it.
 _BESIDE_M, _BEHIND_M = 0.30, 0.06
 
@@ -337,7 +337,9 @@ def _hold(path: Floats, columns: Floats, begin_s: float, tick_s: float, balls: F
     p[0] = x - path[13] * TOUCH_M * math.sin(c[4])
     p[1] = y + path[13] * TOUCH_M * math.cos(c[4])
     p[2] = z
-    reach = _ARM_M + (_HOLD_M - _ARM_M) * (1.0 - _smooth((t - path[2]) / 0.05))
+    # They let go of what is out of reach at the end, not after it: then it may be gone like a shot.
+    lets_go = min(_LET_GO_S, 0.5 * (path[2] - path[1]))
+    reach = _ARM_M + (_HOLD_M - _ARM_M) * _smooth((path[2] - t) / lets_go)
     breast = _BREAST_M - c[7] + c[6]
     dx, dy, dz = p[0] - c[0], p[1] - c[1], p[2] - breast
     distance = math.sqrt(dx * dx + dy * dy + dz * dz)

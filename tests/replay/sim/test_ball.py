@@ -352,9 +352,9 @@ def test_a_throw_takes_longer_than_a_kick_and_leaves_as_told():
     lasts = ball.release((12.0, 0.0, 3.0))
     _, velocities, _ = go(ball, 0.2)
     assert not ball.in_hands
-    assert 0.05 < lasts < 0.15
+    assert 0.04 < lasts < 0.1
     assert velocities[round(lasts / STEP_S) + 1] == pytest.approx((12.0, 0.0, 3.0), abs=0.03)
-    assert np.abs(np.diff(velocities, axis=0)).max() / STEP_S < 300.0
+    assert np.abs(np.diff(velocities, axis=0)).max() / STEP_S < 400.0
 
 
 def test_a_later_strike_takes_over_from_an_earlier_one():
