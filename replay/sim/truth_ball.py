@@ -43,6 +43,8 @@ RINGS = ("11 m", "16.5 m", "25 m", "35 m")
 #: A band must be kept so long before it counts (2.5: 50 ms); the change is dated at its beginning.
 _HOLD_S = 0.05
 _RING_LEAVE_M = 0.5
+#: Times nearer to each other than this are one, wherever the match is cut.
+_SAME_S = 1e-6
 #: 2.4: rest and motion.
 _SLOW_M_S, _STATIC_S, _MOVING_M_S, _LEFT_M = 1.0, 1.8, 4.0, 2.0
 #: 2.6: a bounce comes down at least so fast, with the centre at most so high, and turns within this time.
@@ -241,7 +243,7 @@ def _banded(
     if band != s[at + 1]:
         s[at + 1], s[at + 2] = band, t
         s[at + 3 : at + 6] = place
-    if t - s[at + 2] < _HOLD_S:
+    if t - s[at + 2] < _HOLD_S - _SAME_S:
         return count
     s[at] = band
     return _put(found, count, code, s[at + 2], band, 0.0, s[at + 3 : at + 6])
@@ -295,7 +297,7 @@ def _scan(
         count = _rest(s, b, speed, t, found, count)
         if vz < -_FALL_M_S and b[2] < _BOUNCE_M:
             s[8] = t + 1.0
-        elif s[8] and (vz > 0.1 or t + 1.0 > s[8] + _TURN_S):
+        elif s[8] and (vz > 0.1 or t + 1.0 > s[8] + _TURN_S + _SAME_S):
             if vz > 0.1 and b[2] < _BOUNCE_M:
                 count = _put(found, count, _BOUNCE, t, 0, 0.0, b)
             s[8] = 0.0
@@ -322,7 +324,7 @@ def _rest(s: Floats, place: Floats, speed: float, t: float, found: Floats, count
         s[4] = -1.0
     elif s[4] < 0.0:
         s[4] = t
-    elif t - s[4] >= _STATIC_S:
+    elif t - s[4] >= _STATIC_S - _SAME_S:
         count = _put(found, count, _STATIC, t, 0, s[4], place)
         s[5], s[6], s[7] = 1.0, place[0], place[1]
     return count

@@ -260,7 +260,7 @@ def _classify(speed: Floats, places: Floats, begin_s: float, bounds: Floats, s: 
                 if s[p, 1] == s[p, 0] and math.isnan(s[p, 5]):
                     s[p, 5:8] = s[p, 2:5]
                 s[p, 1] = now
-            if t - s[p, 2] < HELD_S - 1e-9:
+            if t - s[p, 2] < HELD_S - 1e-6:
                 continue
             if now != s[p, 0]:
                 k = 5 if s[p, 0] >= 0 else 2
@@ -279,7 +279,7 @@ def _hold(values: Floats, places: Floats, least: float, hold_s: float, begin_s: 
             if values[i, p] >= least:
                 if math.isnan(s[p, 0]):
                     s[p, 0], s[p, 1], s[p, 2], s[p, 3] = t, 0.0, places[i, p, 0], places[i, p, 1]
-                if s[p, 1] == 0.0 and t - s[p, 0] >= hold_s - 1e-9:
+                if s[p, 1] == 0.0 and t - s[p, 0] >= hold_s - 1e-6:
                     s[p, 1] = 1.0
                     count = _put(found, count, s[p, 0], p, 0.0, s[p, 2], s[p, 3])
             elif not math.isnan(s[p, 0]):
@@ -350,7 +350,7 @@ def _challenge(away: Floats, begin_s: float, s: Floats, found: Floats) -> int:
         if s[1] != best:
             s[1], s[2] = best, t
         held = away[i, int(s[0])] if s[0] >= 0 else math.inf
-        if held - away[i, best] < NEARER_M and t - s[2] < NEARER_S - 1e-9:
+        if held - away[i, best] < NEARER_M and t - s[2] < NEARER_S - 1e-6:
             continue
         found[count, 0], found[count, 1], found[count, 2] = t, best, away[i, best]
         s[0], s[1], count = best, -1.0, count + 1

@@ -109,6 +109,8 @@ class Lines:
                 variant, detail = died_of, {**detail, "restart": row.variant}
             elif row.kind in _AT_AN_END:
                 variant = "right" if row.place[0] > 0 else "left"
+            elif row.kind == "pass.out":
+                variant = next((rows[c].variant for c in row.causes if rows[c].kind == "out"), "")
             causes = tuple(-1 - c for c in row.causes)
             kind = _RENAMED.get(row.kind, row.kind)
             self._of_row[index] = self.add(

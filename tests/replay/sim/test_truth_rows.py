@@ -289,9 +289,12 @@ def test_stops_and_goals_have_the_variants_of_the_detectors() -> None:
     story.note("play.dead", 2.0, -1, variant="whistle")
     story.note("play.live", 3.0, 5, variant="free_kick")
     story.note("goal.scored", 4.0, 5, (-52.6, 0.0))
+    over = story.note("out", 4.5, 5, variant="left touch")
+    story.note("pass.out", 4.5, 5, variant="wide left", causes=(over,))
     lines.add_rows(story.rows, 5.0)
     told = [(r["variant"], msgspec.json.decode(r["detail"])) for r in lines.table(LEVELS).to_pylist()]
-    assert told == [("start", {"restart": "kick_off"}), ("stop", {}), ("stop", {"restart": "free_kick"}), ("left", {})]
+    assert told == [("start", {"restart": "kick_off"}), ("stop", {}), ("stop", {"restart": "free_kick"}), ("left", {}),
+                    ("left touch", {}), ("left touch", {})]  # fmt: skip
 
 
 def test_times_of_play_leave_in_microseconds_and_woodwork_under_its_name() -> None:
