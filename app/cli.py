@@ -234,6 +234,19 @@ def order(
     run_order(dataset, given, as_json=as_json)
 
 
+@app.command()
+def doctor(
+    port: Annotated[int, Given(help="Port that the live page is to have.", min=0, max=65535)] = 8050,
+    store: Annotated[Path, Given(help="Folder where matches are to be stored.")] = Path("matches"),
+    as_json: Annotated[bool, Given("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Says what this machine lacks for a live match and how to mend it; exit code 1 if one would not run."""
+    from app.doctor import run_doctor
+
+    if not run_doctor(port, store, as_json=as_json):
+        raise typer.Exit(1)
+
+
 @app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def run_tests(
     context: typer.Context,
