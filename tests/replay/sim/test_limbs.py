@@ -235,7 +235,7 @@ def test_a_caught_ball_stays_between_the_hands_and_a_throw_leaves_them():
         assert np.linalg.norm(limb_ways(stretch, 3, limb, np.array([since])) - contacts[0].place) < TOUCH_M + 1e-6
         whole = limb_ways(stretch, 3, limb, grid_s)
         assert speeds(whole).max() < 20.0
-    XX
+        assert np.hypot(whole[:, 0], whole[:, 1]).max() < 1.36
         assert whole[-1, 2] == pytest.approx(0.92, abs=0.1)
 
 
