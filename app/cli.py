@@ -206,6 +206,31 @@ def detectors(
 
 
 @app.command()
+def trace(
+    folder: Annotated[Path, typer.Argument(help="Folder of a match store, or of a capture.")],
+    event: Annotated[
+        str,
+        typer.Argument(
+            help="Id of an event as `touchline events` lists it; of a packet kind:transmitter:number, "
+            "such as raw.player:home_7:123."
+        ),
+    ],
+    alpha: Annotated[str | None, Given(help="Play with another alpha than the match had: 0 to 1, or auto.")] = None,
+    retraction: Annotated[
+        str | None, Given(help="Play with another retraction than the match had: full, on-demand or auto.")
+    ] = None,
+    as_json: Annotated[bool, Given("--json", help="Print an array of records.")] = False,
+) -> None:
+    """Tells of one event when it came, when it was released and why then, what led to it and what it displaced.
+
+    The match is played once more from its capture, twice over: once to find the event, once to trace it.
+    """
+    from app.trace import run_trace
+
+    run_trace(folder, event, alpha=alpha, retraction=retraction, as_json=as_json)
+
+
+@app.command()
 def order(
     dataset: Annotated[
         Path, typer.Argument(help="A CSV file of the out-of-order data sets (.csv, .csv.gz), or a capture's folder.")

@@ -29,12 +29,13 @@ from detectors.inputs import RAW_KINDS, MatchSheet, Packet, arrival, frame_arriv
 from detectors.lane import BallView, BodyView, Health, LaneMessage, UpdateRecord, View
 from detectors.states import BallState, BodyState, Frame
 from middleware.account import Costs
-from middleware.engine import Engine, Outcome
+from middleware.engine import Engine, MakeUnit, Outcome
 from middleware.events import Arrival, Event, Loss, Update
 from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings, UnitSettings
 from middleware.retraction import Retraction
 from middleware.speculation import AdaptiveAlpha, FixedAlpha
+from middleware.unit import OrderingUnit
 from replay.capture import Capture
 from replay.checks import Rejected, check_block
 from replay.store import positions_table, quarantine_table, updates_table
@@ -109,9 +110,16 @@ class MatchPipeline:
         sheet: the match sheet of the input.
         options: of the ordering.
         epoch: of the stage that runs it; see ``detectors.lane``.
+        make_unit: another kind of ordering unit, see ``middleware.engine.Engine``.
     """
 
-    def __init__(self, sheet: MatchSheet, options: PipelineOptions | None = None, epoch: int = 0) -> None:
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        options: PipelineOptions | None = None,
+        epoch: int = 0,
+        make_unit: MakeUnit = OrderingUnit,
+    ) -> None:
         self.sheet = sheet
         self.epoch = epoch
         detectors = build_detectors(sheet)
@@ -121,7 +129,7 @@ class MatchPipeline:
         watched = _WATCHED if framed else (*_WATCHED, "player.state")
         hierarchy = Hierarchy(RAW_KINDS, detectors)
         self._detectors = [detector.spec.name for detector in hierarchy.detectors]
-        self._engine = Engine(hierarchy, options.engine(), watched)
+        self._engine = Engine(hierarchy, options.engine(), watched, make_unit)
         self._meter = CostMeter(options.available)
         self._engine.set_costs(options.costs or Costs(available=options.available))
         self._arrivals = self._instant if framed else _each

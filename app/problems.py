@@ -28,6 +28,7 @@ def _problems() -> tuple[type[Exception], ...]:
     from app.settings import SettingsError
     from app.simulate import SimulateError
     from app.state_store import StateError
+    from app.trace import TraceError
     from camera.head_server import HeadServerError
     from camera.profile import ProfileError
     from dashboard.server import DashboardError
@@ -43,5 +44,5 @@ def _problems() -> tuple[type[Exception], ...]:
         BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
-        AnnotateError, OrderError,
+        AnnotateError, OrderError, TraceError,
     )  # fmt: skip

@@ -351,6 +351,10 @@ class OrderingUnit:
         self._dirty.add(key)
         self.counters.disturbed += 1
 
+    def _is_fresh(self, key: Key) -> bool:
+        """Whether the input of ``key``, before AEP, was never given to the detector."""
+        return self._after[bisect_left(self._keys, key)] is _FRESH
+
     def _state_before(self, at: int) -> object:
         return self._after[at - 1] if at else self._base
 
