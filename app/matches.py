@@ -55,7 +55,7 @@ class Match:
             tables["quarantine"] = self._with_unreadable(tables.get("quarantine"))
         self._store.commit(batch_id, tables, meta)
         self._last = _newest(self._store.path)
-        if not self.capture.is_finished:
+        if not self.capture.is_finished and not self.capture.path.is_symlink():
             tell_played(self.capture.path, self.offset_us())
 
     def append_camera(self, table: pa.Table) -> None:
