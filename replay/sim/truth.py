@@ -35,6 +35,7 @@ from replay.sim.truth_chains import add_chains
 from replay.sim.truth_kinds import LEVELS
 from replay.sim.truth_lines import Lines, us_of
 from replay.sim.truth_passes import PassTruth
+from replay.sim.truth_shape import ShapeTruth
 from replay.sim.truth_spots import SpotTruth
 from replay.sim.world import BALLS, NAMES, PERSONS, SQUAD, Contact, Row, Stretch, team_of_row
 
@@ -122,7 +123,7 @@ class Truth:
         self._sheet, self._match, self._names = sheet, match, names
         self.lines = Lines(names)
         self._ball, self._bodies, self._passes = BallTruth(pitch), BodyTruth(pitch, ways), PassTruth(pitch)
-        self._spots = SpotTruth(pitch)
+        self._spots, self._shape = SpotTruth(pitch), ShapeTruth(pitch)
         self._actives: list[tuple[float, int]] = []
         self._starts: list[Row] = []
         self._seen = 0
@@ -136,7 +137,9 @@ class Truth:
         self._ball.take(stretch, self.lines)
         self._bodies.take(stretch, self.lines)
         self._spots.take(stretch, 2 * SQUAD, self.lines)
-        self._passes.take(stretch, rows, playing, self._signs(stretch.begin_s), self.lines)
+        sign = self._signs(stretch.begin_s)
+        self._passes.take(stretch, rows, playing, sign, self.lines)
+        self._shape.take(stretch, playing, sign, self.lines)
         changes = np.flatnonzero(np.diff(stretch.active, prepend=-1))
         step_s = (stretch.end_s - stretch.begin_s) / max(len(stretch.active), 1)
         for step in changes.tolist():

@@ -24,6 +24,8 @@ LOST: Mapping[str, str] = {
     "kick_off": "goal", "throw_in": "throw-in", "corner": "corner", "goal_kick": "goal kick", "free_kick": "free kick",
     "penalty": "free kick", "dropped": "injury",
 }  # fmt: skip
+#: 8.7: metres nearer to the goal within the own half, across halfway, within the opponents' half.
+PROGRESS_M = (30.0, 15.0, 10.0)
 _BODYPARTS = {"left_foot": "left foot", "right_foot": "right foot", "left_hand": "left hand",
               "right_hand": "right hand", "head": "head", "chest": "chest"}  # fmt: skip
 _BREAKS = frozenset(("pass.intercepted", "pass.out", "clearance", "out", "play.dead"))
@@ -63,6 +65,7 @@ def add_chains(
     _sequences(rows, order, lines)
     _holding(rows, order, lines)
     _times(rows, order, lines)
+    _carries(rows, order, length_m / 2, attacks, lines)
     Chains(length_m, attacks, lines).follow(rows, order)
 
 
@@ -134,6 +137,39 @@ def _holding(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
             caught = None
         if row.kind == "gk.catch":
             caught = index
+
+
+def _carries(
+    rows: Sequence[Row],
+    order: Sequence[int],
+    half_m: float,
+    attacks: Mapping[int, tuple[float, float]],
+    lines: Lines,
+) -> None:
+    """8.7: carries that come as much nearer to the goal as a pass that is progress."""
+    period = 1
+    begun: dict[int, int] = {}
+    for index in order:
+        row = rows[index]
+        if row.kind == "period.start" and row.variant.isdecimal():
+            period = int(row.variant)
+        elif row.kind == "carry.start":
+            begun[row.person] = index
+        elif row.kind == "carry.end" and row.person in begun:
+            start = rows[begun.pop(row.person)]
+            way = attacks.get(period, (1.0, -1.0))[0 if row.team == "home" else 1]
+            from_x, to_x = start.place[0] * way, row.place[0] * way
+            goal = half_m * way, 0.0
+            gain_m = math.dist(start.place[:2], goal) - math.dist(row.place[:2], goal)
+            if gain_m >= progress_m(from_x, to_x):
+                detail = {"gain_m": round(gain_m, 3)}
+                lines.add("progress.carry", row.t_s, row.person, row.place, detail=detail, causes=(-1 - index,))
+
+
+def progress_m(from_x_m: float, to_x_m: float) -> float:
+    """8.7: how much nearer to the goal is progress, by upfield places of beginning and end."""
+    own, across, beyond = PROGRESS_M
+    return own if to_x_m < 0 else across if from_x_m < 0 else beyond
 
 
 def _times(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from detectors.areas import GOAL_AREA_HALF_WIDTH_M
 from detectors.pitch import PENALTY_AREA_DEPTH_M, PENALTY_AREA_HALF_WIDTH_M, Pitch
 from replay.recording import Floats
+from replay.sim.truth_chains import progress_m
 from replay.sim.truth_lines import Lines
 from replay.sim.world import AWAY, HOME, STEP_S, TICK_S, Col, Row, Stretch, Vector
 
@@ -27,8 +28,6 @@ PASS_HEIGHTS_M, PASS_HEIGHTS = (0.3, 1.5), ("ground", "low", "high")
 XG, XGS = (0.05, 0.15, 0.35), ("<.05", "-.15", "-.35", ">.35")
 #: 8.6: 40 yards.
 SWITCH_M = 36.6
-#: 8.7: metres nearer to the goal within the own half, across halfway, within the opponents' half.
-PROGRESS_M = (30.0, 15.0, 10.0)
 #: 8.5: opponents within this of the last one make the line that a through ball passes.
 LINE_M = 6.0
 _ENDED = {"pass.complete", "pass.intercepted", "pass.out"}
@@ -142,8 +141,7 @@ class PassTruth:
         before, after = (self._upfield(t, others, way) for t in (made.t_s, ended.t_s))
         goal = (self._pitch.half_length_m, 0.0)
         gain = math.dist(start, goal) - math.dist(end, goal)
-        least = PROGRESS_M[0] if end[0] < 0 else PROGRESS_M[1] if start[0] < 0 else PROGRESS_M[2]
-        if gain >= least:
+        if gain >= progress_m(start[0], end[0]):
             tell("progress.pass", gain_m=gain)
         passed = int(np.sum(before[:, 0] > start[0])) - int(np.sum(after[:, 0] > end[0]))
         tell(

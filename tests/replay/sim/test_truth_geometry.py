@@ -26,6 +26,7 @@ from replay.sim.truth_ball import BallTruth
 from replay.sim.truth_bodies import BodyTruth
 from replay.sim.truth_kinds import LEVELS
 from replay.sim.truth_lines import Lines
+from replay.sim.truth_shape import ShapeTruth
 from replay.sim.truth_spots import SpotTruth
 from replay.sim.world import STEP_S, TICK_S, Col, Contact, Stretch, object_id, team_of_row
 from tests.replay.sim.handmade import Way, along, at, stretches
@@ -343,3 +344,47 @@ def test_lines_are_sorted_numbered_and_their_causes_resolved() -> None:
     assert table[0]["causes"] == []  # that row of play is not among them
     assert table[0]["x_m"] is None
     assert msgspec.json.decode(table[2]["detail"]) == {"what": "pass", "n": 2.5}
+
+
+def shape(persons: dict[int, Way], seconds: float = 6.0, sign=(1.0, -1.0)) -> list[Told]:
+    """What is told of how these persons stand."""
+    playing = np.zeros(35, bool)
+    playing[list(persons)] = True
+    lines, shapes = Lines(), ShapeTruth(PITCH)
+    for part in stretches(seconds, persons, at(0, 0, 0.11)):
+        shapes.take(part, playing, sign, lines)
+    return [(r["kind"], r["team"], r["player"], r["ts_us"] / 1e6) for r in lines.table(LEVELS).to_pylist()]
+
+
+def test_opponents_come_close_and_part_again() -> None:
+    told = shape({3: at(0.0, 0.0), 20: along((0, 9, 0), (3, 0, 0), (6, 9, 0)), 21: at(30.0, 0.0)})
+    assert [t for t in told if t[2] in ("home_4", "away_5")] == [
+        ("opponents.near", "home", "home_4", pytest.approx(2.0, abs=0.21)),
+        ("opponents.near", "away", "away_5", pytest.approx(2.0, abs=0.21)),
+        ("opponents.apart", "home", "home_4", pytest.approx(4.2, abs=0.21)),
+        ("opponents.apart", "away", "away_5", pytest.approx(4.2, abs=0.21)),
+    ]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_shape_and_last_line_by_the_outfield_players(sign: float) -> None:
+    def team(length: float, width: float, back: float) -> dict[int, Way]:
+        keeper = {0: at(-52.0 * sign, 0.0)}
+        last = {n: at((back - 52.5) * sign, (n - 1) * width / 3 - width / 2) for n in range(1, 5)}
+        return {**keeper, **last, 5: at((back + length - 52.5) * sign, 0.0)}
+
+    cases = {(40.0, 50.0, 45.0): {"shape.long", "shape.wide", "line.high"},
+             (20.0, 25.0, 20.0): {"shape.short", "shape.narrow", "line.low"},
+             (30.0, 40.0, 30.0): {"line.mid"}}  # fmt: skip
+    for measures, kinds in cases.items():
+        told = shape(team(*measures), sign=(sign, -sign))
+        assert {t[0] for t in told} == kinds
+        assert all(t[1] == "home" and t[3] == 0.0 for t in told)
+
+
+def test_a_shape_must_last_a_second() -> None:
+    last = {n: at(-20.0, 9.0 * n - 20.0) for n in range(1, 5)}
+    for seconds, expected in ((0.8, 0), (1.4, 1)):
+        front = along((0, 10, 0), (2, 10, 0), (2.01, 30, 0), (2 + seconds, 30, 0), (2.01 + seconds, 10, 0), (9, 10, 0))
+        told = shape({0: at(-52.0, 0.0), **last, 5: front}, 8.0)
+        assert len([t for t in told if t[0] == "shape.long"]) == expected

@@ -260,6 +260,15 @@ def test_chains_begin_and_end_and_the_way_back_to_the_ball_is_timed() -> None:
     assert next(d for k, _, _, d in got if k == "recovery.time") == {"seconds": 4.0}
 
 
+@pytest.mark.parametrize(("period", "end_x", "progress"), [("1", 30.0, True), ("1", 15.0, False), ("2", -30.0, True)])
+def test_a_carry_is_progress_as_a_pass_is(period: str, end_x: float, progress: bool) -> None:
+    story = Story()
+    story.note("period.start", 0.0, -1, variant=period)
+    story.note("carry.start", 1.0, 3, (math.copysign(10.0, end_x), 0.0))
+    story.note("carry.end", 4.0, 3, (end_x, 0.0))
+    assert bool(kinds(chained(story), "progress.carry")) == progress
+
+
 def test_every_contact_has_its_body_part() -> None:
     story = Story()
     for n, limb in enumerate(("left_foot", "head", "chest", "right_hand", "body")):
