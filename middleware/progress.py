@@ -172,10 +172,10 @@ class SourceProgress:
             self._known += 1
             self._newcomers.hear(now_us)
         off_us = ts_us - now_us - self._lead_us
+        ahead = False
         if not -self.memory_us <= off_us <= self.memory_us:
             self._doubt(event.kind, source, ts_us - now_us)
-            if source.astray and off_us > 0:
-                return Verdict.ASTRAY
+            ahead = source.astray and off_us > 0
         else:
             if off_us > 0:
                 self._lead_us += off_us
@@ -183,11 +183,13 @@ class SourceProgress:
                 source.astray = False
                 self._astray -= 1
         source.heard_us = now_us
-        seq = source.number(event.seq, ts_us)
+        seq = event.seq + source.base if ahead else source.number(event.seq, ts_us)
         if seq != source.next_seq and source.has_taken(seq):
             return Verdict.DUPLICATE
-        if ts_us < self.final_us:
-            return Verdict.LATE if ts_us < self.newest_us - self.memory_us else Verdict.HELD
+        if ahead or ts_us < self.final_us:
+            source.refuse(seq, now_us)
+            late = Verdict.LATE if ts_us < self.newest_us - self.memory_us else Verdict.HELD
+            return Verdict.ASTRAY if ahead else late
         self._take(event.kind, source, seq, ts_us, max(ts_us, arrival.until_us), now_us)
         self.event = event if seq == event.seq else msgspec.structs.replace(event, seq=seq)
         return Verdict.NEW

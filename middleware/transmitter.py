@@ -89,7 +89,8 @@ class Transmitter:
             self.cadence.take(ts_us)
             if self.ahead:
                 self._close_up()
-            self.bound_us = max(self.until_us, self.cadence.bound_us - 1)
+            bound_us = self.cadence.bound_us - 1
+            self.bound_us = bound_us if bound_us > self.until_us else self.until_us
             return True
         if seq > self.next_seq:
             self.ahead[seq] = (ts_us, until_us, now_us)
@@ -101,6 +102,15 @@ class Transmitter:
         if seq < self.first_seq:
             self.early.add(seq)
         return False
+
+    def refuse(self, seq: int, now_us: int) -> None:
+        """Notes a packet that came but is not taken in: its word does not count, but nobody waits for it."""
+        if seq == self.next_seq:
+            self.next_seq += 1
+            self._doubt_cadence()
+            self._close_up()
+        elif seq > self.next_seq:
+            self.ahead[seq] = (BEGINNING_US, BEGINNING_US, now_us)
 
     def give_up_gap(self, deadline_us: int) -> bool:
         """Declares the packets before the next one missing if that came before ``deadline_us`` (arrival time)."""
@@ -122,15 +132,23 @@ class Transmitter:
         while len(self.missing) > MISSING_REMEMBERED:
             del self.missing[next(iter(self.missing))]
         self.next_seq = found
-        self.cadence.skip()
+        self._doubt_cadence()
         self._close_up()
-        self.bound_us = max(self.until_us, self.cadence.bound_us - 1)
 
     def _close_up(self) -> None:
         while (found := self.ahead.pop(self.next_seq, None)) is not None:
-            ts_us, self.until_us, _ = found
-            self.cadence.take(ts_us)
+            ts_us, until_us, _ = found
             self.next_seq += 1
+            if ts_us == BEGINNING_US:
+                self._doubt_cadence()
+                continue
+            self.until_us = until_us
+            self.cadence.take(ts_us)
+            self.bound_us = max(until_us, self.cadence.bound_us - 1)
+
+    def _doubt_cadence(self) -> None:
+        self.cadence.skip()
+        self.bound_us = self.until_us
 
     def _begin_epoch(self, counter: int, ts_us: int) -> None:
         """The counter wrapped if it stood near the end of a known size, else the source was started again."""
