@@ -105,7 +105,7 @@ def kick(state: State, row: int, action: Action, limb: str = "foot", *, after_s:
         _credit(state, "keypass", t_s, attempt)
     elif action.what == "clearance" and state.depth(team, x) > state.half_x * 4 / 3 and near < 3.0:
         state.notes.note("clearance", t_s, row, None, "", (attempt,))
-    state.attack = team
+    state.takes(team)
     state.watching.kick = index
     state.kicked()
     return attempt
@@ -156,24 +156,27 @@ def aimed(
     x, y, z = place
     ability = state.ability["shooting" if action.kind == "shot" else "passing"][row]
     # Haste, a moving ball and one that is off the ground make kicks worse.
-    worse = 1.0 + 0.35 * max(0.0, 1.0 - near / 3.0) + 0.02 * state.moving() + 0.3 * (z > 0.5) - 0.12 * ability
+    worse = 1.0 + 0.6 * max(0.0, 1.0 - near / 3.0) + 0.02 * state.moving() + 0.3 * (z > 0.5) - 0.12 * ability
     worse *= 1.5 if limb == "head" else 1.0
     if action.kind == "shot":
         return _shot(state, action, place, worse, limb)
     dx, dy = action.target[0] - x, action.target[1] - y
     away = max(math.hypot(dx, dy), 0.5)
-    turn = state.draw(0.0, 0.034 * worse)
+    turn = state.draw(0.0, 0.048 * worse)
     dx, dy = dx * math.cos(turn) - dy * math.sin(turn), dx * math.sin(turn) + dy * math.cos(turn)
     if action.flight_s > 0.0 or z > 0.6:
         flight = max(action.flight_s or 0.35 + away / 20.0, 0.3)
-        length = 1.0 + state.draw(0.0, 0.055 * worse)
+        length = 1.0 + state.draw(0.0, 0.07 * worse)
         target = (x + dx * length, y + dy * length, action.target[2])
         back = 0.0 if limb == "head" else min(12.0 + away, 40.0)
         spin = (back * dy / away, -back * dx / away, 0.0)
         velocity = launch(place, target, flight_s=flight, spin=spin)
         return _capped(velocity, HEAD_MAX_M_S if limb == "head" else KICK_MAX_M_S), spin, {}
-    speed = action.speed_m_s * (1.0 + state.draw(0.0, 0.06 * worse))
-    rise = abs(state.draw(0.0, 0.02)) * speed
+    speed = action.speed_m_s * (1.0 + state.draw(0.0, 0.08 * worse))
+    # Many passes leave the ground a little, some are driven at the height of knees.
+    rise = abs(state.draw(0.0, 0.04)) * speed
+    if away > 9.0 and state.chance(0.35):
+        rise = float(state.rng.uniform(1.2, 3.6))
     return (dx / away * speed, dy / away * speed, rise), _STILL, {}
 
 
@@ -181,8 +184,8 @@ def _shot(
     state: State, action: Action, place: Vector, worse: float, limb: str
 ) -> tuple[Vector, Vector, dict[str, Scalar]]:
     away = max(math.hypot(action.target[0] - place[0], action.target[1] - place[1]), 1.0)
-    wide = (0.085 if limb == "head" else 0.062) * worse
-    miss_y, miss_z = state.draw(0.0, wide) * away, state.draw(0.012, 0.6 * wide) * away
+    wide = (0.13 if limb == "head" else 0.1) * worse
+    miss_y, miss_z = state.draw(0.0, wide) * away, state.draw(0.25 * wide, 0.7 * wide) * away
     target = (action.target[0], action.target[1] + miss_y, max(action.target[2] + miss_z, 0.12))
     fast = (11.0, 16.0) if limb == "head" else (19.0, 29.0)
     speed = float(state.rng.uniform(*fast))
@@ -203,5 +206,5 @@ def gains(state: State, row: int, decide_s: float) -> None:
     state.holder, state.in_hands, state.action = row, False, None
     state.held_since_s = state.now_s
     state.decide_s = state.now_s + decide_s
-    state.attack = int(state.team[row])
+    state.takes(int(state.team[row]))
     state.flight = None if state.flight is None or state.flight.save is None else state.flight

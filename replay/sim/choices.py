@@ -33,7 +33,10 @@ def worth(u: Floats, w: Floats, half_x: float) -> Floats:
     away = np.hypot(deep, w)
     near = 0.16 * np.exp(-away / 9.0)
     final = 0.022 / (1.0 + np.exp((away - 27.0) / 5.0))
-    return 0.008 + 0.012 * (u + half_x) / (2.0 * half_x) + near + final
+    share = (u + half_x) / (2.0 * half_x)
+    # From the wings of the last third crosses come.
+    wing = 0.009 * np.exp(-(((deep - 14.0) / 13.0) ** 2)) * np.clip((np.abs(w) - 12.0) / 10.0, 0.0, 1.0)
+    return 0.004 + 0.016 * share + 0.014 * share * share + near + final + wing
 
 
 def goal_chance(deep_m: float, across_m: float, *, header: bool = False) -> float:
@@ -46,7 +49,7 @@ def goal_chance(deep_m: float, across_m: float, *, header: bool = False) -> floa
 
 def loss(u: Floats, w: Floats, half_x: float) -> Floats:
     """What losing the ball at upfield places costs."""
-    return _LOSS_M + _LOSS_SHARE * (worth(-u, w, half_x) - 0.008)
+    return _LOSS_M + _LOSS_SHARE * (worth(-u, w, half_x) - 0.004)
 
 
 def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = False, reach_m: float = 65.0) -> Action:
@@ -66,7 +69,7 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
         return Action("pass", "clearance", -1, ahead, 15.0, 1.2)
     rated = rate_passes(
         x, y, options, mates, state.columns, state.opponents(row),
-        state.bodies.speed_max, state.bodies.acceleration_max, 0.22,
+        state.bodies.speed_max, state.bodies.acceleration_max, 0.17,
     )  # fmt: skip
     u, w = options[:, 0] * sign, options[:, 1] * sign
     space = room(options[:, 0], options[:, 1], state.columns, state.opponents(row), 0.6)
@@ -74,9 +77,11 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
     air = options[:, 3] > 0.5
     length = np.hypot(options[:, 0] - x, options[:, 1] - y)
     skill = 0.03 * state.ability["passing"][row]
-    arrives *= np.where(air, 0.80 - 0.0035 * length, 0.985 - 0.0022 * length) + skill
+    arrives *= np.where(air, 0.87 - 0.0035 * length, 0.985 - 0.0022 * length) + skill
     is_keeper = np.isin(mates, (state.keeper(0), state.keeper(1)))
     gain = worth(u, w, state.half_x) * (0.55 + 0.45 * np.minimum(space, 6.0) / 6.0)
+    line = last_line(state, team)
+    gain += 0.008 * ((u > line + 2.0) & (u > 5.0))
     direct = state.squads.teams[team].directness
     gain += (direct - 1.0) * 0.0002 * (u - x * sign)
     value = arrives * gain - (1.0 - arrives) * loss(u, w, state.half_x)
@@ -129,7 +134,7 @@ def _pass_targets(
             out.append((px, py, _ground_speed(math.hypot(px - x, py - y)), 0.0))
             mates.append(mate)
             whats.append(back)
-        if d > 16.0:
+        if d > 13.0:
             flight = air_time(d)
             px, py = _clip(mx + 0.8 * mvx * flight, limit_x), _clip(my + 0.8 * mvy * flight, limit_y)
             out.append((px, py, d / flight, 1.0))
@@ -176,16 +181,16 @@ def shot(state: State, row: int, *, header: bool = False) -> Action:
     for other in others.tolist():
         ox, oy = state.xy(other)
         along = (ox - x) / (goal_x - x) if abs(goal_x - x) > 1e-6 else -1.0
-        if 0.0 < along < 1.0 and abs(oy - y * (1.0 - along)) < 0.6 + 1.6 * along:
+        if 0.0 < along < 1.0 and abs(oy - y * (1.0 - along)) < 0.7 + 1.6 * along:
             bodies += 1
     keeper_y = state.columns[state.keeper(1 - team), 1]
     side = -1.0 if keeper_y > 0.15 * y else 1.0
     if state.chance(0.3):
         side = -side
-    aim_y = side * float(state.rng.uniform(1.6, 3.3))
+    aim_y = side * float(state.rng.uniform(0.6, 3.2))
     aim_z = float(abs(state.rng.normal(0.5, 0.6))) + 0.15
     target = (goal_x, aim_y, min(aim_z, 2.1))
-    return Action("shot", "header" if header else "foot", -1, target, 25.0, 0.0, chance * 0.72**bodies)
+    return Action("shot", "header" if header else "foot", -1, target, 25.0, 0.0, chance * 0.7**bodies)
 
 
 def cross(state: State, row: int) -> Action | None:
@@ -208,11 +213,11 @@ def cross(state: State, row: int) -> Action | None:
             speed = _ground_speed(d) + 2.0
             t = d / speed
             target = (float(mx + c[2] * t), float(my + c[3] * t), _RADIUS_M)
-            value, what, flight = 0.05, "cutback", 0.0
+            value, what, flight = 0.036, "cutback", 0.0
         else:
             flight = 0.65 + d / 36.0
             target = (float(mx + 0.8 * c[2] * flight), float(my + 0.8 * c[3] * flight), 1.75)
-            speed, value, what = d / flight, 0.028, "cross"
+            speed, value, what = d / flight, 0.03, "cross"
         _, free = state.nearest(state.opponents(row), target[0], target[1])
         value *= 0.7 + 0.25 * min(free, 3.0)
         value *= 1.0 + 0.3 * (abs(my) < 6.0)
@@ -230,10 +235,17 @@ def clearance(state: State, row: int) -> Action:
     mates = state.mates(row)
     mate = int(mates[np.argmax(state.columns[mates, 0] * sign)])
     far = float(state.rng.uniform(22.0, 45.0))
-    tx = float(np.clip(x + sign * far, -state.half_x + 1, state.half_x - 1))
     side = math.copysign(1.0, y) if abs(y) > 2.0 else math.copysign(1.0, float(state.rng.uniform(-1, 1)))
-    ty = y + side * float(state.rng.uniform(-4.0, 16.0))
-    return Action("pass", "clearance", mate, (tx, ty, _RADIUS_M), far / (0.9 + far / 34.0), 0.9 + far / 34.0)
+    tx, ty = x + sign * far, y + side * float(state.rng.uniform(-4.0, 16.0))
+    near, own = state.pressure(row), state.half_x + x * sign
+    if near < 2.2 and own < 14.0 and abs(y) > 5.0 and state.chance(0.35):
+        # Better a corner than worse.
+        tx, ty = x - sign * (own + 4.0), y + side * 5.0
+    elif near < 2.5 and abs(y) > state.half_y - 14.0 and state.chance(0.5):
+        tx, ty = x + sign * 8.0, side * (state.half_y + 5.0)
+    far = math.hypot(tx - x, ty - y)
+    flight = 0.45 + far / 30.0
+    return Action("pass", "clearance", mate, (tx, ty, _RADIUS_M), far / flight, flight)
 
 
 def carry(state: State, row: int) -> Action:
@@ -285,10 +297,12 @@ def choose(state: State, row: int, *, first_time: bool = False) -> Action:
     if not first_time:
         going = carry(state, row)
         held_s = state.now_s - state.held_since_s
-        going.worth += 0.0030 - 0.0022 * held_s * state.squads.teams[team].tempo
+        # Nobody is let go on for long, least of all with somebody beside him.
+        stay = math.exp(-held_s * (0.10 + 0.12 * max(0.0, 2.2 - near)) * state.squads.teams[team].tempo)
+        going.worth = going.worth * stay + 0.0030 - 0.0020 * held_s
         options.append(going)
     if deep > 78.0 and near < 3.5:
         clearing = clearance(state, row)
-        clearing.worth = -0.002 - 0.010 * (deep > 92.0) * 0.0
+        clearing.worth = 0.002 if near < 2.0 else -0.002
         options.append(clearing)
     return max(options, key=lambda o: o.worth)

@@ -18,11 +18,15 @@ from replay.sim.state import Action, State
 from replay.sim.world import TICK_S, Vector
 
 #: Nobody reacts to a kick sooner; who is meant is not surprised.
-REACT_S = 0.22
+REACT_S = 0.17
 #: Touches by the same foot take so long at least.
 AGAIN_S = 0.28
 #: A ball nearer than this to a body's axis hits it.
 BODY_M = 0.27
+#: A ball further away is only poked at.
+STRETCH_M = 0.8
+#: So far out somebody covers who sets himself in the way of a shot.
+BLOCK_M = 0.6
 #: Where a ball that comes straight at somebody is taken, before his body's axis.
 COMFORT_M = 0.42
 _RADIUS_M = 0.11
@@ -105,7 +109,8 @@ def contest(state: State) -> None:
     if part == "hands":
         keeping.handle(state, row, after_s)
     elif part == "body hit":
-        deflect(state, row, after_s)
+        shot = state.flight is not None and state.flight.kind == "shot"
+        deflect(state, row, after_s, BLOCK_M if shot else BODY_M)
     elif holder >= 0:
         _challenge(state, row, after_s)
     else:
@@ -128,7 +133,11 @@ def _reaches(state: State, row: int, gap: float, at_s: float, height: float) -> 
         asleep = True
     part = "foot" if height < 0.75 else "chest" if height < state.height_m[row] - 0.36 + rise else "head"
     if asleep:
-        return (at_s, height, "body hit") if gap < BODY_M and state.moving() > 4.0 else None
+        broad = _covers(state, row, height)
+        if gap < broad and state.moving() > 4.0:
+            early_s = math.sqrt(max(broad * broad - gap * gap, 0.0)) / state.moving()
+            return max(at_s - early_s, 0.0), height, "body hit"
+        return None
     reach = float(state.reach_m[row]) if part == "foot" else 0.45 if part == "chest" else 0.55
     if gap > reach:
         return None
@@ -148,6 +157,15 @@ def _reaches(state: State, row: int, gap: float, at_s: float, height: float) -> 
     return None
 
 
+def _covers(state: State, row: int, height: float) -> float:
+    """How far from his axis a ball still hits somebody who has had no time to react: further out if he has set
+    himself before a shot or a cross, and reads it."""
+    flight = state.flight
+    if flight is None or flight.team == state.team[row] or height > 1.3 or state.reach_m[row] < 0.9:
+        return BODY_M
+    return BLOCK_M if flight.kind == "shot" or flight.what in ("cross", "clearance", "long") else BODY_M
+
+
 def play(state: State, row: int, after_s: float, height: float, part: str) -> None:
     """Somebody awake has a free ball within reach: he controls it, or plays it with the first touch."""
     if part == "head":
@@ -157,8 +175,9 @@ def play(state: State, row: int, after_s: float, height: float, part: str) -> No
     flight = state.flight
     mine = flight is not None and flight.team == state.team[row]
     # A hard ball that was not meant for him is hardly ever taken cleanly.
-    if speed > 13.0 and not mine and state.chance(min(0.85, 0.18 + 0.055 * (speed - 13.0))):
-        deflect(state, row, after_s)
+    stretched = state.gap(row, *acts.place_at(state, after_s)[:2]) > STRETCH_M
+    if not mine and speed > 5.0 and (stretched or state.chance(min(0.8, 0.12 + 0.045 * (speed - 5.0)))):
+        deflect(state, row, after_s, float(state.reach_m[row]))
         return
     near = state.pressure(row)
     x, y, _ = acts.place_at(state, after_s)
@@ -200,24 +219,23 @@ def control(state: State, row: int, after_s: float, part: str, near: float) -> N
     index = acts.contact(state, row, limb, (vx, vy, vz), "trap", after_s=after_s, duration_s=0.016)
     chronicle.trapped(state, row, index)
     tempo = state.squads.teams[int(state.team[row])].tempo
-    acts.gains(state, row, float(state.rng.gamma(2.2, 0.28)) / tempo * (0.7 if near < 2.5 else 1.0) + 0.15)
+    acts.gains(state, row, float(state.rng.gamma(2.2, 0.2 + 0.05 * min(near, 8.0))) / tempo + 0.12)
 
 
-def deflect(state: State, row: int, after_s: float) -> None:
-    """The ball hits somebody: it goes on from him as from a wall that gives."""
+def deflect(state: State, row: int, after_s: float, radius_m: float = BODY_M) -> None:
+    """The ball hits somebody: it goes on from him as from a round wall that gives, of the radius that he covers."""
     bx, by, _ = acts.place_at(state, after_s)
     vx, vy, vz = state.ball.velocity
     body = state.columns[row]
-    nx, ny = bx - float(body[0]), by - float(body[1])
-    size = math.hypot(nx, ny)
-    if size < 0.02:
-        nx, ny, size = -vx, -vy, max(math.hypot(vx, vy), 1e-6)
-    turn = state.draw(0.0, 0.35)
-    nx, ny = nx / size, ny / size
-    nx, ny = nx * math.cos(turn) - ny * math.sin(turn), nx * math.sin(turn) + ny * math.cos(turn)
-    along = (vx - float(body[2])) * nx + (vy - float(body[3])) * ny
-    if along > 0.0:
-        return
+    wx, wy = vx - float(body[2]), vy - float(body[3])
+    speed = max(math.hypot(wx, wy), 1e-6)
+    ux, uy = wx / speed, wy / speed
+    # How far beside his axis the ball passes decides how it comes off him.
+    beside = ux * (by - float(body[1])) - uy * (bx - float(body[0]))
+    beside = float(np.clip(beside / radius_m + state.draw(0.0, 0.25), -0.97, 0.97))
+    square = math.sqrt(1.0 - beside * beside)
+    nx, ny = -square * ux - beside * uy, -square * uy + beside * ux
+    along = wx * nx + wy * ny
     give = 1.0 + float(state.rng.uniform(0.1, 0.45))
     out = (
         0.85 * (vx - give * along * nx), 0.85 * (vy - give * along * ny),
@@ -293,8 +311,12 @@ def _challenge(state: State, row: int, after_s: float) -> None:
     if state.now_s - state.touched_s[holder] < 0.1:
         return
     bx, by, _ = state.ball.place
+    in_box = state.in_box(int(state.team[row]), bx, by)
     mine, his = state.gap(row, bx, by), state.gap(holder, bx, by)
-    state.tackle_s = state.now_s + 0.35
+    state.tackle_s = state.now_s + 0.3
+    # He who waits for his moment does not dive in; the ball must be loose enough.
+    if not state.chance(0.14 + 0.4 * (his > 0.75) - 0.08 * in_box):
+        return
     edge = 0.45 + 0.5 * (his - mine) + 0.08 * (state.ability["tackling"][row] - state.ability["dribbling"][holder])
     if not state.chance(float(np.clip(edge, 0.12, 0.85))):
         _beaten(state, row, holder)
@@ -312,7 +334,7 @@ def _challenge(state: State, row: int, after_s: float) -> None:
     if state.speed(holder) > 2.5:
         state.notes.note("takeon.lost", t_s, holder, None, "", (won,), to=who(row))
     state.idle_s[holder] = max(state.idle_s[holder], state.now_s + 0.45)
-    state.attack = team
+    state.takes(team)
     state.holder, state.action = -1, None
     state.kicked()
 
@@ -324,5 +346,7 @@ def _beaten(state: State, row: int, holder: int) -> None:
     state.idle_s[row] = state.now_s + float(state.rng.uniform(0.4, 0.9))
     state.tackle_s = state.now_s + 0.6
     chronicle.tried(state, row, holder, lost)
-    if state.chance(0.42 * state.settings.interruptions):
+    if state.chance(
+        (0.2 if state.in_box(int(state.team[row]), place[0], place[1]) else 0.38) * state.settings.interruptions
+    ):
         referee.foul(state, row, holder, "careless")

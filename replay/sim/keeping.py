@@ -10,9 +10,10 @@ from replay.recording import Floats
 from replay.sim import acts, fetching
 from replay.sim.choices import best_pass
 from replay.sim.state import POST_Y_M, Action, State
+from replay.sim.world import Vector
 
 #: Reaction to a shot, in seconds.
-REACT_S = 0.24
+REACT_S = 0.2
 #: Hands reach this far without a dive, and so high without a jump.
 STAND_M, HIGH_M = 0.95, 2.45
 _RADIUS_M = 0.11
@@ -97,10 +98,10 @@ def guard(state: State) -> None:
     state.paces[row] = 6.5
     state.facing[row] = math.atan2(y - ky, x - kx)
     off = abs(meet_y - ky)
-    if t < 0.42 and (off > STAND_M * 0.9 or (meet_z < 0.4 and off > 0.55)):
-        # The dive has so long as the ball needs; that decides how far it gets.
-        reach = min(0.75 + 4.2 * max(t - 0.02, 0.0) + 0.12 * state.ability["keeping"][row], 2.3)
-        state.bodies.dive(row, math.copysign(math.pi / 2, meet_y - ky), float(np.clip(off, 0.9, reach)))
+    if t < 0.5 and (off > STAND_M * 0.9 or (meet_z < 0.4 and off > 0.55)):
+        state.bodies.dive(
+            row, math.copysign(math.pi / 2, meet_y - ky), float(np.clip(off * 0.5 / max(t, 0.3), 0.8, 2.7))
+        )
         state.dive_s[row] = now + 0.75
 
 
@@ -115,7 +116,7 @@ def handle(state: State, row: int, after_s: float) -> None:
     if is_shot:
         hold -= 0.1
     hand = "left_hand" if acts.foot_at(state, row, (x, y, z), _ahead(state, row)) == "left_foot" else "right_hand"
-    vx, vy, vz = state.ball.velocity
+    vx, vy, _ = state.ball.velocity
     if speed < 3.0 and z < 0.4 and state.pressure(row) > 12.0 and not is_shot:
         return
     if state.chance(float(np.clip(hold, 0.02, 0.995))):
@@ -135,13 +136,8 @@ def handle(state: State, row: int, after_s: float) -> None:
     if z > 1.6 and not is_shot:
         out = (sign * float(state.rng.uniform(6.0, 12.0)), side * float(state.rng.uniform(1.0, 7.0)), 5.0)
         what = "punch"
-    elif gap > 0.8 * STAND_M or speed > 17.0:
-        keep = float(state.rng.uniform(0.15, 0.5))
-        out = (
-            keep * vx * float(state.rng.uniform(-0.6, 0.7)),
-            side * float(state.rng.uniform(3.0, 8.0)),
-            abs(vz) * 0.3 + 1.0,
-        )
+    elif gap > 0.8 * STAND_M or speed > 15.0:
+        out = _wide(state, row, (x, y, z), side)
         what = "parry"
     else:
         out = (sign * float(state.rng.uniform(1.0, 5.0)), side * float(state.rng.uniform(0.5, 4.0)), 0.5)
@@ -149,6 +145,16 @@ def handle(state: State, row: int, after_s: float) -> None:
     index = acts.contact(state, row, hand, out, what, after_s=after_s)
     state.notes.note(f"gk.{what}", state.notes.rows[index].t_s, row, None, "", (index,))
     state.kicked()
+
+
+def _wide(state: State, row: int, place: Vector, side: float) -> Vector:
+    """Where a ball goes that he just gets to: on, but past the post, or down beside him."""
+    vx, _, vz = state.ball.velocity
+    beside = side * float(state.rng.uniform(5.0, 10.0))
+    left_m = state.half_x - abs(place[0])
+    need_s = max(POST_Y_M + 0.6 - abs(place[1]), 0.1) / abs(beside)
+    onward = float(state.rng.uniform(-0.3, 0.85)) * min(max(left_m, 0.0) / need_s, 0.5 * abs(vx))
+    return math.copysign(onward, vx) if onward > 0 else -math.copysign(-onward, vx), beside, 0.3 * abs(vz) + 0.8
 
 
 def _ahead(state: State, row: int) -> tuple[float, float]:

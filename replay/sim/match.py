@@ -282,9 +282,10 @@ def press(state: State) -> None:
         goal_x = -float(state.sign[team]) * state.half_x
         dx, dy = goal_x - bx, -by
         d = max(math.hypot(dx, dy), 0.1)
-        off = 0.35 if near < 3.0 else 1.0
-        state.targets[first] = bx + 0.25 * vx + dx / d * off, by + 0.25 * vy + dy / d * off
-        state.paces[first] = 6.8 if near > 2.5 else 5.5
+        # He comes from the side of the goal, to where the ball will be when he is there.
+        off, lead = (0.25, 0.3) if near < 3.0 else (1.0, 0.5)
+        state.targets[first] = bx + lead * vx + dx / d * off, by + lead * vy + dy / d * off
+        state.paces[first] = 7.2 if near > 2.5 or math.hypot(vx, vy) > 4.0 else 5.5
         state.facing[first] = np.nan
         if len(order) > 1:
             second = int(order[1])

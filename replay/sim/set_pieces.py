@@ -96,7 +96,7 @@ def plan(state: State, restart: Restart) -> None:
         us = (float(x * state.sign[0]), float(x * state.sign[1]))
         ws = (float(y * state.sign[0]), float(y * state.sign[1]))
         places = spread_out(state, us, ws, team)
-        places += state.wander * np.sin(state.now_s * 0.25 + state.phase)
+    places += state.sway() * (restart.kind != "kick_off")
     keep_goal(state, places, x, y)
     for row, place in restart.places.items():
         if state.is_playing[row]:

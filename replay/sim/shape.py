@@ -17,17 +17,24 @@ from replay.recording import Floats
 from replay.sim.sight import lane
 from replay.sim.state import State
 
-#: Last line (u) by where the ball is (u), for a pitch of 105 m: without and with the ball.
-_BALL_U = np.array([-52.5, -38.0, -20.0, 0.0, 20.0, 38.0, 52.5])
-_LINE_WITHOUT = np.array([-46.0, -40.0, -33.0, -22.0, -12.0, -5.0, -2.0])
-_LINE_WITH = np.array([-40.0, -33.0, -24.0, -14.0, -5.0, 3.0, 6.0])
-_LENGTH_WITHOUT = np.array([22.0, 26.0, 29.0, 31.0, 33.0, 36.0, 38.0])
-_LENGTH_WITH = np.array([44.0, 42.0, 40.0, 38.0, 37.0, 36.0, 35.0])
-_WIDTH_WITHOUT, _WIDTH_WITH = 19.0, 28.0
+#: By where the ball is (u), for a pitch of 105 by 68 m: last line, length, half width of a team's block, without and
+#: with the ball. Medians of both teams of Portugal-Switzerland 2019 (25 Hz, first 20 minutes).
+_BALL_U = np.array([-46.0, -32.0, -17.0, 0.0, 17.0, 32.0, 46.0])
+_LINE_WITHOUT = np.array([-46.5, -39.0, -27.7, -17.5, -9.5, -5.6, -2.0])
+_LINE_WITH = np.array([-44.0, -35.0, -25.0, -18.0, -7.0, 1.0, 5.0])
+_LENGTH_WITHOUT = np.array([25.0, 31.0, 30.0, 27.5, 27.5, 34.0, 42.0])
+_LENGTH_WITH = np.array([42.0, 40.0, 35.0, 34.0, 34.0, 37.0, 42.0])
+_WIDTH_WITHOUT = np.array([16.5, 19.0, 21.5, 21.5, 21.5, 22.5, 22.5])
+_WIDTH_WITH = np.array([28.0, 33.0, 33.5, 33.0, 31.0, 29.0, 26.0])
+#: Share of the ball's way across that a block goes with it.
+_SHIFT_WITHOUT, _SHIFT_WITH = 0.38, 0.32
 
 #: Places that a mate of the holder looks at around his own, and how much a metre away from it costs him.
 _LOOKS = np.array([(0.0, 0.0), *((r * math.cos(a), r * math.sin(a)) for r in (3.0, 6.0) for a in np.arange(6) * 1.05)])
 _STRAY_COST = 0.16
+
+#: Plans are made anew so often; who has time gathers speed with no more than this.
+PLAN_S, GENTLE_M_S2 = 0.1, 2.2
 
 #: How fast to go to a place so far away: distances in metres, paces in m/s. Who is nearly there walks.
 _FAR_M = np.array([0.0, 1.5, 4.0, 8.0, 14.0, 22.0])
@@ -38,11 +45,13 @@ def block(state: State, u_ball: float, w_ball: float, *, has_ball: bool) -> tupl
     """Last line, length, half width and shift across of a team's block, in its own upfield metres."""
     scale = state.half_x / 52.5
     u = u_ball / scale
-    lines, lengths = (_LINE_WITH, _LENGTH_WITH) if has_ball else (_LINE_WITHOUT, _LENGTH_WITHOUT)
-    line = float(np.interp(u, _BALL_U, lines)) * scale
-    length = float(np.interp(u, _BALL_U, lengths)) * scale
-    width = (_WIDTH_WITH if has_ball else _WIDTH_WITHOUT) * state.half_y / 34.0
-    return line, length, width, (0.22 if has_ball else 0.42) * w_ball
+    lines, lengths, widths, shift = (
+        (_LINE_WITH, _LENGTH_WITH, _WIDTH_WITH, _SHIFT_WITH)
+        if has_ball
+        else (_LINE_WITHOUT, _LENGTH_WITHOUT, _WIDTH_WITHOUT, _SHIFT_WITHOUT)
+    )
+    line, length = (float(np.interp(u, _BALL_U, table)) * scale for table in (lines, lengths))
+    return line, length, float(np.interp(u, _BALL_U, widths)) * state.half_y / 34.0, shift * w_ball
 
 
 def spread_out(state: State, u_balls: tuple[float, float], w_balls: tuple[float, float], attack: int) -> Floats:
@@ -53,17 +62,25 @@ def spread_out(state: State, u_balls: tuple[float, float], w_balls: tuple[float,
         rows = state.outfield[team]
         line, length, width, shift = block(state, u_balls[team], w_balls[team], has_ball=team == attack)
         sign = state.sign[team]
-        u = line + depth[rows] * length
+        # Near the own goal midfield closes up to the last line.
+        bow = 1.0 if team == attack else float(np.interp(u_balls[team], [-42.0, -18.0, 5.0], [1.8, 1.35, 1.0]))
+        u = line + depth[rows] ** bow * length
         w = shift + side[rows] * width
         places[rows, 0] = sign * np.clip(u, 2.0 - state.half_x, state.half_x - 2.0)
         places[rows, 1] = sign * np.clip(w, 1.5 - state.half_y, state.half_y - 1.5)
     return places
 
 
-def paces(state: State, rows: np.ndarray, targets: Floats, hurry: float = 1.0) -> Floats:
+def paces(state: State, rows: np.ndarray, targets: Floats) -> Floats:
     """How fast to go to one's place: nobody runs for a metre."""
     far = np.hypot(targets[rows, 0] - state.columns[rows, 0], targets[rows, 1] - state.columns[rows, 1])
-    return np.interp(far, _FAR_M, _PACE_M_S) * hurry
+    return np.interp(far, _FAR_M, _PACE_M_S)
+
+
+def gently(state: State, rows: np.ndarray, wanted: Floats) -> Floats:
+    """Paces of who is not in a hurry: they gather speed slowly."""
+    speed = np.hypot(state.columns[rows, 2], state.columns[rows, 3])
+    return np.minimum(wanted, np.maximum(speed, 0.5) + GENTLE_M_S2 * PLAN_S)
 
 
 def plan(state: State) -> None:
@@ -76,7 +93,8 @@ def plan(state: State) -> None:
     ws = (float(y * state.sign[0]), float(y * state.sign[1]))
     attack = state.attack
     places = spread_out(state, us, ws, attack)
-    places += state.wander * np.sin(state.now_s * 0.35 + state.phase)
+    places += state.sway()
+    state.urgent[:] = False
     _support(state, places, attack)
     _mark(state, places, 1 - attack, us[1 - attack])
     keep_goal(state, places, x, y)
@@ -84,12 +102,30 @@ def plan(state: State) -> None:
     for team in (0, 1):
         rows = state.of_team[team]
         state.targets[rows] = places[rows]
-        hurry = 1.0 + 0.15 * (team != attack) * (us[team] < -5.0)
-        state.paces[rows] = paces(state, rows, places, hurry)
+        wanted = _wanted(state, team, rows, places, us[team])
+        wanted = np.where(state.urgent[rows], np.maximum(wanted, 8.0), wanted)
+        state.paces[rows] = np.where(wanted > 5.0, wanted, gently(state, rows, wanted))
     aim = np.arctan2(y - state.columns[:, 1], x - state.columns[:, 0])
     slow = state.paces < 3.4
     state.facing[:] = np.where(slow, aim, np.nan)
     _runs(state, attack)
+
+
+def _wanted(state: State, team: int, rows: np.ndarray, places: Floats, u_ball: float) -> Floats:
+    """Paces of a team: at leisure where there is time; at once back towards the own goal, and up after a gain."""
+    sign = float(state.sign[team])
+    pace = paces(state, rows, places)
+    back = (state.columns[rows, 0] - places[rows, 0]) * sign
+    since_s = state.now_s - state.turnover_s
+    if team == state.attack:
+        soon_s = 1.6 if since_s < 5.0 and u_ball < 30.0 else 2.6
+        go = (back < -4.0) & (state.depth_of[rows] > 0.3)
+        return np.where(go, np.maximum(pace, np.minimum(-back / soon_s, 8.5)), pace)
+    soon_s = float(np.interp(u_ball, [-40.0, -15.0, 10.0, 35.0], [0.8, 1.2, 1.7, 2.4]))
+    far = np.hypot(places[rows, 0] - state.columns[rows, 0], places[rows, 1] - state.columns[rows, 1])
+    near_goal = u_ball < -10.0
+    need = np.where(near_goal, far, np.maximum(back, 0.0)) - 1.0
+    return np.where(need > 0.5, np.maximum(pace, np.minimum(need / soon_s, 8.5)), pace)
 
 
 def _support(state: State, places: Floats, attack: int) -> None:
@@ -140,7 +176,7 @@ def _assign(defenders: np.ndarray, attackers: np.ndarray, places: Floats, column
 def _mark(state: State, places: Floats, team: int, u_ball: float) -> None:
     """Defenders near their own goal stand goal-side of the attackers in their part of the block."""
     tight = float(np.interp(u_ball, [-45.0, -25.0, 5.0, 30.0], [0.9, 0.7, 0.4, 0.15]))
-    sign = state.sign[team]
+    sign, y_ball = state.sign[team], state.ball.place[1]
     attackers = state.outfield[1 - team]
     order = np.argsort(state.columns[attackers, 0] * sign)
     attackers = attackers[order]
@@ -155,8 +191,13 @@ def _mark(state: State, places: Floats, team: int, u_ball: float) -> None:
         dx, dy = goal_x - ax, -ay
         d = max(math.hypot(dx, dy), 0.1)
         off = 1.2 + 2.5 * (1.0 - tight)
-        places[defender, 0] += tight * (ax + dx / d * off - places[defender, 0])
-        places[defender, 1] += tight * (ay + dy / d * off - places[defender, 1])
+        # Wide ones far from the ball can wait: the middle comes first.
+        firm = tight * (0.45 if abs(ay) > 17.0 and abs(ay - y_ball) > 20.0 else 1.0)
+        if -sign * state.columns[attacker, 2] > 3.5:
+            # A runner is run after.
+            state.urgent[defender] = True
+        places[defender, 0] += firm * (ax + dx / d * off - places[defender, 0])
+        places[defender, 1] += firm * (ay + dy / d * off - places[defender, 1])
 
 
 def keep_goal(state: State, places: Floats, x: float, y: float) -> None:
@@ -165,7 +206,7 @@ def keep_goal(state: State, places: Floats, x: float, y: float) -> None:
         sign = float(state.sign[team])
         goal_x = -sign * state.half_x
         away = math.hypot(x - goal_x, y)
-        out = float(np.interp(away, [6.0, 16.0, 35.0, 60.0, 100.0], [1.0, 2.6, 5.0, 11.0, 17.0]))
+        out = float(np.interp(away, [6.0, 12.0, 20.0, 35.0, 52.0, 85.0, 100.0], [1.0, 2.0, 3.8, 9.0, 13.0, 19.0, 21.0]))
         dx, dy = x - goal_x, y
         d = max(math.hypot(dx, dy), 0.1)
         keeper = state.keeper(team)
@@ -191,19 +232,32 @@ def _stay_onside(state: State, places: Floats, attack: int) -> None:
 
 
 def _runs(state: State, attack: int) -> None:
-    """A forward now and then runs behind the last line while a mate has the ball."""
+    """Now and then somebody runs behind the last line, or past the holder on the wing, while a mate has the ball."""
     if state.holder < 0 or state.in_hands:
         return
     sign = float(state.sign[attack])
     line = last_line(state, attack)
-    for row in state.outfield[attack].tolist():
+    u_ball = state.ball.place[0] * sign
+    rows = state.outfield[attack]
+    running = state.run_until_s[rows] > state.now_s
+    if running.sum() < 3 and u_ball > -30.0:
+        fresh = state.now_s - state.turnover_s < 5.0
+        for row in rows[~running].tolist():
+            u = state.columns[row, 0] * sign
+            front = state.depth_of[row] > 0.6
+            wing = abs(state.side_of[row]) > 0.8
+            rate = (0.09 if front else 0.035 if wing else 0.015) * (2.5 if fresh else 1.0)
+            if u > u_ball - 12.0 and u < line + 0.5 and state.chance(rate * PLAN_S):
+                state.run_until_s[row] = state.now_s + float(state.rng.uniform(1.3, 2.6))
+    for row in rows.tolist():
         if row == state.holder or state.now_s > state.run_until_s[row]:
             continue
         x, y = state.xy(row)
-        goal_y = float(np.clip(y, -9.0, 9.0))
-        u = x * sign
-        ahead = min(line - 0.3 + state.keen[row], state.half_x - 4.0) if u < line else line
-        deep = state.half_x - 6.0 if state.now_s > state.run_until_s[row] - 0.7 else ahead
-        state.targets[row] = sign * deep, y + 0.25 * (goal_y - y)
-        state.paces[row] = 7.0
+        inside = float(np.clip(y, -10.0, 10.0)) if state.depth_of[row] > 0.6 else y
+        deep = min(x * sign + 14.0, state.half_x - 5.0)
+        if x * sign > line + 1.5:
+            # Too early: he comes back before he is of no use.
+            state.run_until_s[row] = state.now_s
+        state.targets[row] = sign * deep, y + 0.4 * (inside - y)
+        state.paces[row] = 8.8
         state.facing[row] = np.nan

@@ -169,7 +169,7 @@ def rate_passes(
                 when = taken * share * (1.0 if is_air > 0.5 else 0.8 + 0.2 * share)
                 ox, oy = columns[o, 0], columns[o, 1]
                 gap = math.sqrt((x - ox) ** 2 + (y - oy) ** 2)
-                reach = 0.75 if when > 0.3 else 0.45
+                reach = 0.9 if when > 0.25 else 0.5
                 if gap <= reach:
                     late = -0.3 if gap < 0.6 * reach else -0.12
                 else:

@@ -246,8 +246,10 @@ class State:
         self.reach_m = np.full(PERSONS, 0.8)
         self.keen = self.rng.normal(-0.4, 0.35, PERSONS)
         self.run_until_s = np.full(PERSONS, -9.0)
-        self.wander = self.rng.uniform(0.4, 1.6, (PERSONS, 2))
+        self.wander = self.rng.uniform(0.7, 1.7, (PERSONS, 2))
+        self.wander_rad_s = self.rng.uniform(0.5, 0.85, (PERSONS, 2))
         self.phase = self.rng.uniform(0.0, 2.0 * math.pi, (PERSONS, 2))
+        self.urgent = np.zeros(PERSONS, dtype=bool)
         self.dive_s = np.full(PERSONS, -9.0)
         self.cautions = np.zeros(PERSONS, dtype=np.int64)
         self.cards: list[tuple[str, int, int]] = []
@@ -412,9 +414,19 @@ class State:
         self.rolling.discard(number)
         self.active = number
 
+    def takes(self, team: int) -> None:
+        """A team has control of the ball from now on."""
+        if team != self.attack:
+            self.turnover_s = self.now_s
+        self.attack = team
+
+    def sway(self) -> Floats:
+        """(PERSONS, 2) how far everybody is from where he wants to be, as nobody stands still."""
+        return self.wander * np.sin(self.now_s * self.wander_rad_s + self.phase)
+
     def kicked(self) -> None:
         """The ball goes another way: who is near sees it anew, and reaches as far as luck has it."""
-        self.reach_m = np.clip(self.rng.normal(0.82, 0.1, PERSONS), 0.55, 1.1)
+        self.reach_m = np.clip(self.rng.normal(0.95, 0.12, PERSONS), 0.6, 1.25)
         self.path_s = -9.0
 
     def moving(self) -> float:
