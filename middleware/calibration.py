@@ -76,23 +76,23 @@ class Jitter:
         return {kind: greatest_us - least_us for kind, greatest_us in self._greatest_us.items()}
 
 
-def position_delay_us(rate_hz: float, positions: int, way_us: int, clock_rate_hz: float) -> int:
+def position_delay_us(rate_hz: float, positions: int, way_us: int) -> int:
     """Greatest delay of a raw event as an input declares it, for a start without a single measurement.
 
     Args:
         rate_hz: of the transmitter.
         positions: in a packet: the first waits for the last to be sampled.
         way_us: longest time from sampling to arrival, less the shortest of the clock's transmitter.
-        clock_rate_hz: of the transmitter that sets the clock: between two of its samples the clock stands.
 
-    >>> position_delay_us(200.0, 10, 99_000, 2000.0)
-    144500
+    >>> position_delay_us(200.0, 10, 100_000)
+    145000
     """
-    packaging_us = (positions - 1) / rate_hz * 1e6
-    return round(packaging_us + way_us + 1e6 / clock_rate_hz)
+    return round((positions - 1) / rate_hz * 1e6) + way_us
 
 
-def estimated(hierarchy: Hierarchy, jitter_us: Mapping[str, int], old: SubDelays) -> dict[str, int]:
+def estimated(
+    hierarchy: Hierarchy, jitter_us: Mapping[str, int], old: SubDelays, *, clock_step_us: int = 0
+) -> dict[str, int]:
     """K of every detector, from the delays of raw events upwards (004, algorithm 3).
 
     A keyed detector orders each key among its own inputs, which do not wait for others: it adds no ordering delay.
@@ -101,8 +101,9 @@ def estimated(hierarchy: Hierarchy, jitter_us: Mapping[str, int], old: SubDelays
         hierarchy: the detectors.
         jitter_us: delay by raw kind; 0 for those not named.
         old: sub-delays of another configuration; 0 for detectors not named.
+        clock_step_us: longest time between two events that set the clock: it stands meanwhile, and then steps.
     """
-    delay_us = {kind: jitter_us.get(kind, 0) for kind in hierarchy.raw_kinds}
+    delay_us = {kind: jitter_us.get(kind, 0) + clock_step_us for kind in hierarchy.raw_kinds}
     slack_us: dict[str, int] = {}
     for detector in hierarchy.detectors:
         spec = detector.spec
