@@ -91,7 +91,7 @@ def run_simulate(wish: Wish, *, as_json_text: bool = False) -> int:
         sys.stdout.buffer.write(msgspec.json.encode(_verdicts(report, settings.seed)) + b"\n")
         sys.stdout.flush()
     else:
-        tell(report, settings, channel, Console())
+        tell(report, settings, channel, Console(width=None if sys.stdout.isatty() else 170))
     return 1 if report["unmet"] else 0
 
 

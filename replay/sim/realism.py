@@ -34,7 +34,7 @@ from replay.sim.world import PERSONS, REFEREES, STEP_S, TICK_S, Col, Row, Stretc
 #: Frames a second of what is measured.
 RATE_HZ = 25
 #: Longest piece given to the detectors at once; memory grows with it.
-PIECE_S = 1200.0
+PIECE_S = 600.0
 #: Upper bounds of the running classes of DEBS 2013 (Q1), km/h, and their names.
 CLASSES_KMH = (1.0, 11.0, 14.0, 17.0, 24.0, np.inf)
 CLASS_NAMES = ("standing", "trot", "low", "medium", "high", "sprint")
