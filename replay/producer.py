@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -130,6 +131,8 @@ def main(request: str) -> int:
     from replay.sources import prepare_capture
 
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    # Ctrl-C is for the parent: what it still has to read up to the end of its batch must be there.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(_NICE)
     folder = Path()
     told: dict[str, Any] = json.loads(request)
