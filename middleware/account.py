@@ -80,18 +80,19 @@ class Counters:
         stepped, redone: inputs given to the detector for the first time, and again.
         late: inputs that came later than the whole slack, so that pure buffering would have missed their place too.
         disturbed: inputs that came or went before AEP.
+        compared: states compared while redoing.
         repairs: runs in which something had to be repaired.
         retracted, repaired: events taken back, and said anew, by repairs.
         trials and what follows: see ``middleware.retraction``.
     """
 
     __slots__ = (
-        "disturbed", "late", "redone", "repaired", "repairs", "retracted", "stepped",
+        "compared", "disturbed", "late", "redone", "repaired", "repairs", "retracted", "stepped",
         "trial_sent", "trial_sent_full", "trial_steps", "trial_steps_full", "trials",
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.stepped = self.redone = self.late = self.disturbed = 0
+        self.stepped = self.redone = self.compared = self.late = self.disturbed = 0
         self.repairs = self.retracted = self.repaired = 0
         self.trials = self.trial_steps = self.trial_steps_full = self.trial_sent = self.trial_sent_full = 0
 

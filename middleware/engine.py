@@ -332,7 +332,7 @@ class Engine:
             report = partial(self._note, self._names[index])
             unit = self._make_unit(self._hierarchy.detectors[index], self._settings_of(index), report)
             if (chooser := self._choosers.get(index)) is not None:
-                unit.full = chooser.full
+                unit.way = chooser.way
             self._units[index][key] = unit
             unit.slack.announce(self._told_late_us[index])
         return unit
@@ -490,9 +490,9 @@ class Engine:
             name = self._names[index]
             chooser = self._choosers.setdefault(index, Chooser())
             step_us, compare_us = account.costs.step(name), account.costs.compare(name)
-            full = chooser.turn(done[index], step_us, compare_us, prices_us[index])
+            way = chooser.turn(done[index], step_us, compare_us, prices_us[index])
             for unit in units.values():
-                unit.full = full
+                unit.way = way
 
 
 def _diff(update: Update) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from middleware.account import total
 from middleware.isolation import Failed, Fault
+from middleware.retraction import Way
 from middleware.unit import OrderingUnit
 
 
@@ -23,7 +24,7 @@ class DetectorMetrics:
         waiting, held: inputs not yet given to the detector, and those kept for repair.
         snapshots: states kept for repair.
         snapshot_bytes: size of the newest state, pickled: of several units the greatest.
-        full: whether it now takes back in full.
+        way: how it now takes back.
         failed: keys of units whose detector has raised, with the error.
         redo_us: time that redoing has cost, by the measured cost of a step.
         backset_us: how far before its cause an output was dated at most (004, section IV-A).
@@ -38,11 +39,12 @@ class DetectorMetrics:
     held: int
     snapshots: int
     snapshot_bytes: int
-    full: bool
+    way: Way
     failed: Mapping[str, str]
     stepped: int
     redone: int
     redo_us: float
+    compared: int
     late: int
     repairs: int
     retracted: int
@@ -98,11 +100,12 @@ def detector_metrics(level: int, by_key: Mapping[str, OrderingUnit], step_us: fl
         held=sum(unit.held for unit in units),
         snapshots=sum(unit.snapshots for unit in units),
         snapshot_bytes=max(len(pickle.dumps(unit.newest_state)) for unit in units),
-        full=any(unit.full for unit in units),
+        way=units[0].way,
         failed={key: error for key, unit in by_key.items() if (error := failure(unit.newest_state))},
         stepped=work.stepped,
         redone=work.redone,
         redo_us=work.redone * step_us,
+        compared=sum(unit.counters.compared for unit in units),
         late=sum(unit.counters.late for unit in units),
         repairs=sum(unit.counters.repairs for unit in units),
         retracted=sum(unit.counters.retracted for unit in units),

@@ -13,7 +13,7 @@ the detector, up to AEP (the already-emitted pointer of paper 000, section 4.1);
   restore the state before that place and redo what follows. ``on-demand`` compares: it sends only what differs,
   and stops as soon as state and position agree with what was kept (000, section 4.3.2). ``full`` first withdraws
   everything that was concluded from there on (4.3.1), then emits again. Several such inputs of one push are
-  redone together. ``auto`` chooses between the two, see ``middleware.retraction``.
+  redone together. ``auto`` chooses between these and a third way, see ``middleware.retraction``.
 * *K+.* What is emitted before pure buffering would have emitted it says by how much (4.1), also when it is said
   again: by then less of the slack is left.
 * *Purge.* Below ``final`` nothing can change: those inputs are folded into ``base`` and forgotten.
@@ -37,7 +37,7 @@ from middleware.events import Event, Key, Update
 from middleware.isolation import Isolated, Report, mute, silent, the_one
 from middleware.policy import UnitSettings
 from middleware.progress import BEGINNING_US, END_US
-from middleware.retraction import TRIAL_EVERY
+from middleware.retraction import TRIAL_EVERY, first_way
 from middleware.slack.protocol import Seen
 
 #: In place of a state: the input belongs before AEP and was never given to the detector.
@@ -45,7 +45,7 @@ _FRESH = object()
 
 #: What a snapshot tells; the detector is given anew, and what followed from the inputs follows again.
 _TOLD = (
-    "slack", "speculation", "clk_us", "newest_us", "counters", "full",
+    "slack", "speculation", "clk_us", "newest_us", "counters", "way",
     "_settings", "_base", "_keys", "_events", "_doubles", "backset_us", "_oldest_us", "_oldest", "_unmeasured",
 )  # fmt: skip
 
@@ -64,7 +64,7 @@ class OrderingUnit:
         newest_us: largest event time among its own inputs: the clock of a keyed unit.
         counters: what it has done since it began.
         backset_us: how far before its cause an output was dated at most.
-        full: True if the next repair is a full retraction; the engine moves it where retraction is automatic.
+        way: how it takes back; the engine moves it where retraction is automatic.
     """
 
     def __init__(self, detector: Detector[object], settings: UnitSettings, report: Report = silent) -> None:
@@ -75,7 +75,7 @@ class OrderingUnit:
         self.clk_us = BEGINNING_US
         self.newest_us = BEGINNING_US
         self.counters = Counters()
-        self.full = settings.retraction == "full"
+        self.way = first_way(settings.retraction)
         self._base = self._fold.initial()
         self._keys: list[Key] = []
         self._events: list[Event] = []
@@ -109,7 +109,7 @@ class OrderingUnit:
         if settings.speculation != before.speculation:
             self.speculation = settings.speculation.begin()
         if settings.retraction != before.retraction:
-            self.full = settings.retraction == "full"
+            self.way = first_way(settings.retraction)
         self._take(settings)
         if not self._each and self._unmeasured:
             self._oldest_us, self._oldest = min(self._unmeasured, key=lambda pair: pair[0])
@@ -366,28 +366,28 @@ class OrderingUnit:
         """
         counters = self.counters
         counters.repairs += 1
-        trial = self._auto and counters.repairs % TRIAL_EVERY == 0
-        full = self.full and not trial
+        trial = self._auto and counters.repairs % TRIAL_EVERY[self.way] == 0
+        way = "on-demand" if trial else self.way
         gone = self._gone
         came: list[Said] = []
         self._gone = []
         if self._dirty:
             first = bisect_left(self._keys, min(self._dirty))
-            if full:
+            steps = counters.stepped + counters.redone
+            if trial:  # on demand knows what the other ways would have come to: everything from here on
+                counters.trials += 1
+                counters.trial_steps_full += len(self._after) - first
+                counters.trial_sent_full += 2 * sum(map(len, self._outputs[first:]))
+            if way == "full":
                 self._redo_all(first, gone, came)
             else:
-                steps = counters.stepped + counters.redone
-                if trial:  # on demand knows what full retraction would have come to: everything from here on
-                    counters.trials += 1
-                    counters.trial_steps_full += len(self._after) - first
-                    counters.trial_sent_full += 2 * sum(map(len, self._outputs[first:]))
-                self._redo(first, gone, came)
-                if trial:
-                    counters.trial_steps += counters.stepped + counters.redone - steps
-        if not full:
-            gone, came = differences(gone, came, self._fold.same)
+                self._redo(first, gone, came, stops=way == "on-demand")
             if trial:
-                counters.trial_sent += len(gone) + len(came)
+                counters.trial_steps += counters.stepped + counters.redone - steps
+        if way != "full":
+            gone, came = differences(gone, came, self._fold.same)
+        if trial:
+            counters.trial_sent += len(gone) + len(came)
         counters.retracted += len(gone)
         counters.repaired += len(came)
         for event in gone:
@@ -396,13 +396,14 @@ class OrderingUnit:
         for ts_us, event in came:
             updates.append(Update(event, 1, max(0, ts_us + slack_us)))
 
-    def _redo(self, at: int, gone: list[Event], came: list[Said]) -> None:
-        """Runs the detector again from the first dirty input on, as far as anything differs.
+    def _redo(self, at: int, gone: list[Event], came: list[Said], *, stops: bool) -> None:
+        """Runs the detector again from the first dirty input on.
 
         Args:
             at: place of the first dirty input.
             gone: receives what no longer follows from the inputs.
             came: receives what follows now.
+            stops: compare states, and go no further than anything differs.
 
         ``kept`` is the state that the next input had been given before: while redoing agrees with it and nothing
         dirty lies ahead, everything further on stands.
@@ -439,7 +440,7 @@ class OrderingUnit:
                 came.extend([(event.ts_us, out) for out in outputs])
                 all_outputs[at] = outputs
             at += 1
-            if state is kept or same(state, kept):
+            if stops and (state is kept or same(state, kept)):
                 if mark == last:
                     break
                 at = mark
@@ -447,6 +448,7 @@ class OrderingUnit:
                 step = fold.stepper(state)
         self.counters.stepped += fresh
         self.counters.redone += redone
+        self.counters.compared += fresh + redone if stops else 0
 
     def _redo_all(self, at: int, gone: list[Event], came: list[Said]) -> None:
         """Runs the detector again over everything from ``at`` on, and takes nothing for granted."""
