@@ -75,12 +75,29 @@ def seize(state: State, row: int, what: str) -> int:
     return state.notes.note("touch", state.now_s, row, None, "right_hand", what=what)
 
 
-def kick(state: State, row: int, action: Action, limb: str = "foot", *, after_s: float = 0.0, restart: str = "") -> int:
-    """Plays the ball as ``action`` says, with human error, and notes the attempt; returns the attempt's row."""
+def kick(
+    state: State,
+    row: int,
+    action: Action,
+    limb: str = "foot",
+    *,
+    after_s: float = 0.0,
+    restart: str = "",
+    told: tuple[Vector, Vector] | None = None,
+) -> int:
+    """Plays the ball as ``action`` says and notes the attempt.
+
+    Args:
+        restart: kind of the restart that it is, or empty.
+        told: velocity and spin that it shall have; None: those of the action, with human error.
+
+    Returns:
+        the attempt's row.
+    """
     place = place_at(state, after_s)
     x, y, _ = place
     near = state.pressure(row)
-    velocity, spin, detail = aimed(state, row, action, place, near, limb)
+    velocity, spin, detail = aimed(state, row, action, place, near, limb) if told is None else (*told, {})
     team = int(state.team[row])
     ahead = () if restart in ("throw_in", "goal_kick", "corner") else may_be_ahead(state, row)
     # Hands push a ball for longer than a foot does.

@@ -94,8 +94,10 @@ def contest(state: State) -> None:
         if row == holder:
             continue
         at_s = float(when[k])
+        if state.is_mute and row not in state.told and gaps[k] > BODY_M:
+            continue
         height = z + vz * at_s - 4.9 * at_s * at_s
-        if keeping.may_handle(state, row) and holder < 0:
+        if keeping.may_handle(state, row) and holder < 0 and not (state.is_mute and row not in state.told):
             found = keeping.reaches(state, row, float(gaps[k]), at_s, height)
         elif gaps[k] < 1.35:
             found = _reaches(state, row, float(gaps[k]), at_s, height)
@@ -106,6 +108,9 @@ def contest(state: State) -> None:
     if best is None:
         return
     after_s, height, row, part = best
+    if state.prompter is not None and part != "body hit" and row in state.told:
+        state.prompter.play(row, after_s, part)
+        return
     if part == "hands":
         keeping.handle(state, row, after_s)
     elif part == "body hit":
@@ -132,6 +137,10 @@ def _reaches(state: State, row: int, gap: float, at_s: float, height: float) -> 
     if flight is not None and now - flight.born_s < REACT_S and row != flight.mate:
         asleep = True
     part = "foot" if height < 0.75 else "chest" if height < state.height_m[row] - 0.36 + rise else "head"
+    if row in state.told:
+        asleep = False
+    elif state.is_mute:
+        asleep = True
     if asleep:
         broad = _covers(state, row, height)
         if gap < broad and state.moving() > 4.0:
@@ -294,7 +303,7 @@ def leap(state: State) -> None:
     if not 1.9 < z < 2.75:
         return
     for row in state.players.tolist():
-        if state.bodies.is_busy(row) or state.idle_s[row] > state.now_s:
+        if state.bodies.is_busy(row) or state.idle_s[row] > state.now_s or (state.is_mute and row not in state.told):
             continue
         c = state.columns[row]
         if math.hypot(x - c[0] - rise_s * c[2], y - c[1] - rise_s * c[3]) < 0.75:
@@ -321,6 +330,13 @@ def _challenge(state: State, row: int, after_s: float) -> None:
     if not state.chance(float(np.clip(edge, 0.12, 0.85))):
         _beaten(state, row, holder)
         return
+    win(state, row, after_s)
+
+
+def win(state: State, row: int, after_s: float) -> None:
+    """He gets his foot to the ball that an opponent has, and pokes it away."""
+    holder = state.holder if state.holder >= 0 else state.last
+    bx, by, _ = state.ball.place
     vx, vy = state.columns[row, 2], state.columns[row, 3]
     team = int(state.team[row])
     angle = math.atan2(by - state.columns[row, 1], bx - state.columns[row, 0]) + state.draw(0.0, 0.6)

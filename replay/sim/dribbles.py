@@ -30,6 +30,11 @@ def hold(state: State) -> None:
     since = state.now_s - state.touched_s[row]
     able = state.idle_s[row] <= state.now_s and state.contact_end_s < state.now_s
     within = gap < PUSH_M + 0.15 and bz < 0.6
+    if state.is_mute and row not in state.told:
+        return
+    if row in state.told and state.prompter is not None and able and within and state.action is None:
+        state.prompter.play(row, 0.0, "foot")
+        return
     if able and within and since > 0.24 and state.now_s >= state.decide_s:
         action = choose(state, row)
         if action.kind == "carry":

@@ -105,8 +105,12 @@ def guard(state: State) -> None:
         state.dive_s[row] = now + 0.75
 
 
-def handle(state: State, row: int, after_s: float) -> None:
-    """The goalkeeper's hands are at the ball: he holds it if it is not too fast and far, else it goes on from them."""
+def handle(state: State, row: int, after_s: float, how: str = "") -> None:
+    """The goalkeeper's hands are at the ball: he holds it if it is not too fast and far, else it goes on from them.
+
+    Args:
+        how: ``catch``, ``parry`` or ``punch`` if he is told to; empty: as it comes.
+    """
     x, y, z = acts.place_at(state, after_s)
     speed = state.moving()
     gap = state.gap(row, x, y)
@@ -119,7 +123,8 @@ def handle(state: State, row: int, after_s: float) -> None:
     vx, vy, _ = state.ball.velocity
     if speed < 3.0 and z < 0.4 and state.pressure(row) > 12.0 and not is_shot:
         return
-    if state.chance(float(np.clip(hold, 0.02, 0.995))):
+    holds = state.chance(float(np.clip(hold, 0.02, 0.995)))
+    if how == "catch" or (not how and holds):
         index = acts.contact(
             state, row, hand, (0.12 * vx, 0.12 * vy, 0.0), "catch", after_s=after_s, duration_s=0.03, is_hold=True
         )
@@ -133,7 +138,7 @@ def handle(state: State, row: int, after_s: float) -> None:
         return
     sign = float(state.sign[int(state.team[row])])
     side = math.copysign(1.0, y if abs(y) > 0.5 else vy)
-    if z > 1.6 and not is_shot:
+    if how == "punch" or (not how and z > 1.6 and not is_shot):
         out = (sign * float(state.rng.uniform(6.0, 12.0)), side * float(state.rng.uniform(1.0, 7.0)), 5.0)
         what = "punch"
     elif gap > 0.8 * STAND_M or speed > 15.0:

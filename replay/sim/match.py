@@ -28,6 +28,7 @@ from replay.sim import (
     flights,
     keeping,
     law,
+    obey,
     officials,
     periods,
     referee,
@@ -35,11 +36,11 @@ from replay.sim import (
     shape,
 )  # fmt: skip
 from replay.sim.ball import BallTick
+from replay.sim.script import Script
 from replay.sim.squads import MatchSettings, draw_squads
 from replay.sim.state import State
 from replay.sim.world import (
     BALLS,
-    COLUMNS,
     MARGIN_S,
     PERSONS,
     STEP_S,
@@ -77,7 +78,7 @@ class Match:
         self._velocities: list[np.ndarray] = []
         self._active: list[int] = []
         self._first = 0
-        self._line_up()
+        self._line_up(settings.scenario)
 
     # -- what others ask ---------------------------------------------------------------------------------------
 
@@ -160,6 +161,8 @@ class Match:
             officials.seat(state)
         if state.changes or state.walking:
             changes.step(state)
+        if state.prompter is not None:
+            state.prompter.direct()
         if state.live:
             contests.contest(state)
         state.ticks.append(state.columns.copy())
@@ -245,21 +248,34 @@ class Match:
 
     # -- beginnings --------------------------------------------------------------------------------------------
 
-    def _line_up(self) -> None:
-        """Everybody near his place for the first kick-off."""
+    def _line_up(self, script: Script | None) -> None:
+        """Everybody near his place for the first kick-off, or where a script has him."""
         state = self.state
         state.first_kick = int(state.rng.integers(2))
         changes.draw_times(state)
-        restart = restarts.await_restart(state, "kick_off", state.first_kick, (0.0, 0.0), -1, 0.0)
-        restart.stage, restart.earliest_s = "placed", 4.0
-        restarts.plan(state)
+        opening = script.opening if script is not None else None
+        if opening is not None:
+            obey.set_clock(state, opening)
+        if opening is None or opening.restart:
+            kind, team = (opening.restart, opening.restart_team) if opening else ("kick_off", state.first_kick)
+            spot = opening.ball[:2] if opening else (0.0, 0.0)
+            restart = restarts.await_restart(state, kind, team, spot, -1, 0.0)
+            restart.earliest_s = 4.0
+            if kind != "throw_in":
+                restart.stage = "placed"
+            restarts.plan(state)
+        else:
+            shape.plan(state)
         officials.plan(state)
         officials.seat(state)
+        spread_m = 0.0 if opening else 0.5
         for row in range(PERSONS):
             x, y = state.targets[row]
             heading = 0.0 if state.team[row] == 2 or state.sign[state.team[row]] > 0 else math.pi
-            state.bodies.place(row, float(x) + state.draw(0.0, 0.5), float(y) + state.draw(0.0, 0.5), heading)
-        assert state.columns.shape == (PERSONS, COLUMNS)
+            x, y = float(x) + state.draw(0.0, spread_m), float(y) + state.draw(0.0, spread_m)
+            state.bodies.place(row, x, y, heading)
+        if script is not None:
+            obey.open_at(state, script)
 
 
 def press(state: State) -> None:

@@ -112,7 +112,7 @@ class Notes:
     gain: int = -1
     control: str = "dead"
     _touched_s: list[float] = field(default_factory=lambda: [-9.0, -9.0])
-    _last: tuple[int, int, Vector] = (-1, -1, (0.0, 0.0, 0.0))
+    _last: tuple[int, int] = (-1, -1)
     _unplaced: list[int] = field(default_factory=list)
     listeners: list[Callable[[Row], None]] = field(default_factory=list)
 
@@ -150,7 +150,7 @@ class Notes:
             self.has = person
             self.gain = self.note("possession.gain", t_s, person, place, variant, (cause,))
         self._touched_s[team] = t_s
-        self._last = (person, cause, place or _UNKNOWN)
+        self._last = (person, cause)
         contested = t_s - self._touched_s[1 - team] < CONTEST_S
         self._show("in contest" if contested else ("home", "away")[team], t_s, person, place, cause)
 
@@ -167,9 +167,9 @@ class Notes:
             return
         home_s, away_s = self._touched_s
         if t_s - min(home_s, away_s) >= CONTEST_S:
-            person, cause, place = self._last
+            person, cause = self._last
             team = "home" if home_s >= away_s else "away"
-            self._show(team, t_s, person, place, cause)
+            self._show(team, t_s, person, self.rows[cause].place, cause)
 
     def _lose(self, t_s: float, cause: int, variant: str, place: Vector | None) -> None:
         if self.has >= 0:

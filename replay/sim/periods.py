@@ -27,8 +27,6 @@ def step(state: State) -> None:
     if state.is_break:
         _break(state)
         return
-    if state.settings.scenario is not None and not state.has_clock:
-        return
     played_s = state.now_s - state.period_since_s
     half_s = state.settings.half_s
     if played_s < half_s - 1e-9:

@@ -22,11 +22,11 @@ _FALLS, _ADVANTAGE, _YELLOW, _RED, _INJURY = 0.6, 0.22, 0.155, 0.0035, 0.07
 ADVANTAGE_S = 2.5
 
 
-def foul(state: State, row: int, victim: int, variant: str, t_s: float | None = None) -> None:
-    """``row`` commits an offence against ``victim`` (-1: a handball)."""
+def foul(state: State, row: int, victim: int, variant: str, *, is_certain: bool = False) -> None:
+    """``row`` commits an offence against ``victim`` (-1: a handball); ``is_certain``: the whistle follows for sure."""
     if state.whistle is not None or state.advantage is not None or not state.live:
         return
-    t_s = state.now_s if t_s is None else t_s
+    t_s = state.now_s
     x, y = state.xy(victim if victim >= 0 else row)
     place: Vector = (x, y, 0.9) if victim >= 0 else state.ball.place
     falls = victim >= 0 and variant != "holding" and state.chance(_FALLS)
@@ -45,7 +45,7 @@ def foul(state: State, row: int, victim: int, variant: str, t_s: float | None = 
     whistle = Whistle(t_s + float(state.rng.uniform(0.25, 0.9)), "foul", team, (x, y), index, card, row)
     keeps = state.holder >= 0 and state.team[state.holder] == team and not falls
     keeps |= state.flight is not None and state.flight.team == team
-    if keeps and not in_box and card != "red" and state.chance(_ADVANTAGE / 0.4):
+    if keeps and not in_box and not is_certain and card != "red" and state.chance(_ADVANTAGE / 0.4):
         state.notes.rows[index].detail["advantage"] = True
         state.notes.note("advantage", t_s + 0.3, REFEREES[0], place, "", (index,))
         state.advantage = whistle

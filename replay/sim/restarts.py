@@ -133,15 +133,17 @@ def step(state: State) -> None:
         if still_s > 1.5 and state.now_s >= restart.earliest_s:
             _drop(state, restart)
         return
+    taker = restart.taker
     waited_s = state.now_s - restart.since_s
     late = waited_s > 2.0 * (restart.earliest_s - restart.since_s) + 25.0
+    if state.prompter is not None and taker not in state.told and state.prompter.waits_for(taker):
+        return
     if state.now_s < restart.earliest_s or state.is_held_up or not (is_ready(state, restart) or late):
         return
     if restart.kind == "throw_in":
         if still_s > 0.4:
             take(state, restart)
         return
-    taker = restart.taker
     at_ease = state.gap(taker, *stance(state, restart)) < 0.5 and not state.bodies.is_busy(taker)
     if still_s > STILL_S and at_ease:
         restart.stage = "run_up"
@@ -208,7 +210,12 @@ def take(state: State, restart: Restart) -> None:
     place = state.ball.place
     live = state.notes.note("play.live", state.now_s, taker, place, kind, (restart.cause,))
     limb = "right_hand" if kind == "throw_in" else "foot"
-    attempt = acts.kick(state, taker, action, limb, restart=kind)
+    told = state.prompter is not None and taker in state.told
+    if told and state.prompter is not None:
+        state.prompter.play(taker, 0.0, "foot", kind)
+    attempt = (
+        state.flight.row if told and state.flight is not None else acts.kick(state, taker, action, limb, restart=kind)
+    )
     variant = restart.style if kind in ("free_kick", "goal_kick") else ""
     if kind == "corner":
         variant = "left" if restart.spot[1] * float(state.sign[restart.team]) > 0 else "right"

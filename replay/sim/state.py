@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -235,6 +236,9 @@ class State:
         self.pending: Pending | None = None
         self.hold: Contact | None = None
         self.contact_end_s = -9.0
+        self.prompter: Any = None
+        self.told: set[int] = set()
+        self.is_mute = False
         self.last_contact, self.last_pass, self.interception, self.disputed = -1, -1, -1, False
 
     def _people(self) -> None:
