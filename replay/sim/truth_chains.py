@@ -33,11 +33,11 @@ _BREAKS = frozenset(("pass.intercepted", "pass.out", "clearance", "out", "play.d
 
 @dataclass
 class Chain:
-    """A team's possession under way: when and where it began (by which row; ``gained`` in play, else by a restart), its
-    passes, and its way so far."""
+    """A team's possession under way: the row that it began with and its index (``gained`` in play, else by a restart),
+    where, its passes, and its way so far."""
 
     team: str
-    begin_s: float
+    first: Row
     index: int
     gained: bool
     start: tuple[float, float]
@@ -203,6 +203,8 @@ class Chains:
         self._period = 1
         self._chain: Chain | None = None
         self._lost_s: dict[str, float] = {}
+        # A free kick at the goal is a restart and a shot at once: what it began has ended.
+        self._ended_s = -math.inf
 
     def follow(self, rows: Sequence[Row], order: Sequence[int]) -> None:
         """Walks over the rows."""
@@ -210,17 +212,21 @@ class Chains:
             row = rows[index]
             if row.kind == "period.start":
                 self._period = int(row.variant) if row.variant.isdecimal() else self._period
-            elif row.kind == "possession.gain" or row.kind.startswith("restart."):
+            elif row.kind == "play.dead":
+                self._goes_on(row, index)
+                self._lost_s.clear()
+            elif row.kind == "possession.gain" or (row.kind.startswith("restart.") and row.t_s > self._ended_s):
                 if self._chain is not None and self._chain.team != row.team:
                     self._end("loss", row, index)
                 if self._chain is None:
                     self._begin(row, index)
                 self._moved(row)
-            elif self._chain is not None:
+            else:
                 self._goes_on(row, index)
 
     def _goes_on(self, row: Row, index: int) -> None:
-        assert self._chain is not None
+        if self._chain is None:
+            return
         own = row.team == self._chain.team
         if row.kind in ("hit", "touch") and own:
             self._moved(row)
@@ -237,7 +243,7 @@ class Chains:
 
     def _begin(self, row: Row, index: int) -> None:
         place = self._upfield(row)
-        self._chain = Chain(row.team, row.t_s, index, row.variant in ("hit", "touch"), place, at=place)
+        self._chain = Chain(row.team, row, index, row.variant in ("hit", "touch"), place, at=place)
         self._lines.add("chain.start", row.t_s, row.person, row.place, causes=(-1 - index,))
         if row.kind == "possession.gain" and (lost_s := self._lost_s.pop(row.team, None)) is not None:
             took_s = row.t_s - lost_s
@@ -263,25 +269,25 @@ class Chains:
         """What kind of attack has come to a shot or into the penalty area."""
         chain = self._chain
         assert chain is not None
-        took_s = row.t_s - chain.begin_s
+        took_s = row.t_s - chain.first.t_s
         cause = (-1 - chain.index,)
 
-        def tell(kind: str, t_s: float) -> None:
+        def tell(kind: str, at: Row) -> None:
             if kind not in chain.told:
                 chain.told.add(kind)
-                self._lines.add(kind, t_s, -1, row.place, team=chain.team, causes=cause)
+                self._lines.add(kind, at.t_s, -1, at.place, team=chain.team, causes=cause)
 
         if chain.passes >= BUILD_UP_PASSES:
-            tell("attack.buildup", row.t_s)
+            tell("attack.buildup", row)
         if chain.start[0] < 0 and took_s <= DIRECT_S and chain.forward_m >= DIRECT_SHARE * chain.way_m:
-            tell("attack.direct", row.t_s)
+            tell("attack.direct", row)
         gained = chain.at[0] - chain.start[0]
         counters = (
             chain.start[0] < self._half_m / 3 and took_s <= COUNTER_S and gained >= COUNTER_M_S * max(took_s, 0.1)
         )
         if counters and chain.in_box and chain.gained:
-            tell("counter.start", chain.begin_s)
-            tell("counter.end", row.t_s)
+            tell("counter.start", chain.first)
+            tell("counter.end", row)
 
     def _end(self, how: str, row: Row, index: int) -> None:
         chain, self._chain = self._chain, None
@@ -290,10 +296,10 @@ class Chains:
             self._chain = chain
             self._judge(row)
             self._chain = None
-        detail = {"passes": chain.passes, "seconds": round(row.t_s - chain.begin_s, 3)}
+        detail = {"passes": chain.passes, "seconds": round(row.t_s - chain.first.t_s, 3)}
         causes = (-1 - chain.index, -1 - index)
         self._lines.add("chain.end", row.t_s, -1, row.place, how, team=chain.team, detail=detail, causes=causes)
-        self._lost_s[chain.team] = row.t_s
+        self._lost_s[chain.team] = self._ended_s = row.t_s
 
     def _upfield(self, row: Row) -> tuple[float, float]:
         home, away = self._attacks.get(self._period, (1.0, -1.0))

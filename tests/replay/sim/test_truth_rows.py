@@ -269,6 +269,20 @@ def test_a_carry_is_progress_as_a_pass_is(period: str, end_x: float, progress: b
     assert bool(kinds(chained(story), "progress.carry")) == progress
 
 
+def test_a_free_kick_at_the_goal_is_one_chain_and_dead_time_is_no_recovery() -> None:
+    story = Story()
+    story.note("possession.gain", 1.0, 20, variant="hit")
+    story.note("play.dead", 2.0, -1, variant="whistle")
+    story.note("possession.gain", 30.0, 5, variant="restart")
+    story.note("shot.attempt", 30.0, 5)
+    story.note("restart.free_kick", 30.0, 5)
+    story.note("possession.gain", 31.0, 20, variant="hit")
+    got = kinds(chained(story), "chain.start", "chain.end", "recovery.time")
+    assert [(k, t) for k, _, t, _ in got] == [
+        ("chain.start", 1.0), ("chain.end", 2.0), ("chain.end", 30.0), ("chain.start", 30.0), ("chain.start", 31.0),
+    ]  # fmt: skip
+
+
 def test_every_contact_has_its_body_part() -> None:
     story = Story()
     for n, limb in enumerate(("left_foot", "head", "chest", "right_hand", "body")):
