@@ -8,7 +8,7 @@ from typing import Literal
 from middleware.slack.estimators import SBA_US, MeanTime, Profile, RangeOfTimes, SingleTime, StaticBuffer
 from middleware.slack.frontier import FrontierSlack
 from middleware.slack.kslack import LAMBDA, AdaptiveSlack, DynamicSlack, FixedSlack
-from middleware.slack.protocol import Slack
+from middleware.slack.protocol import Slack, Waiting
 
 Method = Literal["fixed", "kslack", "sba", "bett", "betta", "bettwa", "bettd", "adaptive", "frontier"]
 
@@ -24,18 +24,20 @@ class SlackSettings:
             to ``frontier``.
         scale: lambda of ``adaptive``.
         profile: reading of paper 001, see :mod:`middleware.slack.estimators`.
+        alone: True to wait K out as the papers do, whatever the sources have told. Nothing to ``frontier``.
     """
 
     method: Method = "kslack"
     k_us: int | None = None
     scale: float = LAMBDA
     profile: Profile = "literal"
+    alone: bool = False
 
     def policy(self) -> Slack:
         """A fresh policy."""
         begin_us = 0 if self.k_us is None else self.k_us
         set_us = SBA_US if self.k_us is None else self.k_us
-        made: Slack
+        made: Waiting
         match self.method:
             case "fixed":
                 made = FixedSlack(set_us)
@@ -54,5 +56,6 @@ class SlackSettings:
                 made = RangeOfTimes(self.profile)
                 made.k_us = made.k_us if self.k_us is None else self.k_us
             case "frontier":
-                made = FrontierSlack()
+                return FrontierSlack()
+        made.alone = self.alone
         return made

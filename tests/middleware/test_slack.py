@@ -249,3 +249,17 @@ def test_frontiers_propagate_less_the_horizons_below():
     irregular = (910, 940, 965, 970, 971, 999, 1_005)
     engine.push([arrival(raw("C", ts_us, "c", n)) for n, ts_us in enumerate(irregular, 1)], 1_010)
     assert over.given == ["C900", "C910", "C940", "C965", "C970", "U970"], "A has told until 1000, so U until 970"
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_slack_that_stands_alone_waits_k_out_whatever_the_sources_have_told(alone: bool):
+    over = Over()
+    slack = SlackSettings("fixed", 100, alone=alone)
+    engine = Engine(
+        Hierarchy(("U", "C"), [over]), EngineSettings(UnitSettings(FixedAlpha(1.0), slack=slack), memory_us=10_000)
+    )
+    for n, ts_us in enumerate((10, 50, 115)):
+        engine.push([arrival(raw("C", ts_us, "c", n))], ts_us)
+    assert over.given == (["C10"] if alone else ["C10", "C50", "C115"])
+    engine.finish()
+    assert over.given == ["C10", "C50", "C115"], "in the end nothing is kept back"
