@@ -25,6 +25,7 @@ from replay.sim import (
     chronicle,
     contests,
     dribbles,
+    fetching,
     flights,
     keeping,
     law,
@@ -33,6 +34,7 @@ from replay.sim import (
     periods,
     referee,
     restarts,
+    set_pieces,
     shape,
 )  # fmt: skip
 from replay.sim.ball import BallTick
@@ -222,6 +224,8 @@ class Match:
                 places[number] = ball.advance().places
             else:
                 places[number] = ball.place
+        if state.rolling:
+            fetching.tidy(state)
         self._balls.append(places)
         self._velocities.append(played.velocities)
         self._active.append(state.active)
@@ -261,6 +265,9 @@ class Match:
             spot = opening.ball[:2] if opening else (0.0, 0.0)
             restart = restarts.await_restart(state, kind, team, spot, -1, 0.0)
             restart.earliest_s = 4.0
+            if script is not None and (taker := obey.first_told(state, script, team)) >= 0:
+                restart.taker = restart.fetcher = taker
+                set_pieces.draw_places(state, restart)
             if kind != "throw_in":
                 restart.stage = "placed"
             restarts.plan(state)

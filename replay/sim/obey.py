@@ -304,6 +304,12 @@ def set_clock(state: State, opening: Opening) -> None:
     state.is_break = opening.restart == "kick_off" and opening.clock_s == 0.0
 
 
+def first_told(state: State, script: Script, team: int) -> int:
+    """Who of a team is the first to be told to play the ball at the outset, and so takes its restart; -1 if nobody."""
+    told = (i.person for i in script.instructions if i.do in CONTACTS and not i.after)
+    return next((row for row in told if state.team[row] == team), -1)
+
+
 def open_at(state: State, script: Script) -> None:
     """Puts persons and ball where the script begins, and makes the match obey it; all have been lined up before."""
     opening = script.opening
