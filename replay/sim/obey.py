@@ -130,7 +130,7 @@ class Prompter:
         if state.is_keeper(row) and state.flight is not None and state.flight.kind == "shot":
             keeping.guard(state)
             return
-        _to_the_ball(state, row)
+        _to_the_ball(state, row, with_head=told.what.do == "header")
         if told.what.do == "header":
             contests.leap(state)
 
@@ -197,17 +197,17 @@ def _suits(what: Instruction, part: str) -> bool:
     return not (what.limb.endswith("foot") and part != "foot")
 
 
-def _to_the_ball(state: State, row: int) -> None:
-    """Runs to where he can meet the ball first."""
+def _to_the_ball(state: State, row: int, *, with_head: bool = False) -> None:
+    """Runs to where he can meet the ball first, or meet it with his head."""
     if state.holder == row:
         return
     if state.path_s != state.now_s:
         state.look()
     rows = np.array([row])
-    high = np.array([state.height_m[row] + 0.5])
+    high = np.array([state.height_m[row] + (0.2 if with_head else 0.5)])
     when, where = meetings(
         state.path, state.columns, rows, state.bodies.speed_max, state.bodies.acceleration_max, np.array([0.05]),
-        0.5, 0.7, high,
+        0.5, 9.0 if with_head else 0.7, high,
     )  # fmt: skip
     point = state.path[where[0]] if when[0] < 90.0 else state.path[-1]
     state.targets[row], state.paces[row] = (float(point[1]), float(point[2])), 9.0
