@@ -21,6 +21,8 @@ and PERIOD_SAMPLES between 16 and 256 (see docs/slack.md).
 
 from __future__ import annotations
 
+from math import floor
+
 #: The line may rise by this share of a period with each sample.
 LEAK = 1 / 512
 
@@ -59,6 +61,7 @@ class Cadence:
     def __init__(self) -> None:
         self.bound_us = _NEVER_US
         self.period_us = 0.0
+        #: The line at the last sample, as seen from it: never after it. So no zero of time matters.
         self._line_us = 0.0
         self._deficit_us = 0.0
         self._last_us = 0
@@ -73,32 +76,31 @@ class Cadence:
         self._steady = steady + 1
         if steady < 2:
             # The first sample has no gap, the second gives the first guess of the period.
-            self._line_us = ts_us
+            self._line_us = 0.0
             self.period_us = gap_us if steady else 0.0
             if steady and gap_us <= 0:
                 self._lose_count()
             return
         period_us = self.period_us
-        line_us = self._line_us + period_us
-        off_us = ts_us - line_us
+        off_us = gap_us - period_us - self._line_us
         if not -period_us < 2 * off_us < period_us:
             self._lose_count()
-            self._line_us = ts_us
+            self._line_us = 0.0
             return
         deficit_us = self._deficit_us
         if off_us < 0:
-            line_us = ts_us
+            self._line_us = 0.0
             if -off_us > deficit_us:
                 deficit_us = -off_us
         else:
             leak_us = LEAK * period_us
-            line_us += off_us if off_us < leak_us else leak_us
-        self._line_us = line_us
+            self._line_us = min(leak_us - off_us, 0.0)
         self._deficit_us = DEFICIT_KEPT * deficit_us
         self.period_us = period_us = period_us + (gap_us - period_us) / min(steady, PERIOD_SAMPLES)
         if steady >= self._needed:
             first_us = 3 * FIRST_MARGIN / (3 + steady) * period_us
-            self.bound_us = int(line_us + period_us * (1 - LEAK) - (deficit_us if deficit_us > first_us else first_us))
+            margin_us = deficit_us if deficit_us > first_us else first_us
+            self.bound_us = ts_us + floor(self._line_us + period_us * (1 - LEAK) - margin_us)
             if steady == 8 * self._needed:
                 self._needed = SAMPLES_FIRST
 

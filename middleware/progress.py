@@ -157,8 +157,8 @@ class SourceProgress:
         self._kinds = {kind: _Kind() for kind in raw_kinds}
         self._stale: set[str] = set()
         self._known = self._live = self._astray = 0
-        #: Greatest event time less arrival time of those believed.
-        self._lead_us = BEGINNING_US
+        #: Greatest event time less arrival time of those believed: since who is behind is believed, and ever.
+        self._lead_us = self._lead_most_us = BEGINNING_US
         self._next_check_us = BEGINNING_US
         self._due_us = END_US
 
@@ -171,23 +171,24 @@ class SourceProgress:
             source = kind.sources[event.source] = Transmitter(event.seq, now_us)
             self._known += 1
             self._newcomers.hear(now_us)
-        off_us = ts_us - now_us - self._lead_us
-        ahead = False
-        if not -self.memory_us <= off_us <= self.memory_us:
-            self._doubt(event.kind, source, ts_us - now_us)
-            ahead = source.astray and off_us > 0
-        else:
-            if off_us > 0:
-                self._lead_us += off_us
-            if source.astray:
-                source.astray = False
-                self._astray -= 1
+        lead_us = ts_us - now_us
+        ahead = lead_us > self._lead_most_us + self.memory_us
         source.heard_us = now_us
         seq = event.seq + source.base if ahead else source.number(event.seq, ts_us)
         if seq != source.next_seq and source.has_taken(seq):
             return Verdict.DUPLICATE
+        if ahead or lead_us < self._lead_us - self.memory_us:
+            self._doubt(event.kind, source, lead_us)
+            ahead = ahead and source.astray
+        else:
+            if lead_us > self._lead_us:
+                self._lead_us = lead_us
+                self._lead_most_us = max(self._lead_most_us, lead_us)
+            if source.astray:
+                source.astray = False
+                self._astray -= 1
         if ahead or ts_us < self.final_us:
-            source.refuse(seq, now_us)
+            source.refuse(seq, BEGINNING_US if ahead else ts_us, now_us)
             late = Verdict.LATE if ts_us < self.newest_us - self.memory_us else Verdict.HELD
             return Verdict.ASTRAY if ahead else late
         self._take(event.kind, source, seq, ts_us, max(ts_us, arrival.until_us), now_us)
@@ -311,12 +312,9 @@ class SourceProgress:
     def _doubt(self, name: str, source: Transmitter, lead_us: int) -> None:
         """A packet is dated further from its arrival than memory reaches: isolates its source, or believes it.
 
-        Ahead, it is believed when those ahead outnumber the live ones. Behind, it may just be late: it is believed
+        Ahead, it is believed when those astray outnumber the live ones. Behind, it may just be late: it is believed
         when most of all known are behind, and at the beginning, if who came first is dated in the future.
         """
-        if self._known == 1:
-            self._lead_us = lead_us
-            return
         if not source.astray:
             source.astray = True
             self._astray += 1
@@ -324,15 +322,16 @@ class SourceProgress:
                 source.live = False
                 self._live -= 1
                 self._stale.add(name)
-        if lead_us > self._lead_us:
+        at_first = self.final_us == BEGINNING_US and lead_us <= self.memory_us < self._lead_us
+        if lead_us > self._lead_most_us:
             believed = self._astray > self._live
         else:
-            at_first = self.final_us == BEGINNING_US and lead_us <= self.memory_us < self._lead_us
             believed = at_first or 2 * self._astray > self._known
         if not believed:
             return
-        if lead_us < self._lead_us:
-            self.clk_us = self.newest_us = BEGINNING_US
+        if at_first:
+            self.clk_us = self.newest_us = self._lead_most_us = BEGINNING_US
         self._lead_us = lead_us
+        self._lead_most_us = max(self._lead_most_us, lead_us)
         source.astray = False
         self._astray -= 1

@@ -39,7 +39,7 @@ class Transmitter:
 
     __slots__ = (
         "ahead", "astray", "base", "base_before", "bound_key", "bound_us", "cadence", "early", "epoch_us",
-        "first_seq", "heard_us", "live", "missing", "newest_us", "next_seq", "taken", "told_key", "until_us",
+        "first_seq", "heard_us", "live", "missing", "newest_us", "next_seq", "refused", "taken", "told_key", "until_us",
     )  # fmt: skip
 
     def __init__(self, first_seq: int, now_us: int) -> None:
@@ -54,6 +54,7 @@ class Transmitter:
         #: Packets beyond a gap: number -> (event time, told until, arrival time).
         self.ahead: dict[int, tuple[int, int, int]] = {}
         self.missing: dict[int, None] = {}
+        self.refused: dict[int, None] = {}
         self.early: set[int] = set()
         self.base = self.base_before = 0
         self.epoch_us = BEGINNING_US
@@ -65,7 +66,7 @@ class Transmitter:
         """
         seq = counter + self.base
         if seq < self.next_seq:
-            if ts_us > self.newest_us and self.taken:
+            if ts_us > self.newest_us and self.taken and seq not in self.refused:
                 self._begin_epoch(counter, ts_us)
                 seq = counter + self.base
         elif self.base and ts_us < self.epoch_us:
@@ -73,9 +74,11 @@ class Transmitter:
         return seq
 
     def has_taken(self, seq: int) -> bool:
-        """True if packet ``seq`` came before."""
+        """True if packet ``seq`` came before, taken in or not."""
         if seq >= self.next_seq:
             return seq in self.ahead
+        if seq in self.refused:
+            return True
         return seq in self.early if seq < self.first_seq else seq not in self.missing
 
     def take(self, seq: int, ts_us: int, until_us: int, now_us: int) -> bool:
@@ -103,8 +106,19 @@ class Transmitter:
             self.early.add(seq)
         return False
 
-    def refuse(self, seq: int, now_us: int) -> None:
-        """Notes a packet that came but is not taken in: its word does not count, but nobody waits for it."""
+    def refuse(self, seq: int, ts_us: int, now_us: int) -> None:
+        """Notes a packet that came but is not taken in: its word does not count, but nobody waits for it.
+
+        Args:
+            seq: its number.
+            ts_us: event time that it tells; ``BEGINNING_US`` if that is not to be believed.
+            now_us: arrival time.
+        """
+        if ts_us > self.newest_us:
+            self.newest_us = ts_us
+        self.refused[seq] = None
+        if len(self.refused) > MISSING_REMEMBERED:
+            del self.refused[next(iter(self.refused))]
         if seq == self.next_seq:
             self.next_seq += 1
             self._doubt_cadence()

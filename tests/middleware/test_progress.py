@@ -334,3 +334,26 @@ def calls_of(sources: int, packets: int) -> int:
 def test_ten_thousand_sources_cost_no_more_work_per_packet_than_ten():
     few, many = calls_of(10, 20_000), calls_of(10_000, 20_000)
     assert many < 1.5 * few, (few, many)
+
+
+def test_a_late_or_doubled_packet_does_not_make_others_appear_ahead():
+    """Found by the law's property test: the lateness of one source was taken for the clock of all."""
+    r = Receiver(memory_us=32)
+    assert r.push(1, packet("p", 0, 1)) == [Verdict.NEW]
+    assert r.push(34, packet("p", 0, 1), packet("q", 10, 34)) == [Verdict.DUPLICATE, Verdict.NEW]
+    assert r.push(80, packet("p", 1, 47), packet("z", 0, 80)) == [Verdict.NEW, Verdict.NEW]
+    assert r.progress.clk_us == 80
+
+
+def test_a_refused_packet_that_comes_again_is_a_duplicate_and_no_new_beginning():
+    r = Receiver(memory_us=S)
+    for n in range(40):
+        r.push(n * S // 10, packet("p", n, n * S // 10), packet("q", n, n * S // 10))
+    day = packet("q", 40, 4 * S + DAY_US)
+    assert r.push(4 * S, day) == [Verdict.ASTRAY]
+    assert r.push(4 * S, day) == [Verdict.DUPLICATE]
+    assert r.push(4 * S, packet("q", 41, 4 * S)) == [Verdict.NEW]
+    assert r.progress.event.seq == 41
+    late = packet("z", 7, 0)
+    assert r.push(4 * S, late) == [Verdict.LATE]
+    assert r.push(4 * S, late) == [Verdict.DUPLICATE]
