@@ -105,8 +105,13 @@ def live(
 def simulate(
     out: Annotated[Path, Given(help="Folder for capture, truth and sheet; an earlier simulation in it is replaced.")],
     seed: Annotated[
-        int, Given(help="Decides the match, the tags and the radio; the same seed gives the same bytes.")
-    ] = 18,
+        int | None,
+        Given(
+            help="Decides the match, the tags and the radio; the same seed gives the same bytes. Default 18, or the "
+            "scenario's.",
+            show_default=False,
+        ),
+    ] = None,
     minutes: Annotated[
         float | None,
         Given(help="Length; 0 for the whole match. Default 5, or as the scenario says.", show_default=False),

@@ -31,7 +31,7 @@ from replay.sim.scenario import Scenario, find_scenario, read_scenario
 from replay.sim.squads import MatchSettings
 from replay.sim.truth import Touched, Truth, records_of, write_truth
 from replay.sim.world import Stretch
-from replay.simulator import Production, Simulation, Written, rates_named
+from replay.simulator import DEFAULT_SEED, Production, Simulation, Written, rates_named
 from replay.sources import tracked_production
 
 MARK = "simulation.json"
@@ -51,7 +51,7 @@ class Wish:
 
     Attributes:
         out: folder.
-        seed: of match, tags and radio.
+        seed: of match, tags and radio; None: the scenario's, else ``DEFAULT_SEED``.
         minutes: length; None: of a scenario its own, else five; 0: the whole match.
         rate: as ``replay.simulator.rates_named`` takes it.
         channel: radio channel.
@@ -63,7 +63,7 @@ class Wish:
     """
 
     out: Path
-    seed: int = 18
+    seed: int | None = None
     minutes: float | None = None
     rate: str = "full"
     channel: str = "rtls"
@@ -108,15 +108,16 @@ def settings_of(wish: Wish, scenario: Scenario | None) -> Simulation:
         raise SimulateError(f"--half-length {wish.half_minutes:g}: a half lasts longer than 0 and up to 1000 minutes")
     if wish.tracking and (wish.scenario or wish.half_minutes is not None):
         raise SimulateError("--from has its own match: leave out --scenario and --half-length")
-    if not 0 <= wish.seed < 2**63:
+    if wish.seed is not None and not 0 <= wish.seed < 2**63:
         raise SimulateError(f"--seed {wish.seed}: give a whole number from 0 on")
     match = scenario.settings if scenario else MatchSettings()
     if wish.half_minutes is not None:
         match = replace(match, half_s=60.0 * wish.half_minutes)
     own_s = scenario.seconds if scenario else None if wish.tracking else 300.0
     duration_s = own_s if wish.minutes is None else 60.0 * wish.minutes or None
+    own_seed = scenario.settings.seed if scenario else DEFAULT_SEED
     return Simulation(
-        seed=wish.seed, duration_s=duration_s, noise_m=wish.noise_m, match=match,
+        seed=own_seed if wish.seed is None else wish.seed, duration_s=duration_s, noise_m=wish.noise_m, match=match,
         length_m=match.length_m, width_m=match.width_m, **rates_named(wish.rate),
     )  # fmt: skip
 

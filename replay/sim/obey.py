@@ -230,6 +230,8 @@ def _perform(state: State, what: Instruction, after_s: float, part: str, restart
         _handle(state, what, after_s)
     elif what.do in ("save", "catch", "parry", "punch") and state.is_keeper(row):
         keeping.handle(state, row, after_s, "" if what.do == "save" else what.do)
+        if what.for_s is not None and state.in_hands and state.holder == row:
+            state.decide_s = state.now_s + what.for_s
     else:
         _strike(state, what, after_s, part, restart)
 

@@ -130,7 +130,7 @@ KINDS: Mapping[str, Kind] = {
     "pass.len": _kind("8.2", _G, "below 15, 30 m, more"),
     "pass.height": _kind("8.3", _G, "highest centre in flight: below 0.3, 1.5 m, more"),
     "cross": _kind("8.4", _G, "from beside the penalty area in the last quarter to an end inside it"),
-    "cutback": _kind("8.4", _G, "from beside the goal area, 2 m or more backwards and inwards, to inside the area"),
+    "cutback": _kind("8.4", _G, "from beside the goal area, in the penalty area 2 m or more backwards and inwards"),
     "pass.through": _kind("8.5", _G, "complete behind the last line, one of it on either side of the way"),
     "pass.switch": _kind("8.6", _G, "complete, 36.6 m or more across"),
     "progress.pass": _kind("8.7", _G, "complete, nearer to the goal by 30 m (own half), 15 m (across), 10 m"),

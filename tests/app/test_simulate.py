@@ -15,8 +15,9 @@ from detectors.inputs import MatchSheet
 from replay.capture import Capture
 from replay.channel import CHANNELS
 from replay.events import EVENTS
+from replay.sim.scenario import read_scenario
 from replay.sim.truth import FRAMES
-from replay.simulator import Simulation
+from replay.simulator import DEFAULT_SEED, Simulation
 from tests.app.test_cli import write_track
 
 SHORT = {"minutes": 0.1, "rate": "live"}
@@ -112,7 +113,7 @@ def test_the_report_adds_up(tmp_path: Path, capsys) -> None:
 
 def test_realism_is_measured_with_verdicts(tmp_path: Path, capsys) -> None:
     report = simulate(tmp_path / "out", capsys, minutes=0.5, realism=True)
-    figures = report["realism"]["matches"]["seed 18"]
+    figures = report["realism"]["matches"][f"seed {DEFAULT_SEED}"]
     assert {"in_play_share", "true_passes_90", "speed_m_s_p50", "team_length_m_p50"} <= set(figures)
     assert {f["verdict"] for f in figures.values()} <= {"ok", "low", "high", "?", ""}
 
@@ -164,6 +165,15 @@ def test_what_cannot_be_is_one_line_with_its_reason(
     assert reason in said
     assert said.count("\n") == 1
     assert not (tmp_path / "out" / "truth.parquet").exists()
+
+
+def test_a_scenario_keeps_its_seed_unless_another_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("name: x\nseed: 5\n")
+    scenario = read_scenario(path)
+    assert settings_of(Wish(tmp_path), scenario).seed == 5
+    assert settings_of(Wish(tmp_path, seed=0), scenario).seed == 0
+    assert settings_of(Wish(tmp_path), None).seed == DEFAULT_SEED
 
 
 def test_lengths_are_those_of_the_match_the_scenario_or_the_wish(tmp_path: Path) -> None:

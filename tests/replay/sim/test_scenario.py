@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detectors.lane import EventRecord
+from replay.sim.match import Match
 from replay.sim.scenario import (
     SHIPPED,
     Expected,
@@ -21,6 +23,8 @@ from replay.sim.scenario import (
     read_scenario,
 )
 from replay.sim.script import DOINGS, Instruction, Start
+from replay.sim.sheet import sheet_of
+from replay.sim.truth import Truth, records_of
 
 FULL = """\
 name: Everything
@@ -242,3 +246,29 @@ def test_an_expectation_is_met_by_kind_and_all_that_is_said() -> None:
         assert not unmet.holds([goal])
     assert Expected("goal.own", times=0).holds([goal])
     assert Expected("goal.scored", times=2).holds([goal, goal])
+
+
+@lru_cache(maxsize=32)
+def came_true(name: str, seed: int = 0) -> tuple[EventRecord, ...]:
+    """Truth of a scenario that ships."""
+    scenario = read_scenario(SHIPPED / f"{name}.yaml")
+    match = Match(scenario.settings)
+    truth = Truth(sheet_of(scenario.settings, match.squads), match)
+    for stretch in match.stretches(scenario.seconds):
+        truth.take(stretch)
+    return records_of(truth.finish()[0])
+
+
+NAMES = sorted(path.stem for path in SHIPPED.glob("*.yaml"))
+
+
+def test_enough_scenarios_ship() -> None:
+    assert len(NAMES) >= 14
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_ships_comes_true(name: str) -> None:
+    expected = read_scenario(SHIPPED / f"{name}.yaml").expect
+    assert expected, "a scenario says what it shows"
+    unmet = [str(e) for e in expected if not e.holds(came_true(name))]
+    assert not unmet

@@ -86,6 +86,7 @@ def test_height_is_the_highest_of_the_flight_alone(z: float, name: str) -> None:
     ("start", "end", "kind", "side"),
     [
         ((40, 28), (45, 2), "cross", "left"), ((40, -28), (45, 2), "cross", "right"), ((20, -28), (45, 2), None, ""),
+        ((52, 33.5), (46, 2), "cross", "left"),
         ((50, 15), (44, 3), "cutback", "left"), ((50, -15), (51, -3), None, ""), ((40, 28), (30, 2), None, ""),
     ],
 )  # fmt: skip
