@@ -63,16 +63,11 @@ class Outcome:
 
 @dataclass
 class _Counts:
-    """Plain counts, and what else is known of the whole engine.
-
-    ``forced_us``: event time to which final moved on early; ``uncounted``: arrivals and updates since held inputs
-    were counted.
-    """
+    """Plain counts. ``uncounted``: arrivals and updates since held inputs were counted."""
 
     duplicates: int = 0
     lost: int = 0
     now_us: int = BEGINNING_US
-    forced_us: int = BEGINNING_US
     uncounted: int = 0
 
 
@@ -114,6 +109,7 @@ class Engine:
             for d in hierarchy.detectors
         ]
         self._touched: list[dict[str, None]] = [{} for _ in hierarchy.detectors]
+        self._waiting: list[set[str]] = [set() for _ in hierarchy.detectors]  # keyed units that hold something back
         self._own: list[dict[str, list[Transmitter]]] = [{} for _ in hierarchy.detectors]
         self._delivers_late_us = [0] * len(hierarchy.detectors)
         self._told_late_us = [0] * len(hierarchy.detectors)
@@ -320,6 +316,7 @@ class Engine:
             self._own[index].clear()
             for key, state in states.items():
                 self._unit(index, key).resume(state)
+            self._waiting[index] = {key for key, unit in self._units[index].items() if unit.waiting}
 
     def _settings_of(self, index: int) -> UnitSettings:
         name = self._names[index]
@@ -406,7 +403,7 @@ class Engine:
         return Outcome(published, watched)
 
     def _run_detector(self, index: int, units: dict[str, OrderingUnit], names: list[str]) -> list[Update]:
-        """Runs the named units of one detector, and an unkeyed one that waits: time may have come for it."""
+        """Runs the named units of one detector, and those that wait for others: time may have come for them."""
         busy, now_us = self._account.busy, self._counts.now_us
         if self._keyed[index] is None:
             if not names and not (units and units[""].waiting):
@@ -416,22 +413,27 @@ class Engine:
             self._announce(index, unit.delivers_late_us)
             return alone
         updates: list[Update] = []
-        for name in names:
+        waiting = self._waiting[index]
+        for name in dict.fromkeys([*names, *sorted(waiting)]) if waiting else names:
             unit = units[name]
             updates += unit.run(unit.newest_us, self._own_progress_of(index, name), busy, now_us)
             self._announce(index, unit.delivers_late_us)
-        if len(names) > 1 and any(update.diff < 0 for update in updates):
+            if unit.waiting:
+                waiting.add(name)
+            else:
+                waiting.discard(name)
+        if len(units) > 1 and any(update.diff < 0 for update in updates):
             # A corrected input may have moved from one key to another: who had it must let go before the other speaks.
             updates.sort(key=_diff)
         return updates
 
     def _progress_of(self, index: int) -> int:
-        """Event time up to which the inputs of a detector are complete."""
-        known, forced_us = self._progress.progress_us, self._counts.forced_us
+        """Event time up to which the inputs of a detector are complete; what is final is, whoever is waited for."""
+        known, below_final_us = self._progress.progress_us, self._progress.final_us - 1
         least_us = END_US
         for kind, lag_us in self._reach[index]:
             if kind in known:
-                us = max(known[kind], forced_us) - lag_us
+                us = max(known[kind], below_final_us) - lag_us
                 if us < least_us:
                     least_us = us
         return least_us
@@ -446,7 +448,7 @@ class Engine:
             sources = [self._progress.transmitter(kind, name) for kind in inputs if kind in self._hierarchy.raw_kinds]
             own = self._own[index][name] = [source for source in sources if source]
         if len(own) == 1:
-            return max(own[0].until_us, self._counts.forced_us)
+            return max(own[0].until_us, self._progress.final_us - 1)
         return self._progress_of(index)
 
     def _purge(self) -> None:
@@ -469,10 +471,9 @@ class Engine:
             for unit in units.values():
                 times_us.extend(ts_us + reach_us for ts_us in unit.times_us())
         times_us.sort()
-        final_us = min(times_us[held - int(_LEFT * most)], self._progress.clk_us)
+        final_us = min(times_us[held - int(_LEFT * most) - 1] + 1, self._progress.clk_us)
         if final_us > self._progress.final_us:
             self._progress.final_us = final_us
-            self._counts.forced_us = final_us - 1
             more = self._walk(everything=True)
             outcome.updates.extend(more.updates)
             outcome.watched.extend(more.watched)

@@ -70,24 +70,19 @@ def sorted_replay(hierarchy: Hierarchy, events: Iterable[Event]) -> Iterator[Eve
         stream.sort(key=_key)
     for detector in hierarchy.detectors:
         inputs = heapq.merge(*(streams[kind] for kind in detector.spec.inputs), key=_key)
-        emitted = list(_folded(detector, (event for _, event in inputs)))
+        emitted = list(_folded(detector, inputs))
         for event in emitted:
             streams[event.kind].append((canonical_key(event, hierarchy.rank), event))
         for kind in detector.spec.outputs:
-            streams[kind] = _one_for_each_key(streams[kind])
+            streams[kind].sort(key=_key)
         yield from emitted
 
 
-def _folded(detector: Detector[object], events: Iterable[Event]) -> Iterator[Event]:
+def _folded(detector: Detector[object], inputs: Iterable[tuple[Key, Event]]) -> Iterator[Event]:
     """What a detector, or each key of a keyed one, concludes from its inputs in order."""
-    keyed: KeyedDetector[object] | None = detector if detector.spec.keyed else None  # type: ignore[assignment]
     kinds = frozenset(detector.spec.outputs)
     states: dict[str, object] = {}
-    for event in events:
-        try:
-            name = keyed.key(event) if keyed else ""
-        except Exception:
-            continue
+    for name, event in _addressed(detector, inputs):
         if name not in states:
             states[name] = _initial(detector)
         state = states[name]
@@ -102,15 +97,25 @@ def _folded(detector: Detector[object], events: Iterable[Event]) -> Iterator[Eve
             yield from good
 
 
+def _addressed(detector: Detector[object], inputs: Iterable[tuple[Key, Event]]) -> Iterator[tuple[str, Event]]:
+    """Each input with the unit that it belongs to; of several under one canonical key each unit takes one."""
+    keyed: KeyedDetector[object] | None = detector if detector.spec.keyed else None  # type: ignore[assignment]
+    for _, same in groupby(inputs, key=_key):
+        units: dict[str, list[Event]] = {}
+        for _, event in same:
+            try:
+                units.setdefault(keyed.key(event) if keyed else "", []).append(event)
+            except Exception:
+                continue
+        for name, events in units.items():
+            yield name, the_one(events)
+
+
 def _initial(detector: Detector[object]) -> object:
     try:
         return detector.initial()
     except Exception as error:
         return failed(BEGINNING_US, error)
-
-
-def _one_for_each_key(stream: list[tuple[Key, Event]]) -> list[tuple[Key, Event]]:
-    return [(key, the_one(event for _, event in same)) for key, same in groupby(sorted(stream, key=_key), key=_key)]
 
 
 def _key(pair: tuple[Key, Event]) -> Key:

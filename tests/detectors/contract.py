@@ -67,7 +67,8 @@ def check_fold(detector: Detector[object], events: Sequence[Event], every: int =
         emitted.extend(out)
         by_key.setdefault(name, []).extend(out)
     broken += _differs_when_folded_again(detector, events, by_key)
-    ids = [event.id for event in emitted if event.id]
+    broken += _wrong_versions(detector, emitted)
+    ids = [event.id for event in emitted if event.id and event.kind not in detector.spec.amends]
     if len(ids) != len(set(ids)):
         broken.append(f"two events share an id: {sorted(i for i in set(ids) if ids.count(i) > 1)[:3]}")
     return emitted, broken
@@ -90,6 +91,22 @@ def _differs_when_folded_again(
             emitted.extend(out)
         if emitted != before[name]:
             broken.append(f"a second fold{f' of {name} alone' if name else ''} gives other events")
+    return broken
+
+
+def _wrong_versions(detector: Detector[object], emitted: Sequence[Event]) -> list[str]:
+    """Newer versions become known later than older ones, and are dated as the first one was."""
+    newest: dict[str, Event] = {}
+    broken = []
+    for event in emitted:
+        if event.kind not in detector.spec.amends:
+            continue
+        old = newest.get(event.id)
+        if old is not None and event.ts_us <= old.ts_us:
+            broken.append(f"{event.id} has a newer version at {event.ts_us} that is not later than {old.ts_us}")
+        if old is not None and event.dated_us != (old.ts_us if old.dated_us is None else old.dated_us):
+            broken.append(f"{event.id} has a newer version dated {event.dated_us}, unlike the one before")
+        newest[event.id] = event
     return broken
 
 

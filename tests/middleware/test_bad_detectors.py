@@ -13,7 +13,7 @@ from middleware.detector import NOTHING, Spec
 from middleware.events import Event
 from tests.detectors import contract
 from tests.middleware.worlds import RAW
-from tests.middleware.zoo import FAMILIES, Part, build
+from tests.middleware.zoo import FAMILIES, FAULTY, Part, build
 
 #: A function of (state, event, calls so far) that gives the next state and what is concluded.
 Rule = Callable[[Any, Event, int], Any]
@@ -101,7 +101,17 @@ def test_contract_finds_a_detector_that_remembers_outside_its_state():
     assert "a second fold gives other events" in contract.check_fold(Faulty(rule), events)[1]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", FAULTY)
+def test_contract_finds_the_made_up_detectors_that_break_it(family: str):
+    part = Part(family, 2, 1, RAW, ("out",), ("out",), numbers=(3,))
+    events = [Event(RAW[n % 4], 7 * n - n % 2 * 7, "s", n, n * 7919 % 1000, f"{RAW[n % 4]}#{n}") for n in range(400)]
+    try:
+        assert contract.check_fold(build(part), events)[1]
+    except ZeroDivisionError:
+        assert family == "raiser"
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family not in FAULTY])
 @pytest.mark.parametrize("keyed", [False, True])
 def test_contract_the_made_up_detectors_keep_it(family: str, keyed: bool):
     """Random graphs are made of these; a fault of theirs would be taken for one of the engine."""
@@ -109,6 +119,7 @@ def test_contract_the_made_up_detectors_keep_it(family: str, keyed: bool):
     annuls = {"judge": ("raw.a",), "regretter": outputs[:1]}.get(family, ())
     numbers = (60, 3) if family in ("window", "pattern") else (4, 3)
     part = Part(family, 2, 1, RAW, outputs, outputs, horizon_us=20, keyed=keyed, annuls=annuls, numbers=numbers)
+    part = part._replace(amends=outputs if family == "amender" else ())
     events = [Event(RAW[n % 4], 7 * n, "s", n, n * 7919 % 1000, f"{RAW[n % 4]}#{n}") for n in range(400)]
     emitted, broken = contract.check_fold(build(part), events)
     assert broken == []

@@ -17,7 +17,7 @@ import pytest
 from middleware.events import Arrival, Event
 from middleware.policy import EngineSettings
 from tests.middleware.watcher import Watcher
-from tests.middleware.worlds import RAW, Push, Scale, World, some_graph, some_unit
+from tests.middleware.worlds import RAW, Push, Scale, World, slowed, some_graph, some_unit
 
 SECOND_US = 1_000_000
 HOUR_US = 3600 * SECOND_US
@@ -26,24 +26,17 @@ MEMORY_US = 20 * SECOND_US
 #: What a moment's state may grow by between the first and the second half of a run: chance, not a leak.
 GROWTH = 1.35
 
-#: Families that keep what they said for ever, as an annulment may come at any time.
-_REMEMBER_FOR_EVER = ("judge", "regretter")
-
 
 def long_world(rng: Random, hours: float) -> World:
-    """A graph of six to ten levels and a stream of ``hours``."""
+    """A graph of six to ten levels and a stream of ``hours``. In every second one nothing is amended or annulled."""
     parts = some_graph(rng, rng.randint(6, 10))
-    while any(part.family in _REMEMBER_FOR_EVER for part in parts):
+    may_amend = rng.randrange(2)
+    while not may_amend and any(part.annuls or part.amends for part in parts):
         parts = some_graph(rng, rng.randint(6, 10))
-    slow = tuple(part._replace(horizon_us=part.horizon_us * 20_000, numbers=_slowed(part.numbers)) for part in parts)
+    slow = slowed(World(parts, ()), 20_000).parts
     sent = [pair for number in range(8) for pair in _long_source(rng, number, round(hours * HOUR_US))]
     sent.sort(key=lambda pair: pair[0])
     return World(slow, tuple(Push(now_us, (arrival,)) for now_us, arrival in sent))
-
-
-def _slowed(numbers: tuple[int, ...]) -> tuple[int, ...]:
-    """Spans of 20 and 60 become 0.4 and 1.2 s; counts stay."""
-    return tuple(number * 20_000 if number >= 20 else number for number in numbers)
 
 
 def _long_source(rng: Random, number: int, end_us: int) -> Iterator[tuple[int, Arrival]]:
@@ -73,7 +66,7 @@ def simulate(seed: int, hours: float) -> dict[str, float]:
     rng = Random(seed)
     world = long_world(rng, hours)
     unit = some_unit(rng, Scale(delay_us=2 * SECOND_US))
-    watcher = Watcher(world.hierarchy(), EngineSettings(unit, memory_us=MEMORY_US))
+    watcher = Watcher(world.hierarchy(), EngineSettings(unit, memory_us=MEMORY_US), world.repeating())
     law_every, look_every = len(world.pushes) // 4, max(1, len(world.pushes) // 200)
     sizes: list[int] = []
     kept: list[int] = []

@@ -1,8 +1,8 @@
 """An engine under observation: whatever is pushed, everything that must hold after each push is looked at.
 
 * what is withdrawn was asserted so, and nothing is asserted twice, published or internal;
-* clk, final and every kind's frontier never go back;
-* nothing below a frontier changes, but what an annulment (a decision of the game) reaches;
+* final and every kind's frontier never go back;
+* nothing below a frontier changes, but what a newer version or an annulment (a decision of the game) reaches;
 * no unit holds an input that is final for it;
 * and where asked, the law: below the frontiers stands what a sorted replay of the inputs gives; in the end all of it.
 """
@@ -11,15 +11,32 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from middleware.consolidation import Identity, identity
+from middleware.detector import Spec, Step
 from middleware.engine import Engine, Outcome
-from middleware.events import Arrival, Event, Update, canonical_key
+from middleware.events import Arrival, Event, Key, Loss, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published, sorted_replay
 from middleware.policy import EngineSettings
 from middleware.progress import BEGINNING_US, END_US
+
+#: What the probe says.
+PROBE = "probe"
+
+
+class Probe:
+    """Stands beside the detectors and says of each raw event that it was taken in, and as what."""
+
+    def __init__(self, raw_kinds: Sequence[str]) -> None:
+        self.spec = Spec("probe", "1.999", 1, tuple(raw_kinds), (PROBE,), (PROBE,), source="made up")
+
+    def initial(self) -> None:
+        return None
+
+    def step(self, state: None, event: Event) -> Step[None]:
+        return None, (Event(PROBE, event.ts_us, event.source, event.seq, event, f"{event.kind}:{event.id}"),)
 
 
 class Watcher:
@@ -28,21 +45,23 @@ class Watcher:
     Args:
         hierarchy: all its internal kinds but the raw ones are watched too.
         settings: of the engine.
+        repeating: kinds of which several may have one name, whoever is to blame for that.
     """
 
-    def __init__(self, hierarchy: Hierarchy, settings: EngineSettings) -> None:
-        self.hierarchy = hierarchy
+    def __init__(self, hierarchy: Hierarchy, settings: EngineSettings, repeating: frozenset[str] = frozenset()) -> None:
+        self.hierarchy = Hierarchy(hierarchy.raw_kinds, [*hierarchy.detectors, Probe(hierarchy.raw_kinds)])
         self.settings = settings
+        self._repeating = repeating
         self.engine = self.fresh_engine()
         self.said: list[Outcome] = []
-        self.taken: dict[Identity, Event] = {}
-        self.lost: list[Arrival] = []
-        self._standing: dict[Identity, Event] = {}
-        self._annullable = frozenset(kind for d in hierarchy.detectors for kind in d.spec.annuls)
-        self._kinds = tuple(hierarchy.producer)
+        self.lost: list[Loss] = []
+        self._arrived = 0
+        self._standing: dict[Key, list[Event]] = {}
+        self._names: set[Identity] = set()
+        self._kinds = tuple(kind for kind in self.hierarchy.producer if kind != PROBE)
         self._times: dict[str, list[int]] = defaultdict(list)
-        self._clk_us = self._final_us = BEGINNING_US
-        self._frontier_us = {kind: self.engine.frontier_us(kind) for kind in self._kinds}
+        self._final_us = BEGINNING_US
+        self._frontier_us = {kind: self.engine.frontier_us(kind) for kind in self.hierarchy.producer}
 
     def fresh_engine(self) -> Engine:
         """One that has seen nothing."""
@@ -67,51 +86,60 @@ class Watcher:
         self._look(outcome)
         health = self.engine.health()
         assert (health.waiting, health.held) == (0, 0), "something is kept though the stream is over"
+        taken, lost, doubled = len(self.taken()), len(self.lost), health.duplicates
+        assert self._arrived == taken + lost + doubled, f"{self._arrived} came: {taken=} {lost=} {doubled=}"
         return outcome
+
+    def taken(self) -> list[Event]:
+        """Raw events that the engine has taken in and let go."""
+        return [event.payload for event in self._all() if event.kind == PROBE]
 
     def standing(self, kinds: Iterable[str] | None = None) -> list[Event]:
         """What stands now, in canonical order."""
         wanted = set(self._kinds if kinds is None else kinds)
         rank = self.hierarchy.rank
-        return sorted((e for e in self._standing.values() if e.kind in wanted), key=lambda e: canonical_key(e, rank))
+        return sorted((e for e in self._all() if e.kind in wanted), key=lambda e: canonical_key(e, rank))
 
     def check_law(self) -> None:
-        """Below each frontier stands what the sorted replay of what was taken gives; kinds that may be annulled aside.
+        """Below each frontier stands what the sorted replay of what was taken gives; kinds that may be amended aside.
 
-        What annuls may stand above the frontier of what it annuls, so these are compared at the end only.
+        The newer word may stand above the frontier of the older one, so these are compared at the end only.
         """
         expected: Counter[Event] = Counter()
-        for event in sorted_replay(self.hierarchy, self.taken.values()):
-            if event.ts_us < self._frontier_us[event.kind] and event.kind not in self._annullable:
+        for event in sorted_replay(self.hierarchy, self.taken()):
+            if event.kind in self._repeating or event.kind == PROBE:
+                continue
+            if event.ts_us < self._frontier_us[event.kind] and event.kind not in self.hierarchy.amendable:
                 expected[event] += 1
         found = Counter(
             event
-            for event in self._standing.values()
-            if event.ts_us < self._frontier_us[event.kind] and event.kind not in self._annullable
+            for event in self._all()
+            if event.ts_us < self._frontier_us[event.kind]
+            and event.kind not in self.hierarchy.amendable
+            and event.kind not in self._repeating
+            and event.kind != PROBE
         )
         assert found == expected, f"below the frontiers: too many {found - expected}, missing {expected - found}"
 
     def check_law_at_the_end(self) -> None:
         """After :meth:`finish`: what stands is what the sorted replay of what was taken gives, at every level."""
-        expected = published(self.hierarchy, self.taken.values())
+        expected = published(self.hierarchy, self.taken())
         internal = self.hierarchy.internal
         found = self.standing(kind for kind in self._kinds if kind not in internal)
         assert found == expected, difference(found, expected)
-        inside = Counter(e for e in sorted_replay(self.hierarchy, self.taken.values()) if e.kind in internal)
-        found_inside = Counter(self.standing(kind for kind in self._kinds if kind in internal))
+        inner = internal.intersection(self._kinds)
+        inside = Counter(e for e in sorted_replay(self.hierarchy, self.taken()) if e.kind in inner)
+        found_inside = Counter(self.standing(inner))
         assert found_inside == inside, f"internal: too many {found_inside - inside}, missing {inside - found_inside}"
 
+    def _all(self) -> Iterator[Event]:
+        return (event for same in self._standing.values() for event in same)
+
     def _note(self, arrivals: Sequence[Arrival]) -> None:
-        """Keeps the first copy of each input, less what the engine records as lost."""
+        self._arrived += len(arrivals)
         for arrival in arrivals:
-            event = arrival.event
-            if identity(event) not in self.taken:
-                self.taken[identity(event)] = event
-                heapq.heappush(self._times[event.kind], event.ts_us)
-        lost = self.engine.take_lost()
-        self.lost.extend(lost)
-        for arrival in lost:
-            self.taken.pop(identity(arrival.event), None)
+            heapq.heappush(self._times[arrival.event.kind], arrival.event.ts_us)
+        self.lost.extend(self.engine.take_lost())
 
     def _look(self, outcome: Outcome) -> None:
         self.said.append(outcome)
@@ -123,23 +151,29 @@ class Watcher:
     def _book(self, update: Update) -> None:
         event = update.event
         frontier_us = self._frontier_us[event.kind]
-        if event.kind not in self._annullable:
+        if event.kind not in self.hierarchy.amendable:
             assert event.ts_us >= frontier_us, f"{update} though {event.kind} was final up to {frontier_us}"
-        name = identity(event)
+        same = self._standing.setdefault(canonical_key(event, self.hierarchy.rank), [])
         if update.diff > 0:
-            assert name not in self._standing, f"asserted twice: {event}"
-            self._standing[name] = event
+            if event.kind not in self._repeating or event.kind not in self.hierarchy.internal:
+                assert not same, f"asserted though {same} stands: {event}"
+            if event.kind not in self._repeating:
+                assert identity(event) not in self._names, f"asserted twice: {event}"
+                self._names.add(identity(event))
+            same.append(event)
             heapq.heappush(self._times[event.kind], event.ts_us)
         else:
-            assert self._standing.get(name) == event, f"{event} is withdrawn, but {self._standing.get(name)} stands"
-            del self._standing[name]
+            assert event in same, f"{event} is withdrawn, but {same} stands"
+            same.remove(event)
+            if not same:
+                del self._standing[canonical_key(event, self.hierarchy.rank)]
+            self._names.discard(identity(event))
 
     def _look_at_clocks(self) -> None:
         health = self.engine.health()
-        assert health.clk_us >= self._clk_us, "clk went back"
         assert health.final_us >= self._final_us, "final went back"
-        self._clk_us, self._final_us = health.clk_us, health.final_us
-        for kind in self._kinds:
+        self._final_us = health.final_us
+        for kind in self._frontier_us:
             frontier_us = self.engine.frontier_us(kind)
             assert frontier_us >= self._frontier_us[kind], f"the frontier of {kind} went back"
             assert frontier_us <= self._final_us, f"the frontier of {kind} lies above final"
@@ -148,9 +182,10 @@ class Watcher:
     def _look_at_memory(self) -> None:
         """A unit keeps at most what was ever said of its inputs since they were last final for it.
 
-        Not looked at where annulments are about: what is void at once is never published, but kept.
+        Not looked at where not all that is kept is also published: where events may be amended or annulled, or
+        repeat themselves.
         """
-        if self._final_us == END_US or self._annullable:
+        if self._final_us == END_US or self.hierarchy.amendable or self._repeating:
             return
         most = 0
         deepest_us = max((max(reach.values(), default=0) for reach in self.hierarchy.reach), default=0)

@@ -6,28 +6,41 @@ long simulations give a seeded one. What is drawn is plain data: ``repr(world)``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
+import msgspec
+
+from middleware.account import Costs
+from middleware.engine import Engine
 from middleware.events import Arrival, Event
 from middleware.hierarchy import Hierarchy, HierarchyError
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
-from tests.middleware.zoo import FAMILIES, Part, build
+from middleware.progress import ProgressSettings
+from middleware.retraction import Retraction
+from middleware.slack.estimators import Profile
+from middleware.slack.settings import Method, SlackSettings
+from middleware.speculation import AdaptiveAlpha
+from tests.middleware.zoo import FAMILIES, FAULTY, Part, build
 
 LEVELS = 15
 
 #: Kinds that come from outside; ticks are the cheap ones that tell joins that time has passed.
 RAW = ("raw.a", "raw.b", "raw.c", "tick")
 
+#: By how much times of slow worlds are longer.
+SLOWLY = 4_000
+
 #: Events that a family gives for each input, roughly; graphs are kept from growing exponentially by it.
 _YIELD = {"mapper": 1.0, "counter": 0.4, "window": 0.4, "pattern": 0.2, "join": 0.5, "back_setter": 0.7}
 _YIELD |= {"session": 0.6, "restless": 0.25, "latch": 0.1, "unpacker": 2.0, "judge": 0.2, "regretter": 0.5}
+_YIELD |= {"amender": 0.5, "raiser": 0.3, "liar": 1.0, "twin": 1.2}
 
 #: Families whose horizon does something.
 _BACKWARDS = ("join", "back_setter", "session")
 _OF_LEVEL_1 = ("unpacker", "unpacker", "counter", "mapper", "window", "restless")
-_HIGHER = tuple(name for name in FAMILIES if name != "unpacker")
+_HIGHER = tuple(name for name in FAMILIES if name != "unpacker" and name not in FAULTY)
 
 
 class Push(NamedTuple):
@@ -38,23 +51,46 @@ class Push(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """How large worlds may be. Times in microseconds of a world whose clock ticks slowly."""
+    """How large worlds may be.
+
+    Times are in microseconds of a world where everything is over within a millisecond; ``slowed`` worlds have some
+    seconds, so that spans of load begin and end. ``faulty``: share of detectors that break the contract.
+    """
 
     levels: int = 6
     sources: int = 4
     packets: int = 25
     delay_us: int = 120
+    faulty: float = 0.0
+
+
+class Change(NamedTuple):
+    """What a host does between two pushes: new settings of a detector, new costs, or both."""
+
+    before_push: int
+    name: str = ""
+    unit: UnitSettings | None = None
+    costs: Costs | None = None
 
 
 class World(NamedTuple):
-    """A graph and a stream through it."""
+    """A graph, a stream through it, how the engine is set, and what of that changes on the way."""
 
     parts: tuple[Part, ...]
     pushes: tuple[Push, ...]
+    settings: EngineSettings = EngineSettings()
+    changes: tuple[Change, ...] = ()
 
     def hierarchy(self) -> Hierarchy:
         """The detectors, made anew."""
         return Hierarchy(RAW, [build(part) for part in self.parts])
+
+    def repeating(self) -> frozenset[str]:
+        """Kinds that may have several events of one name: versions, and all above a detector that repeats itself."""
+        lowest = min((part.level for part in self.parts if part.family == "twin"), default=LEVELS + 1)
+        return frozenset(
+            kind for part in self.parts if part.family == "amender" or part.level >= lowest for kind in part.outputs
+        )
 
     def arrivals(self) -> Iterator[Arrival]:
         """Everything that arrives, doubles included."""
@@ -63,11 +99,14 @@ class World(NamedTuple):
 
 
 def some_world(rng: Random, scale: Scale) -> World:
-    """A graph and a stream."""
-    return World(some_graph(rng, rng.randint(2, scale.levels)), some_stream(rng, scale))
+    """A graph, a stream, settings and changes. Some last a millisecond, some so long that loads are measured."""
+    world = World(some_graph(rng, rng.randint(2, scale.levels), scale.faulty), some_stream(rng, scale))
+    if rng.randrange(2):
+        world, scale = slowed(world, SLOWLY), scale._replace(delay_us=scale.delay_us * SLOWLY)
+    return world._replace(settings=some_settings(rng, scale), changes=some_changes(rng, world, scale))
 
 
-def some_graph(rng: Random, depth: int) -> tuple[Part, ...]:
+def some_graph(rng: Random, depth: int, faulty: float = 0.0) -> tuple[Part, ...]:
     """Detectors on ``depth`` of the 15 levels, one or two each; most listen to what stands right below them."""
     parts: list[Part] = []
     rates = {"raw.a": 0.4, "raw.b": 0.3, "raw.c": 0.2, "tick": 0.1}
@@ -75,6 +114,8 @@ def some_graph(rng: Random, depth: int) -> tuple[Part, ...]:
         below = dict(rates)
         for number in range(1, rng.choice((2, 3))):
             family = rng.choice(_OF_LEVEL_1 if level == 1 else _HIGHER)
+            if faulty and rng.random() < faulty:
+                family = rng.choice(FAULTY)
             part = _some_part(rng, family, level, number, below)
             parts.append(part)
             total = sum(below[kind] for kind in part.inputs) * _YIELD[family]
@@ -111,6 +152,7 @@ def _some_part(rng: Random, family: str, level: int, number: int, below: dict[st
         keyed=rng.randrange(4) == 0 or (family == "unpacker" and rng.randrange(4) > 0),
         speculative=rng.randrange(6) > 0,
         annuls=annuls,
+        amends=outputs if family == "amender" else (),
         numbers=(rng.choice((2, 3, 5, 20, 60)), rng.choice((2, 3))),
     )
 
@@ -183,19 +225,78 @@ def _push(rng: Random, now_us: int, held: list[Arrival]) -> Push:
     return Push(now_us, tuple(held))
 
 
+def slowed(world: World, times: int) -> World:
+    """The same with all times, horizons and spans multiplied."""
+
+    def arrival(old: Arrival) -> Arrival:
+        event = old.event
+        payload = event.payload
+        if isinstance(payload, tuple):
+            payload = tuple((after_us * times, value) for after_us, value in payload)
+        return Arrival(msgspec.structs.replace(event, ts_us=event.ts_us * times, payload=payload), old.until_us * times)
+
+    def part(old: Part) -> Part:
+        numbers = tuple(number * times if number >= 20 else number for number in old.numbers)
+        return old._replace(horizon_us=old.horizon_us * times, numbers=numbers)
+
+    pushes = (Push(push.now_us * times, tuple(map(arrival, push.arrivals))) for push in world.pushes)
+    return world._replace(parts=tuple(map(part, world.parts)), pushes=tuple(pushes))
+
+
 def some_settings(rng: Random, scale: Scale) -> EngineSettings:
-    """One policy for all units, or one for some and another for the rest; memory from far too short to ample."""
+    """One policy for all units; memory from far too short to ample, bounded in inputs too, now and then."""
     memory_us = rng.choice((scale.delay_us // 2, 3 * scale.delay_us, 40 * scale.delay_us))
-    return EngineSettings(some_unit(rng, scale), memory_us=memory_us)
+    held_most = rng.choice((500_000, 500_000, 500_000, 60, 20))
+    progress = ProgressSettings(
+        patience_us=rng.choice((scale.delay_us, 7_000_000)),
+        newcomers_us=rng.choice((0, scale.delay_us, 6_000_000)),
+        sources=rng.choice((None, None, scale.sources)),
+        clock_kinds=rng.choice(((), (), ("raw.a",), ("raw.b", "tick"))),
+    )
+    return EngineSettings(some_unit(rng, scale), memory_us=memory_us, held_most=held_most, progress=progress)
 
 
 def some_unit(rng: Random, scale: Scale) -> UnitSettings:
-    """How a unit waits and takes back."""
-    return UnitSettings(
-        FixedAlpha(rng.choice((0.0, 0.0, 0.3, 1.0))),
-        rng.choice(("full", "on-demand")),
-        rng.choice((None, None, 0, scale.delay_us // 8, 2 * scale.delay_us)),
+    """How a unit waits and takes back: any policy, any share of it, any way."""
+    speculations = (FixedAlpha(0.0), FixedAlpha(0.0), FixedAlpha(0.3), FixedAlpha(1.0), AdaptiveAlpha())
+    slack = SlackSettings(
+        rng.choice(("kslack", "kslack", *get_args(Method))),
+        rng.choice((None, 0, scale.delay_us // 8, 2 * scale.delay_us)),
+        rng.choice((0.5, 3.0)),
+        rng.choice(get_args(Profile)),
     )
+    return UnitSettings(rng.choice(speculations), rng.choice(get_args(Retraction)), slack=slack)
+
+
+def some_changes(rng: Random, world: World, scale: Scale) -> tuple[Change, ...]:
+    """What a host changes while the world goes on."""
+    names = [part.name for part in world.parts]
+    changes = []
+    for _ in range(rng.randrange(5)):
+        before = rng.randint(0, len(world.pushes))
+        if rng.randrange(2):
+            changes.append(Change(before, rng.choice(names), some_unit(rng, scale)))
+        else:
+            changes.append(Change(before, costs=some_costs(rng, names)))
+    return tuple(changes)
+
+
+def some_costs(rng: Random, names: Sequence[str]) -> Costs:
+    """From a host that has nothing to do to one that is far too slow."""
+    every_us = rng.choice((0.1, 5.0, 500.0, 20_000.0))
+    dear = {name: every_us * rng.choice((1, 10)) for name in names}
+    return Costs(every_us, every_us, dear, {name: cost / rng.choice((2, 20)) for name, cost in dear.items()})
+
+
+def apply(world: World, engine: Engine, before_push: int) -> None:
+    """Makes those changes that are due before the push of that number."""
+    names = {part.name for part in world.parts}
+    for change in world.changes:
+        if change.before_push == before_push:
+            if change.unit is not None and change.name in names:
+                engine.configure(change.name, change.unit)
+            if change.costs is not None:
+                engine.set_costs(change.costs)
 
 
 def smaller(world: World, fails: Callable[[World], bool]) -> World:
@@ -216,6 +317,8 @@ def _cuts(world: World) -> Iterator[World]:
         for begin in range(0, len(world.pushes), size):
             yield world._replace(pushes=world.pushes[:begin] + world.pushes[begin + size :])
         size //= 2
+    for n in range(len(world.changes)):
+        yield world._replace(changes=world.changes[:n] + world.changes[n + 1 :])
     for n in reversed(range(len(world.parts))):
         yield world._replace(parts=world.parts[:n] + world.parts[n + 1 :])
     for n, part in enumerate(world.parts):
@@ -230,7 +333,6 @@ def _cuts(world: World) -> Iterator[World]:
 
 def _stands(world: World) -> bool:
     try:
-        world.hierarchy()
+        return bool(world.hierarchy().detectors)
     except HierarchyError:
         return False
-    return True

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from zlib import crc32
 
+import msgspec
+
 from middleware.detector import NOTHING, Detector, Spec, Step
 from middleware.events import Event
 
@@ -31,6 +33,7 @@ class Part(NamedTuple):
     keyed: bool = False
     speculative: bool = True
     annuls: tuple[str, ...] = ()
+    amends: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
 
     @property
@@ -45,8 +48,9 @@ def mixed(*values: object) -> int:
 
 
 def label(event: Event) -> str:
-    """Who an event is, in few letters: what is concluded from it is named by this."""
-    return f"{mixed(event.kind, event.source, event.seq, event.id):08x}"
+    """Who an event is, in few letters: what is concluded from it is named by this. Versions are told apart."""
+    since_us = 0 if event.dated_us is None else event.ts_us - event.dated_us
+    return f"{mixed(event.kind, event.source, event.seq, event.id, since_us):08x}"
 
 
 class Creature:
@@ -67,6 +71,7 @@ class Creature:
             keyed=part.keyed,
             speculative=part.speculative,
             annuls=part.annuls,
+            amends=part.amends,
             source="made up",
         )
 
@@ -271,6 +276,67 @@ class Regretter(Creature):
         return ("" if role else said.id), (said,)
 
 
+class Amender(Creature):
+    """Says a thing at once and, as more comes in, says it better: up to three versions under one id, dated alike."""
+
+    first = None
+
+    def step(self, state: tuple[Event, int] | None, event: Event) -> Step[tuple[Event, int] | None]:
+        role = self.role(event, 4)
+        if state is None or role == 0:
+            said = self.made(event, 0)
+            return (said, 0), (said,)
+        said, versions = state
+        if role > 1 or versions == 2 or event.ts_us <= said.ts_us:
+            return state, NOTHING
+        dated_us = said.ts_us if said.dated_us is None else said.dated_us
+        better = msgspec.structs.replace(said, ts_us=event.ts_us, payload=versions + 1, dated_us=dated_us)
+        return (better, versions + 1), (better,)
+
+
+class Raiser(Creature):
+    """Breaks down at some inputs, and counts the others."""
+
+    first = 0
+
+    def step(self, state: int, event: Event) -> Step[int]:
+        if self.role(event, 12) == 0:
+            raise ZeroDivisionError(f"nothing is known of {event.id}")
+        return state + 1, (self.made(event, state),) if state % 2 else NOTHING
+
+    def key(self, event: Event) -> str:
+        if self.role(event, 15) == 1:
+            raise KeyError(event.id)
+        return super().key(event)
+
+
+class Liar(Creature):
+    """Dates some events into the future or beyond its horizon, and gives kinds that it never declared."""
+
+    def step(self, state: None, event: Event) -> Step[None]:
+        role = self.role(event, 6)
+        honest = self.made(event, role)
+        early = msgspec.structs.replace(honest, ts_us=event.ts_us - self.part.horizon_us - 1, id=f"{honest.id}-")
+        late = msgspec.structs.replace(honest, ts_us=event.ts_us + 1, id=f"{honest.id}+")
+        foreign = msgspec.structs.replace(honest, kind="undeclared")
+        return None, {0: (honest, early), 1: (late, honest), 2: (foreign,), 3: (early, late)}.get(role, (honest,))
+
+
+class Twin(Creature):
+    """Gives two events under one name and time, now and then, which differ in nothing but what they hold."""
+
+    first = None
+
+    def step(self, state: Event | None, event: Event) -> Step[Event]:
+        said = self.made(event, 0)
+        if state is not None and state.ts_us == event.ts_us and self.role(event, 2):
+            return state, (msgspec.structs.replace(state, payload=self.role(event, 50)),)
+        return said, (said, msgspec.structs.replace(said, payload=1)) if self.role(event, 4) == 0 else (said,)
+
+
+#: Families that break the contract, in ways that an engine must live with.
+FAULTY = ("raiser", "liar", "twin")
+
 FAMILIES: dict[str, Callable[[Part], Creature]] = {
     "mapper": Mapper,
     "counter": Counter,
@@ -284,6 +350,10 @@ FAMILIES: dict[str, Callable[[Part], Creature]] = {
     "unpacker": Unpacker,
     "judge": Judge,
     "regretter": Regretter,
+    "amender": Amender,
+    "raiser": Raiser,
+    "liar": Liar,
+    "twin": Twin,
 }
 
 
