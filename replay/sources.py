@@ -103,7 +103,7 @@ def prepare_capture(
     fingerprint = _fingerprint(source, chosen.name, seed, duration_s, pitch, sheet_path, settings)
     if resume and Capture.open(out).fingerprint != fingerprint:
         raise CaptureError(
-            f"{out}: was begun by another version of this program and can only be played as far as it is"
+            f"{out}: was begun by another version of this program, which would go on otherwise: begin anew elsewhere"
         )
     if _is_there(out, fingerprint):
         return out
@@ -251,12 +251,22 @@ def _fingerprint(
     numbers = asdict(CHANNELS[channel])
     told = (VERSION, wire.VERSION, _GENERATION, numbers, seed, duration_s, pitch, settings)
     digest.update(repr(told).encode())
+    if settings is not None:
+        # Of what is played the code decides as much as the settings do.
+        for path in _player():
+            digest.update(path.read_bytes())
     for path in () if source == SIM else _files(source, sheet_path):
         digest.update(path.name.encode())
         if path.is_file():
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
+
+
+def _player() -> list[Path]:
+    """The code that plays, measures and sends a match."""
+    here = Path(__file__).parent
+    return [*sorted((here / "sim").glob("*.py")), *(here / name for name in ("simulator.py", "radio.py", "rates.py"))]
 
 
 def _files(source: str, sheet_path: Path | None) -> list[Path]:
