@@ -93,10 +93,12 @@ class Cadence:
             if -off_us > deficit_us:
                 deficit_us = -off_us
         else:
-            leak_us = LEAK * period_us
-            self._line_us = min(leak_us - off_us, 0.0)
+            behind_us = LEAK * period_us - off_us
+            self._line_us = behind_us if behind_us < 0 else 0.0
         self._deficit_us = DEFICIT_KEPT * deficit_us
-        self.period_us = period_us = period_us + (gap_us - period_us) / min(steady, PERIOD_SAMPLES)
+        self.period_us = period_us = period_us + (gap_us - period_us) / (
+            steady if steady < PERIOD_SAMPLES else PERIOD_SAMPLES
+        )
         if steady >= self._needed:
             first_us = 3 * FIRST_MARGIN / (3 + steady) * period_us
             margin_us = deficit_us if deficit_us > first_us else first_us

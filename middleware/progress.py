@@ -48,6 +48,9 @@ ENDS_REMEMBERED, END_LEAST = 64, 32
 #: As long as a hold for newcomers moves the frontier by itself, it is looked at so often (arrival time).
 HOLD_STEP_US = 1_000
 
+#: Arrival and event time have a common zero if the freshest event was not older than this.
+COMMON_ZERO_US = 3_600_000_000
+
 _NO_EVENT = Event("", BEGINNING_US, "")
 
 
@@ -158,7 +161,8 @@ class SourceProgress:
         self._stale: set[str] = set()
         self._known = self._live = self._astray = 0
         #: Greatest event time less arrival time of those believed: since who is behind is believed, and ever.
-        self._lead_us = self._lead_most_us = BEGINNING_US
+        self._lead_us = self._lead_most_us = self._ahead_us = BEGINNING_US
+        self._common_zero = False
         self._next_check_us = BEGINNING_US
         self._due_us = END_US
 
@@ -172,26 +176,32 @@ class SourceProgress:
             self._known += 1
             self._newcomers.hear(now_us)
         lead_us = ts_us - now_us
-        ahead = lead_us > self._lead_most_us + self.memory_us
+        ahead = lead_us > self._ahead_us
         source.heard_us = now_us
-        seq = event.seq + source.base if ahead else source.number(event.seq, ts_us)
-        if seq != source.next_seq and source.has_taken(seq):
-            return Verdict.DUPLICATE
+        seq = event.seq + source.base
+        if seq != source.next_seq or source.base or source.refused:
+            if not ahead:
+                seq = source.number(event.seq, ts_us)
+            if source.has_taken(seq):
+                return Verdict.DUPLICATE
         if ahead or lead_us < self._lead_us - self.memory_us:
             self._doubt(event.kind, source, lead_us)
             ahead = ahead and source.astray
         else:
             if lead_us > self._lead_us:
-                self._lead_us = lead_us
-                self._lead_most_us = max(self._lead_most_us, lead_us)
+                self._believe(lead_us)
             if source.astray:
                 source.astray = False
                 self._astray -= 1
-        if ahead or ts_us < self.final_us:
-            source.refuse(seq, BEGINNING_US if ahead else ts_us, now_us)
-            late = Verdict.LATE if ts_us < self.newest_us - self.memory_us else Verdict.HELD
-            return Verdict.ASTRAY if ahead else late
-        self._take(event.kind, source, seq, ts_us, max(ts_us, arrival.until_us), now_us)
+                source.pass_over(seq)
+        if ahead:
+            source.turn_away(seq)
+            return Verdict.ASTRAY
+        if ts_us < self.final_us:
+            source.refuse(seq, ts_us)
+            return Verdict.LATE if ts_us < self.newest_us - self.memory_us else Verdict.HELD
+        until_us = arrival.until_us
+        self._take(event.kind, kind, source, seq, ts_us, until_us if until_us > ts_us else ts_us, now_us)
         self.event = event if seq == event.seq else msgspec.structs.replace(event, seq=seq)
         return Verdict.NEW
 
@@ -247,28 +257,23 @@ class SourceProgress:
         for kind in self._kinds:
             self.progress_us[kind] = END_US
 
-    def _take(self, name: str, source: Transmitter, seq: int, ts_us: int, until_us: int, now_us: int) -> None:
+    def _take(
+        self, name: str, kind: _Kind, source: Transmitter, seq: int, ts_us: int, until_us: int, now_us: int
+    ) -> None:
         """Takes a new packet in."""
-        kind = self._kinds[name]
         if source.taken < FIRST_PACKETS:
             self._newcomers.learn(now_us - ts_us)
-        if not source.live and seq == source.next_seq:
-            kind.ends.pop(seq - 1, None)
         if source.take(seq, ts_us, until_us, now_us):
             self._stale.add(name)
-        if source.astray:
-            return
-        if not source.live:
-            source.live = True
-            self._live += 1
-            kind.bounds.put(source)
-            kind.told.put(source)
-            self._stale.add(name)
-        else:
+        if source.live:
             if source.bound_us < source.bound_key:
                 kind.bounds.put(source)
             if source.until_us < source.told_key:
                 kind.told.put(source)
+        elif source.astray:
+            return
+        else:
+            self._enliven(name, kind, source, seq)
         told_us = ts_us if until_us >= END_US else until_us
         if told_us > self.newest_us:
             self.newest_us = told_us
@@ -276,6 +281,15 @@ class SourceProgress:
             self._clock_heard_us = now_us
             if told_us > self.clk_us:
                 self.clk_us = told_us
+
+    def _enliven(self, name: str, kind: _Kind, source: Transmitter, seq: int) -> None:
+        """A source is heard for the first time, or again."""
+        kind.ends.pop(seq - 1, None)
+        source.live = True
+        self._live += 1
+        kind.bounds.put(source)
+        kind.told.put(source)
+        self._stale.add(name)
 
     def _evaluate(self, name: str, kind: _Kind, limit_us: int, now_us: int) -> None:
         """Gives up who has been waited for long enough, and finds the least bound of the others."""
@@ -312,8 +326,9 @@ class SourceProgress:
     def _doubt(self, name: str, source: Transmitter, lead_us: int) -> None:
         """A packet is dated further from its arrival than memory reaches: isolates its source, or believes it.
 
-        Ahead, it is believed when those astray outnumber the live ones. Behind, it may just be late: it is believed
-        when most of all known are behind, and at the beginning, if who came first is dated in the future.
+        Ahead, it is believed when those astray outnumber the live ones; and at the beginning, where times have no
+        common zero, because who came first may have been late. Behind, it may just be late: it is believed when most
+        of all known are behind, and at the beginning, if who came first is dated in the future.
         """
         if not source.astray:
             source.astray = True
@@ -322,16 +337,27 @@ class SourceProgress:
                 source.live = False
                 self._live -= 1
                 self._stale.add(name)
-        at_first = self.final_us == BEGINNING_US and lead_us <= self.memory_us < self._lead_us
-        if lead_us > self._lead_most_us:
-            believed = self._astray > self._live
+        at_first = self.final_us == BEGINNING_US
+        if lead_us > self._ahead_us:
+            believed = self._astray > self._live or (at_first and not self._common_zero)
+        elif at_first and lead_us <= self.memory_us < self._lead_us:
+            believed = True
+            self.clk_us = self.newest_us = self._lead_most_us = BEGINNING_US
         else:
-            believed = at_first or 2 * self._astray > self._known
+            believed = 2 * self._astray > self._known
         if not believed:
             return
-        if at_first:
-            self.clk_us = self.newest_us = self._lead_most_us = BEGINNING_US
-        self._lead_us = lead_us
-        self._lead_most_us = max(self._lead_most_us, lead_us)
+        self._believe(lead_us)
         source.astray = False
         self._astray -= 1
+
+    def _believe(self, lead_us: int) -> None:
+        """Takes a lead for right, and finds from which on one is wrong.
+
+        With a common zero of both times no event can be dated after its arrival, however late those were that have
+        come so far. Without one, the greatest lead believed is all there is to go by.
+        """
+        self._lead_us = lead_us
+        self._lead_most_us = most_us = max(self._lead_most_us, lead_us)
+        self._common_zero = -COMMON_ZERO_US <= most_us <= 0
+        self._ahead_us = self.memory_us + (0 if self._common_zero else most_us)

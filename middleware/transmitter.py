@@ -66,7 +66,9 @@ class Transmitter:
         """
         seq = counter + self.base
         if seq < self.next_seq:
-            if ts_us > self.newest_us and self.taken and seq not in self.refused:
+            if not self.taken:
+                self.first_seq = self.next_seq = seq
+            elif ts_us > self.newest_us and seq not in self.refused:
                 self._begin_epoch(counter, ts_us)
                 seq = counter + self.base
         elif self.base and ts_us < self.epoch_us:
@@ -75,10 +77,10 @@ class Transmitter:
 
     def has_taken(self, seq: int) -> bool:
         """True if packet ``seq`` came before, taken in or not."""
-        if seq >= self.next_seq:
-            return seq in self.ahead
         if seq in self.refused:
             return True
+        if seq >= self.next_seq:
+            return seq in self.ahead
         return seq in self.early if seq < self.first_seq else seq not in self.missing
 
     def take(self, seq: int, ts_us: int, until_us: int, now_us: int) -> bool:
@@ -90,7 +92,7 @@ class Transmitter:
             self.next_seq = seq + 1
             self.until_us = until_us
             self.cadence.take(ts_us)
-            if self.ahead:
+            if self.ahead or self.refused:
                 self._close_up()
             bound_us = self.cadence.bound_us - 1
             self.bound_us = bound_us if bound_us > self.until_us else self.until_us
@@ -106,25 +108,23 @@ class Transmitter:
             self.early.add(seq)
         return False
 
-    def refuse(self, seq: int, ts_us: int, now_us: int) -> None:
-        """Notes a packet that came but is not taken in: its word does not count, but nobody waits for it.
-
-        Args:
-            seq: its number.
-            ts_us: event time that it tells; ``BEGINNING_US`` if that is not to be believed.
-            now_us: arrival time.
-        """
-        if ts_us > self.newest_us:
-            self.newest_us = ts_us
+    def turn_away(self, seq: int) -> None:
+        """Notes a packet whose date is not believed, so that a second copy of it is not believed either."""
         self.refused[seq] = None
         if len(self.refused) > MISSING_REMEMBERED:
             del self.refused[next(iter(self.refused))]
-        if seq == self.next_seq:
-            self.next_seq += 1
-            self._doubt_cadence()
-            self._close_up()
-        elif seq > self.next_seq:
-            self.ahead[seq] = (BEGINNING_US, BEGINNING_US, now_us)
+
+    def refuse(self, seq: int, ts_us: int) -> None:
+        """Notes a packet that came too late to be taken in: its word does not count, but nobody waits for it."""
+        self.turn_away(seq)
+        if ts_us > self.newest_us:
+            self.newest_us = ts_us
+        self._close_up()
+
+    def pass_over(self, seq: int) -> None:
+        """Nothing before ``seq`` is waited for: it was sent while the source was not believed."""
+        if self.taken and seq > self.next_seq:
+            self._skip(seq)
 
     def give_up_gap(self, deadline_us: int) -> bool:
         """Declares the packets before the next one missing if that came before ``deadline_us`` (arrival time)."""
@@ -150,15 +150,16 @@ class Transmitter:
         self._close_up()
 
     def _close_up(self) -> None:
-        while (found := self.ahead.pop(self.next_seq, None)) is not None:
-            ts_us, until_us, _ = found
-            self.next_seq += 1
-            if ts_us == BEGINNING_US:
+        while True:
+            if (found := self.ahead.pop(self.next_seq, None)) is not None:
+                ts_us, self.until_us, _ = found
+                self.cadence.take(ts_us)
+                self.bound_us = max(self.until_us, self.cadence.bound_us - 1)
+            elif self.next_seq in self.refused:
                 self._doubt_cadence()
-                continue
-            self.until_us = until_us
-            self.cadence.take(ts_us)
-            self.bound_us = max(until_us, self.cadence.bound_us - 1)
+            else:
+                return
+            self.next_seq += 1
 
     def _doubt_cadence(self) -> None:
         self.cadence.skip()

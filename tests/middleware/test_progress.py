@@ -357,3 +357,24 @@ def test_a_refused_packet_that_comes_again_is_a_duplicate_and_no_new_beginning()
     late = packet("z", 7, 0)
     assert r.push(4 * S, late) == [Verdict.LATE]
     assert r.push(4 * S, late) == [Verdict.DUPLICATE]
+
+
+@pytest.mark.parametrize("zero_us", [0, 10**15, -(10**15)])
+def test_a_first_packet_that_is_very_late_does_not_isolate_those_in_time(zero_us: int):
+    """Whether arrival and event time have a common zero or not."""
+    r = Receiver(memory_us=3 * S)
+    assert r.push(4 * S, packet("p", 0, zero_us)) == [Verdict.NEW]
+    for n in range(1, 90):
+        now_us = 4 * S + n * S // 10
+        pushed = r.push(now_us, packet("q", n, zero_us + now_us), packet("p", n, zero_us + now_us))
+        assert pushed == [Verdict.NEW, Verdict.NEW]
+    assert r.told() > zero_us + 12 * S
+
+
+def test_packets_of_a_source_that_was_not_believed_are_not_waited_for():
+    r = Receiver(memory_us=3 * S)
+    for n in range(100):
+        for source in "pq":
+            off_us = DAY_US if source == "q" and 50 <= n < 60 else 0
+            r.push(n * S // 10, packet(source, n, n * S // 10 + off_us))
+        assert r.told() > (n - 3) * S // 10, n
