@@ -68,14 +68,14 @@ def live(
         str | None,
         Given(
             help="Share of the slack to wait: 0 speaks at once, 1 never takes back, auto as little as the load allows. "
-            "Default 0."
+            "Default auto."
         ),
     ] = None,
     retraction: Annotated[
         str | None,
         Given(
-            help="How to take back: full, on-demand (only what changed), or auto (what costs each detector less). "
-            "Default on-demand."
+            help="How to take back: full, on-demand (only what changed), or auto (what costs each detector least). "
+            "Default auto."
         ),
     ] = None,
     window: Annotated[

@@ -44,8 +44,11 @@ from replay.store import positions_table, quarantine_table, updates_table
 VIEW_PERIOD_US = 20_000
 HEALTH_PERIOD_US = 500_000
 
-#: Blocks on which costs are measured before a run: some seconds of a radio stream, so that all that warms up has.
-_MEASURED_BLOCKS = 400
+#: Blocks on which costs are measured before a run, and as many before them, until all is warm: seconds of a stream.
+_MEASURED_BLOCKS = 250
+
+#: Steps that each detector does once more at the end of a batch, to see whether it is pure.
+_REHEARSED = 4
 
 #: A position older than this is no longer shown.
 VIEW_STALE_US = 2_000_000
@@ -219,17 +222,19 @@ class MatchPipeline:
         """State at the last block pushed; take the tables first, they are not part of it.
 
         What the work has cost is measured here and becomes part of the state: between two batches, so that a redone
-        batch goes by the same costs.
+        batch goes by the same costs. Detectors that are not pure are found on the way.
         """
         untaken = self._updates or self._positions or self._rejected
         assert not untaken, "take_tables() before snapshot(): untaken rows would be lost"
-        costs = self.measure_costs()
         if self._options.adapts:
-            self._engine.set_costs(costs)
+            self._engine.set_costs(self.measure_costs())
+        else:
+            for name in self._detectors:
+                self._engine.rehearse(name, _REHEARSED)
         return pickle.dumps((self._engine.snapshot(), self._carried), protocol=pickle.HIGHEST_PROTOCOL)
 
     def measure_costs(self) -> Costs:
-        """What the work since the last time has cost. Finds detectors that are not pure, too."""
+        """What the work since the last time has cost."""
         return self._meter.measure(self._engine, self._detectors)
 
     def restore(self, snapshot: bytes) -> None:
@@ -359,11 +364,16 @@ def _each(packets: tuple[Packet, ...]) -> list[Arrival]:
 
 
 def measured_costs(capture: Capture, options: PipelineOptions) -> Costs:
-    """What the work costs on this machine, measured on the first blocks of a capture."""
+    """What the work costs on this machine, measured on the first blocks of a capture, but for those that warm up."""
     pipeline = MatchPipeline(capture.sheet, options)
-    for arrival_us, payload in islice(capture.payloads(capture.begin_us, capture.end_us), _MEASURED_BLOCKS):
+    blocks = iter(capture.payloads(capture.begin_us, capture.end_us))
+    for arrival_us, payload in islice(blocks, _MEASURED_BLOCKS):
         pipeline.push(payload, arrival_us)
-    return pipeline.measure_costs()
+    warm = pipeline.measure_costs()
+    rest = list(islice(blocks, _MEASURED_BLOCKS))
+    for arrival_us, payload in rest:
+        pipeline.push(payload, arrival_us)
+    return pipeline.measure_costs() if len(rest) == _MEASURED_BLOCKS else warm
 
 
 #: Why the engine did not take a packet in, in words (``middleware.events.Loss``).

@@ -43,8 +43,8 @@ class LiveSettings(BaseModel):
     duration_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     pitch: str = "105x68"
     sheet: Path | None = None
-    alpha: float | Literal["auto"] = 0.0
-    retraction: Retraction = "on-demand"
+    alpha: float | Literal["auto"] = "auto"
+    retraction: Retraction = "auto"
     engine: Literal["spark", "inprocess"] = "spark"
 
     speed: Speed = "1"

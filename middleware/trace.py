@@ -177,16 +177,13 @@ class TracedUnit(OrderingUnit):
                 trace.look(out)
             if trace.keeps:
                 by: Literal["slack", "frontier"] = "frontier" if event.ts_us <= self._progress_us else "slack"
-                released = Released(
-                    trace.now_us, self._name, name_of(event), by, self.slack.k_us, self.alpha, clock_us
-                )
+                released = Released(trace.now_us, self._name, name_of(event), by, self.slack.k_us, self.alpha, clock_us)
                 trace.records.append(released)
                 self._conclude(at)
 
     def _repair(self, clock_us: int, updates: list[Update]) -> None:
         trace = self._trace
-        dirty = sorted(self._dirty)
-        late = [self._events[bisect_left(self._keys, key)] for key in dirty if self._is_fresh(key)]
+        dirty, late = self._dirty, self._fresh_inputs()
         gone = tuple(map(name_of, self._taken_out))
         redone, before = self.counters.redone, len(updates)
         super()._repair(clock_us, updates)
@@ -208,7 +205,7 @@ class TracedUnit(OrderingUnit):
         )
         said = {name_of(u.event) for u in told if u.diff > 0}
         if said:
-            first = bisect_left(self._keys, dirty[0]) if dirty else 0
+            first = bisect_left(self._keys, dirty) if dirty else 0
             for at in range(first, len(self._after)):
                 if any(name_of(out) in said for out in self._outputs[at]):
                     self._conclude(at)

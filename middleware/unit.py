@@ -19,9 +19,7 @@ the detector, up to AEP (the already-emitted pointer of paper 000, section 4.1);
 * *Purge.* Below ``final`` nothing can change: those inputs are folded into ``base`` and forgotten.
 
 Layout: parallel lists. ``_keys`` and ``_events`` hold all inputs, ``_after`` and ``_outputs`` those up to AEP, so that
-AEP is their length. An input that waits costs two references.
-
-Never happens: an input below the purged part (the engine turns those away).
+AEP is their length. Never happens: an input below the purged part; the engine turns those away.
 """
 
 from __future__ import annotations
@@ -83,7 +81,10 @@ class OrderingUnit:
         self._outputs: list[Sequence[Event]] = []
         #: All events under a key that several claim; ``_events`` has the one that counts.
         self._doubles: dict[Key, list[Event]] = {}
-        self._dirty: set[Key] = set()
+        #: To be redone: how many inputs before AEP are fresh, which of the others, and from where on.
+        self._fresh = 0
+        self._stale: set[Key] = set()
+        self._dirty: Key | None = None
         self._gone: list[Event] = []
         self.backset_us = 0
         self._oldest_us = END_US
@@ -151,18 +152,17 @@ class OrderingUnit:
         return count
 
     def buffer(self) -> list[tuple[Event, bool]]:
-        """All inputs held or waiting, in order, each with whether the detector has been given it: AEP lies behind the
-        last one that has (000, Fig. 6)."""
+        """All inputs held or waiting, in order, each with whether it lies before AEP (000, Fig. 6)."""
         return [(event, at < len(self._after)) for at, event in enumerate(self._events)]
+
+    def times_us(self) -> list[int]:
+        """Event times of all inputs held or waiting, ascending."""
+        return [key[0] for key in self._keys]
 
     @property
     def newest_state(self) -> object:
         """State after the newest released input."""
         return self._after[-1] if self._after else self._base
-
-    def times_us(self) -> list[int]:
-        """Event times of all inputs held or waiting, ascending."""
-        return [key[0] for key in self._keys]
 
     def offer(self, update: Update, key: Key) -> None:
         """Takes an update of an input; nothing is emitted before :meth:`run`."""
@@ -207,7 +207,7 @@ class OrderingUnit:
             self._measure(now_us)
         clock_us = now_us if by_arrival else self.clk_us
         updates: list[Update] = []
-        if self._dirty or self._gone:
+        if self._dirty is not None or self._gone:
             self._repair(clock_us, updates)
         if len(self._after) < len(self._keys):
             limit_us = progress_us
@@ -223,7 +223,7 @@ class OrderingUnit:
         """Forgets released inputs dated before ``final_us``; their effect stays in the base state."""
         cut = min(bisect_left(self._keys, (final_us,)), len(self._after))
         if cut:
-            assert not self._dirty, "purge before the repair was run"
+            assert self._dirty is None, "purge before the repair was run"
             self._base = self._after[cut - 1]
             del self._keys[:cut], self._events[:cut], self._after[:cut], self._outputs[:cut]
             if self._doubles:
@@ -259,7 +259,7 @@ class OrderingUnit:
         Of the inputs kept for repair only the events are told: what followed from them follows again, because a
         detector is pure. That makes a snapshot several times smaller and faster, for some steps at a restart.
         """
-        assert not self._dirty, "a unit is snapshot between two runs"
+        assert self._dirty is None, "a unit is snapshot between two runs"
         return {"released": len(self._after)} | {name: getattr(self, name) for name in _TOLD}
 
     def resume(self, state: Mapping[str, object]) -> None:
@@ -301,6 +301,7 @@ class OrderingUnit:
         if at < len(self._after):
             self._after.insert(at, _FRESH)
             self._outputs.insert(at, NOTHING)
+            self._fresh += 1
             self._mark(key)
             if key[0] + self.slack.k_us <= self.clk_us:
                 self.counters.late += 1
@@ -314,6 +315,8 @@ class OrderingUnit:
     def _settle_double(self, key: Key, at: int) -> None:
         counts = the_one(self._doubles[key])
         if counts is not self._events[at] and at < len(self._after):
+            if self._after[at] is not _FRESH:
+                self._stale.add(key)
             self._mark(key)
         self._events[at] = counts
         if len(self._doubles[key]) == 1:
@@ -336,24 +339,28 @@ class OrderingUnit:
         after = self._after
         if at >= len(after):
             return
+        if after[at] is _FRESH:
+            self._fresh -= 1
+        self._stale.discard(key)
         self._gone.extend(self._outputs[at])
-        self._dirty.discard(key)
         del after[at], self._outputs[at]
         # The next input that the detector knows was given the state after the one that goes. Fresh ones between the
         # two do not tell: they were never given any.
         while at < len(after) and after[at] is _FRESH:
             at += 1
         if at < len(after):
+            self._stale.add(keys[at])
             self._mark(keys[at])
 
     def _mark(self, key: Key) -> None:
         """The input of ``key``, before AEP, is to be given to the detector again."""
-        self._dirty.add(key)
         self.counters.disturbed += 1
+        if self._dirty is None or key < self._dirty:
+            self._dirty = key
 
-    def _is_fresh(self, key: Key) -> bool:
-        """Whether the input of ``key``, before AEP, was never given to the detector."""
-        return self._after[bisect_left(self._keys, key)] is _FRESH
+    def _fresh_inputs(self) -> list[Event]:
+        """Inputs before AEP that the detector was never given."""
+        return [event for event, after in zip(self._events, self._after, strict=False) if after is _FRESH]
 
     def _state_before(self, at: int) -> object:
         return self._after[at - 1] if at else self._base
@@ -371,8 +378,8 @@ class OrderingUnit:
         gone = self._gone
         came: list[Said] = []
         self._gone = []
-        if self._dirty:
-            first = bisect_left(self._keys, min(self._dirty))
+        if self._dirty is not None and (self._fresh or self._stale):
+            first = bisect_left(self._keys, self._dirty)
             steps = counters.stepped + counters.redone
             if trial:  # on demand knows what the other ways would have come to: everything from here on
                 counters.trials += 1
@@ -384,6 +391,9 @@ class OrderingUnit:
                 self._redo(first, gone, came, stops=way == "on-demand")
             if trial:
                 counters.trial_steps += counters.stepped + counters.redone - steps
+            self._fresh = 0
+            self._stale.clear()
+        self._dirty = None
         if way != "full":
             gone, came = differences(gone, came, self._fold.same)
         if trial:
@@ -408,20 +418,13 @@ class OrderingUnit:
         ``kept`` is the state that the next input had been given before: while redoing agrees with it and nothing
         dirty lies ahead, everything further on stands.
         """
-        keys, events, after, all_outputs = self._keys, self._events, self._after, self._outputs
-        last = len(after)
-        marks = sorted(bisect_left(keys, key) for key in self._dirty)
-        marks.append(last)
-        self._dirty.clear()
-        ahead = iter(marks)
-        mark = next(ahead)
+        keys, events, after, all_outputs, stale = self._keys, self._events, self._after, self._outputs, self._stale
+        last, left = len(after), self._fresh + len(stale)
         fresh = redone = 0
         state = kept = after[at - 1] if at else self._base
         fold = self._fold
         step, same = fold.stepper(state), fold.same
         while at < last:
-            if at == mark:
-                mark = next(ahead)
             event = events[at]
             try:
                 state, outputs = step(state, event)
@@ -431,9 +434,12 @@ class OrderingUnit:
             known, before = after[at], all_outputs[at]
             if known is _FRESH:
                 fresh += 1
+                left -= 1
             else:
                 redone += 1
                 kept = known
+                if stale and keys[at] in stale:
+                    left -= 1
             after[at] = state
             if (before or outputs) and not same(before, outputs):
                 gone.extend(before)
@@ -441,9 +447,10 @@ class OrderingUnit:
                 all_outputs[at] = outputs
             at += 1
             if stops and (state is kept or same(state, kept)):
-                if mark == last:
+                if not left:
                     break
-                at = mark
+                while after[at] is not _FRESH and keys[at] not in stale:
+                    at += 1
                 state = kept = after[at - 1]
                 step = fold.stepper(state)
         self.counters.stepped += fresh
@@ -452,7 +459,6 @@ class OrderingUnit:
 
     def _redo_all(self, at: int, gone: list[Event], came: list[Said]) -> None:
         """Runs the detector again over everything from ``at`` on, and takes nothing for granted."""
-        self._dirty.clear()
         after = self._after
         fresh = sum(state is _FRESH for state in after[at:])
         self.counters.stepped += fresh

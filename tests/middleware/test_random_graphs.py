@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
 from random import Random
@@ -21,11 +20,11 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from middleware.engine import Engine, Outcome
-from middleware.events import Arrival, Event, Key, Update
+from middleware.events import Arrival, Event, Update
+from middleware.isolation import Isolated
 from middleware.oracle import published
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from middleware.transmitter import OVERTAKERS_MOST
-from middleware.unit import OrderingUnit
 from tests.middleware.watcher import Watcher, difference
 from tests.middleware.worlds import Push, Scale, World, apply, smaller, some_world
 
@@ -279,16 +278,8 @@ def test_oracle_and_differential_many_large_worlds(block: int):
 
 
 def test_the_checks_find_an_engine_that_stops_redoing_too_early(monkeypatch: pytest.MonkeyPatch):
-    """A test that cannot fail is no test: with every second late input passed over, few worlds are right."""
-    honest = OrderingUnit._mark
-
-    def careless(self: OrderingUnit, key: Key) -> None:
-        if key[0] % 2:
-            honest(self, key)
-        elif not self._dirty:
-            self._after[bisect_left(self._keys, key)] = self._state_before(bisect_left(self._keys, key))
-
-    monkeypatch.setattr(OrderingUnit, "_mark", careless)
+    """A test that cannot fail is no test: where any two states and outputs are taken as equal, few worlds are right."""
+    monkeypatch.setattr(Isolated, "same", lambda self, one, other: True)
     assert sum(fails(_law, some_world(Random(seed), SMALL)) for seed in range(40)) > 5
 
 
