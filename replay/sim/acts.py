@@ -55,6 +55,11 @@ def contact(
     if limb == "head":
         rise = round(float(state.columns[row, 6]), 3)
         state.notes.note("header", t_s, row, None, "jumping" if rise > 0.05 else "standing", (index,), rise_m=rise)
+    aerial = state.watching.aerial
+    if aerial is not None:
+        if row in aerial[:2]:
+            state.notes.note("aerial.won", t_s, row, None, "", (aerial[2], index))
+        state.watching.aerial = None
     if deflection:
         state.notes.note("deflection", t_s, row, None, limb, (index,))
     if state.live:
@@ -124,6 +129,8 @@ def kick(
         state.notes.note("clearance", t_s, row, None, "", (attempt,))
     state.takes(team)
     state.watching.kick = index
+    if kind_of_run(state, row, action):
+        state.run_until_s[row] = t_s + 2.2
     state.kicked()
     return attempt
 
@@ -148,6 +155,17 @@ def attempted(
     state.flight = Flight(attempt, kind, action.what, row, team, action.mate, target, t_s, restart, ahead)
     state.holder, state.in_hands, state.action = -1, False, None
     return attempt
+
+
+def kind_of_run(state: State, row: int, action: Action) -> bool:
+    """Whether who has passed runs on for a return pass."""
+    short = action.kind == "pass" and action.flight_s == 0.0 and action.what in ("pass", "through")
+    return (
+        short
+        and state.depth_of[row] > 0.3
+        and state.depth(int(state.team[row]), state.xy(row)[0]) > 14.0
+        and state.chance(0.25)
+    )
 
 
 def _credit(state: State, kind: str, t_s: float, cause: int) -> None:
@@ -179,17 +197,17 @@ def aimed(
         return _shot(state, action, place, worse, limb)
     dx, dy = action.target[0] - x, action.target[1] - y
     away = max(math.hypot(dx, dy), 0.5)
-    turn = state.draw(0.0, 0.048 * worse)
+    turn = state.draw(0.0, 0.054 * worse)
     dx, dy = dx * math.cos(turn) - dy * math.sin(turn), dx * math.sin(turn) + dy * math.cos(turn)
     if action.flight_s > 0.0 or z > 0.6:
         flight = max(action.flight_s or 0.35 + away / 20.0, 0.3)
-        length = 1.0 + state.draw(0.0, 0.07 * worse)
+        length = 1.0 + state.draw(0.0, 0.085 * worse)
         target = (x + dx * length, y + dy * length, action.target[2])
         back = 0.0 if limb == "head" else min(12.0 + away, 40.0)
         spin = (back * dy / away, -back * dx / away, 0.0)
         velocity = launch(place, target, flight_s=flight, spin=spin)
         return _capped(velocity, HEAD_MAX_M_S if limb == "head" else KICK_MAX_M_S), spin, {}
-    speed = action.speed_m_s * (1.0 + state.draw(0.0, 0.08 * worse))
+    speed = action.speed_m_s * (1.0 + state.draw(0.0, 0.1 * worse))
     # Many passes leave the ground a little, some are driven at the height of knees.
     rise = abs(state.draw(0.0, 0.04)) * speed
     if away > 9.0 and state.chance(0.35):

@@ -6,6 +6,7 @@ import math
 
 from replay.sim.notes import who
 from replay.sim.periods import ADDED_S
+from replay.sim.squads import SHAPES
 from replay.sim.state import Change, State, Whistle
 from replay.sim.world import SQUAD, STARTERS
 
@@ -79,8 +80,20 @@ def send_off(state: State, row: int, cause: int) -> None:
     x, y = state.xy(row)
     state.notes.note("sendoff", state.now_s, row, (x, y, 0.9), "", (cause,))
     state.sent_off.append(row)
-    _leave_slot(state, row)
+    slot = _leave_slot(state, row)
+    _close_ranks(state, int(state.team[row]), slot)
     state.walking[row] = (math.copysign(4.0, float(row) - SQUAD + 0.5) * 1.5, -state.half_y - 7.0)
+
+
+def _close_ranks(state: State, team: int, slot: int) -> None:
+    """With ten, the last line and midfield are kept and a forward is missing."""
+    slots = state.slots[team]
+    front = [n for n, row in enumerate(slots) if row >= 0 and n and state.depth_of[row] > 0.6]
+    if slot < 1 or not front or SHAPES[state.squads.teams[team].shape][slot - 1][1] > 0.6:
+        return
+    spare = min(front, key=lambda n: float(state.ability["pace"][slots[n]]))
+    slots[slot], slots[spare] = slots[spare], -1
+    state.regroup()
 
 
 def _leave_slot(state: State, row: int) -> int:

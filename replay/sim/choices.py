@@ -17,7 +17,7 @@ from replay.sim.sight import rate_passes, room
 from replay.sim.state import Action, State
 
 #: How much of a loss's value for the opponents counts, and what giving the ball away costs in itself.
-_LOSS_SHARE, _LOSS_M = 0.9, 0.012
+_LOSS_SHARE, _LOSS_M = 0.9, 0.009
 #: Differences of value that people do not see.
 _BLUR = 0.0035
 _RADIUS_M = 0.11
@@ -36,7 +36,7 @@ def worth(u: Floats, w: Floats, half_x: float) -> Floats:
     share = (u + half_x) / (2.0 * half_x)
     # From the wings of the last third crosses come.
     wing = 0.009 * np.exp(-(((deep - 14.0) / 13.0) ** 2)) * np.clip((np.abs(w) - 12.0) / 10.0, 0.0, 1.0)
-    return 0.004 + 0.016 * share + 0.014 * share * share + near + final + wing
+    return 0.004 + 0.010 * share + 0.050 * share * share + near + final + wing
 
 
 def goal_chance(deep_m: float, across_m: float, *, header: bool = False) -> float:
@@ -82,11 +82,12 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
     gain = worth(u, w, state.half_x) * (0.55 + 0.45 * np.minimum(space, 6.0) / 6.0)
     line = last_line(state, team)
     gain += 0.008 * ((u > line + 2.0) & (u > 5.0))
-    direct = state.squads.teams[team].directness
-    gain += (direct - 1.0) * 0.0002 * (u - x * sign)
+    # Sometimes he looks for the way forward more than at other times.
+    eager = float(state.rng.exponential(1.0)) * state.squads.teams[team].directness
+    gain += eager * 0.00014 * (u - x * sign)
     value = arrives * gain - (1.0 - arrives) * loss(u, w, state.half_x)
     value -= 0.006 * is_keeper * (np.abs(x * sign + state.half_x) > 40.0) + 0.002 * is_keeper
-    value -= 0.004 * (length < 5.0)
+    value -= 0.004 * (length < 5.0) + 0.0025 * np.clip((12.0 - length) / 6.0, 0.0, 1.0)
     value += state.rng.gumbel(0.0, _BLUR * (1.0 + hurried), len(value))
     k = int(np.argmax(value))
     flight_s = rated[k, 1] if air[k] else 0.0
@@ -102,7 +103,8 @@ def _pass_targets(
     sign = float(state.sign[team])
     rows = state.mates(row)
     c = state.columns
-    line = last_line(state, team)
+    # He sees the line as well as one does who has to look at the ball.
+    line = last_line(state, team) + state.draw(0.35, 0.5)
     out: list[tuple[float, float, float, float]] = []
     mates: list[int] = []
     whats: list[str] = []
@@ -113,7 +115,7 @@ def _pass_targets(
         if d > reach_m or d < 2.5:
             continue
         u = mx * sign
-        offside = u > line + 0.2 and u > x * sign and not thrown
+        offside = u > line and u > x * sign and not thrown
         if offside:
             continue
         if thrown:
@@ -217,7 +219,7 @@ def cross(state: State, row: int) -> Action | None:
         else:
             flight = 0.65 + d / 36.0
             target = (float(mx + 0.8 * c[2] * flight), float(my + 0.8 * c[3] * flight), 1.75)
-            speed, value, what = d / flight, 0.03, "cross"
+            speed, value, what = d / flight, 0.036, "cross"
         _, free = state.nearest(state.opponents(row), target[0], target[1])
         value *= 0.7 + 0.25 * min(free, 3.0)
         value *= 1.0 + 0.3 * (abs(my) < 6.0)

@@ -26,7 +26,7 @@ BODY_M = 0.27
 #: A ball further away is only poked at.
 STRETCH_M = 0.8
 #: So far out somebody covers who sets himself in the way of a shot.
-BLOCK_M = 0.6
+BLOCK_M = 0.75
 #: Where a ball that comes straight at somebody is taken, before his body's axis.
 COMFORT_M = 0.42
 _RADIUS_M = 0.11
@@ -40,7 +40,7 @@ def chase(state: State) -> None:
     if state.flight is not None and state.now_s - state.flight.born_s < REACT_S:
         react[rows != state.flight.mate] = REACT_S
     react += np.maximum(state.idle_s[rows] - state.now_s, 0.0)
-    high = state.height_m[rows] + 0.55
+    high = state.height_m[rows] + np.where(np.isin(rows, (state.keeper(0), state.keeper(1))), 0.85, 0.55)
     when, where = meetings(
         state.path, state.columns, rows, state.bodies.speed_max, state.bodies.acceleration_max, react, 0.55, 0.6, high
     )
@@ -170,7 +170,7 @@ def _covers(state: State, row: int, height: float) -> float:
     """How far from his axis a ball still hits somebody who has had no time to react: further out if he has set
     himself before a shot or a cross, and reads it."""
     flight = state.flight
-    if flight is None or flight.team == state.team[row] or height > 1.3 or state.reach_m[row] < 0.9:
+    if flight is None or flight.team == state.team[row] or height > 1.4 or state.reach_m[row] < 0.85:
         return BODY_M
     return BLOCK_M if flight.kind == "shot" or flight.what in ("cross", "clearance", "long") else BODY_M
 
@@ -228,7 +228,7 @@ def control(state: State, row: int, after_s: float, part: str, near: float) -> N
     index = acts.contact(state, row, limb, (vx, vy, vz), "trap", after_s=after_s, duration_s=0.016)
     chronicle.trapped(state, row, index)
     tempo = state.squads.teams[int(state.team[row])].tempo
-    acts.gains(state, row, float(state.rng.gamma(2.2, 0.2 + 0.05 * min(near, 8.0))) / tempo + 0.12)
+    acts.gains(state, row, float(state.rng.gamma(2.2, 0.22 + 0.065 * min(near, 8.0))) / tempo + 0.12)
 
 
 def deflect(state: State, row: int, after_s: float, radius_m: float = BODY_M) -> None:
@@ -256,6 +256,12 @@ def deflect(state: State, row: int, after_s: float, radius_m: float = BODY_M) ->
     goes_on = turned > 0.5 and 0.5 < after / max(before, 1e-9) < 1.1
     _, _, z = acts.place_at(state, after_s)
     limb = "foot" if z < 0.6 else "body"
+    if limb == "body" and z > 0.7 and state.live and row != state.keeper(int(state.team[row])) and state.chance(0.05):
+        acts.contact(state, row, "left_hand" if beside > 0 else "right_hand", out, "handle", after_s=after_s)
+        state.kicked()
+        if state.chance(0.5 * state.settings.interruptions):
+            referee.foul(state, row, -1, "handball")
+        return
     is_block = state.flight is not None and state.flight.kind == "shot" and state.flight.team != state.team[row]
     acts.contact(state, row, limb, out, "block" if is_block else "deflection", after_s=after_s, deflection=goes_on)
     state.kicked()
@@ -272,7 +278,7 @@ def _header(state: State, row: int, after_s: float) -> None:
         return
     if deep > 75.0:
         far = float(state.rng.uniform(10.0, 22.0))
-        side = math.copysign(float(state.rng.uniform(0.0, 9.0)), y)
+        side = math.copysign(float(state.rng.uniform(0.0, 15.0)), y)
         target = (x + sign * far, y + side, _RADIUS_M)
         action = Action("pass", "clearance", -1, target, 12.0, 0.55 + far / 20.0)
     else:
@@ -307,9 +313,23 @@ def leap(state: State) -> None:
             continue
         c = state.columns[row]
         if math.hypot(x - c[0] - rise_s * c[2], y - c[1] - rise_s * c[3]) < 0.75:
-            need = z - state.height_m[row] + 0.12
+            need = z - state.height_m[row] + (-0.45 if keeping.may_handle(state, row) else 0.12)
             if need < 0.75:
                 state.bodies.jump(row, float(np.clip(need + state.draw(0.0, 0.04), 0.08, 0.58)))
+                _aerial(state, row, (float(x), float(y), float(z)))
+
+
+def _aerial(state: State, row: int, place: Vector) -> None:
+    """6.9: somebody jumps for a high ball; if an opponent is there too, it is a duel, and now and then a foul."""
+    rival, gap = state.nearest(state.opponents(row), place[0], place[1])
+    if gap > 1.5:
+        return
+    if state.watching.aerial is None:
+        x, y = state.xy(row)
+        index = state.notes.note("aerial.start", state.now_s, row, (x, y, 1.8), "", (), against=who(rival))
+        state.watching.aerial = (row, rival, index)
+    if state.gap(row, *state.xy(rival)) < 0.9 and state.chance(0.05 * state.settings.interruptions):
+        referee.foul(state, row, rival, "aerial")
 
 
 def _challenge(state: State, row: int, after_s: float) -> None:
@@ -324,7 +344,7 @@ def _challenge(state: State, row: int, after_s: float) -> None:
     mine, his = state.gap(row, bx, by), state.gap(holder, bx, by)
     state.tackle_s = state.now_s + 0.3
     # He who waits for his moment does not dive in; the ball must be loose enough.
-    if not state.chance(0.14 + 0.4 * (his > 0.75) - 0.08 * in_box):
+    if not state.chance(0.09 + 0.3 * (his > 0.75) - 0.05 * in_box):
         return
     edge = 0.45 + 0.5 * (his - mine) + 0.08 * (state.ability["tackling"][row] - state.ability["dribbling"][holder])
     if not state.chance(float(np.clip(edge, 0.12, 0.85))):
@@ -341,6 +361,9 @@ def win(state: State, row: int, after_s: float) -> None:
     team = int(state.team[row])
     angle = math.atan2(by - state.columns[row, 1], bx - state.columns[row, 0]) + state.draw(0.0, 0.6)
     poke = float(state.rng.uniform(1.5, 6.0))
+    if abs(by) > state.half_y - 10.0 and state.chance(0.5):
+        # Into touch is safe.
+        angle, poke = math.copysign(math.pi / 2, by) + state.draw(0.0, 0.5), poke + 3.0
     out = (float(0.3 * vx + poke * math.cos(angle)), float(0.3 * vy + poke * math.sin(angle)), 0.0)
     state.disputed = True
     index = acts.contact(state, row, "foot", out, "tackle", after_s=after_s)

@@ -69,7 +69,7 @@ def _push(state: State, row: int) -> None:
     near = state.pressure(row)
     pace = state.speed(row)
     ahead = min(action.speed_m_s, pace + 2.2) * (1.12 if near > 3.0 else 1.0) + 0.5
-    rough = 0.035 * ahead * (1.0 - 0.2 * state.ability["dribbling"][row])
+    rough = 0.04 * ahead * (1.0 - 0.2 * state.ability["dribbling"][row]) * (1.0 + 1.2 * (near < 1.6))
     velocity = (
         dx / d * ahead + state.draw(0.0, rough),
         dy / d * ahead + state.draw(0.0, rough),

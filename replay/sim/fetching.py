@@ -191,6 +191,34 @@ def put_down(state: State) -> None:
     let_go(state)
 
 
+def tidy(state: State) -> None:
+    """Balls that are not in play any more run out and are laid beside the pitch again."""
+    for number in sorted(state.rolling):
+        ball = state.balls[number]
+        x, y, z = ball.place
+        if ball.in_hands:
+            if math.dist(ball.velocity, (0.0, 0.0, 0.0)) < 1e-6:
+                ball.release((0.0, 0.0, 0.0))
+                state.rolling.discard(number)
+            continue
+        if math.dist(ball.velocity, (0.0, 0.0, 0.0)) > 0.3 or z > 0.3:
+            continue
+        home = min(_homes(state), key=lambda h: math.hypot(h[0] - x, h[1] - y) + 50.0 * _is_taken(state, number, h))
+        ball.carry((home[0], home[1], _RADIUS_M), 1.0 + math.hypot(home[0] - x, home[1] - y) / 2.5)
+
+
+def _homes(state: State) -> list[tuple[float, float]]:
+    """Places of spare balls: behind both goals and beside the touch line that is not the benches'."""
+    beyond_x, beyond_y = state.half_x + 3.6, state.half_y + 2.8
+    ends = [(s * beyond_x, y) for s in (-1.0, 1.0) for y in (-24.0, -9.0, 9.0, 24.0)]
+    sides = [(x, s * beyond_y) for x in (-42.0, -24.0, 24.0, 42.0) for s in (-1.0, 1.0)]
+    return [*ends, *sides, (4.0, beyond_y)]
+
+
+def _is_taken(state: State, number: int, home: tuple[float, float]) -> bool:
+    return any(math.dist(b.place[:2], home) < 0.5 for n, b in enumerate(state.balls) if n != number)
+
+
 def let_go(state: State) -> None:
     """Whoever held the ball does so no longer: his contact is told its length."""
     if state.hold is None:

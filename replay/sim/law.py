@@ -10,7 +10,7 @@ from replay.sim import chronicle, flights, periods, restarts
 from replay.sim.ball import BallTick
 from replay.sim.notes import who
 from replay.sim.state import BAR_Z_M, POST_Y_M, State
-from replay.sim.world import STEP_S, Vector
+from replay.sim.world import REFEREES, STEP_S, Vector
 
 _RADIUS_M = 0.11
 
@@ -71,43 +71,69 @@ def _over_goal_line(state: State, t_s: float, place: Vector) -> None:
         spot = (end * (state.half_x - 5.0), side * float(state.rng.uniform(3.0, 6.5)))
         restarts.await_restart(state, "goal_kick", 1 - attacking, spot, dead, t_s)
     else:
-        spot = (end * (state.half_x - 0.35), side * (state.half_y - 0.35))
-        restarts.await_restart(state, "corner", attacking, spot, dead, t_s)
+        restarts.await_restart(state, "corner", attacking, _corner(state, end, side), dead, t_s)
 
 
 def _goal(state: State, t_s: float, place: Vector) -> None:
+    """Law 10; unless the referee is about to whistle against the scorers, or the restart could not score directly."""
     end = math.copysign(1.0, place[0])
     team = 0 if state.sign[0] == end else 1
     notes = state.notes
+    if state.indirect and state.taker == state.last:
+        _no_goal_directly(state, t_s, place, team)
+        return
     candidate = notes.note("goal.candidate", t_s, state.last, place, "right" if end > 0 else "left")
     notes.rows[candidate].team = ("home", "away")[team]
     flight = state.flight
-    shot = flight is not None and flight.kind == "shot" and flight.team == team and flight.on_target
-    scorer = flight.kicker if shot and flight is not None else state.last
+    shot = flight if flight is not None and flight.kind == "shot" and flight.team == team and flight.on_target else None
+    scorer = shot.kicker if shot is not None else state.last
     own = int(state.team[scorer]) != team
-    cause = flight.row if shot and flight is not None else -1
     flights.verdict(state, goal=True)
-    if shot and flight is not None:
-        attempt = notes.rows[flight.row]
+    if shot is not None:
+        attempt = notes.rows[shot.row]
         attempt.detail["outcome"], attempt.open = "goal", False
         state.flight = None
     else:
         flights.stopped(state, "lost", t_s, candidate, place)
-    state.score[team] += 1
-    scored = notes.note(
-        "goal.own" if own else "goal.scored", t_s, scorer, place, "", (candidate, cause),
-        home=state.score[0], away=state.score[1],
-    )  # fmt: skip
+    stands = state.whistle is None or state.whistle.team == team
+    state.score[team] += stands
+    kind = "goal.own" if own else "goal.scored"
+    score = {"home": state.score[0], "away": state.score[1]}
+    scored = notes.note(kind, t_s, scorer, place, "", (candidate, shot.row if shot is not None else -1), **score)
     notes.rows[scored].team = ("home", "away")[team]
+    if not stands:
+        told = notes.note("goal.disallowed", t_s + 0.8, REFEREES[0], place, "", (scored, state.whistle.cause))
+        notes.rows[told].team = ("home", "away")[team]
+        # The whistle that was coming stops play: the ball is dead in the goal already.
+        state.whistle.at_s = state.now_s
+        return
     if not own and state.last_pass >= 0:
         made = notes.rows[state.last_pass]
         if t_s - made.t_s <= 10.0 and made.detail["receiver"] == who(scorer):
             notes.note("assist", t_s, made.person, made.place, "", (state.last_pass, scored))
+    state.whistle = None
     dead = die(state, t_s, place, "goal", scored)
     state.lost_s += periods.ADDED_S["goal"]
-    told = notes.note("goal.confirmed", t_s + 1.2, -1, place, "", (scored,), home=state.score[0], away=state.score[1])
+    told = notes.note("goal.confirmed", t_s + 1.2, REFEREES[0], place, "", (scored,), **score)
     notes.rows[told].team = ("home", "away")[team]
     restarts.await_restart(state, "kick_off", 1 - team, (0.0, 0.0), dead, t_s)
+
+
+def _no_goal_directly(state: State, t_s: float, place: Vector, team: int) -> None:
+    """Laws 13 and 15: from a throw-in or an indirect free kick the ball went straight in: a goal kick, or a corner."""
+    end = math.copysign(1.0, place[0])
+    out = state.notes.note("out", t_s, state.last, place, "right goal line" if end > 0 else "left goal line")
+    flights.stopped(state, "out", t_s, out, place)
+    dead = die(state, t_s, place, "goal line", out)
+    side = math.copysign(1.0, place[1])
+    if state.team[state.last] == team:
+        restarts.await_restart(state, "goal_kick", 1 - team, (end * (state.half_x - 5.0), side * 4.0), dead, t_s)
+    else:
+        restarts.await_restart(state, "corner", team, _corner(state, end, side), dead, t_s)
+
+
+def _corner(state: State, end: float, side: float) -> tuple[float, float]:
+    return end * (state.half_x - 0.35), side * (state.half_y - 0.35)
 
 
 def die(state: State, t_s: float, place: Vector, why: str, cause: int) -> int:

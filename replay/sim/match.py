@@ -310,7 +310,17 @@ def press(state: State) -> None:
         state.targets[first] = bx + lead * vx + dx / d * off, by + lead * vy + dy / d * off
         state.paces[first] = 7.2 if near > 2.5 or math.hypot(vx, vy) > 4.0 else 5.5
         state.facing[first] = np.nan
-        if len(order) > 1:
-            second = int(order[1])
-            state.targets[second] = bx + dx / d * 5.5, by + dy / d * 5.5
-            state.paces[second] = 5.0
+        if len(order) > 2:
+            _cover(state, order[1:3].tolist(), (dx / d, dy / d), d)
+
+
+def _cover(state: State, rows: list[int], way: tuple[float, float], away_m: float) -> None:
+    """The next two stand between holder and goal; the second of them only where a shot may come."""
+    bx, by, _ = state.ball.place
+    for number, row in enumerate(rows):
+        if number and away_m > 32.0:
+            return
+        back = min(4.5 + 4.0 * number, 0.6 * away_m)
+        side = 0.8 * (1 - 2 * number)
+        state.targets[row] = bx + way[0] * back - way[1] * side, by + way[1] * back + way[0] * side
+        state.paces[row] = 6.5 if away_m < 32.0 else 5.0

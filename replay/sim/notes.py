@@ -197,6 +197,7 @@ class Watching:
     loose_team: int = -1
     takeon: tuple[int, int, float, int] | None = None
     trap: tuple[int, float, Vector, int] | None = None
+    aerial: tuple[int, int, int] | None = None
 
 
 def who(person: int) -> str:

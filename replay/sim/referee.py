@@ -95,6 +95,7 @@ def _blow(state: State, whistle: Whistle) -> None:
     state.whistle = None
     place = state.ball.place
     blown = state.notes.note("whistle", state.now_s, REFEREES[0], place, whistle.why, (whistle.cause,))
+    state.indirect = False
     outcome = "offside" if whistle.why == "offside" else "stopped"
     flights.stopped(state, outcome, state.now_s, blown, place)
     dead = law.die(state, state.now_s, place, "whistle", blown)

@@ -9,6 +9,7 @@ defenders near their goal mark goal-side, the nearest presses and the next cover
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
@@ -36,6 +37,9 @@ _STRAY_COST = 0.16
 #: Plans are made anew so often; who has time gathers speed with no more than this.
 PLAN_S, GENTLE_M_S2 = 0.1, 2.2
 
+#: Places before the goal at a cross: metres from the goal line, and across, positive on the side of the ball.
+_BOX = ((6.0, 2.5), (10.5, -1.5), (7.0, -6.0), (14.0, 4.0), (19.0, -3.0))
+
 #: How fast to go to a place so far away: distances in metres, paces in m/s. Who is nearly there walks.
 _FAR_M = np.array([0.0, 1.5, 4.0, 8.0, 14.0, 22.0])
 _PACE_M_S = np.array([0.6, 1.1, 1.9, 3.2, 4.8, 6.2])
@@ -54,7 +58,7 @@ def block(state: State, u_ball: float, w_ball: float, *, has_ball: bool) -> tupl
     return line, length, float(np.interp(u, _BALL_U, widths)) * state.half_y / 34.0, shift * w_ball
 
 
-def spread_out(state: State, u_balls: tuple[float, float], w_balls: tuple[float, float], attack: int) -> Floats:
+def spread_out(state: State, u_balls: Sequence[float], w_balls: Sequence[float], attack: int) -> Floats:
     """(PERSONS, 2) places of everybody in his block, the goalkeepers' left out (NaN)."""
     depth, side = state.depth_of, state.side_of
     places = np.full((len(depth), 2), np.nan)
@@ -62,8 +66,12 @@ def spread_out(state: State, u_balls: tuple[float, float], w_balls: tuple[float,
         rows = state.outfield[team]
         line, length, width, shift = block(state, u_balls[team], w_balls[team], has_ball=team == attack)
         sign = state.sign[team]
-        # Near the own goal midfield closes up to the last line.
-        bow = 1.0 if team == attack else float(np.interp(u_balls[team], [-42.0, -18.0, 5.0], [1.8, 1.35, 1.0]))
+        # Near the own goal midfield closes up to the last line, near the other one to the front.
+        bow = (
+            float(np.interp(u_balls[team], [-10.0, 20.0, 40.0], [1.0, 0.8, 0.65]))
+            if team == attack
+            else float(np.interp(u_balls[team], [-42.0, -18.0, 5.0], [1.8, 1.35, 1.0]))
+        )
         u = line + depth[rows] ** bow * length
         w = shift + side[rows] * width
         places[rows, 0] = sign * np.clip(u, 2.0 - state.half_x, state.half_x - 2.0)
@@ -78,9 +86,9 @@ def paces(state: State, rows: np.ndarray, targets: Floats) -> Floats:
 
 
 def gently(state: State, rows: np.ndarray, wanted: Floats) -> Floats:
-    """Paces of who is not in a hurry: they gather speed slowly."""
+    """Paces of who is not in a hurry: they gather speed slowly, and let it go slowly."""
     speed = np.hypot(state.columns[rows, 2], state.columns[rows, 3])
-    return np.minimum(wanted, np.maximum(speed, 0.5) + GENTLE_M_S2 * PLAN_S)
+    return np.clip(wanted, speed - 1.2 * GENTLE_M_S2 * PLAN_S, np.maximum(speed, 0.5) + GENTLE_M_S2 * PLAN_S)
 
 
 def plan(state: State) -> None:
@@ -89,13 +97,17 @@ def plan(state: State) -> None:
     if state.flight is not None and state.now_s - state.flight.born_s > 0.25:
         # After a moment everybody sees where a pass is going.
         x, y = 0.4 * x + 0.6 * state.flight.target[0], 0.4 * y + 0.6 * state.flight.target[1]
-    us = (float(x * state.sign[0]), float(x * state.sign[1]))
-    ws = (float(y * state.sign[0]), float(y * state.sign[1]))
     attack = state.attack
+    us = [float(x * state.sign[0]), float(x * state.sign[1])]
+    ws = (float(y * state.sign[0]), float(y * state.sign[1]))
+    if state.holder >= 0:
+        # Who comes running with the ball is fallen back from in time.
+        us[1 - attack] += min(0.0, 1.1 * state.ball.velocity[0] * float(state.sign[1 - attack]))
     places = spread_out(state, us, ws, attack)
     places += state.sway()
     state.urgent[:] = False
     _support(state, places, attack)
+    _fill_box(state, places, attack, us[attack], ws[attack])
     _mark(state, places, 1 - attack, us[1 - attack])
     keep_goal(state, places, x, y)
     _stay_onside(state, places, attack)
@@ -118,8 +130,8 @@ def _wanted(state: State, team: int, rows: np.ndarray, places: Floats, u_ball: f
     back = (state.columns[rows, 0] - places[rows, 0]) * sign
     since_s = state.now_s - state.turnover_s
     if team == state.attack:
-        soon_s = 1.6 if since_s < 5.0 and u_ball < 30.0 else 2.6
-        go = (back < -4.0) & (state.depth_of[rows] > 0.3)
+        soon_s = 1.6 if since_s < 5.0 and u_ball < 30.0 else 2.1
+        go = back < -3.0
         return np.where(go, np.maximum(pace, np.minimum(-back / soon_s, 8.5)), pace)
     soon_s = float(np.interp(u_ball, [-40.0, -15.0, 10.0, 35.0], [0.8, 1.2, 1.7, 2.4]))
     far = np.hypot(places[rows, 0] - state.columns[rows, 0], places[rows, 1] - state.columns[rows, 1])
@@ -150,6 +162,20 @@ def _support(state: State, places: Floats, attack: int) -> None:
     best = np.argmax(score, axis=1)
     places[rows, 0] = np.take_along_axis(xs, best[:, None], 1)[:, 0]
     places[rows, 1] = np.take_along_axis(ys, best[:, None], 1)[:, 0]
+
+
+def _fill_box(state: State, places: Floats, attack: int, u_ball: float, w_ball: float) -> None:
+    """A mate has the ball on the wing of the last third: the front goes before the goal, one to each place."""
+    if u_ball < state.half_x - 30.0 or abs(w_ball) < 13.0:
+        return
+    rows = state.outfield[attack]
+    rows = rows[(rows != state.holder) & (state.depth_of[rows] > 0.4)]
+    sign, side = float(state.sign[attack]), math.copysign(1.0, w_ball)
+    us = state.columns[rows, 0] * sign
+    near = rows[np.argsort(-us)][: len(_BOX)]
+    for row, (deep, across) in zip(near.tolist(), _BOX, strict=False):
+        places[row] = sign * (state.half_x - deep), sign * side * across
+        state.urgent[row] = state.gap(row, *places[row]) > 4.0
 
 
 @njit(cache=True)

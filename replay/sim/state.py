@@ -251,6 +251,7 @@ class State:
         self.keen = self.rng.normal(-0.4, 0.35, PERSONS)
         self.run_until_s = np.full(PERSONS, -9.0)
         self.wander = self.rng.uniform(0.7, 1.7, (PERSONS, 2))
+        self.wander[[0, SQUAD]] *= 1.6
         self.wander_rad_s = self.rng.uniform(0.5, 0.85, (PERSONS, 2))
         self.phase = self.rng.uniform(0.0, 2.0 * math.pi, (PERSONS, 2))
         self.urgent = np.zeros(PERSONS, dtype=bool)
