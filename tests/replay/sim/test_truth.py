@@ -115,8 +115,8 @@ def test_the_ball_is_always_somewhere_and_in_one_place(match: Played) -> None:
         if before is not None and before[1] == part.active[0]:
             assert np.linalg.norm(way[0] - before[0]) < 45.0 * STEP_S
         before = way[-1], part.active[-1]
-        # A ball that comes down hard gives way by two or three centimetres.
-        assert way[:, 2].min() > 0.08
+        # A ball that comes down hard gives way by two or three centimetres, one trapped against the ground by five.
+        assert way[:, 2].min() > 0.05
 
 
 def test_every_contact_of_the_list_has_a_limb_at_the_ball(match: Played) -> None:
