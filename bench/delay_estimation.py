@@ -1,0 +1,255 @@
+"""How right are the slacks, how soon, and what does that spare against slacks set by hand?
+
+Question: at the rates of paper 004 (2,000 Hz ball, 200 Hz limbs, 36,000 positions a second at most) through channel
+``rtls``: what share of the stream is out of order (goal: over 95 %); how far is each unit's K from the K that the
+whole stream turns out to need, over time; what share of the inputs of all units are given in order, the start
+included; and how much sooner are events known than with K's chosen by an expert (004, IV-A: 500 ms on the first level
+and 25 ms more on each above)? K-slack waits its K out here, whatever the sources have told, as in the papers; the
+frontier goes by nothing else. Back-setting and iterated K's come from another match than the one that is played.
+Paper 004: over 95 % out of order, 9 % without sensor events; over 95 % ordered by dynamic K, all with lambda 0.5, at
+less than a fifth of the latency by hand.
+
+    python -m bench.delay_estimation [--seconds 20] [--seed 2] [--training-seed 1] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from detectors.catalogue import build_detectors
+from detectors.inputs import RAW_KINDS, Block, MatchSheet, arrival
+from middleware.calibration import Delays, SubDelays, configured, estimated, iterated, position_delay_us
+from middleware.engine import Engine
+from middleware.hierarchy import Hierarchy
+from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.slack.settings import SlackSettings
+from replay.channel import channel_named, transmit
+from replay.delays import arrived_positions, out_of_order_share
+from replay.packets import Ints
+from replay.recording import Recording
+from replay.simulator import FOUR_LIMBS, Simulation, simulate
+
+CHANNEL = "rtls"
+BALL_HZ, LIMB_HZ, POSITIONS = 2000, 200, 10
+
+#: Stream time at which K's are looked at, seconds.
+LOOKS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0)
+
+#: An expert's K (004, IV-A).
+BY_HAND_US, BY_HAND_STEP_US = 500_000, 25_000
+
+#: Longest way of a low-priority and of a ball position, longest time that the clock stands (a slot of the gateway
+#: and a ball's packet): as the channel and the input declare them.
+LIMB_WAY_US, BALL_WAY_US, CLOCK_STEP_US = 100_000, 5_000, 15_000
+
+
+@dataclass
+class Run:
+    """What one engine did.
+
+    Attributes:
+        slack_us: K by detector at each look.
+        given, late: inputs of all unkeyed units, and those that came after their place; by look, since the beginning.
+        latency_ms: from event time to being published, of each published event.
+        order: event times of published events in the order in which they were published.
+    """
+
+    slack_us: dict[float, dict[str, int]] = field(default_factory=dict)
+    given: dict[float, int] = field(default_factory=dict)
+    late: dict[float, int] = field(default_factory=dict)
+    latency_ms: list[float] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
+    end_us: dict[str, int] = field(default_factory=dict)
+    sub_delays: SubDelays = field(default_factory=SubDelays)
+
+
+class Played:
+    """One match at full rate, sent once."""
+
+    def __init__(self, seed: int, seconds: float) -> None:
+        settings = Simulation(seed=seed, duration_s=seconds, ball_hz=BALL_HZ, body_hz=LIMB_HZ, limbs=FOUR_LIMBS)
+        self.recording: Recording = simulate(settings)[0]
+        self.sheet: MatchSheet = self.recording.sheet
+        self._sent = transmit(self.recording, channel_named(CHANNEL), seed)
+        self.blocks: list[Block] = list(self._sent.blocks())
+
+    def hierarchy(self) -> Hierarchy:
+        """The product's detectors."""
+        return Hierarchy(RAW_KINDS, build_detectors(self.sheet))
+
+    def disorder(self) -> dict[str, float]:
+        """Share of sensor events that arrive out of order, each alone and in packets of ten."""
+        single = transmit(self.recording, channel_named(CHANNEL).single(), 1)
+        return {
+            "single_positions": out_of_order_share(_times(single)),
+            "positions_in_packets": out_of_order_share(_times(self._sent)),
+        }
+
+    def run(self, slack: SlackSettings, delays: Delays | None = None) -> Run:
+        """Pure buffering with a policy; with ``delays`` its units begin with these K's."""
+        hierarchy = self.hierarchy()
+        settings = EngineSettings(UnitSettings(FixedAlpha(1.0), slack=slack))
+        if delays is not None:
+            settings = configured(settings, delays, [d.spec.name for d in hierarchy.detectors])
+        engine, result = Engine(hierarchy, settings), Run()
+        keyed = {d.spec.name for d in hierarchy.detectors if d.spec.keyed}
+        looks = [look for look in LOOKS_S if self.blocks and look * 1e6 <= self.blocks[-1].arrival_us]
+        for block in self.blocks:
+            for update in engine.push([arrival(packet) for packet in block.packets], block.arrival_us).updates:
+                if update.diff > 0:
+                    result.latency_ms.append((block.arrival_us - update.event.ts_us) / 1000)
+                    result.order.append(update.event.ts_us)
+            while looks and block.arrival_us >= looks[0] * 1e6:
+                _look(engine, result, looks.pop(0), keyed)
+        _look(engine, result, -1.0, keyed)
+        result.end_us = result.slack_us[-1.0]
+        result.sub_delays = SubDelays.of(engine.metrics())
+        return result
+
+
+def _times(transmission: Any) -> Ints:
+    return arrived_positions(transmission)[0]
+
+
+def _look(engine: Engine, result: Run, at_s: float, keyed: set[str]) -> None:
+    metrics = {name: told for name, told in engine.metrics().items() if name not in keyed}
+    result.slack_us[at_s] = {name: told.k_us for name, told in metrics.items()}
+    result.given[at_s] = sum(told.stepped for told in metrics.values())
+    result.late[at_s] = sum(told.late for told in metrics.values())
+
+
+def by_hand(hierarchy: Hierarchy, old: SubDelays) -> dict[str, int]:
+    """K's of an expert who must reckon with the worst case, and knows how far detectors date back.
+
+    A keyed detector orders the packets of one transmitter, which need no slack: the first level is what stands above.
+    """
+    slack_us: dict[str, int] = {}
+    late_us = dict.fromkeys(hierarchy.raw_kinds, BY_HAND_US - BY_HAND_STEP_US)
+    for detector in hierarchy.detectors:
+        spec = detector.spec
+        most_us = max(late_us[kind] for kind in spec.inputs)
+        slack_us[spec.name] = 0 if spec.keyed else most_us + BY_HAND_STEP_US
+        most_us = most_us if spec.keyed else most_us + BY_HAND_STEP_US
+        late_us.update(dict.fromkeys(spec.outputs, most_us + old.back_setting_us.get(spec.name, 0)))
+    return slack_us
+
+
+def declared_jitter_us() -> dict[str, int]:
+    """Delay of raw kinds by what input and channel declare, without a single measurement."""
+    limb_us = position_delay_us(LIMB_HZ, POSITIONS, LIMB_WAY_US)
+    ball_us = position_delay_us(BALL_HZ, POSITIONS, BALL_WAY_US)
+    return {kind: ball_us if kind == "raw.ball" else limb_us for kind in RAW_KINDS}
+
+
+def figures(run: Run, needed_us: Mapping[str, int]) -> dict[str, Any]:
+    """Estimation error over time, share ordered and latency of one run."""
+    errors: dict[str, dict[str, float]] = {}
+    for look, slack in run.slack_us.items():
+        off_ms = [(slack[name] - needed_us[name]) / 1000 for name in slack if name in needed_us]
+        if look > 0 and off_ms:
+            errors[f"{look:g}"] = {
+                "median_absolute_ms": round(float(np.median(np.abs(off_ms))), 1),
+                "mean_absolute_ms": round(float(np.mean(np.abs(off_ms))), 1),
+                "most_below_ms": round(max(0.0, -min(off_ms)), 1),
+                "most_above_ms": round(max(0.0, max(off_ms)), 1),
+                "units": len(off_ms),
+            }
+    share = {f"{look:g}" if look > 0 else "all": _share(run, look) for look in run.given}
+    latency = np.array(run.latency_ms or [0.0])
+    return {
+        "k_error": errors,
+        "share_ordered": share,
+        "late": run.late[-1.0],
+        "inputs": run.given[-1.0],
+        "published": len(run.latency_ms),
+        "latency_ms": {"mean": round(float(latency.mean()), 1), "median": round(float(np.median(latency)), 1)},
+        "k_mean_ms": round(float(np.mean(list(run.end_us.values()))) / 1000, 1),
+    }
+
+
+def _share(run: Run, look: float) -> float:
+    return round(1.0 - run.late[look] / run.given[look], 6) if run.given[look] else 1.0
+
+
+def measure(seconds: float, seed: int, training_seed: int) -> dict[str, Any]:
+    """Everything, as one object."""
+    played, training = Played(seed, seconds), Played(training_seed, seconds)
+    kslack = SlackSettings("kslack", alone=True)
+    levels = max(d.spec.level for d in played.hierarchy().detectors)
+    learned, rounds = iterated(lambda delays: training.run(kslack, delays).end_us, levels)
+    old = training.run(kslack, learned).sub_delays
+    guessed = estimated(played.hierarchy(), declared_jitter_us(), old, clock_step_us=CLOCK_STEP_US)
+    needed, _ = iterated(lambda delays: played.run(kslack, delays).end_us, levels)
+    runs = {
+        "dynamic, from 0": played.run(kslack),
+        "adaptive, lambda 0": played.run(SlackSettings("adaptive", scale=0.0, alone=True)),
+        "adaptive, lambda 0.5": played.run(SlackSettings("adaptive", scale=0.5, alone=True)),
+        "dynamic, iterated on another match": played.run(kslack, learned),
+        "dynamic, estimated from sub-delays": played.run(kslack, guessed),
+        "by hand": played.run(SlackSettings("fixed", alone=True), by_hand(played.hierarchy(), old)),
+        "frontier": played.run(SlackSettings("frontier")),
+    }
+    told: dict[str, Any] = defaultdict(dict)
+    for name, run in runs.items():
+        told[name] = figures(run, needed)
+    hand_ms = told["by hand"]["latency_ms"]["mean"]
+    for name in told:
+        told[name]["latency_of_by_hand"] = round(told[name]["latency_ms"]["mean"] / hand_ms, 3)
+    disorder = played.disorder()
+    published = np.array(runs["dynamic, from 0"].order, np.int64)
+    disorder["published_events"] = out_of_order_share(published)
+    return {
+        "seconds": seconds,
+        "seed": seed,
+        "training_seed": training_seed,
+        "positions": played.recording.positions,
+        "out_of_order": {name: round(share, 4) for name, share in disorder.items()},
+        "iterations": rounds,
+        "runs": dict(told),
+        "goal": {"out_of_order": 0.95, "reached": disorder["single_positions"] > 0.95},
+    }
+
+
+def pages(result: dict[str, Any]) -> list[str]:
+    """The figures for people."""
+    lines = [f"{result['positions']} positions in {result['seconds']:g} s; out of order: {result['out_of_order']}"]
+    lines += [f"iterated K's took {result['iterations']} runs", ""]
+    looks = list(result["runs"]["adaptive, lambda 0"]["k_error"])
+    lines.append(f"{'median |K - needed|, ms, at s':<38}" + "".join(f"{look:>8}" for look in looks))
+    for name, told in result["runs"].items():
+        cells = (told["k_error"].get(look, {}).get("median_absolute_ms", float("nan")) for look in looks)
+        lines.append(f"  {name:<36}" + "".join(f"{cell:>8.1f}" for cell in cells))
+    lines += ["", "shares ordered at those times: " + str(result["runs"]["dynamic, from 0"]["share_ordered"])]
+    lines += ["", f"{'':<38}{'ordered, %':>11}{'late':>8}{'inputs':>9}{'latency':>9}{'K mean':>8}{'of by hand':>12}"]
+    for name, told in result["runs"].items():
+        lines.append(
+            f"  {name:<36}{100 * told['share_ordered']['all']:>11.3f}{told['late']:>8}{told['inputs']:>9}"
+            f"{told['latency_ms']['mean']:>9.1f}{told['k_mean_ms']:>8.1f}{told['latency_of_by_hand']:>12.3f}"
+        )
+    return lines
+
+
+def main() -> None:
+    """Prints the figures; writes them with --json."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seed", type=int, default=2)
+    parser.add_argument("--training-seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    chosen = parser.parse_args()
+    result = measure(chosen.seconds, chosen.seed, chosen.training_seed)
+    print("\n".join(pages(result)))
+    if chosen.json:
+        chosen.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
