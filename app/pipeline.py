@@ -47,6 +47,9 @@ HEALTH_PERIOD_US = 500_000
 #: Blocks on which costs are measured before a run, and as many before them, until all is warm: seconds of a stream.
 _MEASURED_BLOCKS = 250
 
+#: They are looked for in the beginning of a capture only: it may still grow.
+_MEASURED_US = 10_000_000
+
 #: Steps that each detector does once more at the end of a batch, to see whether it is pure.
 _REHEARSED = 4
 
@@ -366,7 +369,7 @@ def _each(packets: tuple[Packet, ...]) -> list[Arrival]:
 def measured_costs(capture: Capture, options: PipelineOptions) -> Costs:
     """What the work costs on this machine, measured on the first blocks of a capture, but for those that warm up."""
     pipeline = MatchPipeline(capture.sheet, options)
-    blocks = iter(capture.payloads(capture.begin_us, capture.end_us))
+    blocks = capture.payloads(capture.begin_us, capture.begin_us + _MEASURED_US)
     for arrival_us, payload in islice(blocks, _MEASURED_BLOCKS):
         pipeline.push(payload, arrival_us)
     warm = pipeline.measure_costs()
