@@ -52,6 +52,9 @@ _ARROW_SCHEMA = pa.schema(
 
 _WARM_UP_BLOCKS = 500
 
+#: They are looked for in the beginning of a capture only: it may still grow.
+_WARM_UP_US = 10_000_000
+
 
 class StageError(RuntimeError):
     """A batch's input ended before its range did; the batch must be done again."""
@@ -122,7 +125,7 @@ def warm_up(config: StageConfig, capture: Path) -> None:
     """Pushes the first blocks through a pipeline that is thrown away: imports and compiles what a batch will need."""
     opened = Capture.open(capture)
     pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, 0)
-    blocks = opened.payloads(opened.begin_us, opened.end_us)
+    blocks = opened.payloads(opened.begin_us, opened.begin_us + _WARM_UP_US)
     for arrival_us, payload in islice(blocks, _WARM_UP_BLOCKS):
         pipeline.push(payload, arrival_us, 0)
     pipeline.take_tables()
