@@ -1,0 +1,374 @@
+"""How much sooner are passes, hits and shots known with speculation, at what cost, and how near is that to the best?
+
+Paper 000, section 5, on a simulated match at full rate (ball 2,000 Hz, four limbs a player at 200 Hz, channel
+``rtls``), the same capture for all. Two questions, the same consolidated events in all runs (checked):
+
+* pure buffering (alpha 1), full speculation (alpha 0), alpha by load, all on demand: latency, CPU, buffers, states,
+  alpha. Pure buffering is run twice: K-slack ``alone``, as in 000, and ``buffered``, which does not wait K out where
+  the sources have told everything;
+* on demand against full against automatic retraction, alpha by load: hits and cascaded events taken back, redone
+  steps, average alpha, latency; for each detector what its own repairs cost in each run, and which was cheapest.
+
+*Latency* is arrival time of the push in which the event as it stands in the end was said for the last time, less its
+event time: the stream's own clock. Beside it ``processed``: the same with the time that pushes take on one core, queues
+included. *Passes* are told twice: ``pass.attempt``, dated at the kick and told when the ball has left its kicker; and
+the outcome (``pass.complete``, ``.intercepted``, ``.out``), dated when the receiver is known, as 000's pass event is.
+
+*Clairvoyant bound*: arrival of the last packet that an event needs. It is found by folding everything that has arrived,
+after every block, with no wait anywhere (not even for dense joins), and taking for each event the first block after
+which it followed exactly as it stands in the end; whatever else was said is ignored, as by somebody who knows what is
+right, and has no end of CPU. So it has the detectors' own waiting in it, and the packets' way, and no ordering at
+all. Events that an engine told sooner than that are counted (``sooner_than_bound``). What of it the detectors and the
+packaging take, without any radio delay, is told as ``own``: the same fold over packets that arrive when they end.
+
+References: 000, 5.1: pass 1,276 ms buffered, below 800 ms with alpha by load (0.60); 5.4: 5,623 hits retracted in full,
+735 on demand. Goals: ratio of the pass <= 0.40, hits <= 60 ms in the mean, all within 1.25 of the bound.
+
+    python -m bench.speculation_000 [--seconds 65 | --minutes 45] [--rates full] [--available 1.0] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from app.costs import CostMeter
+from detectors.catalogue import build_detectors
+from detectors.inputs import RAW_KINDS, Block, MatchSheet, arrival
+from middleware.account import Costs
+from middleware.consolidation import Identity, identity
+from middleware.engine import Engine
+from middleware.events import Event
+from middleware.hierarchy import Hierarchy
+from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.retraction import Retraction
+from middleware.slack.settings import SlackSettings
+from middleware.speculation import AdaptiveAlpha, Speculation
+from replay.capture import Capture
+from replay.channel import CHANNELS
+from replay.simulator import DEFAULT_SEED, Production, Simulation, rates_named
+
+#: What is reported, as groups of kinds.
+GROUPS = {
+    "hit": ("hit",),
+    "pass attempt": ("pass.attempt",),
+    "pass outcome": ("pass.complete", "pass.intercepted", "pass.out"),
+    "shot": ("shot.attempt",),
+}
+
+SPAN_US = 500_000
+METRICS_EVERY_SPANS = 10
+
+#: Blocks on which costs are measured, as a live run does.
+MEASURED_BLOCKS = 400
+
+GOALS = {"pass": 0.40, "hit_ms": 60.0, "bound": 1.25}
+
+
+class Mode(NamedTuple):
+    """How the units of one run wait and take back."""
+
+    speculation: Speculation
+    retraction: Retraction
+    slack: SlackSettings = SlackSettings()
+
+
+MODES = {
+    "alone": Mode(FixedAlpha(1.0), "on-demand", SlackSettings(alone=True)),
+    "buffered": Mode(FixedAlpha(1.0), "on-demand"),
+    "at once": Mode(FixedAlpha(0.0), "on-demand"),
+    "by load": Mode(AdaptiveAlpha(), "on-demand"),
+    "by load, full": Mode(AdaptiveAlpha(), "full"),
+    "by load, auto": Mode(AdaptiveAlpha(), "auto"),
+}
+RETRACTIONS = {"on-demand": "by load", "full": "by load, full", "auto": "by load, auto"}
+
+
+@dataclasses.dataclass
+class Run:
+    """What one engine said and did.
+
+    ``standing``: event, arrival time at which it was said for the last time, and when it was ready on one core.
+    """
+
+    standing: dict[Identity, tuple[Event, int, int]]
+    series: dict[str, list[float]]
+    taken_back: dict[str, int]
+    metrics: dict[str, Any]
+    cpu_s: float
+    state_bytes: float
+
+
+def hierarchy_of(sheet: MatchSheet, *, eager: bool = False) -> Hierarchy:
+    """The match's detectors; ``eager`` ones wait nowhere, dense joins included."""
+    detectors = build_detectors(sheet)
+    if eager:
+        for detector in detectors:
+            detector.spec = dataclasses.replace(detector.spec, speculative=True)
+    return Hierarchy(RAW_KINDS, detectors)
+
+
+def run(sheet: MatchSheet, blocks: Iterable[Block], mode: Mode, costs: Costs) -> Run:
+    """Pushes all blocks through an engine, with a clock around each push."""
+    hierarchy = hierarchy_of(sheet)
+    engine = Engine(hierarchy, EngineSettings(UnitSettings(mode.speculation, mode.retraction, slack=mode.slack)))
+    engine.set_costs(costs)
+    speculative = [d.spec.name for d in hierarchy.detectors if d.spec.speculative]
+    standing: dict[Identity, tuple[Event, int, int]] = {}
+    series: dict[str, list[float]] = defaultdict(list)
+    taken_back: dict[str, int] = defaultdict(int)
+    state_bytes: list[float] = []
+    ready_us = now_us = spent_ns = span_ns = span = 0
+    for block in blocks:
+        now_us = block.arrival_us
+        arrivals = [arrival(packet) for packet in block.packets]
+        began_ns = time.process_time_ns()
+        updates = engine.push(arrivals, now_us).updates
+        took_ns = time.process_time_ns() - began_ns
+        spent_ns += took_ns
+        ready_us = max(ready_us, now_us) + took_ns // 1000
+        for update in updates:
+            if update.diff > 0:
+                standing[identity(update.event)] = (update.event, now_us, ready_us)
+            else:
+                taken_back[update.event.kind] += 1
+                standing.pop(identity(update.event), None)
+        if now_us // SPAN_US != span:
+            health = engine.health()
+            series["at_s"].append(now_us / 1e6)
+            series["cpu_share"].append(round((spent_ns - span_ns) / 1e3 / ((now_us // SPAN_US - span) * SPAN_US), 4))
+            series["waiting"].append(health.waiting)
+            series["held"].append(health.held)
+            series["alpha"].append(round(float(np.mean([health.alpha.get(n, 1.0) for n in speculative])), 4))
+            series["busy"].append(round(health.busy, 3))
+            series["pass_k_ms"].append(health.slack_us.get("pass_outcome", 0) / 1000)
+            if len(series["at_s"]) % METRICS_EVERY_SPANS == 0:
+                figures = engine.metrics().values()
+                state_bytes.append(sum(m.snapshots * m.snapshot_bytes for m in figures))
+            span, span_ns = now_us // SPAN_US, spent_ns
+    for update in engine.finish().updates:
+        if update.diff > 0:
+            standing[identity(update.event)] = (update.event, now_us, ready_us)
+        else:
+            standing.pop(identity(update.event), None)
+    metrics = {name: dataclasses.asdict(m) for name, m in engine.metrics().items()}
+    mean_bytes = float(np.mean(state_bytes)) if state_bytes else 0.0
+    return Run(standing, dict(series), dict(taken_back), metrics, spent_ns / 1e9, mean_bytes)
+
+
+def first_followed(sheet: MatchSheet, blocks: Iterable[Block], wanted: dict[Identity, Event]) -> dict[Identity, int]:
+    """For each wanted event the arrival time of the first block after which it followed exactly as wanted."""
+    engine = Engine(hierarchy_of(sheet, eager=True), EngineSettings(UnitSettings(FixedAlpha(0.0))))
+    found: dict[Identity, int] = {}
+    now_us = 0
+    for block in blocks:
+        now_us = block.arrival_us
+        for update in engine.push([arrival(packet) for packet in block.packets], now_us).updates:
+            name = identity(update.event)
+            if update.diff > 0 and name not in found and wanted.get(name) == update.event:
+                found[name] = now_us
+    for update in engine.finish().updates:
+        name = identity(update.event)
+        if update.diff > 0 and name not in found and wanted.get(name) == update.event:
+            found[name] = now_us
+    return found
+
+
+def without_radio(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The same packets, once each, arriving when their last position is measured."""
+    seen: dict[tuple[str, int], tuple[int, Any]] = {}
+    for block in blocks:
+        for packet in block.packets:
+            seen.setdefault((packet.transmitter, packet.sequence), (packet.ts_us[-1], packet))
+    by_time: dict[int, list[Any]] = defaultdict(list)
+    for at_us, packet in seen.values():
+        by_time[at_us].append(packet)
+    for at_us in sorted(by_time):
+        yield Block(at_us, tuple(by_time[at_us]))
+
+
+def measured_costs(sheet: MatchSheet, blocks: Iterable[Block], available: float) -> Costs:
+    """Costs of this machine, from the first blocks, the same for all runs."""
+    hierarchy = hierarchy_of(sheet)
+    engine = Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(0.0))))
+    meter = CostMeter(available)
+    for block in blocks:
+        arrivals = [arrival(packet) for packet in block.packets]
+        began_ns = time.process_time_ns()
+        engine.push(arrivals, block.arrival_us)
+        meter.add(0, time.process_time_ns() - began_ns)
+    return meter.measure(engine, [d.spec.name for d in hierarchy.detectors])
+
+
+def latencies(result: Run, bound_us: dict[Identity, int], own_us: dict[Identity, int]) -> dict[str, dict[str, Any]]:
+    """Latency of each group, beside the bound and its parts, over the events that have all of them."""
+    rows: dict[str, dict[str, Any]] = {}
+    for group, kinds in GROUPS.items():
+        told = [(name, *said) for name, said in result.standing.items() if said[0].kind in kinds]
+        told = [row for row in told if row[0] in bound_us and row[0] in own_us]
+        if not told:
+            continue
+        event_us = np.array([event.ts_us for _, event, _, _ in told])
+        left, ready = np.array([row[2] for row in told]), np.array([row[3] for row in told])
+        bound, own = np.array([bound_us[row[0]] for row in told]), np.array([own_us[row[0]] for row in told])
+        latency = left - event_us
+        rows[group] = {
+            "events": len(told),
+            "ms": _figures(latency),
+            "processed_ms": _figures(ready - event_us),
+            "bound_ms": _figures(bound - event_us),
+            "own_ms": _figures(own - event_us),
+            "ratio_to_bound": round(float(latency.mean() / (bound - event_us).mean()), 3),
+            "sooner_than_bound": int((left < bound).sum()),
+            "series": sorted(
+                (round(int(at) / 1e6, 3), round(int(ms) / 1e3, 1)) for at, ms in zip(left, latency, strict=True)
+            ),
+        }
+    return rows
+
+
+def retractions(runs: dict[str, Run], costs: Costs) -> dict[str, Any]:
+    """What taking back came to in each way, and for each detector what its own repairs cost."""
+    table: dict[str, Any] = {}
+    cost_us: dict[str, dict[str, float]] = defaultdict(dict)
+    for way, mode in RETRACTIONS.items():
+        result = runs[mode]
+        metrics = result.metrics
+        table[way] = {
+            "hits_taken_back": result.taken_back.get("hit", 0),
+            "events_taken_back": sum(m["retracted"] for m in metrics.values()),
+            "taken_back_above_level_1": sum(m["retracted"] for m in metrics.values() if m["level"] > 1),
+            "steps_redone": sum(m["redone"] for m in metrics.values()),
+            "redo_s": round(sum(m["redo_us"] for m in metrics.values()) / 1e6, 3),
+            "alpha_mean": round(float(np.mean(result.series["alpha"])), 3),
+            "cpu_s": round(result.cpu_s, 2),
+        }
+        for name, m in metrics.items():
+            work_us = m["redone"] * costs.step(name) + m["compared"] * costs.compare(name)
+            cost_us[name][way] = round(work_us + (m["retracted"] + m["repaired"]) * costs.moved_us, 1)
+    auto = runs[RETRACTIONS["auto"]].metrics
+    detectors = {
+        name: {
+            "cost_us": ways,
+            "cheaper": min(("on-demand", "full"), key=lambda way: ways[way]),
+            "auto_ends_in": auto[name]["way"],
+        }
+        for name, ways in cost_us.items()
+        if max(ways.values()) > 0
+    }
+    return {"ways": table, "by_detector": detectors}
+
+
+def _figures(values_us: Any) -> dict[str, float]:
+    p50, p95 = np.percentile(values_us, [50, 95])
+    mean_us, most_us = float(np.mean(values_us)), float(np.max(values_us))
+    return {name: round(us / 1000, 1) for name, us in (("mean", mean_us), ("p50", p50), ("p95", p95), ("max", most_us))}
+
+
+def compare(capture: Capture, available: float) -> dict[str, Any]:
+    """All runs over one capture."""
+
+    def blocks() -> Iterator[Block]:
+        return capture.blocks(capture.begin_us, capture.end_us)
+
+    sheet = capture.sheet
+    costs = measured_costs(sheet, islice(blocks(), MEASURED_BLOCKS), available)
+    runs = {name: run(sheet, blocks(), mode, costs) for name, mode in MODES.items()}
+    wanted = {name: event for name, (event, _, _) in runs["at once"].standing.items()}
+    same = all({n: e for n, (e, _, _) in result.standing.items()} == wanted for result in runs.values())
+    bound_us = first_followed(sheet, blocks(), wanted)
+    own_us = first_followed(sheet, without_radio(blocks()), wanted)
+    table = {name: latencies(result, bound_us, own_us) for name, result in runs.items()}
+    duration_s = (capture.end_us - capture.begin_us) / 1e6
+    return {
+        "seconds": round(duration_s, 1),
+        "available": available,
+        "same_consolidated_events": same,
+        "events": len(wanted),
+        "without_bound": sorted({wanted[name].kind for name in wanted if name not in bound_us}),
+        "latency": table,
+        "load": {
+            name: {
+                "cpu_share_mean": round(result.cpu_s / duration_s, 3),
+                "cpu_share_max": max(result.series["cpu_share"], default=0.0),
+                "waiting_mean": round(float(np.mean(result.series["waiting"]))),
+                "held_mean": round(float(np.mean(result.series["held"]))),
+                "state_kbytes": round(result.state_bytes / 1024),
+                "alpha_mean": round(float(np.mean(result.series["alpha"])), 3),
+            }
+            for name, result in runs.items()
+        },
+        "series": {name: result.series for name, result in runs.items()},
+        "retraction": retractions(runs, costs),
+        "ratios_to_alone": ratios(table, "alone"),
+        "ratios_to_buffered": ratios(table, "buffered"),
+    }
+
+
+def ratios(table: dict[str, dict[str, dict[str, Any]]], base: str) -> dict[str, dict[str, float]]:
+    """Mean latency of each group over that of a run of pure buffering."""
+    buffered = table[base]
+    return {
+        name: {g: round(row["ms"]["mean"] / buffered[g]["ms"]["mean"], 3) for g, row in rows.items() if g in buffered}
+        for name, rows in table.items()
+    }
+
+
+def show(result: dict[str, Any]) -> None:
+    """The tables, for people."""
+    print(f"{result['seconds']} s, {result['events']} events, the same in all: {result['same_consolidated_events']}")
+    heads = (("run", 16), ("event", 14), ("n", -5), ("mean", -8), ("p95", -8), ("processed", -11), ("own", -8))
+    heads = (*heads, ("bound", -8), ("x bound", -9), ("x alone", -9), ("x buffered", -12))
+    print("".join(text.ljust(width) if width > 0 else text.rjust(-width) for text, width in heads))
+    for name, rows in result["latency"].items():
+        for group, row in rows.items():
+            print(
+                f"{name:16}{group:14}{row['events']:>5}{row['ms']['mean']:>8}{row['ms']['p95']:>8}"
+                f"{row['processed_ms']['mean']:>11}{row['own_ms']['mean']:>8}{row['bound_ms']['mean']:>8}"
+                f"{row['ratio_to_bound']:>9}{result['ratios_to_alone'][name].get(group, 0):>9}"
+                f"{result['ratios_to_buffered'][name].get(group, 0):>12}"
+            )
+    for name, row in result["load"].items():
+        print(f"{name:16}", row)
+    for way, row in result["retraction"]["ways"].items():
+        print(f"{way:16}", row)
+    for name, row in sorted(result["retraction"]["by_detector"].items()):
+        if row["cheaper"] == "full" or row["auto_ends_in"] != "on-demand":
+            print(f"  {name:28} cheaper: {row['cheaper']:10} auto: {row['auto_ends_in']:12} {row['cost_us']}")
+    print("goals:", GOALS)
+
+
+def main() -> None:
+    """Prints the tables; writes everything, series included, with --json."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=65.0)
+    parser.add_argument("--minutes", type=float, help="instead of --seconds")
+    parser.add_argument("--rates", default="full", help="see replay.rates")
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
+    parser.add_argument("--available", type=float, default=1.0, help="wall seconds for a second of the stream")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    chosen = parser.parse_args()
+    seconds = chosen.seconds if chosen.minutes is None else 60 * chosen.minutes
+    settings = Simulation(seed=chosen.seed, duration_s=seconds, **{**rates_named(chosen.rates), "tags": "playing"})
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "capture"
+        Production(settings).write(out, CHANNELS["rtls"], chosen.seed)
+        result = compare(Capture.open(out), chosen.available)
+    result["command"] = {"seconds": seconds, "rates": chosen.rates, "seed": chosen.seed}
+    show(result)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
