@@ -409,27 +409,26 @@ class Engine:
             if not names and not (units and units[""].waiting):
                 return []
             unit = units[""]
-            alone = unit.run(self._progress.clk_us, self._progress_of(index), busy, now_us)
+            updates = unit.run(self._progress.clk_us, self._progress_of(index, unit.slack.alone), busy, now_us)
             self._announce(index, unit.delivers_late_us)
-            return alone
-        updates: list[Update] = []
+            return updates
+        updates = []
         waiting = self._waiting[index]
         for name in dict.fromkeys([*names, *sorted(waiting)]) if waiting else names:
             unit = units[name]
-            updates += unit.run(unit.newest_us, self._own_progress_of(index, name), busy, now_us)
+            updates += unit.run(unit.newest_us, self._own_progress_of(index, name, unit.slack.alone), busy, now_us)
             self._announce(index, unit.delivers_late_us)
-            if unit.waiting:
-                waiting.add(name)
-            else:
-                waiting.discard(name)
+            (waiting.add if unit.waiting else waiting.discard)(name)
         if len(units) > 1 and any(update.diff < 0 for update in updates):
             # A corrected input may have moved from one key to another: who had it must let go before the other speaks.
             updates.sort(key=_diff)
         return updates
 
-    def _progress_of(self, index: int) -> int:
-        """Event time up to which the inputs of a detector are complete; what is final is, whoever is waited for."""
+    def _progress_of(self, index: int, alone: bool) -> int:
+        """Event time up to which a detector's inputs are complete: what is final is, and ``alone`` heeds only that."""
         known, below_final_us = self._progress.progress_us, self._progress.final_us - 1
+        if alone:
+            return below_final_us - self._reach_most[index]
         least_us = END_US
         for kind, lag_us in self._reach[index]:
             if kind in known:
@@ -438,7 +437,7 @@ class Engine:
                     least_us = us
         return least_us
 
-    def _own_progress_of(self, index: int, name: str) -> int:
+    def _own_progress_of(self, index: int, name: str, alone: bool) -> int:
         """The same for one key of a keyed detector: of a transmitter's own unit, that transmitter's progress."""
         if self._progress.final_us == END_US:
             return END_US
@@ -447,9 +446,9 @@ class Engine:
             inputs = self._hierarchy.detectors[index].spec.inputs
             sources = [self._progress.transmitter(kind, name) for kind in inputs if kind in self._hierarchy.raw_kinds]
             own = self._own[index][name] = [source for source in sources if source]
-        if len(own) == 1:
+        if len(own) == 1 and not alone:
             return max(own[0].until_us, self._progress.final_us - 1)
-        return self._progress_of(index)
+        return self._progress_of(index, alone)
 
     def _purge(self) -> None:
         final_us = self._progress.final_us

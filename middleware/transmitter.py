@@ -142,7 +142,10 @@ class Transmitter:
 
     def _skip(self, found: int) -> None:
         for seq in range(max(self.next_seq, found - MISSING_REMEMBERED), found):
-            self.missing[seq] = None
+            if seq not in self.ahead:
+                self.missing[seq] = None
+        # Who is passed over may have packets beyond its first gap: they came, and are behind now.
+        self.ahead = {seq: told for seq, told in self.ahead.items() if seq >= found}
         while len(self.missing) > MISSING_REMEMBERED:
             del self.missing[next(iter(self.missing))]
         self.next_seq = found

@@ -211,7 +211,7 @@ class OrderingUnit:
             self._repair(clock_us, updates)
         if len(self._after) < len(self._keys):
             limit_us = progress_us
-            if progress_us < self._keys[-1][0] or slack.alone:
+            if progress_us < self._keys[-1][0]:
                 alpha = 1.0 if self._waits else self.speculation.share
                 limit_us = slack.limit_us(clock_us, progress_us, alpha)
             self._release(limit_us, clock_us, updates)

@@ -9,8 +9,6 @@ from __future__ import annotations
 from math import ceil
 from typing import Literal, NamedTuple, Protocol
 
-from middleware.transmitter import END_US
-
 #: What ``ts + alpha*K`` is held against: the unit's clk (K-slack), or the arrival time of the push.
 Clock = Literal["event", "arrival"]
 
@@ -46,7 +44,8 @@ class Slack(Protocol):
         learns: see ``Learns``.
         each: True to be told every input; False if the one with the greatest delay of a run will do, which costs
             less.
-        alone: True to wait K out as the papers do; False to let go what the sources have told completely.
+        alone: True to wait K out as the papers do; False to let go what the sources have told completely. The engine
+            then tells a unit no other progress than what is final.
     """
 
     k_us: int
@@ -86,8 +85,7 @@ class Waiting:
 
     def limit_us(self, clock_us: int, progress_us: int, alpha: float) -> int:
         """What is older than the clock by ``alpha * K``, or told completely: waiting on would be for nothing."""
-        waited_us = clock_us - ceil(alpha * self.k_us)
-        return waited_us if self.alone and progress_us != END_US else max(waited_us, progress_us)
+        return max(clock_us - ceil(alpha * self.k_us), progress_us)
 
     def announce(self, delay_us: int) -> None:
         """What was set, or is measured in arrival time, is not moved by what others wait."""

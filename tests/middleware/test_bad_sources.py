@@ -271,6 +271,21 @@ def test_arrival_time_that_goes_back_does_little_harm():
     assert len(listener.told_us) >= 2 * 380
 
 
+def test_a_double_from_beyond_a_gap_that_was_passed_over_has_one_effect():
+    """Source s is not believed for a while, so its gap is passed over; packet 9, beyond the gap, had been taken in."""
+    unit = UnitSettings(FixedAlpha(0.0))
+    engine = Engine(hierarchy(), EngineSettings(unit, memory_us=60))
+    pushes = {
+        100: [sent("s", 6, 71)],
+        189: [sent("s", 9, 181), sent("t", 17, 171), sent("s", 7, 101)],
+        239: [sent("s", 10, 231), sent("s", 9, 181)],
+    }
+    told = [u for now_us, came in pushes.items() for u in engine.push(came, now_us).updates]
+    assert sorted(u.event.id for u in told if u.event.kind == "echo" and u.diff > 0).count("echo#s:9") == 1
+    assert engine.health().duplicates == 1
+    assert not engine.health().faults
+
+
 def test_ten_thousand_sources_and_each_is_heard():
     """Each sends five packets in ten seconds, a tenth of them from 5 s on; then all but ten fall silent."""
     listener = Listener()

@@ -264,6 +264,7 @@ def some_unit(rng: Random, scale: Scale) -> UnitSettings:
         rng.choice((None, 0, scale.delay_us // 8, 2 * scale.delay_us)),
         rng.choice((0.5, 3.0)),
         rng.choice(get_args(Profile)),
+        alone=rng.randrange(4) == 0,
     )
     return UnitSettings(rng.choice(speculations), rng.choice(get_args(Retraction)), slack=slack)
 
