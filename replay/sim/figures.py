@@ -211,7 +211,7 @@ def as_json(matches: Mapping[str, Mapping[str, float]]) -> dict[str, object]:
     ranges = {name: expected._asdict() for name, expected in {**MEASURED, **COUNTED}.items()}
     figures = {
         match: {
-            name: {"value": None if math.isnan(value) else round(value, 4), "verdict": verdict(name, value)}
+            name: {"value": None if math.isnan(value) else round(float(value), 4), "verdict": verdict(name, value)}
             for name, value in measured.items()
         }
         for match, measured in matches.items()

@@ -144,6 +144,8 @@ def test_a_table_shows_every_figure_with_its_verdict() -> None:
     table = as_table(matches)
     assert table.row_count == 2
     told = as_json(matches)["matches"]
+    counted = as_json({"c": {"true_goals_90": np.float64(2.0)}})["matches"]["c"]["true_goals_90"]["value"]  # type: ignore[index]
+    assert type(counted) is float, "numpy's numbers are no JSON"
     assert told == {  # type: ignore[comparison-overlap]
         "a": {"true_goals_90": {"value": 2.0, "verdict": "ok"}, "true_fouls_90": {"value": 99.0, "verdict": "high"}},
         "b": {"true_goals_90": {"value": None, "verdict": "?"}},
