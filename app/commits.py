@@ -15,8 +15,6 @@ class HostError(RuntimeError):
 class Committer(Protocol):
     """Takes what a closed batch gives, once for each batch id and match."""
 
-    def commit(
-        self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]
-    ) -> None:
+    def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
         """Makes the tables durable. A batch id that is there already is ignored."""
         ...

@@ -102,7 +102,7 @@ def _home_without_vector(home: Path, cache: Path) -> Path:
     real = shlex.quote(str(home / "bin" / "java"))
     script = (
         "#!/bin/sh\n"
-        'for argument do\n    shift\n'
+        "for argument do\n    shift\n"
         f'    [ "$argument" = "{VECTOR_OPTION}" ] || set -- "$@" "$argument"\ndone\n'
         f'exec {real} "$@"\n'
     )

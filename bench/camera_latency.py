@@ -48,9 +48,7 @@ def load_ball(path: Path, minutes: float) -> list[BallView]:
     speed = np.zeros_like(place)
     speed[2:] = (place[2:] - place[:-2]) / 0.08
     speed[np.hypot(speed[:, 0], speed[:, 1]) > JUMP_M_S] = 0.0
-    return [
-        BallView(int(t) * 1000, *p, *v) for t, p, v in zip(t_ms, place.tolist(), speed.tolist(), strict=False)
-    ]
+    return [BallView(int(t) * 1000, *p, *v) for t, p, v in zip(t_ms, place.tolist(), speed.tolist(), strict=False)]
 
 
 def true_pan(ball: list[BallView], mount: Mount, ticks_us: np.ndarray) -> np.ndarray:

@@ -198,9 +198,7 @@ class Choreography:
         self._pending.append((ts_us + 180_000 + number * 37 % 220 * 1000, attempt, None))
         end_us = ts_us + PASS_US - 300_000
         end = {"x_m": to_x_m, "y_m": to_y_m, "causes": (attempt.id,), "team": team}
-        complete = demo_event(
-            "pass.complete", end_us, anchor, player=passer, detail={"receiver": receiver}, **end
-        )
+        complete = demo_event("pass.complete", end_us, anchor, player=passer, detail={"receiver": receiver}, **end)
         self._pending.append((end_us + 60_000, complete, None))
         if number % _INTERCEPTED_EVERY == 3:
             self._pending.append((end_us + 900_000, complete, complete))

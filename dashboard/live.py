@@ -151,9 +151,7 @@ class LiveState:
     def _newest_situation(self, topic: str) -> EventRecord | None:
         return max(self._situation[topic], key=lambda event: event.ts_us, default=None)
 
-    def _add_events(
-        self, message: Message, since: int, families: Collection[str], limit: int | None
-    ) -> None:
+    def _add_events(self, message: Message, since: int, families: Collection[str], limit: int | None) -> None:
         message.rows = [_row(entry) for entry in self._timeline.changes(since, families, limit)]
         message.marks = marks(self._timeline, message.now_us)
         message.score = self._score.score()

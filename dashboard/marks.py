@@ -90,8 +90,15 @@ def _markers(entries: list[Entry]) -> Iterable[Mark]:
         record = entry.record
         if record.kind.startswith("restart.") and record.x_m is not None and record.y_m is not None:
             yield Mark(
-                "restart", record.id, entry.state, record.team, record.ts_us,
-                record.ts_us + WINDOW_US["restart"], record.x_m, record.y_m, label=title_of(record.kind),
+                "restart",
+                record.id,
+                entry.state,
+                record.team,
+                record.ts_us,
+                record.ts_us + WINDOW_US["restart"],
+                record.x_m,
+                record.y_m,
+                label=title_of(record.kind),
             )
 
 

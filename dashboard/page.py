@@ -97,9 +97,7 @@ def _header(sheet: MatchSheet) -> Component:
 
 def _goals(team: str) -> Component:
     """A team's goals, and beneath them how many may still be taken back."""
-    return html.Span(
-        [html.Span("0", id=f"{team}-goals"), html.Small("", id=f"{team}-provisional")], className="goals"
-    )
+    return html.Span([html.Span("0", id=f"{team}-goals"), html.Small("", id=f"{team}-provisional")], className="goals")
 
 
 def _pitch(sheet: MatchSheet) -> Component:
@@ -138,17 +136,13 @@ def _legend() -> Component:
         ("camera planned", "camera planned"),
         ("trail", "ball, last 3 s"),
     )
-    return html.Div(
-        [html.Span([html.I(className=f"key {look}"), text]) for look, text in keys], className="legend"
-    )
+    return html.Div([html.Span([html.I(className=f"key {look}"), text]) for look, text in keys], className="legend")
 
 
 def _events() -> Component:
     return html.Aside(
         [
-            html.Div(
-                [html.H2("Events"), html.Span("", id="counts", className="counts")], className="events-head"
-            ),
+            html.Div([html.H2("Events"), html.Span("", id="counts", className="counts")], className="events-head"),
             dcc.Checklist(
                 id="families",
                 className="filters",

@@ -67,9 +67,7 @@ def percentiles_ms(values_us: Iterable[int]) -> dict[str, float]:
     """
     ordered = sorted(values_us)
     assert ordered, "percentiles of nothing"
-    return {
-        name: ordered[max(0, math.ceil(int(name[1:]) / 100 * len(ordered)) - 1)] / 1000 for name in PERCENTILES
-    }
+    return {name: ordered[max(0, math.ceil(int(name[1:]) / 100 * len(ordered)) - 1)] / 1000 for name in PERCENTILES}
 
 
 def strip_tables(

@@ -6,126 +6,45 @@ docs page, the counts, and the tests of levels and acyclicity.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 import msgspec
 
-from detectors.area_watch import AreaWatch
-from detectors.ball import AccelerationPeak, BallTurn, SpeedStep
-from detectors.conditioning import Conditioning
+from detectors.actions import roster as actions
+from detectors.ball import roster as ball
+from detectors.bodies import roster as bodies
+from detectors.contacts import roster as contacts
+from detectors.control import roster as control
 from detectors.facts import Fact
-from detectors.frames import FrameFusion
-from detectors.fusion import ActiveBall, PlayerFusion
-from detectors.goals import Goal, GoalConfirmation
-from detectors.health import TransmitterHealth
-from detectors.heat_map import HeatMap
 from detectors.inputs import MatchSheet, Quality
 from detectors.lane import EventRecord
-from detectors.lines import GoalMouth, LineCrossing
-from detectors.motion import BallMotion
-from detectors.optical import OpticalAdapter
+from detectors.laws import roster as laws
+from detectors.outcomes import roster as outcomes
 from detectors.parameters import Parameter, Parameters, parameters_of
-from detectors.passes import PassAttempt
-from detectors.phase import PlayPhase
-from detectors.play import BallInPlay, BallOut, GoalCandidate
-from detectors.possession import IndividualPossession, TeamPossession
-from detectors.proximity import Near, NearestPlayer, PossessionZone
-from detectors.receptions import Interception, PassOutcome
-from detectors.restarts import KINDS, Restart
-from detectors.running import RunningIntensity
-from detectors.shots import ShotAttempt, ShotOutcome
-from detectors.sides import Direction
-from detectors.spots import RestartSpot
-from detectors.statistics import PossessionStatistics, RunningStatistics
-from detectors.touches import KickReleased, PlayerHitsBall, SoftTouch
+from detectors.play import roster as play
+from detectors.proximity import roster as proximity
+from detectors.qualifiers import roster as qualifiers
+from detectors.roster import Line
+from detectors.signals import roster as signals
+from detectors.statistics import roster as statistics
 from middleware.detector import Detector, Spec
 from middleware.events import Event
 
-#: Makes a detector for a match.
-Maker = Callable[[MatchSheet, Parameters], Detector[Any]]
-
-
-class Line(NamedTuple):
-    """A detector of the catalogue.
-
-    ``groups``: the groups of parameters that it is made from. ``wanted``: on which inputs a match gets it.
-    ``asked``: its name, if a match gets it only when it is asked for, since it costs more than most want to pay.
-    """
-
-    make: Maker
-    groups: tuple[str, ...] = ()
-    wanted: Callable[[Quality], bool] = lambda quality: True
-    asked: str = ""
-
-
-def _framed(quality: Quality) -> bool:
-    """All objects of an instant come together."""
-    return quality.framed
-
-
-def _single(quality: Quality) -> bool:
-    """Each transmitter comes by itself."""
-    return not quality.framed
-
-
-def _limbs(quality: Quality) -> bool:
-    """Players carry a transmitter a limb, each by itself."""
-    return bool(quality.limbs) and not quality.framed
-
-
-def _restart(kind: Any, sheet: MatchSheet, p: Parameters) -> Detector[Any]:
-    return Restart(sheet, kind, p.restart)
-
-
-_STRIKE = ("strike", "flight", "shot")
-
-#: Every detector, by level.
+#: Every detector.
 LINES: tuple[Line, ...] = (
-    Line(
-        lambda s, p: OpticalAdapter(s, p.conditioning, p.active_ball, p.frame_fusion),
-        ("conditioning", "active_ball", "frame_fusion"),
-        _framed,
-    ),
-    Line(lambda s, p: Conditioning(s, p.conditioning), ("conditioning",), _single),
-    Line(lambda s, p: PlayerFusion(p.player_fusion), ("player_fusion",), _limbs),
-    Line(lambda s, p: ActiveBall(s, p.active_ball), ("active_ball",), _single),
-    Line(lambda s, p: FrameFusion(s, p.frame_fusion), ("frame_fusion",), _single),
-    Line(lambda s, p: TransmitterHealth(s, p.transmitter_health), ("transmitter_health",)),
-    Line(lambda s, p: AccelerationPeak(s, p.ball_peak), ("ball_peak",)),
-    Line(lambda s, p: BallTurn(s, p.ball_bend), ("ball_bend",)),
-    Line(lambda s, p: SpeedStep(s, p.ball_bend), ("ball_bend",)),
-    Line(lambda s, p: BallMotion(s, p.ball_motion), ("ball_motion",)),
-    Line(lambda s, p: LineCrossing(s, p.lines), ("lines",)),
-    Line(lambda s, p: GoalMouth(s, p.lines), ("lines",)),
-    Line(lambda s, p: AreaWatch(s, p.areas), ("areas",)),
-    Line(lambda s, p: Direction(s, p.direction), ("direction",)),
-    Line(lambda s, p: Near(s, p.near), ("near",)),
-    Line(lambda s, p: PossessionZone(p.possession_zone), ("possession_zone",)),
-    Line(lambda s, p: NearestPlayer(p.nearest), ("nearest",)),
-    Line(lambda s, p: RestartSpot(s, p.spots), ("spots",)),
-    Line(lambda s, p: PlayerHitsBall(s, p.hit, p.near), ("hit", "near")),
-    Line(lambda s, p: SoftTouch(s, p.touch, p.near), ("touch", "near")),
-    Line(lambda s, p: KickReleased(s, p.release, p.hit, p.near), ("release", "hit", "near")),
-    Line(lambda s, p: PlayPhase(s, p.phase), ("phase",)),
-    Line(lambda s, p: ShotAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
-    Line(lambda s, p: IndividualPossession()),
-    Line(lambda s, p: TeamPossession(p.team_possession), ("team_possession",)),
-    Line(lambda s, p: BallInPlay(s)),
-    Line(lambda s, p: BallOut(s)),
-    Line(lambda s, p: GoalCandidate(s)),
-    Line(lambda s, p: PassAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
-    Line(lambda s, p: ShotOutcome(s, p.shot_outcome), ("shot_outcome",)),
-    Line(lambda s, p: Goal(s, p.goal), ("goal",)),
-    Line(lambda s, p: PassOutcome(p.pass_outcome), ("pass_outcome",)),
-    Line(lambda s, p: Interception(p.interception), ("interception",)),
-    *(Line(partial(_restart, kind), ("restart",)) for kind in KINDS),
-    Line(lambda s, p: GoalConfirmation(s, p.goal), ("goal",)),
-    Line(lambda s, p: RunningIntensity(p.running), ("running",), asked="running_intensity"),
-    Line(lambda s, p: RunningStatistics(p.running_report), ("running_report",), asked="running_statistics"),
-    Line(lambda s, p: PossessionStatistics(p.possession_report), ("possession_report",), asked="possession_statistics"),
-    Line(lambda s, p: HeatMap(s, p.heat_map), ("heat_map",), asked="heat_map"),
+    *signals.LINES,
+    *ball.LINES,
+    *bodies.LINES,
+    *proximity.LINES,
+    *contacts.LINES,
+    *play.LINES,
+    *actions.LINES,
+    *outcomes.LINES,
+    *qualifiers.LINES,
+    *laws.LINES,
+    *control.LINES,
+    *statistics.LINES,
 )
 
 #: Names of the detectors that a match gets only when asked for.

@@ -12,29 +12,29 @@ from typing import NamedTuple
 
 import msgspec
 
-from detectors.area_watch import AreaParameters
-from detectors.ball import BendParameters, PeakParameters
-from detectors.conditioning import ConditioningParameters
-from detectors.flight import FlightParameters, ShotParameters
-from detectors.frames import FrameParameters
-from detectors.fusion import BallParameters, FusionParameters
-from detectors.goals import GoalParameters
-from detectors.health import HealthParameters
-from detectors.heat_map import HeatMapParameters
-from detectors.lines import LineParameters
-from detectors.motion import MotionParameters
-from detectors.passes import StrikeParameters
-from detectors.phase import PhaseParameters
-from detectors.possession import TeamPossessionParameters
-from detectors.proximity import NearestParameters, NearParameters, ZoneParameters
-from detectors.receptions import InterceptionParameters, OutcomeParameters
-from detectors.restarts import RestartParameters
-from detectors.running import RunningParameters
-from detectors.shots import ShotOutcomeParameters
-from detectors.sides import SidesParameters
-from detectors.spots import SpotParameters
-from detectors.statistics import ReportParameters
-from detectors.touches import HitParameters, ReleaseParameters, TouchParameters
+from detectors.actions.flight import FlightParameters, ShotParameters
+from detectors.actions.passes import StrikeParameters
+from detectors.actions.possession import TeamPossessionParameters
+from detectors.ball.changes import BendParameters, PeakParameters
+from detectors.ball.lines import LineParameters
+from detectors.ball.motion import MotionParameters
+from detectors.bodies.area_watch import AreaParameters
+from detectors.bodies.running import RunningParameters
+from detectors.bodies.sides import SidesParameters
+from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
+from detectors.laws.restarts import RestartParameters
+from detectors.outcomes.goals import GoalParameters
+from detectors.outcomes.receptions import InterceptionParameters, OutcomeParameters
+from detectors.outcomes.shots import ShotOutcomeParameters
+from detectors.play.phase import PhaseParameters
+from detectors.play.spots import SpotParameters
+from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters
+from detectors.signals.conditioning import ConditioningParameters
+from detectors.signals.frames import FrameParameters
+from detectors.signals.fusion import BallParameters, FusionParameters
+from detectors.signals.health import HealthParameters
+from detectors.statistics.heat_map import HeatMapParameters
+from detectors.statistics.reports import ReportParameters
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-from detectors.areas import Area, ball_areas, player_areas
+from detectors.bodies.areas import Area, ball_areas, player_areas
 from detectors.pitch import Pitch
 from replay.recording import Floats
 from replay.sim.limbs import limb_ways

@@ -54,7 +54,7 @@ KINDS: Mapping[str, Kind] = {
     "jump.land": _kind("3.5", _G, "lower again"),
     "player.down": _kind("3.6", _P, "lies on the ground"),
     "player.up": _kind("3.6", _P, "has got up"),
-    "area.enter": _kind("3.9", _G, "ball or player in one of the areas of `detectors.areas`, every 20 ms"),
+    "area.enter": _kind("3.9", _G, "ball or player in one of the areas of `detectors.bodies.areas`, every 20 ms"),
     "area.leave": _kind("3.9", _G, "0.2 m outside of it"),
     "direction": _kind("3.12", _O, "at the start of a period: team that attacks towards +x"),
     # -- level 4: proximity

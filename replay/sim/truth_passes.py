@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from detectors.areas import GOAL_AREA_HALF_WIDTH_M
+from detectors.bodies.areas import GOAL_AREA_HALF_WIDTH_M
 from detectors.pitch import PENALTY_AREA_DEPTH_M, PENALTY_AREA_HALF_WIDTH_M, Pitch
 from replay.recording import Floats
 from replay.sim.truth_chains import progress_m

@@ -42,8 +42,14 @@ class FakePipeline:
 
     def take_tables(self) -> dict[str, pa.Table]:
         rows = [
-            {"seq": u.seq, "diff": u.diff, "emitted_us": u.emitted_us, "epoch": self._epoch,
-             "id": u.event.id, "ts_us": u.event.ts_us}
+            {
+                "seq": u.seq,
+                "diff": u.diff,
+                "emitted_us": u.emitted_us,
+                "epoch": self._epoch,
+                "id": u.event.id,
+                "ts_us": u.event.ts_us,
+            }
             for u in self._pending
         ]
         self._pending = []
@@ -80,6 +86,11 @@ class FakePipeline:
     def _message(self, updates: list[UpdateRecord], due_wall_us: int) -> LaneMessage:
         continues_from, self._fresh = self._fresh, None
         return LaneMessage(
-            self._sheet.match_id, self._epoch, self._now_us, self._now_us - 1_000_000, tuple(updates),
-            continues_from, due_wall_us=due_wall_us,
+            self._sheet.match_id,
+            self._epoch,
+            self._now_us,
+            self._now_us - 1_000_000,
+            tuple(updates),
+            continues_from,
+            due_wall_us=due_wall_us,
         )

@@ -22,9 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def touchline(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "app.cli", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=240
-    )
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=240)
 
 
 def refusal(*arguments: object, cwd: Path = ROOT) -> str:

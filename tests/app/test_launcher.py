@@ -127,4 +127,3 @@ def test_it_works_from_any_directory_and_by_a_link(root, tmp_path_factory):
     link.symlink_to(copy)
     done = subprocess.run([link, "events", "a b"], cwd=elsewhere, capture_output=True, text=True, check=True)
     assert done.stdout == "events a b\n"
-

@@ -14,9 +14,7 @@ from camera.mount import SURROUND_M, Mount, wrapped_deg
 
 ASPECT = 16 / 9
 on_pitch = st.tuples(st.floats(-52.5, 52.5), st.floats(-34, 34))
-mounts = st.builds(
-    Mount, st.floats(-60, 60), st.floats(-120, -50), st.floats(5, 40), st.floats(-180, 180)
-)
+mounts = st.builds(Mount, st.floats(-60, 60), st.floats(-120, -50), st.floats(5, 40), st.floats(-180, 180))
 
 
 def test_the_centre_spot_is_straight_ahead_and_below() -> None:
@@ -44,9 +42,7 @@ def test_tilt_grows_up() -> None:
 
 
 @given(mounts, on_pitch, st.floats(0, 3))
-def test_a_point_survives_the_way_to_angles_and_back(
-    mount: Mount, place: tuple[float, float], z_m: float
-) -> None:
+def test_a_point_survives_the_way_to_angles_and_back(mount: Mount, place: tuple[float, float], z_m: float) -> None:
     back = mount.point(*mount.aim(*place, z_m), z_m)
     assert back is not None
     assert math.dist(back, place) < 1e-6

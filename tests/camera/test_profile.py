@@ -73,9 +73,7 @@ def _broken(tmp_path: Path, old: str, new: str) -> Path:
         ("[pan]", "[pan", "broken.toml"),
     ],
 )
-def test_a_wrong_profile_is_refused_with_file_field_and_reason(
-    tmp_path: Path, old: str, new: str, says: str
-) -> None:
+def test_a_wrong_profile_is_refused_with_file_field_and_reason(tmp_path: Path, old: str, new: str, says: str) -> None:
     with pytest.raises(ProfileError, match=r"broken\.toml") as caught:
         load_profile(_broken(tmp_path, old, new))
     assert says in str(caught.value)

@@ -114,9 +114,7 @@ def nothing_went_wrong(browser: Browser, server: Server) -> None:
     assert browser.foreign_hosts(server.url) == set()
 
 
-def test_players_and_ball_move_and_nothing_comes_from_elsewhere(
-    browser: Browser, feed: ScriptedFeed, server: Server
-):
+def test_players_and_ball_move_and_nothing_comes_from_elsewhere(browser: Browser, feed: ScriptedFeed, server: Server):
     places = "return [...touchline.scene.bodies].map(([id, b]) => [id, b.x, b.y])"
     picture = "return document.getElementById('overlay').toDataURL()"
     with Playing(Choreography(feed).play):
@@ -203,9 +201,7 @@ def test_an_amended_event_keeps_its_line_and_says_so(browser: Browser, feed: Scr
     assert lines == ["5 Eriksen"]
 
 
-def test_a_line_names_giver_and_receiver_and_its_title_says_all(
-    browser: Browser, feed: ScriptedFeed, server: Server
-):
+def test_a_line_names_giver_and_receiver_and_its_title_says_all(browser: Browser, feed: ScriptedFeed, server: Server):
     feed.advance(2_000_000, 0, view_at(2_000_000))
     complete = demo_event(
         "pass.complete", 1_900_000, "ball:1", team="home", player="home_4", detail={"receiver": "home_5"}
@@ -218,9 +214,7 @@ def test_a_line_names_giver_and_receiver_and_its_title_says_all(
     assert title == "pass.complete · 4 Dahl → 5 Eriksen · known 100 ms after it happened"
 
 
-def test_dense_kinds_are_hidden_until_their_filter_is_switched(
-    browser: Browser, feed: ScriptedFeed, server: Server
-):
+def test_dense_kinds_are_hidden_until_their_filter_is_switched(browser: Browser, feed: ScriptedFeed, server: Server):
     hit = demo_event("hit", 900_000, "ball:1", team="home", player="home_4")
     feed.advance(2_000_000, 0, view_at(2_000_000))
     feed.publish(PASS)
@@ -241,9 +235,7 @@ def test_dense_kinds_are_hidden_until_their_filter_is_switched(
     )
 
 
-def test_the_page_says_that_there_is_no_data_then_live_then_stale(
-    browser: Browser, feed: ScriptedFeed, server: Server
-):
+def test_the_page_says_that_there_is_no_data_then_live_then_stale(browser: Browser, feed: ScriptedFeed, server: Server):
     opened(browser, server)
     browser.wait(lambda: status(browser) == "waiting", "the page to wait")
     assert "No data yet" in banner(browser)
@@ -337,9 +329,7 @@ def test_a_real_match_is_shown_with_its_names(browser: Browser, shared_data: Pat
     folder = shared_data / "portugal_switzerland_2019"
     meta = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
     sides = {"home": "home", "away": "away"}
-    players = tuple(
-        Player(p["object_id"], sides[p["object_id"].split("_")[0]], p["name"]) for p in meta["players"]
-    )
+    players = tuple(Player(p["object_id"], sides[p["object_id"].split("_")[0]], p["name"]) for p in meta["players"])
     feed = ScriptedFeed(MatchSheet("real", meta["teams"]["home"], meta["teams"]["away"], players=players))
     frames = pandas.read_parquet(folder / "first_20_minutes.parquet", filters=[("t_ms", "<=", 8000)])
     views = [_view(int(t_ms) * 1000, frame) for t_ms, frame in frames.groupby("t_ms")]

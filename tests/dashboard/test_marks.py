@@ -9,9 +9,7 @@ from detectors.lane import EventRecord, UpdateRecord
 from detectors.lifecycle import Lifecycle
 
 ATTEMPT = demo_event("pass.attempt", 1_000_000, "ball:7", team="home", x_m=1.0, y_m=2.0)
-COMPLETE = demo_event(
-    "pass.complete", 2_000_000, "ball:9", team="home", x_m=11.0, y_m=12.0, causes=(ATTEMPT.id,)
-)
+COMPLETE = demo_event("pass.complete", 2_000_000, "ball:9", team="home", x_m=11.0, y_m=12.0, causes=(ATTEMPT.id,))
 
 
 def marks_after(*updates: tuple[int, EventRecord], frontier_us: int = 0, now_us: int = 3_000_000) -> list[Mark]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from detectors.actions.possession import IndividualPossession, TeamPossession
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Player, Team
-from detectors.possession import IndividualPossession, TeamPossession
-from detectors.receptions import Interception, PassOutcome
-from detectors.shots import ShotOutcome
+from detectors.outcomes.receptions import Interception, PassOutcome
+from detectors.outcomes.shots import ShotOutcome
 from middleware.events import Event
 from tests.detectors.scene import fold, told
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from detectors.facts import Fact, Scalar, fact_event
-from detectors.goals import Goal, GoalConfirmation
 from detectors.inputs import MatchSheet, Team
-from detectors.receptions import Interception
+from detectors.outcomes.goals import Goal, GoalConfirmation
+from detectors.outcomes.receptions import Interception
 from middleware.consolidation import consolidate
 from middleware.detector import Detector
 from middleware.engine import Engine

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from detectors.area_watch import AreaWatch, draw
-from detectors.areas import ball_areas, player_areas
+from detectors.bodies.area_watch import AreaWatch, draw
+from detectors.bodies.areas import ball_areas, player_areas
 from detectors.inputs import MatchSheet
 from detectors.pitch import Pitch
 from tests.detectors.scene import body, fold, frame_event, told

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from detectors.ball.motion import BallMotion
 from detectors.inputs import MatchSheet
-from detectors.motion import BallMotion
 from tests.detectors.scene import ball_track, fold, path, stay
 
 

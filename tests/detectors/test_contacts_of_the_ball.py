@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from detectors.ball import AccelerationPeak, BallTurn, SpeedStep
+from detectors.ball.changes import AccelerationPeak, BallTurn, SpeedStep
+from detectors.contacts.hits import KickReleased, PlayerHitsBall, SoftTouch
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet
-from detectors.proximity import Closest, Near, NearestPlayer, PossessionZone, Reacher
-from detectors.touches import KickReleased, PlayerHitsBall, SoftTouch
+from detectors.proximity.near import Closest, Near, NearestPlayer, PossessionZone, Reacher
 from middleware.events import Event
 from tests.detectors.scene import ball_track, body, fold, frame_event, path, told
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from detectors.bodies.running import CLASSES, Run, RunningIntensity, Runs
 from detectors.catalogue import ASKED, build_detectors, catalogue
 from detectors.facts import Fact, fact_event
-from detectors.heat_map import GRIDS, HeatMap, HeatMapParameters, cells_of, coarser, filled
-from detectors.heat_map import WINDOWS_US as HEAT_WINDOWS_US
 from detectors.inputs import MatchSheet
-from detectors.running import CLASSES, Run, RunningIntensity, Runs
 from detectors.states import Frame, Tick
-from detectors.statistics import WINDOWS_US, PossessionStatistics, ReportParameters, RunningStatistics
+from detectors.statistics.heat_map import GRIDS, HeatMap, HeatMapParameters, cells_of, coarser, filled
+from detectors.statistics.heat_map import WINDOWS_US as HEAT_WINDOWS_US
+from detectors.statistics.reports import WINDOWS_US, PossessionStatistics, ReportParameters, RunningStatistics
 from middleware.events import Event
 from tests.detectors.contract import check_fold
 from tests.detectors.scene import body

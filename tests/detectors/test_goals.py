@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from detectors.facts import Fact, fact_event
-from detectors.goals import Goal, GoalConfirmation
 from detectors.inputs import MatchSheet
+from detectors.outcomes.goals import Goal, GoalConfirmation
 from middleware.events import Event
 from tests.detectors.scene import cast, concluded, fold, hit, path, scene, stay, told
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from detectors.ball.lines import IN_LINES, OUT_LINES, GoalMouth, LineCrossing
 from detectors.inputs import MatchSheet, Quality
-from detectors.lines import IN_LINES, OUT_LINES, GoalMouth, LineCrossing
 from detectors.pitch import Pitch, PitchError, pitch_of
 from tests.detectors.scene import ball_track, fold, told
 

@@ -7,8 +7,8 @@ import pytest
 
 from detectors.facts import Fact
 from detectors.inputs import MatchSheet
+from detectors.laws.restarts import RestartParameters, free_kick_variant
 from detectors.pitch import Pitch
-from detectors.restarts import RestartParameters, free_kick_variant
 from tests.detectors.scene import cast, concluded, hit, path, scene, stay, told
 
 SHEET = MatchSheet(attacks_positive_x="home")

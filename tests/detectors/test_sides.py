@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from detectors.bodies.sides import Direction
 from detectors.inputs import MatchSheet
-from detectors.sides import Direction
 from tests.detectors.scene import body, cast, fold, frame_event
 
 

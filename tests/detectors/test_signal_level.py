@@ -9,13 +9,13 @@ import random
 import msgspec
 import pytest
 
-from detectors.conditioning import Conditioning, Track
 from detectors.facts import Fact
-from detectors.frames import FrameFusion
-from detectors.fusion import ActiveBall, PlayerFusion
-from detectors.health import TransmitterHealth
 from detectors.inputs import MatchSheet, Packet, Player, Quality, arrival
-from detectors.signal import ball_sampling, body_sampling, delta_v_noise_m_s
+from detectors.signals.conditioning import Conditioning, Track
+from detectors.signals.frames import FrameFusion
+from detectors.signals.fusion import ActiveBall, PlayerFusion
+from detectors.signals.health import TransmitterHealth
+from detectors.signals.sampling import ball_sampling, body_sampling, delta_v_noise_m_s
 from detectors.states import BallState, BodyState, Frame, Seen, Tick
 from middleware.events import Event
 from tests.detectors import stage

@@ -6,7 +6,7 @@ import pytest
 
 from detectors.inputs import MatchSheet
 from detectors.pitch import Pitch
-from detectors.spots import RestartSpot, spot_at
+from detectors.play.spots import RestartSpot, spot_at
 from tests.detectors.scene import cast, fold, path, scene, stay, told
 
 

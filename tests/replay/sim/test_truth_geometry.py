@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from detectors.area_watch import AreaWatch
+from detectors.ball.lines import GoalMouth, LineCrossing
+from detectors.ball.motion import BallMotion
+from detectors.bodies.area_watch import AreaWatch
 from detectors.facts import Fact
 from detectors.inputs import MatchSheet, Quality
-from detectors.lines import GoalMouth, LineCrossing
-from detectors.motion import BallMotion
 from detectors.pitch import Pitch
-from detectors.proximity import NearestPlayer, PossessionZone
-from detectors.spots import RestartSpot
+from detectors.play.spots import RestartSpot
+from detectors.proximity.near import NearestPlayer, PossessionZone
 from detectors.states import BallState, BodyState, Frame
 from middleware.events import Event
 from replay.sim.ball import MovingBall

@@ -1,0 +1,1 @@
+"""Level 6: passes, shots, possession."""

@@ -1,0 +1,150 @@
+"""Where a ball just played will go and who gets there first: a coarse model, evaluated only at kicks.
+
+The ball loses speed over ground as by drag and grass together, ``v exp(-t/tau)``; its height is ballistic until it
+lands and then stays low. A player keeps his velocity for a reaction time and then runs straight at a common speed
+(the shape of Spearman's time to intercept). The numbers are means, not anybody's.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from detectors.contacts.hits import number
+from detectors.facts import Fact
+from detectors.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch
+from detectors.states import Frame
+
+GRAVITY_M_S2 = 9.81
+
+
+class FlightParameters(msgspec.Struct, frozen=True):
+    """``tau_s``: a 15 m/s pass covers 30 m before it has lost two thirds (ours). ``reaction_s``: half of
+    Spearman's 0.7, as a receiver sees the pass coming. ``run_m_s``: 5 is Spearman's mean; 6.5 a sprint's start.
+    ``reach_m``: a stretched leg. ``reach_height_m``: chest and jump. ``step_s``, ``horizon_s``: of the search."""
+
+    tau_s: float = 3.0
+    reaction_s: float = 0.35
+    run_m_s: float = 6.5
+    reach_m: float = 0.8
+    reach_height_m: float = 2.5
+    step_s: float = 0.2
+    horizon_s: float = 4.0
+
+
+class Reach(msgspec.Struct, frozen=True, gc=False):
+    """Who reaches the ball first of a team: when from now, where."""
+
+    player: str
+    after_s: float
+    x_m: float
+    y_m: float
+
+
+def first_to_reach(
+    release: Fact, frame: Frame, p: FlightParameters, within_s: float = math.inf
+) -> tuple[Reach | None, dict[str, Reach]]:
+    """First of the kicker alone, and of each team without him.
+
+    Args:
+        release: fact of a ``kick.released``: ball, velocity, kicker.
+        frame: everybody at that instant.
+        p: the model's numbers.
+        within_s: look no farther ahead than this.
+    """
+    assert release.x_m is not None
+    assert release.y_m is not None
+    assert release.z_m is not None
+    vx, vy, vz = number(release, "vx_m_s"), number(release, "vy_m_s"), number(release, "vz_m_s")
+    own: Reach | None = None
+    others: dict[str, Reach] = {}
+    steps = int(min(p.horizon_s, within_s) / p.step_s)
+    for i in range(1, steps + 1):
+        t = i * p.step_s
+        gone_s = p.tau_s * (1.0 - math.exp(-t / p.tau_s))
+        x, y = release.x_m + vx * gone_s, release.y_m + vy * gone_s
+        if release.z_m + vz * t - 0.5 * GRAVITY_M_S2 * t * t > p.reach_height_m:
+            continue
+        carried_s = min(t, p.reaction_s)
+        radius_m = p.reach_m + p.run_m_s * max(0.0, t - p.reaction_s)
+        for body in frame.players:
+            dx, dy = body.x_m + body.vx_m_s * carried_s - x, body.y_m + body.vy_m_s * carried_s - y
+            if dx * dx + dy * dy > radius_m * radius_m:
+                continue
+            if body.object_id == release.player:
+                own = own or Reach(body.object_id, t, x, y)
+            elif body.team not in others:
+                others[body.team] = Reach(body.object_id, t, x, y)
+        if own and len(others) == 2:
+            break
+    return own, others
+
+
+class ShotParameters(msgspec.Struct, frozen=True):
+    """``within_s``, ``near_m``: DEBS 2013 Q4 (meets or closely misses within 1.5 s). ``range_m``: StatsBomb's and
+    Opta's shots start within 40 m but for freaks. ``speed_min_m_s``: a drive (2.7's pass class ends at 15), or
+    anything at close range, see ``close_m`` (as far as the penalty mark and a step) and ``close_speed_min_m_s``."""
+
+    within_s: float = 1.5
+    near_m: float = 1.0
+    range_m: float = 40.0
+    speed_min_m_s: float = 13.0
+    close_m: float = 12.0
+    close_speed_min_m_s: float = 6.0
+
+
+class Projection(msgspec.Struct, frozen=True, gc=False):
+    """Where a ball meets the goal plane: after how long, how far from the middle, how high."""
+
+    after_s: float
+    y_m: float
+    z_m: float
+    on_target: bool
+
+
+def project_on_goal(ball: Fact, attacks_positive_x: bool, pitch: Pitch) -> Projection | None:
+    """Where the ball of a fact with velocity meets the plane of the opponents' goal line; None if it never does."""
+    assert ball.x_m is not None
+    assert ball.y_m is not None
+    assert ball.z_m is not None
+    sign = 1.0 if attacks_positive_x else -1.0
+    depth_m = pitch.half_length_m - sign * ball.x_m
+    towards_m_s = sign * number(ball, "vx_m_s")
+    if depth_m <= 0.0 or towards_m_s <= 0.1:
+        return None
+    after_s = depth_m / towards_m_s
+    y_m = ball.y_m + number(ball, "vy_m_s") * after_s
+    z_m = ball.z_m + number(ball, "vz_m_s") * after_s - 0.5 * GRAVITY_M_S2 * after_s * after_s
+    z_m = max(0.0, z_m)
+    return Projection(after_s, y_m, z_m, abs(y_m) < GOAL_HALF_WIDTH_M and z_m < BAR_HEIGHT_M)
+
+
+def shot_projection(
+    release: Fact,
+    frame: Frame,
+    attacks_positive_x: bool,
+    pitch: Pitch,
+    p: ShotParameters,
+    flight: FlightParameters,
+) -> Projection | None:
+    """The projection of a shot on the opponents' goal, None if the kick is no shot.
+
+    A shot meets the goal or closely misses it, in time and from a distance that players shoot from. At close
+    range aim scatters widely (headers): there any forward ball counts that no mate can reach before the line.
+    """
+    assert release.x_m is not None
+    assert release.y_m is not None
+    shot = project_on_goal(release, attacks_positive_x, pitch)
+    if shot is None or shot.after_s > p.within_s:
+        return None
+    depth_m = pitch.half_length_m - abs(release.x_m)
+    distance_m = math.hypot(depth_m, release.y_m)
+    speed_m_s = math.hypot(number(release, "vx_m_s"), number(release, "vy_m_s"))
+    close = distance_m <= p.close_m
+    if distance_m > p.range_m or speed_m_s < (p.close_speed_min_m_s if close else p.speed_min_m_s):
+        return None
+    if abs(shot.y_m) <= GOAL_HALF_WIDTH_M + p.near_m and shot.z_m <= BAR_HEIGHT_M + p.near_m:
+        return shot
+    mates = first_to_reach(release, frame, flight, shot.after_s)[1] if close else {release.team: None}
+    return None if release.team in mates else shot

@@ -1,0 +1,264 @@
+"""Level 6: kicks in play that are passes, and what passes and shots share."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from detectors.actions.flight import (
+    FlightParameters,
+    Projection,
+    Reach,
+    ShotParameters,
+    first_to_reach,
+    shot_projection,
+)
+from detectors.contacts.hits import number
+from detectors.facts import Fact, Scalar, fact_event
+from detectors.inputs import MatchSheet, Team
+from detectors.pitch import pitch_of
+from detectors.states import Frame
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class StrikeParameters(msgspec.Struct, frozen=True):
+    """``dated_back_us``: passes and shots are dated at their kick; a ball that takes longer to leave its kicker than
+    this is dated so much before it leaves (1.2 s is 2.25 m at walking pace). ``block_us``: a contact so soon after
+    an opponent's is a block, not a decision (simple human reaction 0.2 s and a leg's movement).
+    ``restart_us``: a release so near in time to a kick from rest is that kick (5.10 allows 1.5 s of travel)."""
+
+    dated_back_us: int = 1_200_000
+    block_us: int = 350_000
+    restart_us: int = 1_500_000
+
+
+class StrikeState(msgspec.Struct, frozen=True, gc=False):
+    """Who attacks +x; whether play is dead; newest frame; last contacts, newest last; a release that waits: of a
+    dead ball for the word that it was the restart, of a live one taken for a dribble for a mate's contact; the kick
+    from rest that was judged without a release, as its release may still come."""
+
+    attacks: Team = ""
+    dead: bool = False
+    frame: Event | None = None
+    contacts: tuple[Event, ...] = ()
+    waiting: Event | None = None
+    restart: Event | None = None
+
+
+class Strikes:
+    """What pass and shot attempts share: they look at the same kicks and must never both claim one.
+
+    Of a dead ball only the kick counts that brings it to life (5.10): play.live itself is of this level. It is
+    known a few metres on, so the release waits for it; where the contact escaped 5.8, the kick from rest serves.
+
+    Args:
+        sheet: gives the pitch.
+        parameters, flight, shot: typed numbers, see there.
+    """
+
+    spec: Spec
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: StrikeParameters | None = None,
+        flight: FlightParameters | None = None,
+        shot: ShotParameters | None = None,
+    ) -> None:
+        self.parameters = parameters or StrikeParameters()
+        self.flight = flight or FlightParameters()
+        self.shot = shot or ShotParameters()
+        self.pitch = pitch_of(sheet)
+
+    def all_parameters(self) -> dict[str, object]:
+        """For the spec."""
+        groups = (self.parameters, self.flight, self.shot)
+        return {name: value for group in groups for name, value in msgspec.structs.asdict(group).items()}
+
+    def initial(self) -> StrikeState:
+        """Nothing known; play is taken as live, as 5.10 does."""
+        return StrikeState()
+
+    def step(self, state: StrikeState, event: Event) -> Step[StrikeState]:
+        """Frames, phases and contacts are noted; a release in play, or the restart, is judged."""
+        kind = event.kind
+        if kind == "frame":
+            return StrikeState(state.attacks, state.dead, event, state.contacts, state.waiting, state.restart), NOTHING
+        fact = event.payload
+        assert isinstance(fact, Fact)
+        if kind == "direction":
+            return msgspec.structs.replace(state, attacks=fact.team), NOTHING
+        if kind == "phase.dead":
+            return StrikeState(state.attacks, True, state.frame, (), None), NOTHING
+        if kind == "phase.live":
+            return self._revived(state, event, fact)
+        if kind != "kick.released":
+            return self.touched(state, event, fact)
+        if state.dead:
+            return StrikeState(state.attacks, True, state.frame, state.contacts, event), NOTHING
+        after = StrikeState(state.attacks, False, state.frame, state.contacts)
+        if state.frame is None or self._is_judged(state, fact) or self._is_block(state, fact):
+            return after, NOTHING
+        return self.released(after, event, fact, _people(state.frame), restart=False)
+
+    def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
+        """A contact: ends what was taken for a dribble."""
+        contacts = (*state.contacts[-3:], event)
+        waiting = state.waiting if state.dead else None
+        return StrikeState(state.attacks, state.dead, state.frame, contacts, waiting, state.restart), NOTHING
+
+    def released(
+        self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
+    ) -> Step[StrikeState]:
+        """Judges a kick in play, or one that brought the ball into play."""
+        raise NotImplementedError
+
+    def _revived(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
+        """The ball is in play: by the release that waits, or by a kick from rest that nobody else saw."""
+        if not state.dead:
+            # The first kick-off of a stream that began before it: its release is judged as one in play.
+            return state, NOTHING
+        alive = StrikeState(state.attacks, False, state.frame, state.contacts, None)
+        if state.frame is None or fact.detail["fallback"]:
+            return alive, NOTHING
+        frame, kick_us = _people(state.frame), round(number(fact, "kick_us"))
+        if state.waiting is not None:
+            release = state.waiting.payload
+            assert isinstance(release, Fact)
+            if abs(round(number(release, "kick_us")) - kick_us) <= self.parameters.restart_us:
+                return self.released(alive, state.waiting, release, frame, restart=True)
+        made = _release_of(fact, frame, kick_us)
+        if made is None:
+            return alive, NOTHING
+        judged, out = self.released(alive, event, made, frame, restart=True)
+        return msgspec.structs.replace(judged, restart=event), out
+
+    def shot_of(self, state: StrikeState, release: Fact, frame: Frame) -> Projection | None:
+        """The projection that makes a release a shot. Without a known direction nothing is a shot."""
+        if not state.attacks:
+            return None
+        positive = state.attacks == release.team
+        return shot_projection(release, frame, positive, self.pitch, self.shot, self.flight)
+
+    def named(
+        self, kind: str, now_us: int, event: Event, release: Fact, variant: str, detail: dict[str, Scalar]
+    ) -> Event:
+        """An event named by the kick of a release and dated at it."""
+        kick_us = round(number(release, "kick_us"))
+        x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
+        detail = {"kick_us": kick_us, "released_us": event.ts_us, **detail}
+        fact = Fact(variant, release.team, release.player, x_m, y_m, None, release.confidence, detail)
+        ts_us = max(kick_us, now_us - self.parameters.dated_back_us)
+        return fact_event(kind, ts_us, event.source, fact, causes=(event.id,))
+
+    def _is_judged(self, state: StrikeState, release: Fact) -> bool:
+        """Whether the kick was judged already, as a kick from rest."""
+        if state.restart is None:
+            return False
+        live = state.restart.payload
+        assert isinstance(live, Fact)
+        apart_us = abs(number(release, "kick_us") - number(live, "kick_us"))
+        return live.player == release.player and apart_us <= self.parameters.restart_us
+
+    def _is_block(self, state: StrikeState, release: Fact) -> bool:
+        kick_us = round(number(release, "kick_us"))
+        for other in reversed(state.contacts):
+            fact = other.payload
+            assert isinstance(fact, Fact)
+            if other.ts_us < kick_us:
+                return fact.team != release.team and kick_us - other.ts_us <= self.parameters.block_us
+        return False
+
+
+def _people(frame_event: Event) -> Frame:
+    frame = frame_event.payload
+    assert isinstance(frame, Frame)
+    return frame
+
+
+def _release_of(live: Fact, frame: Frame, kick_us: int) -> Fact | None:
+    """A kick from rest in the shape of a ``kick.released``: the ball is where the newest frame has it."""
+    ball = frame.ball
+    if ball is None or not live.player:
+        return None
+    detail: dict[str, Scalar] = {
+        "kick_us": kick_us,
+        "kick_x_m": live.x_m,
+        "kick_y_m": live.y_m,
+        "vx_m_s": ball.vx_m_s,
+        "vy_m_s": ball.vy_m_s,
+        "vz_m_s": ball.vz_m_s,
+    }
+    return Fact("", live.team, live.player, ball.x_m, ball.y_m, ball.z_m, live.confidence, detail)
+
+
+#: What passes and shots are judged from.
+STRIKE_INPUTS = ("frame", "direction", "hit", "touch", "kick.released", "phase.dead", "phase.live")
+
+
+class PassAttempt(Strikes):
+    """6.7: ``pass.attempt``, dated at the kick, named by the kick's ball state.
+
+    A released kick is a pass unless it is a shot (6.1), a block, play is dead, or the kicker himself gets to the ball
+    first (a dribble). If a mate plays the dribbled ball next after all, the pass is given then, as long as it can
+    still be dated back. ``detail``: the mate who gets there first (``receiver``), when and where.
+    """
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: StrikeParameters | None = None,
+        flight: FlightParameters | None = None,
+        shot: ShotParameters | None = None,
+    ) -> None:
+        super().__init__(sheet, parameters, flight, shot)
+        self.spec = Spec(
+            name="pass_attempt",
+            number="6.7",
+            level=6,
+            inputs=STRIKE_INPUTS,
+            outputs=("pass.attempt",),
+            horizon_us=self.parameters.dated_back_us,
+            parameters=self.all_parameters(),
+            source="StreamTeam kickEvent; 000 5.1 (pass); Spearman's time to intercept for the receiver",
+            team_variants={"pass.attempt": ("",)},
+        )
+
+    def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
+        """A mate who plays a dribbled ball next makes it a pass."""
+        after, _ = super().touched(state, event, fact)
+        if state.waiting is None or state.dead:
+            return after, NOTHING
+        release = state.waiting.payload
+        assert isinstance(release, Fact)
+        late = event.ts_us - round(number(release, "kick_us")) > self.parameters.dated_back_us
+        if fact.player == release.player or fact.team != release.team or late:
+            return after, NOTHING
+        assert fact.x_m is not None
+        assert fact.y_m is not None
+        took_s = (event.ts_us - state.waiting.ts_us) * 1e-6
+        reach = Reach(fact.player, took_s, fact.x_m, fact.y_m)
+        return after, (self._attempt(event.ts_us, state.waiting, release, reach),)
+
+    def released(
+        self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
+    ) -> Step[StrikeState]:
+        """A pass, or a dribble until shown otherwise; who takes a restart may not play the ball twice."""
+        if self.shot_of(state, release, frame):
+            return state, NOTHING
+        own, others = first_to_reach(release, frame, self.flight)
+        soonest_s = min((reach.after_s for reach in others.values()), default=math.inf)
+        if own is not None and own.after_s <= soonest_s and not restart:
+            return StrikeState(state.attacks, False, state.frame, state.contacts, event), NOTHING
+        now_us = state.frame.ts_us if state.frame is not None else event.ts_us
+        return state, (self._attempt(max(now_us, event.ts_us), event, release, others.get(release.team)),)
+
+    def _attempt(self, now_us: int, event: Event, release: Fact, reach: Reach | None) -> Event:
+        detail: dict[str, Scalar] = {}
+        if reach is not None:
+            detail["receiver"] = reach.player
+            detail["receiver_after_s"] = round(reach.after_s, 2)
+            detail["end_x_m"], detail["end_y_m"] = round(reach.x_m, 2), round(reach.y_m, 2)
+        return self.named("pass.attempt", now_us, event, release, "", detail)

@@ -1,0 +1,169 @@
+"""Level 6: who has the ball: the player who played it last, and his team."""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.contacts.hits import number
+from detectors.facts import Fact, fact_event
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class HolderState(msgspec.Struct, frozen=True, gc=False):
+    """Whether play is dead, and the contact by which the holder gained the ball, None if nobody has it."""
+
+    dead: bool = False
+    gain: Event | None = None
+
+
+class IndividualPossession:
+    """6.2: ``possession.gain`` at a hit or touch, ``possession.loss`` when another gains or play dies.
+
+    The gain is named by its contact, or by the kick from rest of a restart, whose taker has the ball from then on;
+    ``variant`` says which. ``detail`` has ``speed_before_m_s`` of the ball that was gained. Contacts with a dead
+    ball are nobody's gain.
+    """
+
+    def __init__(self) -> None:
+        self.spec = Spec(
+            name="individual_possession",
+            number="6.2",
+            level=6,
+            inputs=("hit", "touch", "phase.dead", "phase.live"),
+            outputs=("possession.loss", "possession.gain"),
+            source="DEBS 2013 Q2; databallpy get_valid_gains",
+            team_variants={
+                "possession.loss": ("hit", "touch", "dead"),
+                "possession.gain": ("hit", "touch", "restart"),
+            },
+            untyped=("possession.loss", "possession.gain"),
+        )
+
+    def initial(self) -> HolderState:
+        """Nobody has the ball."""
+        return HolderState()
+
+    def step(self, state: HolderState, event: Event) -> Step[HolderState]:
+        """Takes a contact, a death or a restart."""
+        fact = event.payload
+        assert isinstance(fact, Fact)
+        if event.kind == "phase.dead":
+            return HolderState(True), (_loss(state.gain, event),) if state.gain is not None else NOTHING
+        if event.kind == "phase.live":
+            if not fact.player:
+                return HolderState(), NOTHING
+            gain = _gain(event, fact, "restart", 0.0)
+            return HolderState(False, gain), (gain,)
+        if state.dead or (state.gain is not None and _fact(state.gain).player == fact.player):
+            return state, NOTHING
+        gain = _gain(event, fact, event.kind, number(fact, "speed_before_m_s"))
+        lost = (_loss(state.gain, event),) if state.gain is not None else ()
+        return HolderState(False, gain), (*lost, gain)
+
+
+def _fact(event: Event) -> Fact:
+    fact = event.payload
+    assert isinstance(fact, Fact)
+    return fact
+
+
+def _gain(event: Event, fact: Fact, variant: str, speed_m_s: float) -> Event:
+    gained = Fact(
+        variant,
+        fact.team,
+        fact.player,
+        fact.x_m,
+        fact.y_m,
+        fact.z_m,
+        fact.confidence,
+        {"speed_before_m_s": speed_m_s},
+    )
+    return fact_event("possession.gain", event.ts_us, f"{event.source}/{variant}", gained, causes=(event.id,))
+
+
+def _loss(gain: Event, cause: Event) -> Event:
+    """The holder's loss, named by his gain. ``variant``: what ended it (``hit``, ``touch`` or ``dead``)."""
+    held, ended = _fact(gain), _fact(cause)
+    variant = "dead" if cause.kind == "phase.dead" else cause.kind
+    detail = {"held_us": cause.ts_us - gain.ts_us}
+    lost = Fact(variant, held.team, held.player, ended.x_m, ended.y_m, ended.z_m, held.confidence, detail)
+    return fact_event("possession.loss", cause.ts_us, gain.source, lost, causes=(gain.id, cause.id))
+
+
+class TeamPossessionParameters(msgspec.Struct, frozen=True):
+    """``contest_us``: a team controls the ball once the other has not played it for so long (hierarchy 6.3, ours)."""
+
+    contest_us: int = 800_000
+
+
+class TeamState(msgspec.Struct, frozen=True, gc=False):
+    """Whether play is dead; what was last published; the newest contact of each team."""
+
+    dead: bool = False
+    shown: str = ""
+    home: Event | None = None
+    away: Event | None = None
+
+
+class TeamPossession:
+    """6.3: ``team.possession`` x {home, away, in contest, dead}; ``Fact.team`` where the value is a team.
+
+    A contact gives its team the ball at once, unless the other team played it less than ``contest_us`` ago: then it is
+    in contest until one of them has had it alone for that long. A restart gives it to the taker's team.
+    """
+
+    def __init__(self, parameters: TeamPossessionParameters | None = None) -> None:
+        self.parameters = parameters or TeamPossessionParameters()
+        self.spec = Spec(
+            name="team_possession",
+            number="6.3",
+            level=6,
+            inputs=("clock.tick", "hit", "touch", "phase.dead", "phase.live"),
+            outputs=("team.possession",),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="FIFA EFI possession control; 0.8 s ours",
+            variants={"team.possession": ("home", "away", "in contest", "dead")},
+        )
+
+    def initial(self) -> TeamState:
+        """Unknown."""
+        return TeamState()
+
+    def step(self, state: TeamState, event: Event) -> Step[TeamState]:
+        """Takes a contact, a death, a restart, or a tick (the end of a contest)."""
+        if event.kind == "clock.tick":
+            return self._settle(state, event)
+        fact = _fact(event)
+        if event.kind == "phase.dead":
+            return _show(TeamState(True, state.shown), "dead", event, event)
+        if event.kind == "phase.live":
+            alive = TeamState(False, state.shown)
+            return _show(alive, fact.team, event, event) if fact.team else (alive, NOTHING)
+        if state.dead:
+            return state, NOTHING
+        home = event if fact.team == "home" else state.home
+        away = event if fact.team == "away" else state.away
+        rival = away if fact.team == "home" else home
+        contested = rival is not None and event.ts_us - rival.ts_us < self.parameters.contest_us
+        return _show(TeamState(False, state.shown, home, away), "in contest" if contested else fact.team, event, event)
+
+    def _settle(self, state: TeamState, event: Event) -> Step[TeamState]:
+        if state.shown != "in contest" or state.home is None or state.away is None:
+            return state, NOTHING
+        last, rival = (state.home, state.away) if state.home.ts_us >= state.away.ts_us else (state.away, state.home)
+        if event.ts_us - rival.ts_us < self.parameters.contest_us:
+            return state, NOTHING
+        return _show(state, _fact(last).team, event, last)
+
+
+def _show(state: TeamState, value: str, event: Event, cause: Event) -> Step[TeamState]:
+    """Publishes a new value at ``event``; who caused it and where are those of ``cause``."""
+    if value == state.shown:
+        return state, NOTHING
+    fact = _fact(cause)
+    controlled = value in ("home", "away")
+    team, player = (fact.team, fact.player) if controlled else ("", "")
+    shown = Fact(value, team, player, fact.x_m, fact.y_m, fact.z_m, fact.confidence)
+    found = fact_event("team.possession", event.ts_us, f"{event.source}:{event.ts_us}", shown, causes=(cause.id,))
+    return TeamState(state.dead, value, state.home, state.away), (found,)

@@ -1,0 +1,18 @@
+"""Detectors of this room."""
+
+from __future__ import annotations
+
+from detectors.actions.passes import PassAttempt
+from detectors.actions.possession import IndividualPossession, TeamPossession
+from detectors.actions.shots import ShotAttempt
+from detectors.roster import Line
+
+_STRIKE = ("strike", "flight", "shot")
+
+#: In order of their numbers.
+LINES: tuple[Line, ...] = (
+    Line(lambda s, p: ShotAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
+    Line(lambda s, p: IndividualPossession()),
+    Line(lambda s, p: TeamPossession(p.team_possession), ("team_possession",)),
+    Line(lambda s, p: PassAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
+)

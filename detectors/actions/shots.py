@@ -1,0 +1,59 @@
+"""6.1: shots."""
+
+from __future__ import annotations
+
+from detectors.actions.flight import FlightParameters, ShotParameters
+from detectors.actions.passes import STRIKE_INPUTS, StrikeParameters, Strikes, StrikeState
+from detectors.facts import Fact, Scalar
+from detectors.inputs import MatchSheet
+from detectors.states import Frame
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class ShotAttempt(Strikes):
+    """6.1: ``shot.attempt``, dated at the kick, with ``shot.on_target_pred`` or ``shot.off_target_pred``.
+
+    ``detail``: where and when the ball as it left would meet the goal line (``goal_y_m``,
+    ``goal_z_m``, ``goal_after_s``).
+    """
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: StrikeParameters | None = None,
+        flight: FlightParameters | None = None,
+        shot: ShotParameters | None = None,
+    ) -> None:
+        super().__init__(sheet, parameters, flight, shot)
+        self.spec = Spec(
+            name="shot_attempt",
+            number="6.1",
+            level=6,
+            inputs=STRIKE_INPUTS,
+            outputs=("shot.attempt", "shot.on_target_pred", "shot.off_target_pred"),
+            horizon_us=self.parameters.dated_back_us,
+            parameters=self.all_parameters(),
+            source="DEBS 2013 Q4; 004 (back-setting of the direction)",
+            team_variants=dict.fromkeys(("shot.attempt", "shot.on_target_pred", "shot.off_target_pred"), ("",)),
+        )
+
+    def released(
+        self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
+    ) -> Step[StrikeState]:
+        """Projects the ball as it left its kicker."""
+        shot = self.shot_of(state, release, frame)
+        if shot is None:
+            return state, NOTHING
+        detail: dict[str, Scalar] = {
+            "goal_y_m": round(shot.y_m, 2),
+            "goal_z_m": round(shot.z_m, 2),
+            "goal_after_s": round(shot.after_s, 2),
+            "on_target": shot.on_target,
+        }
+        kind = "shot.on_target_pred" if shot.on_target else "shot.off_target_pred"
+        now_us = max(event.ts_us, state.frame.ts_us) if state.frame is not None else event.ts_us
+        return state, (
+            self.named("shot.attempt", now_us, event, release, "", detail),
+            self.named(kind, now_us, event, release, "", detail),
+        )

@@ -1,0 +1,1 @@
+"""Level 2: what the ball does by itself, and lines that it crosses."""

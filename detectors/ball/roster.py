@@ -1,0 +1,18 @@
+"""Detectors of this room."""
+
+from __future__ import annotations
+
+from detectors.ball.changes import AccelerationPeak, BallTurn, SpeedStep
+from detectors.ball.lines import GoalMouth, LineCrossing
+from detectors.ball.motion import BallMotion
+from detectors.roster import Line
+
+#: In order of their numbers.
+LINES: tuple[Line, ...] = (
+    Line(lambda s, p: AccelerationPeak(s, p.ball_peak), ("ball_peak",)),
+    Line(lambda s, p: BallTurn(s, p.ball_bend), ("ball_bend",)),
+    Line(lambda s, p: SpeedStep(s, p.ball_bend), ("ball_bend",)),
+    Line(lambda s, p: BallMotion(s, p.ball_motion), ("ball_motion",)),
+    Line(lambda s, p: LineCrossing(s, p.lines), ("lines",)),
+    Line(lambda s, p: GoalMouth(s, p.lines), ("lines",)),
+)

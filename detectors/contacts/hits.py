@@ -1,0 +1,351 @@
+"""Level 5: contacts of players with the ball, and the ball that leaves its kicker.
+
+Theory of operation
+-------------------
+*Player hits ball* is the seeds' A!BC: near (A), an acceleration peak (C), and no not-near (B) in between (000
+Fig 3; 002 5.1). As peaks are of level 2 and proximity of level 4, at one instant the peak comes first in the
+canonical order. So a peak waits until the next frame closes its instant, and then is given to one of those near,
+by distance and by the direction of the push. ``ball.closest`` of 4.1 names nobody from a not-near on, which is the
+B of the pattern; without anybody near there is no hit. A *soft touch* waits in the same way for its turn or step of
+speed, and yields to a hit of the same contact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from detectors.ball.changes import corner_horizon_us
+from detectors.facts import Fact, Scalar, fact_event
+from detectors.inputs import MatchSheet
+from detectors.proximity.near import Closest, NearParameters, Reacher
+from detectors.signals.sampling import body_sampling
+from detectors.states import Frame
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+NOBODY = Closest()
+
+
+class ContactState(msgspec.Struct, frozen=True, gc=False):
+    """Who is near the ball; the contact that waits for its instant to close and who was near then; time of the
+    last contact given or yielded to."""
+
+    closest: Closest = NOBODY
+    waiting: Event | None = None
+    chosen: Closest = NOBODY
+    last_us: int = -(2**62)
+
+
+class HitParameters(msgspec.Struct, frozen=True):
+    """``share_min``: a ball that flies past a body at speed shakes by tracking noise; a hit changes at least this
+    share of its speed (ours: 0.15 is a deflection by 9 degrees; TRACAB balls at 20 m/s shake by 2-3 m/s).
+    ``far_m``, ``far_delta_v_m_s``: farther than this (and ``NearParameters.leg_m`` for centroids) every second change
+    as small as a hit's is noise, so twice a hit is asked for (Opta clip: changes above 2.2 m/s in 12 % of frames at
+    1.0-1.5 m from a centroid, in 6 % with nobody within 2.5 m, in 19 % within 1.0 m). ``push_share``: a body can only
+    push, so the ball's velocity changes away from who played it. Distance counts less by this share of how far the
+    ball lies from a player in that direction, more if it lies the other way (ours: two players who head for one
+    ball are equally near within the noise, but on different sides of it)."""
+
+    share_min: float = 0.15
+    far_m: float = 0.5
+    far_delta_v_m_s: float = 4.4
+    push_share: float = 0.5
+
+
+class ContactRule(msgspec.Struct, frozen=True):
+    """How a waiting contact becomes an event: its kind, how old it may be, from which distance it is doubted, and how
+    far the direction of the change outweighs distance."""
+
+    kind: str
+    horizon_us: int
+    far_m: float
+    far_delta_v_m_s: float
+    push_share: float
+
+
+class PlayerHitsBall:
+    """5.1: ``hit``, at the ball's state where its velocity changed, by the closest of those near."""
+
+    def __init__(
+        self, sheet: MatchSheet, parameters: HitParameters | None = None, near: NearParameters | None = None
+    ) -> None:
+        self.parameters = parameters or HitParameters()
+        self._rule = contact_rule("hit", sheet, self.parameters, near or NearParameters())
+        self.spec = Spec(
+            name="player_hits_ball",
+            number="5.1",
+            level=5,
+            inputs=("frame", "ball.accel_peak", "ball.closest"),
+            outputs=("hit",),
+            horizon_us=self._rule.horizon_us,
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="000 Fig 3; 002 5.1; DEBS 2013 Q2",
+            team_variants={"hit": ("",)},
+        )
+
+    def initial(self) -> ContactState:
+        """Nobody near, no contact."""
+        return ContactState()
+
+    def step(self, state: ContactState, event: Event) -> Step[ContactState]:
+        """A (near), not B (not_near), C (peak); the next frame closes the instant."""
+        if event.kind == "frame":
+            return _close(state, event, self._rule)
+        if event.kind == "ball.accel_peak":
+            if not is_hit(event, self.parameters.share_min):
+                return state, NOTHING
+            return _wait(state, event, self._rule)
+        return _around(state, event), NOTHING
+
+
+class TouchParameters(msgspec.Struct, frozen=True):
+    """``yield_us``: a hit so close in time is the same contact (ours: two periods of 25 Hz). ``far_m``,
+    ``far_delta_v_m_s``, ``push_share`` as of 5.1."""
+
+    yield_us: int = 90_000
+    far_m: float = HitParameters().far_m
+    far_delta_v_m_s: float = HitParameters().far_delta_v_m_s
+    push_share: float = HitParameters().push_share
+
+
+class SoftTouch:
+    """5.2: ``touch``: near, and a turn or a step of speed without the peak of a hit."""
+
+    def __init__(
+        self, sheet: MatchSheet, parameters: TouchParameters | None = None, near: NearParameters | None = None
+    ) -> None:
+        self.parameters = parameters or TouchParameters()
+        self._rule = contact_rule("touch", sheet, self.parameters, near or NearParameters(), self.parameters.yield_us)
+        self.spec = Spec(
+            name="soft_touch",
+            number="5.2",
+            level=5,
+            inputs=("frame", "ball.accel_peak", "ball.turn", "ball.speed_step", "ball.closest"),
+            outputs=("touch",),
+            horizon_us=self._rule.horizon_us,
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="StreamTeam (ball hit); databallpy (gain rule)",
+            team_variants={"touch": ("",)},
+        )
+
+    def initial(self) -> ContactState:
+        """Nobody near, no contact."""
+        return ContactState()
+
+    def step(self, state: ContactState, event: Event) -> Step[ContactState]:
+        """A turn or step waits; a hit takes its place; the first frame after ``yield_us`` decides."""
+        if event.kind == "frame":
+            if state.waiting is not None and event.ts_us - state.waiting.ts_us <= self.parameters.yield_us:
+                return state, NOTHING
+            return _close(state, event, self._rule)
+        if event.kind == "ball.accel_peak":
+            fact = event.payload
+            assert isinstance(fact, Fact)
+            if fact.variant == "touch":
+                return state, NOTHING
+            return ContactState(state.closest, None, NOBODY, event.ts_us), NOTHING
+        if event.kind in ("ball.turn", "ball.speed_step"):
+            if state.waiting is not None or event.ts_us - state.last_us <= self.parameters.yield_us:
+                return state, NOTHING
+            return ContactState(state.closest, event, state.closest, state.last_us), NOTHING
+        return _around(state, event), NOTHING
+
+
+def is_hit(peak: Event, share_min: float) -> bool:
+    """Whether an acceleration peak is a hit's: high enough, no bounce, and not the shaking of a fast ball."""
+    fact = peak.payload
+    assert isinstance(fact, Fact)
+    speed_m_s = max(number(fact, "speed_before_m_s"), number(fact, "speed_after_m_s"))
+    if fact.variant == "touch" or fact.detail["bounce"]:
+        return False
+    return number(fact, "delta_v_m_s") >= share_min * speed_m_s
+
+
+def number(fact: Fact, name: str) -> float:
+    """A number of a fact's details."""
+    value = fact.detail[name]
+    assert isinstance(value, float | int), f"{name} is not a number"
+    return float(value)
+
+
+def contact_rule(
+    kind: str, sheet: MatchSheet, p: HitParameters | TouchParameters, near: NearParameters, longer_us: int = 0
+) -> ContactRule:
+    """The rule for an input. The frame that closes a contact's instant comes within one period, or two."""
+    leg_m = 0.0 if sheet.quality.limbs else near.leg_m
+    horizon_us = max(corner_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us)
+    return ContactRule(kind, horizon_us + longer_us, p.far_m + leg_m, p.far_delta_v_m_s, p.push_share)
+
+
+def _around(state: ContactState, event: Event) -> ContactState:
+    """Who is near from now on; also for the waiting contact if it is of this instant."""
+    closest, waiting = event.payload, state.waiting
+    assert isinstance(closest, Closest)
+    same = waiting is not None and event.ts_us <= waiting.ts_us
+    return ContactState(closest, waiting, closest if same else state.chosen, state.last_us)
+
+
+def _wait(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
+    """A second contact closes the one that waits, if no frame came between."""
+    closed, out = _close(state, event, rule)
+    return ContactState(closed.closest, event, closed.closest, closed.last_us), out
+
+
+def _close(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
+    """Gives the waiting contact to one of those near it, once its instant is past."""
+    contact = state.waiting
+    if contact is None or event.ts_us <= contact.ts_us:
+        return state, NOTHING
+    after = ContactState(state.closest, None, NOBODY, contact.ts_us)
+    if not state.chosen.reachers or event.ts_us - contact.ts_us > rule.horizon_us:
+        return after, NOTHING
+    fact = contact.payload
+    assert isinstance(fact, Fact)
+    by = _pusher(fact, state.chosen.reachers, rule.push_share)
+    if by.distance_m > rule.far_m and number(fact, "delta_v_m_s") < rule.far_delta_v_m_s:
+        return after, NOTHING
+    return after, (_contact(rule.kind, contact, fact, by),)
+
+
+def _pusher(fact: Fact, reachers: tuple[Reacher, ...], push_share: float) -> Reacher:
+    """The nearest, weighed by the direction in which the ball was pushed."""
+    if len(reachers) == 1:
+        return reachers[0]
+    dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
+    size = math.hypot(dvx, dvy) or 1.0
+
+    def cost_m(reacher: Reacher) -> float:
+        return reacher.distance_m - push_share * (reacher.dx_m * dvx + reacher.dy_m * dvy) / size
+
+    return min(reachers, key=cost_m)
+
+
+def _contact(kind: str, cause: Event, fact: Fact, by: Reacher) -> Event:
+    detail: dict[str, Scalar] = {
+        **fact.detail,
+        "strength": fact.variant,
+        "distance_m": round(by.distance_m, 2),
+    }
+    if by.limb:
+        detail["limb"] = by.limb
+    contact = Fact("", by.team, by.object_id, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
+    return fact_event(kind, cause.ts_us, cause.source, contact, causes=(cause.id,))
+
+
+class ReleaseParameters(msgspec.Struct, frozen=True):
+    """``release_m``: StreamTeam's kickDetection. ``apart_m``: if somebody else has the next contact first, the
+    ball must at least have left the kicker's zone (4.2); in any case it has travelled that far from where it was
+    hit."""
+
+    release_m: float = 2.25
+    apart_m: float = 1.5
+
+
+class ReleaseState(msgspec.Struct, frozen=True, gc=False):
+    """The contact machine of 5.1, the hit whose ball has not left yet, and the newest frame."""
+
+    contact: ContactState = ContactState()
+    hit: Event | None = None
+    frame: Event | None = None
+
+
+class KickReleased:
+    """5.8: ``kick.released``: after a hit, the ball is farther than ``release_m`` from who hit it.
+
+    Dated at that instant; the anchor is the hit's ball state, ``detail`` has ``kick_us``, ``kick_x_m``,
+    ``kick_y_m`` of the hit and the ball's velocity on leaving. As hits are of this very level, the pattern of 5.1
+    is followed here again by the same code. A new hit re-arms.
+    """
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: ReleaseParameters | None = None,
+        hit: HitParameters | None = None,
+        near: NearParameters | None = None,
+    ) -> None:
+        self.parameters = parameters or ReleaseParameters()
+        self._hit = hit or HitParameters()
+        self._rule = contact_rule("hit", sheet, self._hit, near or NearParameters())
+        self.spec = Spec(
+            name="kick_released",
+            number="5.8",
+            level=5,
+            inputs=("frame", "ball.accel_peak", "ball.closest"),
+            outputs=("kick.released",),
+            horizon_us=self._rule.horizon_us,
+            parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self._hit)},
+            source="StreamTeam kickDetection",
+            team_variants={"kick.released": ("",)},
+        )
+
+    def initial(self) -> ReleaseState:
+        """No hit yet."""
+        return ReleaseState()
+
+    def step(self, state: ReleaseState, event: Event) -> Step[ReleaseState]:
+        """Follows the hits as 5.1 does, and the distance frame by frame."""
+        if event.kind == "ball.closest":
+            return ReleaseState(_around(state.contact, event), state.hit, state.frame), NOTHING
+        if event.kind == "ball.accel_peak":
+            if not is_hit(event, self._hit.share_min):
+                return state, NOTHING
+            contact, hits = _wait(state.contact, event, self._rule)
+            return self._hits(state, contact, hits, state.frame)
+        contact, hits = _close(state.contact, event, self._rule)
+        after, out = self._hits(state, contact, hits, event)
+        if after.hit is None or contact.waiting is not None:
+            return after, out
+        released = self._released(after.hit, event, self.parameters.release_m)
+        if released is None:
+            return after, out
+        return ReleaseState(contact, None, event), (*out, released)
+
+    def _hits(
+        self, state: ReleaseState, contact: ContactState, hits: Sequence[Event], frame: Event | None
+    ) -> Step[ReleaseState]:
+        """A new hit by another player releases the old one if the ball had left its zone by then."""
+        if not hits:
+            return ReleaseState(contact, state.hit, frame), NOTHING
+        new, old = hits[0], state.hit
+        out: tuple[Event, ...] = ()
+        if old is not None and frame is not None and _player(old) != _player(new):
+            before = state.frame if state.frame is not None and state.frame.ts_us >= new.ts_us else frame
+            released = self._released(old, before, self.parameters.apart_m)
+            out = (released,) if released else ()
+        return ReleaseState(contact, new, frame), out
+
+    def _released(self, hit: Event, frame_event: Event, distance_m: float) -> Event | None:
+        frame, kicked = frame_event.payload, hit.payload
+        assert isinstance(frame, Frame)
+        assert isinstance(kicked, Fact)
+        ball = frame.ball
+        kicker = next((b for b in frame.players if b.object_id == kicked.player), None)
+        if ball is None or kicker is None:
+            return None
+        if math.hypot(ball.x_m - kicker.x_m, ball.y_m - kicker.y_m) <= distance_m:
+            return None
+        assert kicked.x_m is not None
+        assert kicked.y_m is not None
+        if math.hypot(ball.x_m - kicked.x_m, ball.y_m - kicked.y_m) <= self.parameters.apart_m:
+            return None
+        detail: dict[str, Scalar] = {
+            "kick_us": hit.ts_us,
+            "kick_x_m": kicked.x_m,
+            "kick_y_m": kicked.y_m,
+            "speed_before_m_s": kicked.detail["speed_before_m_s"],
+            "vx_m_s": round(ball.vx_m_s, 2),
+            "vy_m_s": round(ball.vy_m_s, 2),
+            "vz_m_s": round(ball.vz_m_s, 2),
+        }
+        fact = Fact("", kicked.team, kicked.player, ball.x_m, ball.y_m, ball.z_m, kicked.confidence, detail)
+        return fact_event("kick.released", frame_event.ts_us, hit.source, fact, causes=hit.causes)
+
+
+def _player(event: Event) -> str:
+    fact = event.payload
+    assert isinstance(fact, Fact)
+    return fact.player

@@ -1,0 +1,1 @@
+"""Level 10: pressure, space and match control."""

@@ -1,0 +1,1 @@
+"""Level 9: restarts and the Laws."""

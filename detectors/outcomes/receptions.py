@@ -1,0 +1,173 @@
+"""Level 7: what becomes of a pass."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from detectors.ball.lines import OUT_LINES
+from detectors.contacts.hits import number
+from detectors.facts import Fact, Scalar, fact_event
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class OutcomeParameters(msgspec.Struct, frozen=True):
+    """``within_us``: StreamTeam's maxTime."""
+
+    within_us: int = 7_000_000
+
+
+class OutcomeState(msgspec.Struct, frozen=True, gc=False):
+    """The pass under way."""
+
+    attempt: Event | None = None
+
+
+class PassOutcome:
+    """7.6 and 7.7: ``pass.complete``, ``pass.intercepted``, ``pass.out``: what came first after an attempt.
+
+    Dated at the gain or the crossing, named by the kick; ``player`` is the passer, ``receiver`` who got it.
+    """
+
+    def __init__(self, parameters: OutcomeParameters | None = None) -> None:
+        self.parameters = parameters or OutcomeParameters()
+        self.spec = Spec(
+            name="pass_outcome",
+            number="7.6",
+            level=7,
+            inputs=("possession.gain", "out", "pass.attempt"),
+            outputs=("pass.complete", "pass.intercepted", "pass.out"),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="StreamTeam (7 s); kloppy PassResult; 000 5.1 '(unsuccessful) pass'",
+            team_variants={
+                "pass.complete": ("",),
+                "pass.intercepted": ("",),
+                "pass.out": tuple(dict.fromkeys(OUT_LINES.values())),
+            },
+            untyped=("pass.out",),
+            covers=("7.7",),
+        )
+
+    def initial(self) -> OutcomeState:
+        """No pass under way."""
+        return OutcomeState()
+
+    def step(self, state: OutcomeState, event: Event) -> Step[OutcomeState]:
+        """A new attempt takes the place of the old one; a gain or an out decides."""
+        if event.kind == "pass.attempt":
+            return OutcomeState(event), NOTHING
+        if state.attempt is None:
+            return state, NOTHING
+        attempt, fact = state.attempt, event.payload
+        made = attempt.payload
+        assert isinstance(fact, Fact)
+        assert isinstance(made, Fact)
+        if event.ts_us - attempt.ts_us > self.parameters.within_us:
+            return OutcomeState(), NOTHING
+        if event.kind == "out":
+            return OutcomeState(), (_outcome("pass.out", attempt, made, event, fact, fact.variant),)
+        if event.ts_us <= attempt.ts_us:
+            return state, NOTHING
+        if fact.player == made.player:
+            # The taker's own restart is told after the kick; any other contact of his is a dribble after all.
+            return state if fact.variant == "restart" else OutcomeState(), NOTHING
+        kind = "pass.complete" if fact.team == made.team else "pass.intercepted"
+        return OutcomeState(), (_outcome(kind, attempt, made, event, fact, ""),)
+
+
+def _outcome(kind: str, attempt: Event, made: Fact, event: Event, got: Fact, variant: str) -> Event:
+    detail: dict[str, Scalar] = {"start_x_m": made.x_m, "start_y_m": made.y_m, "kick_us": attempt.ts_us}
+    if kind != "pass.out":
+        detail["receiver"] = got.player
+    if None not in (made.x_m, made.y_m, got.x_m, got.y_m):
+        detail["length_m"] = round(math.hypot(got.x_m - made.x_m, got.y_m - made.y_m), 2)  # type: ignore[operator]
+    fact = Fact(variant, made.team, made.player, got.x_m, got.y_m, got.z_m, made.confidence, detail)
+    return fact_event(kind, event.ts_us, attempt.source, fact, causes=(attempt.id, event.id))
+
+
+class InterceptionParameters(msgspec.Struct, frozen=True):
+    """``moving_m_s``: a pass that still moves (2.4). ``after_us``: sooner, it is a block or a duel (6.7's block).
+    ``out_us``: an opponent's contact that the ball leaves the field after, without another one, won a throw or
+    corner at best: ``to out``."""
+
+    moving_m_s: float = 4.0
+    after_us: int = 350_000
+    out_us: int = 1_500_000
+
+
+class InterceptionState(msgspec.Struct, frozen=True, gc=False):
+    """The pass under way and the opponent's gain that ended it, while the ball may still run out."""
+
+    attempt: Event | None = None
+    gain: Event | None = None
+
+
+class Interception:
+    """7.8: ``interception`` x {won, to out}: an opponent gains a moving pass.
+
+    ``won`` is published at the gain; if the ball then runs out without another contact, ``to out`` follows and
+    annuls it.
+    """
+
+    def __init__(self, parameters: InterceptionParameters | None = None) -> None:
+        self.parameters = parameters or InterceptionParameters()
+        self.spec = Spec(
+            name="interception",
+            number="7.8",
+            level=7,
+            inputs=("possession.gain", "out", "pass.attempt"),
+            outputs=("interception",),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="kloppy InterceptionResult; numbers ours",
+            annuls=("interception",),
+            team_variants={"interception": ("won", "to out")},
+        )
+
+    def initial(self) -> InterceptionState:
+        """No pass under way."""
+        return InterceptionState()
+
+    def step(self, state: InterceptionState, event: Event) -> Step[InterceptionState]:
+        """Attempt, then an opponent's gain, then perhaps the line."""
+        if event.kind == "pass.attempt":
+            return InterceptionState(event, None), NOTHING
+        if event.kind == "out":
+            return InterceptionState(), self._to_out(state, event)
+        attempt, fact = state.attempt, event.payload
+        if attempt is None or event.ts_us <= attempt.ts_us:
+            return state, NOTHING
+        if state.gain is not None:
+            return InterceptionState(), NOTHING
+        made = attempt.payload
+        assert isinstance(fact, Fact)
+        assert isinstance(made, Fact)
+        moving = number(fact, "speed_before_m_s") >= self.parameters.moving_m_s
+        soon = event.ts_us - attempt.ts_us < self.parameters.after_us
+        if fact.variant == "restart" and fact.player == made.player:
+            return state, NOTHING
+        if fact.team == made.team or not moving or soon:
+            return InterceptionState(), NOTHING
+        won = self._fact("won", fact, made)
+        found = fact_event("interception", event.ts_us, event.source, won, causes=(attempt.id, event.id))
+        return InterceptionState(attempt, event), (found,)
+
+    def _to_out(self, state: InterceptionState, event: Event) -> tuple[Event, ...]:
+        if state.gain is None or state.attempt is None:
+            return NOTHING
+        if event.ts_us - state.gain.ts_us > self.parameters.out_us:
+            return NOTHING
+        fact, made = state.gain.payload, state.attempt.payload
+        assert isinstance(fact, Fact)
+        assert isinstance(made, Fact)
+        anchor = f"{state.gain.source}/out"
+        won_id = f"interception#{state.gain.source}"
+        amended = self._fact("to out", fact, made)
+        causes = (state.attempt.id, state.gain.id, event.id)
+        return (fact_event("interception", event.ts_us, anchor, amended, causes=causes, annuls=won_id),)
+
+    def _fact(self, variant: str, gain: Fact, made: Fact) -> Fact:
+        return Fact(
+            variant, gain.team, gain.player, gain.x_m, gain.y_m, gain.z_m, gain.confidence, {"passer": made.player}
+        )

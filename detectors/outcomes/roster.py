@@ -1,0 +1,17 @@
+"""Detectors of this room."""
+
+from __future__ import annotations
+
+from detectors.outcomes.goals import Goal, GoalConfirmation
+from detectors.outcomes.receptions import Interception, PassOutcome
+from detectors.outcomes.shots import ShotOutcome
+from detectors.roster import Line
+
+#: In order of their numbers.
+LINES: tuple[Line, ...] = (
+    Line(lambda s, p: ShotOutcome(s, p.shot_outcome), ("shot_outcome",)),
+    Line(lambda s, p: Goal(s, p.goal), ("goal",)),
+    Line(lambda s, p: PassOutcome(p.pass_outcome), ("pass_outcome",)),
+    Line(lambda s, p: Interception(p.interception), ("interception",)),
+    Line(lambda s, p: GoalConfirmation(s, p.goal), ("goal",)),
+)

@@ -1,0 +1,1 @@
+"""Level 4: who is near to whom, and to what."""

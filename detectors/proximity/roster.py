@@ -1,0 +1,13 @@
+"""Detectors of this room."""
+
+from __future__ import annotations
+
+from detectors.proximity.near import Near, NearestPlayer, PossessionZone
+from detectors.roster import Line
+
+#: In order of their numbers.
+LINES: tuple[Line, ...] = (
+    Line(lambda s, p: Near(s, p.near), ("near",)),
+    Line(lambda s, p: PossessionZone(p.possession_zone), ("possession_zone",)),
+    Line(lambda s, p: NearestPlayer(p.nearest), ("nearest",)),
+)

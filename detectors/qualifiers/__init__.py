@@ -1,0 +1,1 @@
+"""Level 8: what kind of pass or shot it was."""

@@ -1,0 +1,41 @@
+"""How a detector is listed: who makes it, from which parameters, and which inputs want it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from detectors.inputs import MatchSheet, Quality
+from detectors.parameters import Parameters
+from middleware.detector import Detector
+
+#: Makes a detector for a match.
+Maker = Callable[[MatchSheet, Parameters], Detector[Any]]
+
+
+class Line(NamedTuple):
+    """A detector of the catalogue.
+
+    ``groups``: the groups of parameters that it is made from. ``wanted``: on which inputs a match gets it.
+    ``asked``: its name, if a match gets it only when it is asked for, since it costs more than most want to pay.
+    """
+
+    make: Maker
+    groups: tuple[str, ...] = ()
+    wanted: Callable[[Quality], bool] = lambda quality: True
+    asked: str = ""
+
+
+def framed(quality: Quality) -> bool:
+    """All objects of an instant come together."""
+    return quality.framed
+
+
+def single(quality: Quality) -> bool:
+    """Each transmitter comes by itself."""
+    return not quality.framed
+
+
+def limbs(quality: Quality) -> bool:
+    """Players carry a transmitter a limb, each by itself."""
+    return bool(quality.limbs) and not quality.framed

@@ -1,0 +1,1 @@
+"""Level 1: from positions to conditioned states of ball and bodies."""

@@ -1,0 +1,331 @@
+"""Level 1, from packets to conditioned states: unpacker, plausibility gate and kinematic filter of one transmitter.
+
+Theory of operation
+-------------------
+One unit per transmitter. A packet's positions pass three sub-functions in turn:
+
+1. unpack (hierarchy 1.1): a packet whose sequence or time is not beyond the last one's is refused whole.
+2. gate (1.3): outside the volume, or farther from the last accepted position than anybody moves in that time.
+   A source may also be right about a jump (a corrected identity, a ball set down elsewhere while nobody
+   looked): once ``relock`` refused positions in a row agree among themselves, they are believed and the filter
+   starts afresh there. Of each run of refusals the first is reported.
+3. filter (1.4): blocks of samples are averaged (``signal.Sampling``), and a straight line through the last few
+   averages gives velocity and, where samples are averaged, the position. It is causal: a state depends on
+   nothing later than its own time.
+
+Acceleration is not gated: in positions alone its bound is either implied by the bound of speed or drowned by
+noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from detectors.facts import Fact, fact_event
+from detectors.inputs import MatchSheet, Packet, Team
+from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
+from detectors.states import RUN_MAX, BallState, BodyState
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+#: One averaged sample: time in microseconds, then metres.
+Point = tuple[int, float, float, float]
+
+
+class ConditioningParameters(msgspec.Struct, frozen=True):
+    """Bounds of what is believed.
+
+    ``ball_speed_max_m_s``: 150 km/h, the seeds' greatest. ``body_speed_max_m_s``: LaurieOnTracking's 12.
+    ``limb_speed_max_m_s``: ours; a kicking foot reaches about 25. ``noise_sigmas``: slack for noise.
+    ``margin_m``: beyond the lines. ``height_max_m``: ours; the highest kicks stay below 35.
+    ``relock``: refused positions in a row that must agree before a jump is believed (ours; 3 is 0.12 s of
+    optical tracking, while single-frame jumps of real files come back after one).
+    ``reset_us``: after so long a silence the filter starts afresh (1.7: hold at most 200 ms).
+    """
+
+    ball_speed_max_m_s: float = 42.0
+    body_speed_max_m_s: float = 12.0
+    limb_speed_max_m_s: float = 30.0
+    noise_sigmas: float = 6.0
+    margin_m: float = 10.0
+    height_max_m: float = 60.0
+    relock: int = 3
+    reset_us: int = 200_000
+
+
+#: Why a sample or a packet is refused, and whose.
+REJECTIONS = (
+    *(
+        f"{reason} {name}"
+        for reason in ("outside", "speed", "time backwards")
+        for name in ("ball", "player", "referee")
+    ),
+    "unknown player",
+)
+
+
+class Track(msgspec.Struct, frozen=True, gc=False):
+    """State of one transmitter. ``points`` are the averages of the fit, oldest first."""
+
+    sequence: int = -1
+    last: Point | None = None
+    points: tuple[Point, ...] = ()
+    block: tuple[Point, ...] = ()
+    run: int = 0
+    state_us: int = 0
+    refused: tuple[Point, ...] = ()
+
+
+class _Class(msgspec.Struct, frozen=True):
+    """What is common to all transmitters of a class: bounds and sampling."""
+
+    name: str
+    kind: str
+    speed_max_m_s: float
+    sampling: Sampling
+
+
+class Conditioning:
+    """1.4, covering 1.1 and 1.3: raw packets of one transmitter to its conditioned states.
+
+    Args:
+        sheet: the pitch bounds the volume, the players give the teams, the quality chooses the sampling.
+        parameters: bounds.
+
+    With limb transmitters declared, limbs and centroids go to the player fusion (``limb.state``,
+    ``centroid.state``); without them a centroid is the player (``player.state``).
+    """
+
+    def __init__(self, sheet: MatchSheet, parameters: ConditioningParameters | None = None) -> None:
+        self.parameters = parameters or ConditioningParameters()
+        self._teams = {player.object_id: player.team for player in sheet.players}
+        self._x_max_m = sheet.length_m / 2 + self.parameters.margin_m
+        self._y_max_m = sheet.width_m / 2 + self.parameters.margin_m
+        limbs = bool(sheet.quality.limbs)
+        self._classes = self._make_classes(sheet, "centroid.state" if limbs else "player.state")
+        body = ("limb.state", "centroid.state") if limbs else ("player.state",)
+        self.spec = Spec(
+            name="conditioning",
+            number="1.4",
+            level=1,
+            inputs=("raw.referee", *(("raw.limb",) if limbs else ()), "raw.player", "raw.ball"),
+            outputs=("sample.rejected", "referee.state", *body, "ball.sample"),
+            internal=("referee.state", *body, "ball.sample"),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="004 Fig 6 (packets); LaurieOnTracking and databallpy (gates, Savitzky-Golay of order 1)",
+            keyed=True,
+            variants={"sample.rejected": REJECTIONS},
+            team_variants=dict.fromkeys(body[-1:], ("",)),
+            covers=("1.1", "1.3"),
+        )
+
+    def _make_classes(self, sheet: MatchSheet, centroid_kind: str) -> dict[str, _Class]:
+        p, body = self.parameters, body_sampling(sheet.quality)
+        return {
+            "raw.ball": _Class("ball", "ball.sample", p.ball_speed_max_m_s, ball_sampling(sheet.quality)),
+            "raw.player": _Class("player", centroid_kind, p.body_speed_max_m_s, body),
+            "raw.limb": _Class("player", "limb.state", p.limb_speed_max_m_s, body),
+            "raw.referee": _Class("referee", "referee.state", p.body_speed_max_m_s, body),
+        }
+
+    def key(self, event: Event) -> str:
+        """The transmitter."""
+        return event.source
+
+    def initial(self) -> Track:
+        """Nothing seen."""
+        return Track()
+
+    def step(self, state: Track, event: Event) -> Step[Track]:
+        """Takes one packet."""
+        packet = event.payload
+        assert isinstance(packet, Packet)
+        kind = self._classes[event.kind]
+        team = self._team(packet.transmitter)
+        reason = _refusal_of_packet(state, packet, unknown=kind.name == "player" and not team)
+        if reason:
+            return self._refuse_packet(state, packet, kind, reason, team)
+        out: list[Event] = []
+        track = state
+        for index, ts_us in enumerate(packet.ts_us):
+            point = (ts_us, packet.x_m[index], packet.y_m[index], packet.z_m[index])
+            reason = self._refusal(track, point, kind)
+            if reason:
+                track = self._refuse(track, point, kind, reason, packet, index, team, out)
+            else:
+                track = self._accept(track, point, kind, packet, index, team, out)
+        return track, out or NOTHING
+
+    def _refuse_packet(self, track: Track, packet: Packet, kind: _Class, reason: str, team: Team) -> Step[Track]:
+        """Refuses a whole packet; of a run of such packets the first is reported."""
+        if track.refused:
+            return track, NOTHING
+        marked = msgspec.structs.replace(track, refused=(_nowhere(packet.ts_us[0]),))
+        return marked, (_rejected(reason, kind.name, team, packet, 0, packet.ts_us[0]),)
+
+    def _team(self, transmitter: str) -> Team:
+        known = self._teams.get(transmitter)
+        if known is not None:
+            return known
+        object_id = transmitter.partition("/")[0]
+        team = self._teams.get(object_id)
+        if team is not None or self._teams:
+            return team or ""
+        if object_id.startswith("home_"):
+            return "home"
+        return "away" if object_id.startswith("away_") else ""
+
+    def _refusal(self, track: Track, point: Point, kind: _Class) -> str:
+        """Why ``point`` is not believed, or nothing. Comparisons are so written that NaN is refused."""
+        _, x_m, y_m, z_m = point
+        inside = abs(x_m) <= self._x_max_m and abs(y_m) <= self._y_max_m
+        if not (inside and abs(z_m) <= self.parameters.height_max_m):
+            return "outside"
+        last = track.last
+        if last is None:
+            return ""
+        return "" if self._reachable(last, point, kind) else "speed"
+
+    def _reachable(self, before: Point, after: Point, kind: _Class) -> bool:
+        reach_m = kind.speed_max_m_s * (after[0] - before[0]) * 1e-6
+        reach_m += self.parameters.noise_sigmas * kind.sampling.jitter_m
+        dx, dy, dz = after[1] - before[1], after[2] - before[2], after[3] - before[3]
+        return dx * dx + dy * dy + dz * dz <= reach_m * reach_m
+
+    def _refuse(
+        self,
+        track: Track,
+        point: Point,
+        kind: _Class,
+        reason: str,
+        packet: Packet,
+        index: int,
+        team: Team,
+        out: list[Event],
+    ) -> Track:
+        """Reports the first of a run of refusals; believes a jump that ``relock`` positions agree on."""
+        if not track.refused:
+            out.append(_rejected(reason, kind.name, team, packet, index, point[0]))
+        if reason == "outside":
+            refused: tuple[Point, ...] = (_nowhere(point[0]),)
+        elif track.refused and self._reachable(track.refused[-1], point, kind):
+            refused = (*track.refused, point)
+        else:
+            refused = (point,)
+        if len(refused) < self.parameters.relock:
+            return msgspec.structs.replace(track, sequence=packet.sequence, refused=refused)
+        jumped = Track(state_us=track.state_us)
+        return self._accept(jumped, point, kind, packet, index, team, out)
+
+    def _accept(
+        self, track: Track, point: Point, kind: _Class, packet: Packet, index: int, team: Team, out: list[Event]
+    ) -> Track:
+        """Averages the point into its block; a full block gives a state."""
+        sampling = kind.sampling
+        block = (*track.block, point)
+        if len(block) < sampling.block:
+            return Track(packet.sequence, point, track.points, block, track.run, track.state_us)
+        mean = block[0] if len(block) == 1 else _mean(block)
+        points, run, ts_us = track.points, track.run, point[0]
+        if points and mean[0] - points[-1][0] > self.parameters.reset_us:
+            points, run = (), 0
+        points = (*points[1 - sampling.fit :], mean) if points else (mean,)
+        run = min(run + 1, RUN_MAX)
+        out.append(_state_event(kind, packet, index, team, ts_us, points, run, ts_us - track.state_us))
+        return Track(packet.sequence, point, points, (), run, ts_us)
+
+
+def _nowhere(ts_us: int) -> Point:
+    """A refused position that no other can agree with."""
+    return ts_us, 1e9, 1e9, 0.0
+
+
+def _refusal_of_packet(track: Track, packet: Packet, *, unknown: bool) -> str:
+    if unknown:
+        return "unknown"
+    if packet.sequence <= track.sequence or (track.last is not None and packet.ts_us[0] <= track.last[0]):
+        return "time backwards"
+    return ""
+
+
+def _mean(block: Sequence[Point]) -> Point:
+    n = len(block)
+    ts_us = sum(p[0] for p in block) // n
+    return ts_us, sum(p[1] for p in block) / n, sum(p[2] for p in block) / n, sum(p[3] for p in block) / n
+
+
+def _velocity(points: tuple[Point, ...]) -> tuple[float, float, float]:
+    """Slope of the least-squares line through ``points``, m/s; zero for one point.
+
+    Of two points, and of three at equal distances, it is the slope between the ends: no sums needed.
+    """
+    n = len(points)
+    if n == 1:
+        return 0.0, 0.0, 0.0
+    t0, x0, y0, z0 = points[0]
+    t1, x1, y1, z1 = points[-1]
+    if n == 2 or (n == 3 and points[1][0] - t0 == t1 - points[1][0]):
+        per_s = 1e6 / (t1 - t0)
+        return (x1 - x0) * per_s, (y1 - y0) * per_s, (z1 - z0) * per_s
+    middle_us = sum(p[0] - t0 for p in points) / n + t0
+    tt = tx = ty = tz = 0.0
+    for t, x, y, z in points:
+        d = t - middle_us
+        tt += d * d
+        tx += d * (x - x0)
+        ty += d * (y - y0)
+        tz += d * (z - z0)
+    per_s = 1e6 / tt
+    return tx * per_s, ty * per_s, tz * per_s
+
+
+def _position(
+    points: tuple[Point, ...], velocity: tuple[float, float, float], at_us: int
+) -> tuple[float, float, float]:
+    """Value at ``at_us`` of the line with that slope through the mean of ``points``, metres."""
+    t, x, y, z = _mean(points)
+    ahead_s = (at_us - t) * 1e-6
+    return x + velocity[0] * ahead_s, y + velocity[1] * ahead_s, z + velocity[2] * ahead_s
+
+
+def _state_event(
+    kind: _Class,
+    packet: Packet,
+    index: int,
+    team: Team,
+    ts_us: int,
+    points: tuple[Point, ...],
+    run: int,
+    gap_us: int,
+) -> Event:
+    vx, vy, vz = velocity = _velocity(points)
+    if kind.sampling.block == 1:
+        # Unaveraged samples come from sources that have smoothed them already: the line would only lag.
+        _, x, y, z = points[-1]
+    else:
+        x, y, z = _position(points, velocity, ts_us)
+    seq = packet.sequence * 10 + index
+    if kind.name == "ball":
+        ball = BallState(x, y, z, vx, vy, vz, gap_us, packet.quality, run)
+        return Event(kind.kind, ts_us, packet.transmitter, seq, ball)
+    name = packet.transmitter
+    object_id, _, limb = name.partition("/") if "/" in name else (name, "", "")
+    body = BodyState(object_id, team, limb, x, y, z, vx, vy, packet.quality)
+    return Event(kind.kind, ts_us, name, seq, body)
+
+
+def _rejected(reason: str, name: str, team: Team, packet: Packet, index: int, ts_us: int) -> Event:
+    """A refused position, or a refused packet (index 0)."""
+    finite = all(abs(v[index]) < 1e6 for v in (packet.x_m, packet.y_m, packet.z_m))
+    fact = Fact(
+        variant=f"{reason} {name}",
+        team=team,
+        player=packet.transmitter.partition("/")[0] if name == "player" else "",
+        x_m=packet.x_m[index] if finite else None,
+        y_m=packet.y_m[index] if finite else None,
+        z_m=packet.z_m[index] if finite else None,
+        detail={"transmitter": packet.transmitter, "sequence": packet.sequence, "index": index},
+    )
+    return fact_event("sample.rejected", ts_us, f"{packet.transmitter}:{packet.sequence}:{index}", fact)

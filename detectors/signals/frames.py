@@ -1,0 +1,154 @@
+"""Level 1: everybody at one instant, and the tick of event time.
+
+Theory of operation
+-------------------
+Samples come in order of event time, bodies before the ball. A frame belongs to the instant T of the samples in
+hand. It is complete when every live object has given its sample of T, which on optical input is at the ball of
+T; else the first later sample closes it, and it is dated back to T (within the horizon, else dropped). Radio
+transmitters each keep their own time, so there the later sample always closes it. Frames are at least
+``period_us`` apart. An object without a sample at T is carried on at its last velocity for ``hold_us``, then left
+out: it is stale (hierarchy 1.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from detectors.inputs import MatchSheet
+from detectors.signals.sampling import ball_sampling, body_sampling
+from detectors.states import BallState, BodyState, Frame, Seen, Tick
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+#: Before any event. The first instant of a stream is closed by the second: nobody knows yet who is there.
+_NEVER_US = -(2**62)
+
+
+class FrameParameters(msgspec.Struct, frozen=True):
+    """``period_us``: 50 Hz at most, less 1 ms for clocks that shake. ``hold_us``: 1.7. ``tick_us``: ours, a
+    fifth of the shortest wait that ticks serve (1 s)."""
+
+    period_us: int = 19_000
+    hold_us: int = 200_000
+    tick_us: int = 200_000
+
+
+class Now(msgspec.Struct, frozen=True, gc=False):
+    """State: newest sample of each object; the instant in hand and how many samples it has; last frame, last tick."""
+
+    latest: dict[str, Event] = {}
+    instant_us: int = _NEVER_US
+    fresh: int = 0
+    framed_us: int = _NEVER_US
+    tick: int = _NEVER_US
+
+
+class FrameFusion:
+    """1.8 (ours), covering hold and extrapolation of 1.7: ``frame`` and ``clock.tick``."""
+
+    def __init__(self, sheet: MatchSheet, parameters: FrameParameters | None = None) -> None:
+        self.parameters = parameters or FrameParameters()
+        periods = ball_sampling(sheet.quality).period_us, body_sampling(sheet.quality).period_us
+        self.spec = Spec(
+            name="frame_fusion",
+            number="1.8",
+            level=1,
+            inputs=("player.state", "ball.state"),
+            outputs=("frame", "clock.tick"),
+            internal=("frame", "clock.tick"),
+            # One period, and half of one for clocks that shake: an older instant is not worth a frame.
+            horizon_us=max(periods) * 3 // 2,
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="1.7; frames for views and cameras at 50 Hz: ours",
+        )
+
+    def initial(self) -> Now:
+        """Nobody seen."""
+        return Now()
+
+    def step(self, state: Now, event: Event) -> Step[Now]:
+        """Takes a sample of a player or of the ball."""
+        return self.step_run(state, (event,))
+
+    def step_run(self, state: Now, events: Sequence[Event]) -> Step[Now]:
+        """Takes samples in order: the fold of ``step`` over them, with one copy of what was seen."""
+        out: list[Event] = []
+        latest = dict(state.latest)
+        instant_us, fresh, framed_us, last_tick = state.instant_us, state.fresh, state.framed_us, state.tick
+        for event in events:
+            ts_us = event.ts_us
+            if ts_us > instant_us:
+                if fresh and framed_us < instant_us and ts_us - instant_us <= self.spec.horizon_us:
+                    latest, framed_us = self._close(latest, instant_us, framed_us, out)
+                instant_us, fresh = ts_us, 0
+            name = "ball" if event.kind == "ball.state" else event.source
+            before = latest.get(name)
+            latest[name] = event
+            if before is None or before.ts_us < ts_us:
+                fresh += 1
+            if fresh == len(latest) and framed_us > _NEVER_US:
+                latest, framed_us = self._close(latest, instant_us, framed_us, out)
+            tick = ts_us // self.parameters.tick_us
+            if tick > last_tick:
+                out.append(Event("clock.tick", ts_us, "clock", tick, _tick(latest)))
+                last_tick = tick
+        return Now(latest, instant_us, fresh, framed_us, last_tick), out or NOTHING
+
+    def _close(
+        self, latest: dict[str, Event], instant_us: int, framed_us: int, out: list[Event]
+    ) -> tuple[dict[str, Event], int]:
+        """Gives the frame of ``instant_us`` unless it follows too close; forgets who is stale."""
+        if instant_us - framed_us < self.parameters.period_us:
+            return latest, framed_us
+        oldest_us = instant_us - self.parameters.hold_us
+        if any(e.ts_us < oldest_us for e in latest.values()):
+            latest = {name: e for name, e in latest.items() if e.ts_us >= oldest_us}
+        out.append(Event("frame", instant_us, "frame", instant_us, _frame(latest, instant_us)))
+        return latest, instant_us
+
+
+def _frame(latest: dict[str, Event], instant_us: int) -> Frame:
+    ball: BallState | None = None
+    players: list[BodyState] = []
+    for event in latest.values():
+        state, age_us = event.payload, instant_us - event.ts_us
+        if isinstance(state, BodyState):
+            players.append(state if age_us == 0 else _carry_body(state, age_us))
+        else:
+            assert isinstance(state, BallState)
+            ball = state if age_us == 0 else _carry_ball(state, age_us)
+    players.sort(key=_object_id)
+    return Frame(ball, tuple(players))
+
+
+def _object_id(body: BodyState) -> str:
+    return body.object_id
+
+
+def _carry_body(body: BodyState, age_us: int) -> BodyState:
+    s = age_us * 1e-6
+    return BodyState(
+        body.object_id,
+        body.team,
+        body.limb,
+        body.x_m + body.vx_m_s * s,
+        body.y_m + body.vy_m_s * s,
+        body.z_m,
+        body.vx_m_s,
+        body.vy_m_s,
+        body.quality,
+    )
+
+
+def _carry_ball(ball: BallState, age_us: int) -> BallState:
+    """Carried on level: over 0.2 s a fall would matter less than the noise of its start."""
+    s = age_us * 1e-6
+    x, y = ball.x_m + ball.vx_m_s * s, ball.y_m + ball.vy_m_s * s
+    return BallState(x, y, ball.z_m, ball.vx_m_s, ball.vy_m_s, ball.vz_m_s, ball.gap_us, ball.quality, ball.run)
+
+
+def _tick(latest: dict[str, Event]) -> Tick:
+    seen = [Seen(name, e.ts_us, e.payload.quality) for name, e in latest.items()]  # type: ignore[attr-defined]
+    return Tick(tuple(sorted(seen, key=lambda s: s.object_id)))

@@ -1,0 +1,96 @@
+"""Level 1 for framed inputs: a tracking system's instant goes through conditioning and fusion in one step.
+
+Theory of operation
+-------------------
+What radio brings in twenty-three packets, each late in its own way, a tracking file brings together and in
+order. Then nothing needs sorting between the filter of a player and the frame he is put into, and the three
+level-1 detectors can be folded one inside the other: their states side by side are this one's state, and what
+they tell each other stays within the step. The rules are theirs alone; there is no second copy of any.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.inputs import MatchSheet, Packet, raw_kind
+from detectors.signals.conditioning import Conditioning, ConditioningParameters, Track
+from detectors.signals.frames import FrameFusion, FrameParameters, Now
+from detectors.signals.fusion import ActiveBall, BallParameters, Balls
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class Instant(msgspec.Struct, frozen=True, gc=False):
+    """State: the filters by transmitter, the choice of ball, the frame in hand."""
+
+    tracks: dict[str, Track] = {}
+    balls: Balls = Balls()
+    now: Now = Now()
+
+
+class OpticalAdapter:
+    """1.7 for framed inputs: ``raw.frame`` to ``ball.state``, ``frame`` and ``clock.tick``.
+
+    Args:
+        sheet: its quality must be framed and without limbs.
+        conditioning, balls, frames: of the three detectors.
+    """
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        conditioning: ConditioningParameters | None = None,
+        balls: BallParameters | None = None,
+        frames: FrameParameters | None = None,
+    ) -> None:
+        assert sheet.quality.framed, "only a framed input comes as instants"
+        assert not sheet.quality.limbs, "a framed input has centroids"
+        self._conditioning = Conditioning(sheet, conditioning)
+        self._active = ActiveBall(sheet, balls)
+        self._frames = FrameFusion(sheet, frames)
+        inner = (self._conditioning.spec, self._active.spec, self._frames.spec)
+        hidden = {"player.state", "ball.sample", "referee.state"}
+        self.spec = Spec(
+            name="optical_adapter",
+            number="1.7",
+            level=1,
+            inputs=("raw.frame",),
+            outputs=tuple(kind for spec in inner for kind in spec.outputs if kind not in hidden),
+            internal=tuple(kind for spec in inner for kind in spec.internal if kind not in hidden),
+            horizon_us=self._frames.spec.horizon_us,
+            parameters={f"{spec.name}.{name}": value for spec in inner for name, value in spec.parameters.items()},
+            source="1.4, 1.6 and 1.8 folded into one step",
+            needs="all objects of an instant together",
+            variants={kind: told for spec in inner for kind, told in spec.variants.items() if kind not in hidden},
+            covers=tuple(number for spec in inner for number in (spec.number, *spec.covers)),
+        )
+
+    def initial(self) -> Instant:
+        """Nothing seen."""
+        return Instant()
+
+    def step(self, state: Instant, event: Event) -> Step[Instant]:
+        """Takes all packets of one instant."""
+        packets = event.payload
+        assert isinstance(packets, tuple)
+        tracks = dict(state.tracks)
+        balls = state.balls
+        out: list[Event] = []
+        samples: list[Event] = []
+        for packet in packets:
+            assert isinstance(packet, Packet)
+            name = packet.transmitter
+            raw = Event(raw_kind(name), packet.ts_us[0], name, packet.sequence, packet)
+            tracks[name], conditioned = self._conditioning.step(tracks.get(name) or Track(), raw)
+            for sample in conditioned:
+                if sample.kind == "player.state":
+                    samples.append(sample)
+                elif sample.kind == "ball.sample":
+                    balls, chosen = self._active.step(balls, sample)
+                    out.extend(chosen)
+                    samples.extend(event for event in chosen if event.kind == "ball.state")
+                elif sample.kind != "referee.state":
+                    out.append(sample)
+        now, told = self._frames.step_run(state.now, samples)
+        out.extend(told)
+        return Instant(tracks, balls, now), out or NOTHING

@@ -1,0 +1,1 @@
+"""Level 14: sums over windows of time."""
