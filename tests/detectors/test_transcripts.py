@@ -1,4 +1,4 @@
-"""Scenes told in ``transcripts.yaml`` come out as expected, on optical and on radio-like input."""
+"""Scenes told in ``transcripts*.yaml`` come out as expected, on optical and on radio-like input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import yaml
 
 from tests.detectors import stage
 
-CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "transcripts.yaml").read_text())
+FILES = sorted(Path(__file__).parent.glob("transcripts*.yaml"))
+CASES: list[dict[str, Any]] = [case for file in FILES for case in yaml.safe_load(file.read_text())]
 QUALITIES = {"optical": stage.OPTICAL, "rtls": stage.RTLS}
 
 
@@ -23,6 +24,11 @@ def test_transcript(case: dict[str, Any], quality: str) -> None:
     events = stage.play(case["ball"], players, case["seconds"], QUALITIES[quality], extra=case.get("extra", ()))
     told = stage.lines(events, *case["look_at"])
     assert sorted(told) == sorted(tuple(row) for row in case["expect"]), told
+
+
+def test_scenes_have_names_of_their_own() -> None:
+    names = [case["name"] for case in CASES]
+    assert len(set(names)) == len(names)
 
 
 def test_a_transcript_with_a_wrong_expectation_fails() -> None:
