@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detectors.inputs import Block, Packet
-from replay.wire import VERSION, WireError, decode, encode
+from replay.wire import COMPACT, VERSION, WireError, decode, encode, encode_compact
 
 FLOATS = st.floats(allow_nan=False)
 
@@ -35,6 +35,38 @@ def packets(draw: st.DrawFn) -> Packet:
 @given(st.builds(Block, st.integers(-(2**62), 2**62), st.lists(packets(), max_size=4).map(tuple)))
 def test_a_block_comes_back_as_it_was(block: Block) -> None:
     assert decode(encode(block)) == block
+
+
+@st.composite
+def whole_packets(draw: st.DrawFn) -> Packet:
+    """As an RTLS gives them: whole millimetres, whole percents."""
+    size = draw(st.integers(0, 10))
+    row = st.lists(st.integers(-70_000, 70_000).map(lambda mm: mm / 1000.0), min_size=size, max_size=size).map(tuple)
+    times = st.lists(st.integers(-(2**40), 2**50), min_size=size, max_size=size).map(tuple)
+    quality = draw(st.integers(0, 100)) / 100.0
+    return Packet(
+        draw(st.text("ab_/é7", max_size=12)), draw(st.integers(0, 2**62)), draw(times), draw(row), draw(row), draw(row),
+        quality,
+    )  # fmt: skip
+
+
+@given(st.builds(Block, st.integers(-(2**62), 2**62), st.lists(whole_packets(), max_size=4).map(tuple)))
+def test_whole_numbers_come_back_from_few_bytes(block: Block) -> None:
+    payload = encode_compact(block)
+    assert payload[0] == COMPACT
+    assert decode(payload) == block
+
+
+@given(st.builds(Block, st.integers(-(2**62), 2**62), st.lists(packets(), max_size=4).map(tuple)))
+def test_a_block_of_any_numbers_comes_back_however_compact_it_may_be(block: Block) -> None:
+    assert decode(encode_compact(block)) == block
+
+
+def test_the_compact_layout_is_the_documented_one() -> None:
+    block = Block(7, (Packet("ball", 3, (5, 505, 1_005), (1.5, 1.51, 1.49), (2.5,) * 3, (0.5,) * 3, 0.9),))
+    told = ["ball", 3, 90, [5, 500, 0], [1_500, 10, -20], [2_500, 0, 0], [500, 0, 0]]
+    assert msgspec.msgpack.decode(encode_compact(block)[1:]) == [7, [told]]
+    assert len(encode_compact(block)) < 0.4 * len(encode(block))
 
 
 def test_nan_and_infinity_survive_the_wire() -> None:
@@ -66,6 +98,9 @@ def test_another_version_is_named() -> None:
         encode(Block(0, ()))[:-1],
         encode(Block(0, ())) + b"\x00",
         b"\x01\x92\xa1x\x90",
+        b"\x02",
+        encode_compact(Block(0, ()))[:-1],
+        b"\x02\x92\x01\x91\x92\xa1x\x00",
     ],
 )
 def test_garbage_is_a_wire_error(payload: bytes) -> None:
@@ -73,7 +108,8 @@ def test_garbage_is_a_wire_error(payload: bytes) -> None:
         decode(payload)
 
 
-@given(st.binary(max_size=60))
-def test_any_bytes_give_a_block_or_a_wire_error(payload: bytes) -> None:
+@given(st.sampled_from([b"", b"\x01", b"\x02"]), st.binary(max_size=60))
+def test_any_bytes_give_a_block_or_a_wire_error(version: bytes, rest: bytes) -> None:
+    payload = version + rest
     with contextlib.suppress(WireError):
         assert isinstance(decode(payload), Block)
