@@ -148,7 +148,8 @@ class Strikes:
         """An event named by the kick of a release and dated at it."""
         kick_us = round(number(release, "kick_us"))
         x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
-        detail = {"kick_us": kick_us, "released_us": event.ts_us, **detail}
+        way = {name: release.detail[name] for name in ("vx_m_s", "vy_m_s", "vz_m_s")}
+        detail = {"kick_us": kick_us, "released_us": event.ts_us, **way, **detail}
         fact = Fact(variant, release.team, release.player, x_m, y_m, None, release.confidence, detail)
         ts_us = max(kick_us, now_us - self.parameters.dated_back_us)
         return fact_event(kind, ts_us, event.source, fact, causes=(event.id,))

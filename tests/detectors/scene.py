@@ -65,7 +65,7 @@ def fold(detector: Detector[object], events: Iterable[Event]) -> list[Event]:
             assert result.kind in detector.spec.outputs
             assert event.ts_us - detector.spec.horizon_us <= result.ts_us <= event.ts_us, result
         out.extend(emitted)
-    ids = [event.id for event in out if event.id]
+    ids = [event.id for event in out if event.id and event.kind not in detector.spec.amends]
     assert len(ids) == len(set(ids)), "two events share an id"
     return out
 
