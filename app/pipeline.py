@@ -34,6 +34,7 @@ from middleware.events import Arrival, Event, Loss, Update
 from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings, UnitSettings
 from middleware.retraction import Retraction
+from middleware.slack.settings import SlackSettings
 from middleware.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.unit import OrderingUnit
 from replay.capture import Capture
@@ -89,9 +90,9 @@ class PipelineOptions:
 
     def engine(self) -> EngineSettings:
         """As the middleware takes them."""
-        fixed_us = None if self.slack_ms is None else self.slack_ms * 1_000
+        slack = SlackSettings() if self.slack_ms is None else SlackSettings("fixed", self.slack_ms * 1_000)
         speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
-        unit = UnitSettings(speculation, self.retraction, fixed_us)
+        unit = UnitSettings(speculation, self.retraction, slack)
         return EngineSettings(unit, memory_us=self.memory_ms * 1_000, held_most=self.held_most)
 
 

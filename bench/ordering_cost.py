@@ -30,6 +30,7 @@ from middleware.engine import Engine
 from middleware.events import Arrival, Event, Key, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.slack.settings import SlackSettings
 from middleware.unit import OrderingUnit
 
 CHAIN = 15
@@ -136,10 +137,10 @@ def by_unit(pushes: Sequence[Push], detector: PassOn, settings: UnitSettings, ke
             unit.offer(Update(event, 1), canonical_key(event, rank))
             if event.ts_us > clk_us:
                 clk_us = event.ts_us
-        unit.run(clk_us, _NEVER_US, 0.0, push.now_us)
+        unit.run(clk_us, _NEVER_US, push.now_us)
         if number % 30 == 0:
             unit.purge(clk_us - keep_us)
-    unit.run(clk_us, clk_us, 0.0, clk_us)
+    unit.run(clk_us, clk_us, clk_us)
     return time.process_time_ns() - begin
 
 
@@ -166,10 +167,10 @@ def bytes_per_event(pushes: Sequence[Push]) -> dict[str, float]:
         return held
 
     def unit(alpha: float) -> object:
-        made = OrderingUnit(PassOn(2, "k0", "k1"), UnitSettings(FixedAlpha(alpha), fixed_k_us=2**60))
+        made = OrderingUnit(PassOn(2, "k0", "k1"), UnitSettings(FixedAlpha(alpha), slack=SlackSettings("fixed", 2**60)))
         for arrival in arrivals:
             made.offer(Update(arrival.event, 1), canonical_key(arrival.event, rank))
-        made.run(max(arrival.event.ts_us for arrival in arrivals), _NEVER_US, 0.0, 0)
+        made.run(max(arrival.event.ts_us for arrival in arrivals), _NEVER_US, 0)
         assert (made.waiting, made.held) == ((0, len(arrivals)) if alpha == 0.0 else (len(arrivals), 0))
         return made
 
@@ -199,7 +200,7 @@ def measure(events: int, delay_us: int, slot_us: int, repeats: int) -> dict[str,
     k_us = delay_us + slot_us
 
     def unit(alpha: float) -> UnitSettings:
-        return UnitSettings(FixedAlpha(alpha), fixed_k_us=k_us)
+        return UnitSettings(FixedAlpha(alpha), slack=SlackSettings("fixed", k_us))
 
     def engine(alpha: float) -> EngineSettings:
         return EngineSettings(unit(alpha), memory_us=keep_us)

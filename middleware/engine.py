@@ -404,19 +404,19 @@ class Engine:
 
     def _run_detector(self, index: int, units: dict[str, OrderingUnit], names: list[str]) -> list[Update]:
         """Runs the named units of one detector, and those that wait for others: time may have come for them."""
-        busy, now_us = self._account.busy, self._counts.now_us
+        now_us = self._counts.now_us
         if self._keyed[index] is None:
             if not names and not (units and units[""].waiting):
                 return []
             unit = units[""]
-            updates = unit.run(self._progress.clk_us, self._progress_of(index, unit.slack.alone), busy, now_us)
+            updates = unit.run(self._progress.clk_us, self._progress_of(index, unit.slack.alone), now_us)
             self._announce(index, unit.delivers_late_us)
             return updates
         updates = []
         waiting = self._waiting[index]
         for name in dict.fromkeys([*names, *sorted(waiting)]) if waiting else names:
             unit = units[name]
-            updates += unit.run(unit.newest_us, self._own_progress_of(index, name, unit.slack.alone), busy, now_us)
+            updates += unit.run(unit.newest_us, self._own_progress_of(index, name, unit.slack.alone), now_us)
             self._announce(index, unit.delivers_late_us)
             (waiting.add if unit.waiting else waiting.discard)(name)
         if len(units) > 1 and any(update.diff < 0 for update in updates):

@@ -10,26 +10,19 @@ from dataclasses import dataclass, field
 
 from middleware.progress import ProgressSettings
 from middleware.retraction import Retraction
-from middleware.slack.kslack import FixedSlack
-from middleware.slack.protocol import Slack
 from middleware.slack.settings import SlackSettings
 from middleware.speculation import AT_ONCE, FixedAlpha, Speculation
 
-__all__ = ["EngineSettings", "FixedAlpha", "Retraction", "Slack", "Speculation", "UnitSettings"]
+__all__ = ["EngineSettings", "FixedAlpha", "Retraction", "Speculation", "UnitSettings"]
 
 
 @dataclass(frozen=True)
 class UnitSettings:
-    """How one ordering unit works. ``fixed_k_us`` sets K beforehand, whatever ``slack`` says."""
+    """How one ordering unit works."""
 
     speculation: Speculation = AT_ONCE
     retraction: Retraction = "on-demand"
-    fixed_k_us: int | None = None
     slack: SlackSettings = field(default_factory=SlackSettings)
-
-    def policy(self) -> Slack:
-        """A fresh slack policy."""
-        return self.slack.policy() if self.fixed_k_us is None else FixedSlack(self.fixed_k_us)
 
 
 @dataclass(frozen=True)

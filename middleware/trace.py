@@ -160,10 +160,10 @@ class TracedUnit(OrderingUnit):
                 self._taken_out.append(event)
         super().offer(update, key)
 
-    def run(self, clk_us: int, progress_us: int, load: float, now_us: int) -> list[Update]:
+    def run(self, clk_us: int, progress_us: int, now_us: int) -> list[Update]:
         """Repairs and releases, and remembers how far the sources had told everything by then."""
         self._progress_us = progress_us
-        updates = super().run(clk_us, progress_us, load, now_us)
+        updates = super().run(clk_us, progress_us, now_us)
         self._taken_out.clear()
         return updates
 

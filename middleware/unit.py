@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from middleware.account import Counters
 from middleware.consolidation import Said, differences
@@ -68,7 +67,7 @@ class OrderingUnit:
     def __init__(self, detector: Detector[object], settings: UnitSettings, report: Report = silent) -> None:
         self._fold = Isolated(detector, report)
         self._report = report
-        self.slack = settings.policy()
+        self.slack = settings.slack.policy()
         self.speculation = settings.speculation.begin()
         self.clk_us = BEGINNING_US
         self.newest_us = BEGINNING_US
@@ -103,8 +102,8 @@ class OrderingUnit:
     def configure(self, settings: UnitSettings) -> None:
         """Changes the policies of a running unit; what it holds stays. Takes effect at the next run."""
         before = self._settings
-        if replace(settings, speculation=before.speculation, retraction=before.retraction) != before:
-            slack = settings.policy()
+        if settings.slack != before.slack:
+            slack = settings.slack.policy()
             slack.succeed(self.slack.k_us)
             self.slack = slack
         if settings.speculation != before.speculation:
@@ -185,13 +184,12 @@ class OrderingUnit:
             keys.append(key)
             self._events.append(event)
 
-    def run(self, clk_us: int, progress_us: int, load: float, now_us: int) -> list[Update]:
+    def run(self, clk_us: int, progress_us: int, now_us: int) -> list[Update]:
         """Repairs what is dirty, then releases what is due.
 
         Args:
             clk_us: the unit's clock, the largest event time among its clock kinds.
             progress_us: event time up to which (inclusive) its inputs are complete.
-            load: busy factor of the engine's last span, for units that run alone.
             now_us: arrival time of the push.
 
         Returns:

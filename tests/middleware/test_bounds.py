@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from middleware.engine import Engine
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.slack.settings import SlackSettings
 from tests.middleware.streams import expected, pushes, run, standing, streams
 from tests.middleware.toys import arrival, hierarchy, raw
 
@@ -17,7 +18,7 @@ alphas = st.sampled_from([0.0, 0.5, 1.0])
 @settings(max_examples=60, deadline=None)
 @given(stream=streams(), held_most=bounds, alpha=alphas, k_us=st.sampled_from([None, 200]))
 def test_oracle_at_the_bound_losses_are_recorded_and_only_they_are_missing(stream, held_most, alpha, k_us):
-    unit = UnitSettings(FixedAlpha(alpha), fixed_k_us=k_us)
+    unit = UnitSettings(FixedAlpha(alpha), slack=SlackSettings("fixed", k_us))
     engine_settings = EngineSettings(unit, memory_us=400, held_most=held_most)
     updates, engine = run(hierarchy, stream, engine_settings)
     again, _ = run(hierarchy, stream, engine_settings, restart_every=4)

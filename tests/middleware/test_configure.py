@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 
 from middleware.engine import Engine
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.slack.settings import SlackSettings
 from middleware.speculation import AdaptiveAlpha
 from tests.middleware.streams import expected, run, standing, streams
 from tests.middleware.toys import arrival, hierarchy, raw
 
 CHOICES = [
-    UnitSettings(speculation, retraction, k_us)
+    UnitSettings(speculation, retraction, slack)
     for speculation in (FixedAlpha(0.0), FixedAlpha(0.5), FixedAlpha(1.0), AdaptiveAlpha())
     for retraction in ("full", "on-demand", "auto")
-    for k_us in (None, 0, 30)
+    for slack in (SlackSettings(), SlackSettings("fixed", 0), SlackSettings("fixed", 30))
 ]
 NAMES = [detector.spec.name for detector in hierarchy().detectors]
 switches = st.lists(st.tuples(st.integers(0, 40), st.sampled_from(NAMES), st.sampled_from(CHOICES)), max_size=8)
@@ -38,14 +39,14 @@ def test_oracle_switching_at_any_time_keeps_the_law(stream, switched, first):
 
 
 def test_what_is_switched_counts_from_the_next_push_on_and_buffers_stay():
-    buffering = EngineSettings(UnitSettings(FixedAlpha(1.0), fixed_k_us=1_000), memory_us=10_000)
+    buffering = EngineSettings(UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", 1_000)), memory_us=10_000)
     engine = Engine(hierarchy(), buffering)
     engine.push([arrival(raw("C", 0, "silent", 0))], 0)
     for n in range(5):
         engine.push([arrival(raw("C", 10 * n + 1, "c", n))], 10 * n)
     waiting = engine.metrics()["doubler"].waiting
     assert waiting == 5, "the silent source holds them back"
-    engine.configure("doubler", UnitSettings(FixedAlpha(0.0), fixed_k_us=1_000))
+    engine.configure("doubler", UnitSettings(FixedAlpha(0.0), slack=SlackSettings("fixed", 1_000)))
     assert engine.metrics()["doubler"].waiting == waiting
     engine.push([], 60)
     assert engine.metrics()["doubler"].waiting == 0
@@ -60,7 +61,7 @@ def test_a_learned_slack_is_taken_over_and_a_set_one_is_not():
     assert learned_us >= 41
     engine.configure("doubler", UnitSettings(FixedAlpha(0.5)))
     assert engine.metrics()["doubler"].k_us == learned_us, "the slack is as it was; only alpha was switched"
-    engine.configure("doubler", UnitSettings(FixedAlpha(0.5), fixed_k_us=7))
+    engine.configure("doubler", UnitSettings(FixedAlpha(0.5), slack=SlackSettings("fixed", 7)))
     assert engine.metrics()["doubler"].k_us == 7
     engine.configure("doubler", UnitSettings(FixedAlpha(0.5)))
     assert engine.metrics()["doubler"].k_us == 7, "dynamic slack begins with what was in force"

@@ -14,13 +14,14 @@ from middleware.events import Arrival, Event, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.slack.settings import SlackSettings
 from tests.middleware.toys import arrival, hierarchy, raw
 
 MEMORY_US = 400
 
 modes = st.sampled_from(["full", "on-demand"])
 alphas = st.sampled_from([0.0, 0.25, 1.0])
-fixed = st.sampled_from([None, 0, 15])
+slacks = st.sampled_from([SlackSettings(), SlackSettings("fixed", 0), SlackSettings("fixed", 15)])
 
 
 @st.composite
@@ -66,10 +67,10 @@ def standing(updates: list[Update], ranks: Hierarchy) -> list[Event]:
 
 
 @settings(max_examples=120, deadline=None)
-@given(stream=arrival_orders(), mode=modes, alpha=alphas, k_us=fixed)
-def test_oracle_any_arrival_order_consolidates_to_the_sorted_replay(stream, mode, alpha, k_us):
+@given(stream=arrival_orders(), mode=modes, alpha=alphas, slack=slacks)
+def test_oracle_any_arrival_order_consolidates_to_the_sorted_replay(stream, mode, alpha, slack):
     note(f"replay: stream={stream!r}")
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode, k_us), memory_us=MEMORY_US)
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode, slack), memory_us=MEMORY_US)
     updates, engine = run(stream, engine_settings)
     assert not engine.take_lost()
     expected = published(hierarchy(), [a.event for _, a in stream])
@@ -138,11 +139,11 @@ def test_pure_buffering_never_retracts_once_the_slack_is_known():
         for kind, ts, delay in (("A", 30 * n, 40), ("C", 30 * n + 7, 0), ("B", 30 * n + 9, 0))
     ]
     stream.sort(key=lambda pair: pair[0])
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(1.0), fixed_k_us=100), memory_us=1000)
-    updates, engine = run(stream, engine_settings)
+    slack = SlackSettings("fixed", 100)
+    updates, engine = run(stream, EngineSettings(UnitSettings(FixedAlpha(1.0), slack=slack), memory_us=1000))
     assert engine.health().retracted == 0
     assert all(u.diff > 0 for u in updates if u.event.kind != "D")
-    speculative, engine = run(stream, EngineSettings(UnitSettings(FixedAlpha(0.0), fixed_k_us=100), memory_us=1000))
+    speculative, engine = run(stream, EngineSettings(UnitSettings(FixedAlpha(0.0), slack=slack), memory_us=1000))
     assert engine.health().retracted > 0
     assert standing(speculative, hierarchy()) == standing(updates, hierarchy())
 

@@ -24,6 +24,7 @@ from middleware.events import Arrival, Event, Update
 from middleware.isolation import Isolated
 from middleware.oracle import published
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.slack.settings import SlackSettings
 from middleware.transmitter import OVERTAKERS_MOST
 from tests.middleware.watcher import Watcher, difference
 from tests.middleware.worlds import Push, Scale, World, apply, smaller, some_world
@@ -215,7 +216,7 @@ def buffering_enough(world: World) -> EngineSettings:
     span_us = max(times_us, default=0) - min(times_us, default=0) + 1
     by_detector, below_us = {}, span_us
     for detector in world.hierarchy().detectors:
-        by_detector[detector.spec.name] = UnitSettings(FixedAlpha(1.0), fixed_k_us=below_us)
+        by_detector[detector.spec.name] = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", below_us))
         below_us += below_us + detector.spec.horizon_us
     return EngineSettings(by_detector=by_detector, memory_us=4 * below_us)
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from middleware.engine import Engine
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.slack.settings import SlackSettings
 from middleware.trace import Came, Concluded, Released, Repaired, Trace, name_of, story
 from tests.middleware.streams import pushes, streams
 from tests.middleware.toys import arrival, hierarchy, raw
@@ -58,7 +59,7 @@ def test_a_late_input_tells_what_it_displaced_through_the_levels():
 
 def test_what_waits_says_for_how_long_and_what_let_it_go():
     """With alpha 1 and K 50 the C of 20 waits for clk 70; that A lets it go, or the frontier, whichever is sooner."""
-    buffering = EngineSettings(UnitSettings(FixedAlpha(1.0), fixed_k_us=50), memory_us=1_000)
+    buffering = EngineSettings(UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", 50)), memory_us=1_000)
     stream = [(0, "C", 0), (1, "A", 1), (2, "B", 2), (20, "C", 20), (75, "A", 75)]
     released = [
         line.record

@@ -14,6 +14,7 @@ from middleware.detector import NOTHING, Detector, Spec, Step
 from middleware.events import Event, Update, canonical_key
 from middleware.policy import FixedAlpha, UnitSettings
 from middleware.progress import BEGINNING_US
+from middleware.slack.settings import SlackSettings
 from middleware.unit import OrderingUnit
 
 RANK = {"A": 0, "B": 1, "C": 2}
@@ -82,7 +83,8 @@ class Transcript:
         purges: bool = False,
     ) -> None:
         self.recorder = Recorder()
-        settings = UnitSettings(FixedAlpha(alpha), retraction, k_us)
+        slack = SlackSettings() if k_us is None else SlackSettings("fixed", k_us)
+        settings = UnitSettings(FixedAlpha(alpha), retraction, slack)
         self.unit = OrderingUnit(detector or self.recorder, settings)
         self.clk_us = BEGINNING_US
         self.purges = purges
@@ -96,7 +98,7 @@ class Transcript:
         if event.kind == "A":
             self.clk_us = max(self.clk_us, event.ts_us)
         before = len(self.recorder.given)
-        updates = self.unit.run(self.clk_us, BEGINNING_US, 0.0, 0)
+        updates = self.unit.run(self.clk_us, BEGINNING_US, 0)
         if self.purges:
             self.unit.purge(self.clk_us - self.k_us + 1)
         self.said = [f"{'-' if u.diff < 0 else ''}D{u.event.ts_us}#{u.event.payload}" for u in updates]
@@ -284,8 +286,8 @@ def test_000_section_4_1_what_is_emitted_prematurely_says_by_how_much():
             event = Event(name[0], int(name[1:]), "s", int(name[1:]))
             t.unit.offer(Update(event, 1), canonical_key(event, RANK))
             clk_us = event.ts_us if event.kind == "A" else event.ts_us - 2
-            for update in t.unit.run(clk_us, BEGINNING_US, 0.0, 0):
+            for update in t.unit.run(clk_us, BEGINNING_US, 0):
                 above.offer(update, canonical_key(update.event, {"D": 3}))
-                above.run(clk_us, BEGINNING_US, 0.0, 0)
+                above.run(clk_us, BEGINNING_US, 0)
                 measured.append(above.slack.k_us)
         assert measured == [12], "D100 follows from C102, which is delivered at clk 112 by pure buffering"
