@@ -29,6 +29,7 @@ from detectors.outcomes.shots import ShotOutcomeParameters
 from detectors.play.phase import PhaseParameters
 from detectors.play.spots import SpotParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters
+from detectors.proximity.opponents import OpponentsParameters
 from detectors.signals.conditioning import ConditioningParameters
 from detectors.signals.frames import FrameParameters
 from detectors.signals.fusion import BallParameters, FusionParameters
@@ -54,6 +55,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     near: NearParameters = NearParameters()
     possession_zone: ZoneParameters = ZoneParameters()
     nearest: NearestParameters = NearestParameters()
+    opponents: OpponentsParameters = OpponentsParameters()
     spots: SpotParameters = SpotParameters()
     hit: HitParameters = HitParameters()
     touch: TouchParameters = TouchParameters()
@@ -123,6 +125,7 @@ ORDERED = (
     ("running.trot_m_s", "running.low_m_s"),
     ("running.low_m_s", "running.medium_m_s"),
     ("running.medium_m_s", "running.high_m_s"),
+    ("opponents.enter_m", "opponents.leave_m"),
 )
 
 

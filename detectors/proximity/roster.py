@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from detectors.proximity.near import Near, NearestPlayer, PossessionZone
+from detectors.proximity.opponents import OpponentProximity
 from detectors.roster import Line
 
 #: In order of their numbers.
@@ -10,4 +11,5 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: Near(s, p.near), ("near",)),
     Line(lambda s, p: PossessionZone(p.possession_zone), ("possession_zone",)),
     Line(lambda s, p: NearestPlayer(p.nearest), ("nearest",)),
+    Line(lambda s, p: OpponentProximity(p.opponents), ("opponents",)),
 )
