@@ -78,6 +78,14 @@ def live(
             "Default auto."
         ),
     ] = None,
+    parameters: Annotated[
+        Path | None,
+        Given(help="Settings file (TOML) of the detectors; `touchline detectors --toml` writes a whole one."),
+    ] = None,
+    detectors: Annotated[
+        str | None,
+        Given(help="Detectors that a match gets only when asked for, with commas; see `touchline detectors`."),
+    ] = None,
     window: Annotated[
         float | None, Given(help="Wall seconds between commits, 1 to 120. Default 30.", show_default=False)
     ] = None,
@@ -96,7 +104,8 @@ def live(
     given: dict[str, Any] = {
         "source": source, "channel": channel, "rate": rate, "endless": endless or None, "seed": seed, "speed": speed,
         "duration_s": duration, "store": store, "pitch": pitch, "sheet": sheet, "engine": engine, "alpha": alpha,
-        "retraction": retraction, "window_s": window, "dashboard": dashboard, "port": port, "camera": camera,
+        "retraction": retraction, "parameters": parameters, "detectors": detectors, "window_s": window,
+        "dashboard": dashboard, "port": port, "camera": camera,
     }  # fmt: skip
     run_live(make_settings(given), as_json=as_json)
 

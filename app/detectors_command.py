@@ -12,7 +12,7 @@ import msgspec
 from app.detector_graph import dot, svg
 from app.parameters import as_toml, load_parameters
 from detectors.catalogue import Count, Entry, EventTypes, catalogue, count
-from detectors.parameters import Parameter, Parameters
+from detectors.parameters import Parameter, Parameters, all_parameters
 
 
 class DetectorsError(ValueError):
@@ -61,11 +61,30 @@ def render(form: str, parameters: Parameters, *, picture: bool = False) -> str:
 def listing(entries: Sequence[Entry]) -> str:
     """A line a detector, and the counts."""
     rows = [
-        (e.number, e.kind, ", ".join(k for k in e.outputs if k not in _internal(e)) or "(internal)") for e in entries
+        (e.number, e.kind, ", ".join(k for k in e.outputs if k not in _internal(e)) or "(internal)", e.asked)
+        for e in entries
     ]
-    width = max(len(kind) for _, kind, _ in rows)
-    lines = [f"{number:>6}  {kind.ljust(width)}  {kinds}" for number, kind, kinds in rows]
-    return "\n".join([*lines, "", sentence(count(entries))]) + "\n"
+    width = max(len(row[1]) for row in rows)
+    lines = [
+        f"{number:>6}  {kind.ljust(width)}  {kinds}{_ASKED if asked else ''}" for number, kind, kinds, asked in rows
+    ]
+    parts = ["\n".join(lines), *_changed(entries), sentence(count(entries))]
+    return "\n\n".join(parts) + "\n"
+
+
+_ASKED = "  (only when asked for: live --detectors)"
+
+
+def _changed(entries: Sequence[Entry]) -> list[str]:
+    """Which numbers are not the defaults; nothing if all are."""
+    usual = {p.path: p.value for p in all_parameters()}
+    chosen = {p.path: p for entry in entries for p in entry.parameters}
+    lines = [
+        f"  {p.path} = {p.value} {p.unit.text} (default {usual[p.path]})"
+        for p in chosen.values()
+        if p.value != usual[p.path]
+    ]
+    return ["\n".join(["Other than by default:", *lines])] if lines else []
 
 
 def sentence(size: Count) -> str:

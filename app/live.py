@@ -95,7 +95,13 @@ def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
 
 def _options(settings: LiveSettings, match: Match) -> PipelineOptions:
     """Options of the pipeline; what adapts to load goes by costs that were measured on the match's own beginning."""
-    options = PipelineOptions(alpha=settings.alpha, retraction=settings.retraction, available=settings.available)
+    options = PipelineOptions(
+        alpha=settings.alpha,
+        retraction=settings.retraction,
+        available=settings.available,
+        parameters=settings.parameters,
+        extra=settings.detectors,
+    )
     if not options.adapts:
         return options
     return replace(options, costs=measured_costs(match.capture, options))

@@ -27,6 +27,7 @@ from app.costs import CostMeter
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.inputs import RAW_KINDS, MatchSheet, Packet, arrival, frame_arrival
 from detectors.lane import BallView, BodyView, Health, LaneMessage, UpdateRecord, View
+from detectors.parameters import Parameters
 from detectors.states import BallState, BodyState, Frame
 from middleware.account import Costs
 from middleware.engine import Engine, MakeUnit, Outcome
@@ -63,7 +64,7 @@ _WATCHED = ("ball.state", "frame")
 
 @dataclass(frozen=True)
 class PipelineOptions:
-    """What the user may choose of the ordering.
+    """What the user may choose of ordering and detectors.
 
     Attributes:
         alpha: share of the slack that is waited for; 0 emits at once, 1 is pure buffering, ``auto`` follows the load.
@@ -73,6 +74,8 @@ class PipelineOptions:
         held_most: how many inputs all units together may hold for that.
         available: wall seconds that there are for a second of the stream; 0.25 at four times its speed.
         costs: of the work, measured beforehand, for what adapts to load; later ones are measured between batches.
+        parameters: of the detectors.
+        extra: detectors that are there only when asked for, see ``detectors.catalogue.build_detectors``.
     """
 
     alpha: float | Literal["auto"] = 0.0
@@ -82,6 +85,8 @@ class PipelineOptions:
     held_most: int = 500_000
     available: float = 1.0
     costs: Costs | None = None
+    parameters: Parameters = field(default_factory=Parameters)
+    extra: tuple[str, ...] = ()
 
     @property
     def adapts(self) -> bool:
@@ -115,7 +120,7 @@ class MatchPipeline:
 
     Args:
         sheet: the match sheet of the input.
-        options: of the ordering.
+        options: of ordering and detectors.
         epoch: of the stage that runs it; see ``detectors.lane``.
         make_unit: another kind of ordering unit, see ``middleware.engine.Engine``.
     """
@@ -129,9 +134,9 @@ class MatchPipeline:
     ) -> None:
         self.sheet = sheet
         self.epoch = epoch
-        detectors = build_detectors(sheet)
-        self._levels = level_of_kinds(detectors)
         self._options = options = options or PipelineOptions()
+        detectors = build_detectors(sheet, options.parameters, options.extra)
+        self._levels = level_of_kinds(detectors)
         framed = sheet.quality.framed
         watched = _WATCHED if framed else (*_WATCHED, "player.state")
         hierarchy = Hierarchy(RAW_KINDS, detectors)

@@ -7,8 +7,20 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+import msgspec
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
+from app.parameters import load_parameters, parameters_from
+from detectors.catalogue import ASKED
+from detectors.parameters import Parameters, all_parameters
 from middleware.retraction import Retraction
 from replay.capture import Capture
 from replay.rates import DEFAULT_SEED, rates_named
@@ -33,7 +45,7 @@ class LiveSettings(BaseModel):
     that goes on in it must make the same one. The second group may differ from run to run.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     source: str = SIM
     channel: Channel = "none"
@@ -46,6 +58,8 @@ class LiveSettings(BaseModel):
     alpha: float | Literal["auto"] = "auto"
     retraction: Retraction = "auto"
     engine: Literal["spark", "inprocess"] = "spark"
+    parameters: Parameters = Parameters()
+    detectors: tuple[str, ...] = ()
 
     speed: Speed = "1"
     store: Path | None = None
@@ -97,6 +111,20 @@ class LiveSettings(BaseModel):
             raise ValueError("must be auto, or a number from 0 (speaks at once) to 1 (never takes back)")
         return share
 
+    @field_validator("detectors", mode="before")
+    @classmethod
+    def _detectors_can_be_asked_for(cls, value: Any) -> Any:
+        """Names with commas between them, or a list."""
+        for name in (names := _names(value)):
+            if name not in ASKED:
+                raise ValueError(f"no detector {name!r} can be asked for; these can: {', '.join(ASKED)}")
+        return names
+
+    @field_serializer("parameters")
+    def _parameters_in_full(self, value: Parameters) -> Any:
+        """With every default, so that a match keeps the numbers it was made with."""
+        return msgspec.to_builtins(value)
+
     @field_validator("pitch")
     @classmethod
     def _pitch_has_two_sides(cls, value: str) -> str:
@@ -138,7 +166,7 @@ class LiveSettings(BaseModel):
         """The first group of options, as a store keeps it."""
         names = (
             "source", "channel", "rate", "endless", "seed", "duration_s", "pitch", "sheet", "alpha", "retraction",
-            "engine",
+            "engine", "parameters", "detectors",
         )  # fmt: skip
         return self.model_dump(mode="json", include=set(names))
 
@@ -146,18 +174,20 @@ class LiveSettings(BaseModel):
 def make_settings(given: dict[str, Any]) -> LiveSettings:
     """Settings from the options that were given (None: not given), completed by those kept in the store.
 
+    ``parameters`` is the path of a settings file of the detectors.
+
     Raises:
         SettingsError: an option is wrong, or contradicts the store that the run shall go on in.
+        ParametersError: the settings file, or what the store keeps of one, cannot be used.
     """
     given = {name: _findable(name, value) for name, value in given.items() if value is not None}
-    store = given.get("store")
+    store, file = given.get("store"), given.get("parameters")
+    if file is not None:
+        given["parameters"] = load_parameters(Path(file))
     kept = read_kept(Path(store)) if store is not None else None
     for name, value in (kept or {}).items():
-        if name in given and _plain(given[name]) != _plain(value):
-            raise SettingsError(
-                f"--{name.removesuffix('_s')} {given[name]} contradicts the run in {store}, which has {value}; "
-                "leave it out to go on there, or choose another --store"
-            )
+        if name in given and (said := _contradiction(name, given[name], value, f"the run in {store}", file)):
+            raise SettingsError(f"{said}; leave it out to go on there, or choose another --store")
     try:
         return LiveSettings(**{**(kept or {}), **given})
     except ValidationError as error:
@@ -167,15 +197,43 @@ def make_settings(given: dict[str, Any]) -> LiveSettings:
 def read_kept(store: Path) -> dict[str, Any] | None:
     """Options that the match in a store was begun with, None if there is none in it.
 
+    ``parameters`` are typed. A store from before parameters were kept has been made with the defaults.
+
     Raises:
         StoreError: the store is damaged, or of another version.
+        ParametersError: there are no such parameters any more.
     """
     if not (store / "run.json").is_file():
         return None
     kept = read_run(store).get("settings")
     if not isinstance(kept, dict):
         raise StoreError(f"{store}: was not made by a live run, and cannot be gone on with")
-    return kept
+    tree = parameters_from(kept.get("parameters", {}), f"{store}/run.json")
+    return {"detectors": [], **kept, "parameters": tree}
+
+
+def _contradiction(name: str, given: Any, kept: Any, where: str, file: Any) -> str:
+    """In what an option differs from the one that a run was begun with; empty if in nothing."""
+    if name == "parameters":
+        pairs = zip(all_parameters(given), all_parameters(kept), strict=True)
+        other = [f"{mine.path} = {mine.value}, not {its.value}" for mine, its in pairs if mine.value != its.value]
+        return f"--parameters {file} contradicts {where}, which has other numbers: {'; '.join(other)}" if other else ""
+    if name == "detectors":
+        mine, its = _names(given), _names(kept)
+        return (
+            ""
+            if mine == its
+            else f"--detectors {','.join(mine)} contradicts {where}, which has {','.join(its) or 'none'}"
+        )
+    if _plain(given) == _plain(kept):
+        return ""
+    return f"--{name.removesuffix('_s')} {given} contradicts {where}, which has {kept}"
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """Names with commas between them, or a list; their order and repetitions say nothing."""
+    parts = value.split(",") if isinstance(value, str) else value
+    return tuple(sorted({part.strip() for part in parts} - {""}))
 
 
 def _findable(name: str, value: Any) -> Any:

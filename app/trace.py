@@ -17,6 +17,7 @@ from rich.progress import track
 
 from app.pipeline import MatchPipeline, PipelineOptions, measured_costs
 from app.settings import make_settings, read_kept
+from detectors.parameters import Parameters
 from middleware.trace import Came, Concluded, Line, Released, Trace, story
 from replay.capture import Capture
 
@@ -76,11 +77,16 @@ def write_story(lines: list[Line], event: str, out: TextIO) -> None:
 
 
 def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | None) -> PipelineOptions:
-    """The ordering that the match had, but for what was asked for."""
+    """The ordering that the match had, but for what was asked for, before the detectors that it had."""
     kept = read_kept(path) or {}
     chosen = {"alpha": alpha, "retraction": retraction}
     settings = make_settings({name: kept.get(name) if value is None else value for name, value in chosen.items()})
-    options = PipelineOptions(alpha=settings.alpha, retraction=settings.retraction)
+    options = PipelineOptions(
+        alpha=settings.alpha,
+        retraction=settings.retraction,
+        parameters=kept.get("parameters", Parameters()),
+        extra=tuple(kept.get("detectors", ())),
+    )
     return replace(options, costs=measured_costs(capture, options)) if options.adapts else options
 
 

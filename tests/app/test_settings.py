@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from app.parameters import ParametersError
 from app.settings import LiveSettings, SettingsError, make_settings
 from detectors.inputs import MatchSheet
+from detectors.parameters import Parameters
 from replay.store import MatchStore
 
 
@@ -88,6 +91,67 @@ def test_a_contradiction_to_the_stored_run_is_refused(tmp_path: Path):
     with pytest.raises(SettingsError, match=r"--seed 6 contradicts the run in .* which has 5"):
         make_settings({"store": tmp_path, "seed": 6})
     assert make_settings({"store": tmp_path, "seed": 5}).seed == 5
+
+
+def parameters_file(folder: Path, text: str) -> Path:
+    file = folder / "p.toml"
+    file.write_text(text)
+    return file
+
+
+def test_parameters_are_kept_in_full_with_the_match(tmp_path: Path):
+    file = parameters_file(tmp_path, "[near]\nenter_m = 0.9\n")
+    store = tmp_path / "store"
+    begun = make_settings({"store": store, "parameters": file, "detectors": "heat_map, running_intensity"})
+    write_kept(begun, store)
+    run = json.loads((store / "run.json").read_text())["settings"]
+    assert (run["parameters"]["near"]["enter_m"], run["parameters"]["hit"]["far_m"]) == (0.9, Parameters().hit.far_m)
+    assert run["detectors"] == ["heat_map", "running_intensity"]
+    again = make_settings({"store": store})
+    assert again.parameters == begun.parameters != Parameters()
+    assert again.detectors == ("heat_map", "running_intensity")
+    assert make_settings({"store": store, "parameters": file, "detectors": "running_intensity,heat_map"}) == begun
+
+
+def test_other_parameters_than_the_runs_are_refused_by_name(tmp_path: Path):
+    store = tmp_path / "store"
+    write_kept(make_settings({"store": store}), store)
+    for text, said in (
+        ("[near]\nenter_m = 0.9\n", r"p\.toml contradicts the run in .*: near\.enter_m = 0\.9, not 1\.0; leave it out"),
+        ("[phase.stall]\nslow_m_s = 3.25\n", r"phase\.stall\.slow_m_s = 3\.25, not "),
+    ):
+        with pytest.raises(SettingsError, match=said):
+            make_settings({"store": store, "parameters": parameters_file(tmp_path, text)})
+    same = parameters_file(tmp_path, "[near]\nenter_m = 1.0\n")
+    assert make_settings({"store": store, "parameters": same}).parameters == Parameters()
+    with pytest.raises(SettingsError, match=r"--detectors heat_map contradicts the run in .*, which has none"):
+        make_settings({"store": store, "detectors": "heat_map"})
+
+
+def test_a_wrong_settings_file_or_detector_is_named(tmp_path: Path):
+    with pytest.raises(ParametersError, match=r"near\.enter_m = 200\.0 is out of range"):
+        make_settings({"parameters": parameters_file(tmp_path, "[near]\nenter_m = 200.0\n")})
+    with pytest.raises(ParametersError, match=r"no parameter near\.entr_m"):
+        make_settings({"parameters": parameters_file(tmp_path, "[near]\nentr_m = 1.0\n")})
+    with pytest.raises(SettingsError, match=r"no detector 'heatmap' can be asked for; these can: .*heat_map"):
+        make_settings({"detectors": "heatmap"})
+
+
+def test_a_store_from_before_parameters_were_kept_has_the_defaults(tmp_path: Path):
+    old = {k: v for k, v in make_settings({}).kept().items() if k not in ("parameters", "detectors")}
+    MatchStore.create(tmp_path / "store", MatchSheet(), {"settings": old})
+    assert make_settings({"store": tmp_path / "store"}).parameters == Parameters()
+    file = parameters_file(tmp_path, "[near]\nenter_m = 0.9\n")
+    with pytest.raises(SettingsError, match=r"near\.enter_m = 0\.9, not 1\.0"):
+        make_settings({"store": tmp_path / "store", "parameters": file})
+
+
+def test_parameters_that_are_no_more_are_named(tmp_path: Path):
+    kept = make_settings({}).kept()
+    kept["parameters"]["near"]["leap_m"] = 1.0
+    MatchStore.create(tmp_path / "store", MatchSheet(), {"settings": kept})
+    with pytest.raises(ParametersError, match=r"run\.json: no parameter near\.leap_m"):
+        make_settings({"store": tmp_path / "store"})
 
 
 def test_paths_are_kept_in_full(tmp_path: Path, monkeypatch):

@@ -1,0 +1,38 @@
+"""Parameters and asked-for detectors of a live match reach its engine, in either host."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.live import run_live
+from app.settings import make_settings
+from replay.events import consolidated_events
+from tests.app.test_cli import write_track
+
+
+def kinds(folder: Path, engine: str, **given: Any) -> Counter[str]:
+    """Kinds of what was found in a short match."""
+    store = folder / "store"
+    track = write_track(folder / "track.parquet", 6.0)
+    options = {"source": str(track), "engine": engine, "speed": "max", "store": store, "dashboard": False}
+    run_live(make_settings({**options, **given}), as_json=True)
+    return Counter(consolidated_events(store)["kind"].to_pylist())
+
+
+@pytest.mark.parametrize("engine", ["inprocess", pytest.param("spark", marks=pytest.mark.spark)])
+def test_numbers_and_detectors_of_a_match_are_those_chosen(tmp_path: Path, engine: str):
+    file = tmp_path / "p.toml"
+    file.write_text("[near]\nenter_m = 0.05\ncontact_m = 0.01\nleg_m = 0.0\n")
+    found = kinds(tmp_path, engine, parameters=file, detectors="running_statistics")
+    assert found["stat.running"] > 0
+    assert found["near"] == found["hit"] == 0
+
+
+def test_by_default_the_same_match_has_contacts_and_no_statistics(tmp_path: Path):
+    found = kinds(tmp_path, "inprocess")
+    assert found["hit"] > 0
+    assert found["stat.running"] == 0
