@@ -30,6 +30,7 @@ from detectors.play.phase import PhaseParameters
 from detectors.play.spots import SpotParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters
 from detectors.proximity.opponents import OpponentsParameters
+from detectors.qualifiers.passes import CrossParameters, PassDirectionParameters, PassLengthParameters, SwitchParameters
 from detectors.signals.conditioning import ConditioningParameters
 from detectors.signals.frames import FrameParameters
 from detectors.signals.fusion import BallParameters, FusionParameters
@@ -69,6 +70,10 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     pass_outcome: OutcomeParameters = OutcomeParameters()
     interception: InterceptionParameters = InterceptionParameters()
     goal: GoalParameters = GoalParameters()
+    pass_direction: PassDirectionParameters = PassDirectionParameters()
+    pass_length: PassLengthParameters = PassLengthParameters()
+    cross: CrossParameters = CrossParameters()
+    switch: SwitchParameters = SwitchParameters()
     restart: RestartParameters = RestartParameters()
     running: RunningParameters = RunningParameters()
     running_report: ReportParameters = ReportParameters()

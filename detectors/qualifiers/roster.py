@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from detectors.qualifiers.passes import Cross, PassDirection, PassLength, SwitchOfPlay
 from detectors.roster import Line
 
 #: In order of their numbers.
-LINES: tuple[Line, ...] = ()
+LINES: tuple[Line, ...] = (
+    Line(lambda s, p: PassDirection(p.pass_direction), ("pass_direction",)),
+    Line(lambda s, p: PassLength(p.pass_length), ("pass_length",)),
+    Line(lambda s, p: Cross(s, p.cross), ("cross",)),
+    Line(lambda s, p: SwitchOfPlay(p.switch), ("switch",)),
+)
