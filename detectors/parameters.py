@@ -22,6 +22,10 @@ from detectors.bodies.area_watch import AreaParameters
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
 from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
+from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
+from detectors.control.scene import SceneParameters
+from detectors.control.shape import ShapeParameters, TeamAreaParameters
+from detectors.control.space import ControlParameters, OptionParameters
 from detectors.laws.restarts import RestartParameters
 from detectors.outcomes.goals import GoalParameters
 from detectors.outcomes.receptions import InterceptionParameters, OutcomeParameters
@@ -75,6 +79,14 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     cross: CrossParameters = CrossParameters()
     switch: SwitchParameters = SwitchParameters()
     restart: RestartParameters = RestartParameters()
+    scene: SceneParameters = SceneParameters()
+    pressing_index: PressingParameters = PressingParameters()
+    pressure: PressureParameters = PressureParameters()
+    pressing_intensity: IntensityParameters = IntensityParameters()
+    team_area: TeamAreaParameters = TeamAreaParameters()
+    team_shape: ShapeParameters = ShapeParameters()
+    pitch_control: ControlParameters = ControlParameters()
+    passing_options: OptionParameters = OptionParameters()
     running: RunningParameters = RunningParameters()
     running_report: ReportParameters = ReportParameters()
     possession_report: ReportParameters = ReportParameters()
@@ -110,7 +122,10 @@ _UNITS = (
     ("_us", Unit("µs", 1.0, 600e6)),
     ("_hz", Unit("Hz", 0.1, 10_000.0)),
     ("_m", Unit("m", 0.0, 130.0)),
+    ("_per_s", Unit("1/s", 0.0, 100.0)),
     ("_s", Unit("s", 0.001, 600.0)),
+    ("_factor", Unit("1", 0.0, 100.0)),
+    ("exponent", Unit("1", 0.0, 10.0)),
     ("_sigmas", Unit("standard deviations", 0.0, 20.0)),
 )
 _SHARE = Unit("1", 0.0, 1.0)
@@ -126,6 +141,13 @@ ORDERED = (
     ("ball_motion.static_speed_m_s", "ball_motion.moving_speed_m_s"),
     ("phase.stall.hand_low_m", "phase.stall.hand_high_m"),
     ("phase.travel_touch_m", "phase.travel_stop_m"),
+    ("pressing_index.released_per_s", "pressing_index.under_per_s"),
+    ("pressure.back_m", "pressure.front_m"),
+    ("pressure.mid_share", "pressure.high_share"),
+    ("team_shape.short_m", "team_shape.long_m"),
+    ("team_shape.narrow_m", "team_shape.wide_m"),
+    ("team_shape.low_m", "team_shape.high_m"),
+    ("passing_options.some", "passing_options.many"),
     ("running.standing_m_s", "running.trot_m_s"),
     ("running.trot_m_s", "running.low_m_s"),
     ("running.low_m_s", "running.medium_m_s"),

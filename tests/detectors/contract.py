@@ -19,7 +19,7 @@ LARGE_STATES = {"heat_map": 1_000_000, "running_statistics": 100_000, "possessio
 
 #: Endings of names that carry a unit, and numbers that have none.
 UNITS = ("_m", "_s", "_us", "_m_s", "_m_s2", "_rad", "_hz", "_deg")
-PURE_NUMBERS = ("noise_sigmas", "share_min", "push_share", "quality_floor", "sure", "doubt", "confidence")
+PURE_NUMBERS = ("noise_sigmas", "share_min", "_share", "_factor", "exponent", "_floor", "sure", "doubt", "confidence")
 
 
 def check_stream(detectors: Iterable[Detector[object]], raw: Iterable[Event], every: int = 1) -> dict[str, list[str]]:

@@ -1,0 +1,336 @@
+"""10.1, 10.2, 10.3: how hard the player with the ball is pressed, in three measures that others use.
+
+All look at who has the ball at his feet while it is in play; when he has it no more, they let go.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from detectors.control.bands import NO_BAND, Band, follow
+from detectors.control.scene import Scene, attacked_end
+from detectors.facts import Fact, Scalar, fact_event
+from detectors.inputs import MatchSheet, Team
+from detectors.pitch import Pitch, end_sign, pitch_of
+from detectors.states import BallState, BodyState
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class PressingParameters(msgspec.Struct, frozen=True):
+    """Thresholds of the pressing index, in 1/s.
+
+    Attributes:
+        under_per_s: StreamTeam's minimum of under pressure.
+        released_per_s: below it he is released (ours: a quarter less, against flicker).
+        nearest_m: nobody counts as nearer to the ball (ours): closer, the index is noise over noise.
+    """
+
+    under_per_s: float = 2.0
+    released_per_s: float = 1.5
+    nearest_m: float = 0.5
+
+
+class PressedState(msgspec.Struct, frozen=True, gc=False):
+    """Who was told to be under pressure, since when, of which team; empty if nobody is."""
+
+    player: str = ""
+    team: Team = ""
+    since_us: int = 0
+
+
+class PressingIndex:
+    """10.1: ``press.under`` and ``press.released``: the holder of the ball is under pressure, and no longer.
+
+    The index is the sum over his opponents of how fast each and the ball approach each other, over their distance.
+    ``detail.index_per_s``; of the release ``lasted_us``, and ``kept`` if he still has the ball.
+    """
+
+    def __init__(self, parameters: PressingParameters | None = None) -> None:
+        self.parameters = parameters or PressingParameters()
+        self.spec = Spec(
+            name="pressing_index",
+            number="10.1",
+            level=10,
+            inputs=("scene",),
+            outputs=("press.released", "press.under"),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="StreamTeam PressingAnalysis",
+            team_variants=dict.fromkeys(("press.released", "press.under"), ("",)),
+        )
+
+    def initial(self) -> PressedState:
+        """Nobody is under pressure."""
+        return PressedState()
+
+    def step(self, state: PressedState, event: Event) -> Step[PressedState]:
+        """Measures if somebody has the ball."""
+        scene, p = event.payload, self.parameters
+        assert isinstance(scene, Scene)
+        holder = scene.holder if scene.live else ""
+        if not holder and not state.player:
+            return state, NOTHING
+        index = 0.0
+        if holder and scene.ball is not None:
+            index = pressing_index_per_s(scene.ball, scene.opponents(scene.holder_team), p.nearest_m)
+        out: list[Event] = []
+        if state.player and (state.player != holder or index < p.released_per_s):
+            out.append(_released(state, event, scene, index, kept=state.player == holder))
+            state = PressedState()
+        if holder and not state.player and index >= p.under_per_s:
+            detail: dict[str, Scalar] = {"index_per_s": round(index, 2)}
+            fact = _at(scene, "", scene.holder_team, holder, detail)
+            out.append(fact_event("press.under", event.ts_us, f"{holder}:{event.ts_us}", fact))
+            state = PressedState(holder, scene.holder_team, event.ts_us)
+        return state, out or NOTHING
+
+
+def pressing_index_per_s(ball: BallState, opponents: tuple[BodyState, ...], nearest_m: float) -> float:
+    """StreamTeam's index: sum over opponents of max(0, approach of player and ball) / distance."""
+    index = 0.0
+    for p in opponents:
+        dx, dy = ball.x_m - p.x_m, ball.y_m - p.y_m
+        distance_m = max(math.hypot(dx, dy), nearest_m)
+        closing_m_s = ((p.vx_m_s - ball.vx_m_s) * dx + (p.vy_m_s - ball.vy_m_s) * dy) / distance_m
+        index += max(0.0, closing_m_s) / distance_m
+    return index
+
+
+def _released(state: PressedState, event: Event, scene: Scene, index: float, *, kept: bool) -> Event:
+    detail: dict[str, Scalar] = {
+        "index_per_s": round(index, 2),
+        "lasted_us": event.ts_us - state.since_us,
+        "kept": kept,
+    }
+    fact = _at(scene, "", state.team, state.player, detail)
+    return fact_event("press.released", event.ts_us, f"{state.player}:{state.since_us}", fact)
+
+
+def _at(scene: Scene, variant: str, team: Team, player: str, detail: dict[str, Scalar]) -> Fact:
+    """A fact about a player, at his place if he is on the pitch."""
+    body = scene.body(player)
+    x_m, y_m = (body.x_m, body.y_m) if body else (None, None)
+    return Fact(variant, team, player, x_m, y_m, detail=detail)
+
+
+class PressureParameters(msgspec.Struct, frozen=True):
+    """Andrienko's oval (2017) with Herold's front (2022), and the bands of the sum.
+
+    Attributes:
+        back_m, front_m: how far pressure reaches from behind, and from the side of the goal where that is farthest.
+        front_share: the front is shorter by this share of what the goal is nearer than the pitch is long.
+        exponent: q.
+        mid_share, high_share: pressure from which the band is mid and high, 1 being an opponent on the spot (ours).
+        margin_share, hold_us: a band is left this far beyond its bound, and told when kept for so long (ours).
+    """
+
+    back_m: float = 3.0
+    front_m: float = 9.0
+    front_share: float = 0.05
+    exponent: float = 1.75
+    mid_share: float = 0.25
+    high_share: float = 0.75
+    margin_share: float = 0.05
+    hold_us: int = 400_000
+
+
+class PressureState(msgspec.Struct, frozen=True, gc=False):
+    """Whose pressure is followed, and its band."""
+
+    player: str = ""
+    band: Band = NO_BAND
+
+
+class PressureOnPlayer:
+    """10.2: ``pressure.band`` x {low, mid, high} of who has the ball; ``detail.pressure`` is the sum, 1 being full.
+
+    Each opponent presses by (1 - d/L)^q, where L is the oval's reach on his side.
+    """
+
+    BANDS = ("low", "mid", "high")
+
+    def __init__(self, sheet: MatchSheet, parameters: PressureParameters | None = None) -> None:
+        self.parameters = parameters or PressureParameters()
+        self.pitch = pitch_of(sheet)
+        self.spec = Spec(
+            name="pressure_on_player",
+            number="10.2",
+            level=10,
+            inputs=("scene",),
+            outputs=("pressure.band",),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="Andrienko et al. 2017; Herold et al. 2022; databallpy",
+            team_variants={"pressure.band": self.BANDS},
+        )
+
+    def initial(self) -> PressureState:
+        """Nobody followed."""
+        return PressureState()
+
+    def step(self, state: PressureState, event: Event) -> Step[PressureState]:
+        """Follows the holder's band; a new holder begins anew."""
+        scene, p = event.payload, self.parameters
+        assert isinstance(scene, Scene)
+        sign = scene.sign(scene.holder_team)
+        body = scene.body(scene.holder) if scene.holder and scene.live and sign else None
+        if body is None:
+            return (PressureState() if state.player else state), NOTHING
+        band = state.band if state.player == scene.holder else NO_BAND
+        pressure = pressure_on(body, scene.opponents(scene.holder_team), self.pitch, sign, p)
+        bounds = (p.mid_share, p.high_share)
+        after = follow(band, pressure, bounds, p.margin_share, p.hold_us, event.ts_us)
+        if after.told == band.told:
+            return PressureState(scene.holder, after), NOTHING
+        detail: dict[str, Scalar] = {"pressure": round(pressure, 3), "since_us": after.since_us}
+        fact = _at(scene, self.BANDS[after.told], scene.holder_team, scene.holder, detail)
+        told = fact_event("pressure.band", event.ts_us, f"{scene.holder}:{after.since_us}", fact)
+        return PressureState(scene.holder, after), (told,)
+
+
+def pressure_on(
+    player: BodyState, opponents: tuple[BodyState, ...], pitch: Pitch, sign: float, p: PressureParameters
+) -> float:
+    """Sum of the opponents' pressure on a player who attacks the end of ``sign``; 1 is one who stands on him."""
+    end = attacked_end(sign)
+    gx_m, gy_m = end_sign(end) * pitch.half_length_m - player.x_m, -player.y_m
+    goal_m = math.hypot(gx_m, gy_m)
+    front_m = max(p.back_m, p.front_m - p.front_share * max(0.0, 2.0 * pitch.half_length_m - goal_m))
+    total = 0.0
+    for o in opponents:
+        dx, dy = o.x_m - player.x_m, o.y_m - player.y_m
+        distance_m = math.hypot(dx, dy)
+        if distance_m >= front_m:
+            continue
+        scale = distance_m * goal_m
+        z = (1.0 + (dx * gx_m + dy * gy_m) / scale) / 2.0 if scale > 0.0 else 1.0
+        reach_m = p.back_m + (front_m - p.back_m) * (z**3 + 0.3 * z) / 1.3
+        total += max(0.0, 1.0 - distance_m / reach_m) ** p.exponent
+    return total
+
+
+class IntensityParameters(msgspec.Struct, frozen=True):
+    """Bekkers' pressing intensity (2024), and what a peak is.
+
+    Attributes:
+        reaction_s, speed_m_s: an opponent keeps his way that long, then runs that fast.
+        sigma_s: spread of arrival times.
+        within_s: T: the chance counts that he is there within this time.
+        least_m_s: slower opponents do not press.
+        peak_share: least intensity of a peak; fall_share: it has passed when the intensity fell by so much (ours).
+    """
+
+    reaction_s: float = 0.7
+    speed_m_s: float = 12.0
+    sigma_s: float = 0.45
+    within_s: float = 1.5
+    least_m_s: float = 2.0
+    peak_share: float = 0.6
+    fall_share: float = 0.15
+
+
+class PeakState(msgspec.Struct, frozen=True, gc=False):
+    """Of the present holder: the highest intensity so far, when, and by whom; the lowest since it was told."""
+
+    player: str = ""
+    peak: float = 0.0
+    peak_us: int = 0
+    by: str = ""
+    told: bool = False
+    low: float = 0.0
+
+
+class PressingIntensity:
+    """10.3: ``intensity.peak``: the pressing of the holder was hardest; ``team`` presses, ``player`` is its nearest.
+
+    The intensity is the chance that one of them at least could have been with the holder within 1.5 s. Told when it
+    has fallen again or the holder is another, dated then; ``detail.peak_us``, ``intensity`` and ``on``.
+    """
+
+    def __init__(self, parameters: IntensityParameters | None = None) -> None:
+        self.parameters = parameters or IntensityParameters()
+        self.spec = Spec(
+            name="pressing_intensity",
+            number="10.3",
+            level=10,
+            inputs=("scene",),
+            outputs=("intensity.peak",),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="Bekkers 2024; unravelsports",
+            team_variants={"intensity.peak": ("",)},
+        )
+
+    def initial(self) -> PeakState:
+        """Nobody has the ball."""
+        return PeakState()
+
+    def step(self, state: PeakState, event: Event) -> Step[PeakState]:
+        """Climbs with the intensity, and tells of the top when it is left behind."""
+        scene, p = event.payload, self.parameters
+        assert isinstance(scene, Scene)
+        holder = scene.holder if scene.live else ""
+        if not holder and not state.player:
+            return state, NOTHING
+        out: list[Event] = []
+        if state.player and state.player != holder:
+            if not state.told and state.peak >= p.peak_share:
+                out.append(_peak(state, event, scene))
+            state = PeakState()
+        body = scene.body(holder) if holder else None
+        if body is None:
+            return state, out or NOTHING
+        value, by = intensity_on(body, scene.opponents(body.team), p)
+        if state.told and value - state.low < p.fall_share:
+            return msgspec.structs.replace(state, low=min(value, state.low)), out or NOTHING
+        if state.told or value > state.peak or not state.player:
+            return PeakState(holder, value, event.ts_us, by), out or NOTHING
+        if state.peak >= p.peak_share and state.peak - value >= p.fall_share:
+            out.append(_peak(state, event, scene))
+            state = PeakState(holder, state.peak, state.peak_us, state.by, True, value)
+        return state, out or NOTHING
+
+
+def intensity_on(player: BodyState, opponents: tuple[BodyState, ...], p: IntensityParameters) -> tuple[float, str]:
+    """The chance that an opponent at least is with a player in time, and who has the greatest."""
+    spared, most, by = 1.0, -1.0, ""
+    for o in opponents:
+        if math.hypot(o.vx_m_s, o.vy_m_s) < p.least_m_s:
+            continue
+        late_s = time_to_intercept_s(o, player, p) - p.within_s
+        chance = 1.0 / (1.0 + math.exp(min(math.pi / math.sqrt(3.0) / p.sigma_s * late_s, 700.0)))
+        spared *= 1.0 - chance
+        if chance > most:
+            most, by = chance, o.object_id
+    return 1.0 - spared, by
+
+
+def time_to_intercept_s(runner: BodyState, other: BodyState, p: IntensityParameters) -> float:
+    """How long a runner takes to where another will be: he reacts, turns at the cost of his speed, and runs.
+
+    As Bekkers has it: the other is expected where he goes within a second, and a turn costs a second for each m/s when
+    it is right about.
+    """
+    tx, ty = other.x_m + other.vx_m_s, other.y_m + other.vy_m_s
+    speed_m_s = math.hypot(runner.vx_m_s, runner.vy_m_s)
+    dx, dy = tx - runner.x_m, ty - runner.y_m
+    away_m = math.hypot(dx, dy)
+    turn_s = 0.0
+    if speed_m_s > 0.0 and away_m > 0.0:
+        cosine = (runner.vx_m_s * dx + runner.vy_m_s * dy) / (speed_m_s * away_m)
+        turn_s = speed_m_s * math.acos(max(-1.0, min(1.0, cosine))) / math.pi
+    rx = tx - runner.x_m - runner.vx_m_s * p.reaction_s
+    ry = ty - runner.y_m - runner.vy_m_s * p.reaction_s
+    return turn_s + p.reaction_s + math.hypot(rx, ry) / p.speed_m_s
+
+
+def _peak(state: PeakState, event: Event, scene: Scene) -> Event:
+    by = scene.body(state.by)
+    held = scene.body(state.player)
+    team: Team = by.team if by else ""
+    if not team and held:
+        team = "away" if held.team == "home" else "home"
+    detail: dict[str, Scalar] = {"intensity": round(state.peak, 3), "peak_us": state.peak_us, "on": state.player}
+    x_m, y_m = (held.x_m, held.y_m) if held else (None, None)
+    fact = Fact("", team, state.by, x_m, y_m, detail=detail)
+    return fact_event("intensity.peak", event.ts_us, f"{state.player}:{state.peak_us}", fact)
