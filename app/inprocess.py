@@ -90,7 +90,7 @@ class InProcessHost:
 
     def _commit(self, batch_id: int, start_us: int, end_us: int) -> None:
         tables = self._pipeline.take_tables()
-        meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset_us": end_us}
+        meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": end_us}
         self._store.write(end_us, self._epoch, self._pipeline.snapshot())
         self._committer.commit(batch_id, self._match, tables, meta)
         self._store.forget_before(start_us)

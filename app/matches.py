@@ -65,7 +65,7 @@ class Match:
 
     def offset_us(self) -> int:
         """Arrival time up to which everything is committed."""
-        return self._last.meta.end_offset_us if self._last else self.capture.begin_us
+        return self._last.meta.end_offset if self._last else self.capture.begin_us
 
     def has_ended(self) -> bool:
         """Whether everything of a finished capture is committed."""

@@ -95,7 +95,7 @@ class SparkHost:
         Workers are started, modules imported, and the paths through Spark that lie between two batches compiled:
         cold, a turn-around takes twice as long and more.
         """
-        begin_us = self._config.stage.begin_us
+        begin_us = self._config.stage.begin
         folder = self._config.folder / "warm-up"
         shutil.rmtree(folder, ignore_errors=True)
         stop_us = min(begin_us + _WARM_UP_BATCHES * _WARM_UP_WINDOW_US, self._config.stop_us)
@@ -104,7 +104,7 @@ class SparkHost:
         )
 
         def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            starts = [start for batch in batches for start in batch.column("start_us").to_pylist()]
+            starts = [start for batch in batches for start in batch.column("start").to_pylist()]
             if begin_us in starts:
                 work()
             yield from ()
@@ -180,7 +180,7 @@ class SparkHost:
             tables = {row["name"]: _table(row["body"]) for row in mine if row["name"]}
             closing = next(row for row in mine if not row["name"])
             self._committer.commit(batch_id, match, tables, msgspec.json.decode(closing["meta"]))
-            StateStore(Path(self._config.stage.states), match).forget_before(closing["start_us"])
+            StateStore(Path(self._config.stage.states), match).forget_before(closing["start"])
         self._progress += 1
         ended = time.monotonic()
         self.batches.append({"began": began, "worked": worked, "ended": ended})

@@ -35,13 +35,13 @@ from replay.capture import Capture
 
 #: One row of the stream: blocks of one match, of one range of arrival times. Of the ``closing`` row ``last`` tells
 #: whether the match ends with this range.
-SCHEMA = "match string, start_us bigint, end_us bigint, last boolean, closing boolean, frames binary"
+SCHEMA = "match string, start bigint, end bigint, last boolean, closing boolean, frames binary"
 
 _ARROW_SCHEMA = pa.schema(
     [
         ("match", pa.string()),
-        ("start_us", pa.int64()),
-        ("end_us", pa.int64()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
         ("last", pa.bool_()),
         ("closing", pa.bool_()),
         ("frames", pa.binary()),

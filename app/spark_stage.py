@@ -36,13 +36,13 @@ from detectors.lane import LaneMessage
 from replay.capture import Capture
 
 #: What a closed range gives to Spark's sink: one row per table, and one with an empty name for the range itself.
-SCHEMA = "match string, start_us bigint, end_us bigint, name string, body binary, meta string"
+SCHEMA = "match string, start bigint, end bigint, name string, body binary, meta string"
 
 _ARROW_SCHEMA = pa.schema(
     [
         ("match", pa.string()),
-        ("start_us", pa.int64()),
-        ("end_us", pa.int64()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
         ("name", pa.string()),
         ("body", pa.binary()),
         ("meta", pa.string()),
@@ -68,7 +68,7 @@ class StageConfig(msgspec.Struct, frozen=True):
         settings: handed to the pipeline.
         pipeline: ``module:class`` of the pipeline.
         states: folder of the state store.
-        begin_us: offset before the first block, the only one that needs no stored state.
+        begin: offset before the first block, the only one that needs no stored state.
         lane: the hub.
     """
 
@@ -76,14 +76,14 @@ class StageConfig(msgspec.Struct, frozen=True):
     settings: Any
     pipeline: str
     states: str
-    begin_us: int
+    begin: int
     lane: LaneAddress
 
 
 class Kept(msgspec.Struct, frozen=True):
     """A pipeline between two batches, and the offset and epoch at which it stands."""
 
-    offset_us: int
+    offset: int
     epoch: int
     pipeline: Any
 
@@ -115,7 +115,7 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
             if not row["frames"]:  # only there to push the row before it out, see app.spark_source
                 continue
             if row["match"] not in matches:
-                matches[row["match"]] = MatchStage(config, row["match"], row["start_us"], row["end_us"])
+                matches[row["match"]] = MatchStage(config, row["match"], row["start"], row["end"])
             matches[row["match"]].take(row)
     for match in matches.values():
         yield from match.close()
@@ -135,15 +135,15 @@ def warm_up(config: StageConfig, capture: Path) -> None:
 class MatchStage:
     """One match during one batch."""
 
-    def __init__(self, config: StageConfig, match: str, start_us: int, end_us: int) -> None:
-        self._config, self._match, self._start_us, self._end_us = config, match, start_us, end_us
+    def __init__(self, config: StageConfig, match: str, start: int, end: int) -> None:
+        self._config, self._match, self._start, self._end = config, match, start, end
         self._store = StateStore(Path(config.states), match)
         kept = _kept.pop((config.states, match), None)
-        if kept is not None and (kept.offset_us, kept.epoch) == (start_us, self._store.newest_epoch()):
+        if kept is not None and (kept.offset, kept.epoch) == (start, self._store.newest_epoch()):
             self._epoch, self._pipeline = kept.epoch, kept.pipeline
         else:
             self._epoch = self._store.claim_epoch()
-            self._pipeline = _stored_pipeline(config, self._store, start_us, self._epoch)
+            self._pipeline = _stored_pipeline(config, self._store, start, self._epoch)
         self._lane = _lane(config.lane)
         self._closed = False
 
@@ -163,12 +163,12 @@ class MatchStage:
         """Stores the state at the end of the range, keeps the pipeline, yields the rows to commit."""
         if not self._closed:
             raise StageError(
-                f"match {self._match}: the input of {self._start_us}..{self._end_us} us ended before its range did"
+                f"match {self._match}: the input of {self._start}..{self._end} ended before its range did"
             )
         tables = self._pipeline.take_tables()
-        meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset_us": self._end_us}
-        self._store.write(self._end_us, self._epoch, self._pipeline.snapshot())
-        _kept[(self._config.states, self._match)] = Kept(self._end_us, self._epoch, self._pipeline)
+        meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end}
+        self._store.write(self._end, self._epoch, self._pipeline.snapshot())
+        _kept[(self._config.states, self._match)] = Kept(self._end, self._epoch, self._pipeline)
         for name, table in tables.items():
             yield self._row(name, ipc_bytes(table), "")
         yield self._row("", b"", msgspec.json.encode(meta).decode())
@@ -183,7 +183,7 @@ class MatchStage:
                 raise
 
     def _row(self, name: str, body: bytes, meta: str) -> pa.RecordBatch:
-        values = [[self._match], [self._start_us], [self._end_us], [name], [body], [meta]]
+        values = [[self._match], [self._start], [self._end], [name], [body], [meta]]
         columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
         return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
 
@@ -202,11 +202,11 @@ def ipc_bytes(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def _stored_pipeline(config: StageConfig, store: StateStore, start_us: int, epoch: int) -> Any:
-    """A pipeline of a new epoch at ``start_us``: restored, or a new one at the very beginning."""
+def _stored_pipeline(config: StageConfig, store: StateStore, start: int, epoch: int) -> Any:
+    """A pipeline of a new epoch at ``start``: restored, or a new one at the very beginning."""
     pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, epoch)
-    if start_us > config.begin_us:
-        pipeline.restore(store.read(start_us))
+    if start > config.begin:
+        pipeline.restore(store.read(start))
     return pipeline
 
 

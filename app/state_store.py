@@ -1,6 +1,7 @@
 """Engine states at offsets, and the epochs that fence stages off from each other.
 
-A state is the whole of one match's engine after all blocks that arrived before ``offset_us``. It is written
+A state is the whole of one match's engine after all blocks before ``offset``: what a source counts by, which is
+arrival time in us for a capture and the number of a record for a topic. It is written
 when a batch ends, before the batch is committed, under (match, end offset); a batch starts from the state
 named by its start offset. A redone batch finds the same state again, because states are deleted only when
 the batch that starts from a later one is under way.
@@ -45,7 +46,7 @@ class StateStore:
         """The last epoch that was claimed, -1 before the first."""
         return max((int(path.name) for path in self._epochs.iterdir()), default=-1)
 
-    def write(self, offset_us: int, epoch: int, state: bytes) -> None:
+    def write(self, offset: int, epoch: int, state: bytes) -> None:
         """Stores the state at an offset: whole or not at all, and on the disk when this returns.
 
         Raises:
@@ -54,7 +55,7 @@ class StateStore:
         newest = self.newest_epoch()
         if newest != epoch:
             raise StateError(f"match {self.match}: epoch {epoch} was replaced by {newest}; its state is void")
-        path = self._path(offset_us)
+        path = self._path(offset)
         draft = path.with_name(f"{path.name}.{epoch}.draft")
         with draft.open("wb") as stream:
             stream.write(state)
@@ -62,29 +63,29 @@ class StateStore:
             os.fsync(stream.fileno())
         draft.replace(path)
 
-    def read(self, offset_us: int) -> bytes:
+    def read(self, offset: int) -> bytes:
         """The state at an offset.
 
         Raises:
             StateError: there is none.
         """
         try:
-            return self._path(offset_us).read_bytes()
+            return self._path(offset).read_bytes()
         except FileNotFoundError:
-            raise StateError(f"match {self.match}: there is no state at {offset_us} us in {self._states}") from None
+            raise StateError(f"match {self.match}: there is no state at {offset} in {self._states}") from None
 
-    def offsets_us(self) -> list[int]:
+    def offsets(self) -> list[int]:
         """Offsets at which a state is stored, ascending."""
         return sorted(int(path.stem) for path in self._states.glob("*.state"))
 
-    def forget_before(self, offset_us: int) -> None:
-        """Deletes states that no batch can start from any more: those at offsets below ``offset_us``."""
-        for old_us in self.offsets_us():
-            if old_us < offset_us:
-                self._path(old_us).unlink(missing_ok=True)
+    def forget_before(self, offset: int) -> None:
+        """Deletes states that no batch can start from any more: those at offsets below ``offset``."""
+        for old in self.offsets():
+            if old < offset:
+                self._path(old).unlink(missing_ok=True)
         for draft in self._states.glob("*.draft"):  # of a stage that died while it wrote
-            if int(draft.name.partition(".")[0]) < offset_us:
+            if int(draft.name.partition(".")[0]) < offset:
                 draft.unlink(missing_ok=True)
 
-    def _path(self, offset_us: int) -> Path:
-        return self._states / f"{offset_us}.state"
+    def _path(self, offset: int) -> Path:
+        return self._states / f"{offset}.state"

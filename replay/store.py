@@ -38,7 +38,7 @@ from detectors.states import Frame
 from replay.checks import Rejected
 
 #: Version of the layout, in ``run.json`` under ``store``.
-VERSION = 1
+VERSION = 2
 
 _STRINGS = pa.list_(pa.string())
 
@@ -135,13 +135,14 @@ class CommitMeta(msgspec.Struct, frozen=True):
 
     Attributes:
         frontier_us: event time below which nothing can change any more.
-        end_offset_us: arrival time at which the batch ends (exclusive).
+        end_offset: where the batch ends (exclusive), as its source counts: arrival time of a capture in us, or the number
+            of a record of a topic.
         epoch: epoch of the stage that made it.
         ended: True if the match is over.
     """
 
     frontier_us: int = -(2**62)
-    end_offset_us: int = 0
+    end_offset: int = 0
     epoch: int = 0
     ended: bool = False
 

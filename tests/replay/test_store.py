@@ -72,7 +72,7 @@ def ids(store: MatchStore) -> list[str]:
 
 def test_a_new_store_tells_what_it_is_and_holds_nothing(store: MatchStore) -> None:
     assert read_sheet_of(store.path) == SHEET
-    assert read_run(store.path) == {"store": 1, "settings": {"speed": 4}, "fingerprint": "abc"}
+    assert read_run(store.path) == {"store": 2, "settings": {"speed": 4}, "fingerprint": "abc"}
     assert consolidated_events(store.path).schema == EVENTS
     assert len(consolidated_events(store.path)) == 0
     assert (store.last_batch, read_commits(store.path)) == (-1, [])
@@ -81,8 +81,8 @@ def test_a_new_store_tells_what_it_is_and_holds_nothing(store: MatchStore) -> No
 def test_updates_come_back_as_they_were_published(store: MatchStore) -> None:
     author = Author()
     first, second = author.say(1, event()), author.say(-1, event(), 3_000)
-    store.commit(1, table(second, epoch=4), {"frontier_us": 10, "end_offset_us": 20, "epoch": 4})
-    store.commit(0, table(first), {"frontier_us": 5, "end_offset_us": 10})
+    store.commit(1, table(second, epoch=4), {"frontier_us": 10, "end_offset": 20, "epoch": 4})
+    store.commit(0, table(first), {"frontier_us": 5, "end_offset": 10})
     rows = updates_log(store.path).to_pylist()
     assert [(r["seq"], r["diff"], r["emitted_us"], r["epoch"]) for r in rows] == [(0, 1, 2_000, 0), (1, -1, 3_000, 4)]
     assert rows[0]["causes"] == ["hit#1"]
@@ -94,7 +94,7 @@ def test_updates_come_back_as_they_were_published(store: MatchStore) -> None:
 
 def test_committing_a_batch_again_is_committing_it_once(store: MatchStore) -> None:
     batch = table(Author().say(1, event()))
-    meta = {"frontier_us": 5, "end_offset_us": 10, "throughput": 12.5}
+    meta = {"frontier_us": 5, "end_offset": 10, "throughput": 12.5}
     store.commit(0, batch, meta)
     before = {p: p.read_bytes() for p in store.path.rglob("*") if p.is_file()}
     store.commit(0, batch, meta)
