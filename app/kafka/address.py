@@ -1,0 +1,147 @@
+"""Where a topic is, and how to get at it: ``kafka://host:port/topic`` and a file with what is secret.
+
+    kafka://broker1:9092,broker2:9092/positions?match=final&start=latest
+
+``start`` is ``earliest`` (the default), ``latest`` or a time (ISO 8601); ``match`` names one of several matches in a
+topic. User names, passwords and certificates never stand in an address, since addresses are logged, stored and seen in
+process lists: they come from a TOML file, named by ``settings=FILE`` or by ``TOUCHLINE_KAFKA_SETTINGS``, with the
+names that kafka-python gives them:
+
+    security_protocol = "SASL_SSL"
+    ssl_cafile = "ca.pem"
+    sasl_mechanism = "SCRAM-SHA-512"
+    sasl_plain_username = "touchline"
+    sasl_plain_password = "..."
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import msgspec
+
+SCHEME = "kafka"
+SETTINGS_VARIABLE = "TOUCHLINE_KAFKA_SETTINGS"
+
+#: What may stand in a settings file: how to connect, never what to read.
+ALLOWED = frozenset(
+    (
+        "security_protocol", "ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_password", "ssl_crlfile", "ssl_ciphers",
+        "ssl_check_hostname", "sasl_mechanism", "sasl_plain_username", "sasl_plain_password",
+        "sasl_kerberos_service_name", "sasl_kerberos_domain_name", "request_timeout_ms", "client_id",
+    )
+)  # fmt: skip
+
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+class KafkaError(Exception):
+    """An address, a topic or a broker that cannot be used; the message says which and why."""
+
+
+class Address(msgspec.Struct, frozen=True):
+    """A topic on a cluster.
+
+    Attributes:
+        brokers: ``host:port`` of one broker or more.
+        topic: its name.
+        match: one of the topic's matches; empty for the only one.
+        start: ``earliest``, ``latest``, or an ISO 8601 time.
+        settings: file with what is needed to connect; empty for none.
+    """
+
+    brokers: tuple[str, ...]
+    topic: str
+    match: str = ""
+    start: str = "earliest"
+    settings: str = ""
+
+    @property
+    def url(self) -> str:
+        """The address as text; ``parse`` of it gives it again."""
+        asked = {"match": self.match, "start": self.start, "settings": self.settings}
+        query = urlencode({name: value for name, value in asked.items() if value and value != "earliest"})
+        return f"{SCHEME}://{','.join(self.brokers)}/{self.topic}" + (f"?{query}" if query else "")
+
+    @property
+    def start_ms(self) -> int | None:
+        """The time to start at, in ms since 1970; None if ``start`` is a word."""
+        return (
+            None
+            if self.start in ("earliest", "latest")
+            else round(datetime.fromisoformat(self.start).timestamp() * 1e3)
+        )
+
+    def beside(self, suffix: str) -> Address:
+        """Another topic of the same cluster."""
+        return msgspec.structs.replace(self, topic=f"{self.topic}{suffix}")
+
+
+def is_kafka(source: str) -> bool:
+    """Whether a source is a topic."""
+    return source.startswith(f"{SCHEME}://")
+
+
+def parse(url: str) -> Address:
+    """The address in a URL.
+
+    Raises:
+        KafkaError: it is none, or holds a secret. The message does not repeat that.
+    """
+    try:
+        parts = urlsplit(url)
+        query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+    except ValueError as error:
+        raise KafkaError(f"not an address of a topic: {error}") from None
+    if "@" in parts.netloc:
+        raise KafkaError(
+            "an address holds no user or password: put them into a file, and name that by ?settings= or by "
+            f"{SETTINGS_VARIABLE}"
+        )
+    brokers = tuple(_broker(text, url) for text in parts.netloc.split(","))
+    topic = parts.path.removeprefix("/")
+    if parts.scheme != SCHEME or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
+        raise KafkaError(f"{url}: must be kafka://host:port/topic, and a topic letters, digits, '.', '_' and '-'")
+    if unknown := set(query) - {"match", "start", "settings"}:
+        raise KafkaError(f"{url}: there is no {', '.join(sorted(unknown))} to ask for, only match, start and settings")
+    address = Address(brokers, topic, **query)
+    try:
+        _ = address.start_ms
+    except ValueError:
+        raise KafkaError(f"{url}: start must be earliest, latest or a time like 2026-11-21T15:00:00Z") from None
+    return address
+
+
+def connection(address: Address, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """What kafka-python's clients need to connect, secrets included: to be handed to them and to nobody else.
+
+    Raises:
+        KafkaError: the settings file cannot be read, or holds something else; values are not repeated.
+    """
+    told: dict[str, Any] = {"bootstrap_servers": list(address.brokers)}
+    name = address.settings or environment.get(SETTINGS_VARIABLE, "")
+    if not name:
+        return told
+    try:
+        given = tomllib.loads(Path(name).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise KafkaError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or 'not text'}") from None
+    except tomllib.TOMLDecodeError:
+        raise KafkaError(f"{name}: is not TOML") from None
+    if unknown := set(given) - ALLOWED:
+        raise KafkaError(f"{name}: {', '.join(sorted(unknown))}: unknown; known are {', '.join(sorted(ALLOWED))}")
+    return {**told, **given}
+
+
+def _broker(text: str, url: str) -> str:
+    found = re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(?::(\d{1,5}))?", text)
+    if found is None or not 0 < int(found[2] or 9092) < 65536:
+        raise KafkaError(f"{url}: {text!r} is not host:port")
+    return f"{found[1]}:{found[2] or 9092}"

@@ -1,0 +1,105 @@
+"""Clients of a cluster, made in one place, with errors that say which broker or topic is meant."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.errors import KafkaError as ClientError
+from kafka.errors import KafkaTimeoutError, TopicAlreadyExistsError
+
+from app.kafka.address import Address, KafkaError, connection
+
+#: A producer gives up on a record that no broker has taken for so long: longer than a stall that is to be survived.
+DELIVERY_MS = 120_000
+
+#: How long a cluster may take to answer the first time.
+BOOTSTRAP = {"bootstrap_timeout_ms": 10_000}
+
+# The library warns of every try to connect; what comes of it is said once, by the error.
+logging.getLogger("kafka").setLevel(logging.ERROR)
+
+
+@contextmanager
+def told(address: Address) -> Iterator[None]:
+    """Errors of the client library in words for people."""
+    try:
+        yield
+    except KafkaTimeoutError as error:
+        raise KafkaError(f"{address.topic} at {', '.join(address.brokers)}: no answer: {_words(error)}") from None
+    except (ClientError, OSError, ValueError, AssertionError) as error:
+        raise KafkaError(f"{address.topic} at {', '.join(address.brokers)}: {_words(error)}") from error
+
+
+def consumer(address: Address, **options: Any) -> KafkaConsumer:
+    """A consumer in no group, which keeps its offsets itself.
+
+    Raises:
+        KafkaError: no broker answers, or the settings are refused.
+    """
+    with told(address):
+        return KafkaConsumer(
+            **{
+                **connection(address), "group_id": None, "enable_auto_commit": False, "fetch_max_wait_ms": 100,
+                **BOOTSTRAP, **options,
+            }
+        )  # fmt: skip
+
+
+def producer(address: Address, **options: Any) -> KafkaProducer:
+    """A producer that neither loses nor doubles a record, nor changes their order, whatever it must try again.
+
+    Raises:
+        KafkaError: no broker answers, or the settings are refused.
+    """
+    with told(address):
+        return KafkaProducer(
+            **{
+                **connection(address), "acks": "all", "enable_idempotence": True, "linger_ms": 0,
+                "delivery_timeout_ms": DELIVERY_MS, **BOOTSTRAP, **options,
+            }
+        )  # fmt: skip
+
+
+def make_topic(address: Address, partitions: int = 1, settings: dict[str, str] | None = None) -> None:
+    """Makes a topic unless it is there; a cluster that copies each partition as often as it does by itself.
+
+    Raises:
+        KafkaError: it cannot be made.
+    """
+    with told(address):
+        admin = KafkaAdminClient(**connection(address), **BOOTSTRAP)
+        try:
+            admin.create_topics([NewTopic(address.topic, partitions, -1, topic_configs=settings or {})])
+        except TopicAlreadyExistsError:
+            pass
+        finally:
+            admin.close()
+
+
+def partitions_of(client: KafkaConsumer, address: Address) -> list[TopicPartition]:
+    """The partitions of a topic.
+
+    Raises:
+        KafkaError: there is no such topic.
+    """
+    with told(address):
+        numbers = client.partitions_for_topic(address.topic)
+    if not numbers:
+        raise KafkaError(f"there is no topic {address.topic!r} at {', '.join(address.brokers)}")
+    return [TopicPartition(address.topic, number) for number in sorted(numbers)]
+
+
+def records(client: KafkaConsumer, wait_ms: int, most: int | None = None) -> Sequence[Any]:
+    """What has come, of all partitions, each in its order; empty if nothing came within the wait."""
+    polled = client.poll(timeout_ms=wait_ms, max_records=most)
+    return [record for partition in sorted(polled) for record in polled[partition]]
+
+
+def _words(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text or type(error).__name__

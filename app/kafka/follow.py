@@ -1,0 +1,116 @@
+"""Following a match through a topic of updates: the consolidated view, for any client.
+
+    from app.kafka.follow import follow
+
+    for change in follow("kafka://127.0.0.1:9092/events?match=final"):
+        print(change.update.diff, change.update.event.kind, len(change.events))
+
+An event is never seen asserted twice, nor withdrawn without having been asserted: not when a batch was done again, nor
+when the machine that speaks was replaced, nor when a record was written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from app.kafka import updates
+from app.kafka.address import Address, KafkaError, parse
+from app.kafka.clients import consumer, partitions_of, records, told
+from app.kafka.updates import Line, Told
+from detectors.lane import EventRecord
+
+_POLL_MS = 100
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A step of the view.
+
+    Attributes:
+        update: what came.
+        events: all that is asserted after it, by id; the same mapping each time, which goes on changing.
+        offset: of the record.
+        behind: records of its partition that had been written after it when it was read.
+    """
+
+    update: Told
+    events: Mapping[str, EventRecord]
+    offset: int
+    behind: int
+
+
+class View:
+    """What is asserted, folded from updates in their order. Pure.
+
+    Raises:
+        GapError: see :class:`app.kafka.updates.Line`.
+    """
+
+    def __init__(self) -> None:
+        self.events: dict[str, EventRecord] = {}
+        self._line = Line()
+
+    def take(self, update: Told) -> bool:
+        """Applies an update; False if it was known already."""
+        if not self._line.take(update):
+            return False
+        if update.diff > 0:
+            self.events[update.event.id] = update.event
+        elif self.events.get(update.event.id) == update.event:
+            del self.events[update.event.id]
+        return True
+
+
+def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Change]:
+    """Yields every change of a match's view from its first update on, until the match has ended.
+
+    Args:
+        url: topic of updates; ``?match=`` chooses among several matches.
+        idle_s: ends when nothing came for so long; None waits on.
+
+    Raises:
+        KafkaError: no broker, no topic.
+        GapError: the topic does not hold the whole match any more.
+    """
+    address = parse(url) if isinstance(url, str) else url
+    client = consumer(address)
+    views: dict[str, View] = {}
+    try:
+        parts = partitions_of(client, address)
+        with told(address):
+            client.assign(parts)
+            client.seek_to_beginning(*parts)
+        idle_ms = 0.0
+        while idle_s is None or idle_ms < idle_s * 1e3:
+            with told(address):
+                came = records(client, _POLL_MS)
+            idle_ms = 0.0 if came else idle_ms + _POLL_MS
+            for record in came:
+                if record.key is None or address.match not in ("", record.key.decode("utf-8", "replace")):
+                    continue
+                kind = dict(record.headers or ()).get("kind", b"")
+                if kind == updates.END.encode():
+                    return
+                if kind != updates.UPDATE.encode():
+                    continue
+                update = _decoded(record, address)
+                view = views.setdefault(update.match, View())
+                if view.take(update):
+                    yield Change(update, view.events, record.offset, _behind(client, record))
+    finally:
+        client.close()
+
+
+def _decoded(record: object, address: Address) -> Told:
+    try:
+        return updates.decode(record.value)  # type: ignore[attr-defined]
+    except ValueError as error:
+        raise KafkaError(f"{address.topic} record {record.offset}: {error}") from None  # type: ignore[attr-defined]
+
+
+def _behind(client: object, record: object) -> int:
+    from kafka import TopicPartition
+
+    newest = client.highwater(TopicPartition(record.topic, record.partition))  # type: ignore[attr-defined]
+    return max(0, (newest or record.offset + 1) - record.offset - 1)  # type: ignore[attr-defined]

@@ -1,0 +1,102 @@
+"""Where in a topic a match is: its partition, the record to begin at, and its sheet."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+from kafka import KafkaConsumer, TopicPartition
+
+from app.kafka import records as schema
+from app.kafka.address import Address, KafkaError
+from app.kafka.clients import consumer, partitions_of, records, told
+
+#: A sheet is told again so often, in arrival time; who joins late waits so long, and some more.
+SHEET_EVERY_US = 10_000_000
+PATIENCE_S = 30.0
+
+_POLL_MS = 200
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A match in a topic.
+
+    Attributes:
+        match: its id.
+        partition: where it is; all of a match stands in one.
+        offset: of the sheet that it is begun with.
+        sheet: that sheet.
+    """
+
+    match: str
+    partition: int
+    offset: int
+    sheet: schema.Sheet
+
+
+def find(address: Address, patience_s: float = PATIENCE_S) -> Place:
+    """The match that an address means: the one it names, else the first one found from where it starts.
+
+    Waits for a topic that nobody speaks on yet, and for the next sheet if it starts in the middle of a match.
+
+    Raises:
+        KafkaError: no broker, no topic, or no such match within the time.
+    """
+    client = consumer(address)
+    try:
+        _seek(client, address)
+        until_s = time.monotonic() + patience_s
+        seen: set[str] = set()
+        while time.monotonic() < until_s:
+            with told(address):
+                came = records(client, _POLL_MS)
+            for record in came:
+                sheet = _sheet(record)
+                if sheet is None:
+                    continue
+                match = sheet.sheet.match_id
+                if address.match in ("", match):
+                    return Place(match, record.partition, record.offset, sheet)
+                seen.add(match)
+            if came:  # there was something to read: time runs only where nothing comes
+                until_s = time.monotonic() + patience_s
+    finally:
+        client.close()
+    others = f"; there are {', '.join(sorted(seen))}" if seen else ""
+    raise KafkaError(f"{address.url}: no match sheet {f'of {address.match} ' if address.match else ''}came{others}")
+
+
+def is_of(record_key: bytes | None, match: str) -> bool:
+    """Whether a record belongs to a match; one without a key does in a topic of one match."""
+    return record_key is None or record_key == match.encode()
+
+
+def _seek(client: KafkaConsumer, address: Address) -> None:
+    parts = partitions_of(client, address)
+    with told(address):
+        client.assign(parts)
+        if address.start == "earliest":
+            client.seek_to_beginning(*parts)
+        elif address.start == "latest":
+            client.seek_to_end(*parts)
+            for part in parts:  # at once, and not when something is asked for
+                client.position(part)
+        else:
+            _seek_time(client, parts, address.start_ms or 0)
+
+
+def _seek_time(client: KafkaConsumer, parts: list[TopicPartition], start_ms: int) -> None:
+    found = client.offsets_for_times(dict.fromkeys(parts, start_ms))
+    ends = client.end_offsets(parts)
+    for part in parts:
+        at = found.get(part)
+        client.seek(part, at.offset if at is not None else ends[part])
+
+
+def _sheet(record: object) -> schema.Sheet | None:
+    """The sheet that a record holds; what cannot be read is for the quarantine of who reads the match."""
+    try:
+        said = schema.read(record.value, record.headers)  # type: ignore[attr-defined]
+    except schema.RecordError:
+        return None
+    return said if isinstance(said, schema.Sheet) else None

@@ -1,0 +1,88 @@
+"""What a record of a positions topic is: a match sheet, a block of packets, or the end of a match.
+
+The key is the match id, so all of a match stands in one partition, in order of arrival. The header ``kind`` says which
+it is (a block without it), ``version`` which layout:
+
+| kind | value |
+|---|---|
+| ``sheet`` | JSON: ``sheet`` (match sheet), ``slot_us`` (of the gateway), ``arrival_us`` (what has come so far) |
+| ``block`` | a payload of :mod:`replay.wire`, compact where it can be |
+| ``end`` | JSON: ``arrival_us`` of the last block |
+
+A sheet comes first and again every ten seconds of arrival time, so that who joins late learns it soon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from detectors.inputs import MatchSheet
+
+VERSION = 1
+SHEET, BLOCK, END = "sheet", "block", "end"
+
+#: A record is no larger; a block of a full-rate match has some 4 kB.
+BYTES_MAX = 1_000_000
+
+Headers = list[tuple[str, bytes]]
+
+
+class RecordError(ValueError):
+    """A record that is none of a positions topic; the message says why."""
+
+
+class Sheet(msgspec.Struct, frozen=True):
+    """Who plays, how often the gateway speaks, and how far it had come."""
+
+    sheet: MatchSheet
+    slot_us: int
+    arrival_us: int
+
+
+class End(msgspec.Struct, frozen=True):
+    """A match is over; its last block arrived at ``arrival_us``."""
+
+    arrival_us: int
+
+
+class Blocks(msgspec.Struct, frozen=True):
+    """A block's payload, not looked into."""
+
+    payload: bytes
+
+
+_sheets, _ends = msgspec.json.Decoder(Sheet), msgspec.json.Decoder(End)
+
+
+def headers(kind: str) -> Headers:
+    """Headers of a record."""
+    return [("kind", kind.encode()), ("version", str(VERSION).encode())]
+
+
+def read(value: bytes | None, told: Iterable[tuple[str, bytes]] | None) -> Sheet | End | Blocks:
+    """What a record says.
+
+    Raises:
+        RecordError: empty, too large, of another version, or not what its header says.
+    """
+    head = {name: bytes(text or b"") for name, text in told or ()}
+    kind = head.get("kind", BLOCK.encode()).decode("ascii", "replace")
+    version = head.get("version", str(VERSION).encode())
+    if version != str(VERSION).encode():
+        raise RecordError(f"record version {version[:20]!r} cannot be read, this program reads version {VERSION}")
+    if not value:
+        raise RecordError("empty record")
+    if len(value) > BYTES_MAX:
+        raise RecordError(f"a record of {len(value)} bytes; at most {BYTES_MAX}")
+    if kind == BLOCK:
+        return Blocks(bytes(value))
+    try:
+        if kind == SHEET:
+            return _sheets.decode(value)
+        if kind == END:
+            return _ends.decode(value)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RecordError(f"not a record of kind {kind}: {error}") from error
+    raise RecordError(f"unknown kind of record {kind[:20]!r}")

@@ -1,0 +1,79 @@
+"""Addresses of topics, and that no secret leaves through one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.kafka.address import SETTINGS_VARIABLE, Address, KafkaError, connection, is_kafka, parse
+
+
+def test_an_address_says_brokers_topic_match_and_start():
+    address = parse("kafka://a:9093,b/positions.v1?match=Cup+final&start=2026-11-21T15:00:00Z")
+    assert address == Address(("a:9093", "b:9092"), "positions.v1", "Cup final", "2026-11-21T15:00:00Z")
+    assert address.start_ms == 1_795_273_200_000
+    assert parse(address.url) == address
+    assert address.beside(".rejected").topic == "positions.v1.rejected"
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("kafka://a:9092", "must be kafka://host:port/topic"),
+        ("kafka://a:9092/", "must be kafka://host:port/topic"),
+        ("kafka://a:9092/..", "must be kafka://host:port/topic"),
+        ("http://a:9092/t", "must be kafka://host:port/topic"),
+        ("kafka://a:99999/t", "is not host:port"),
+        ("kafka://a:x/t", "is not host:port"),
+        ("kafka:///t", "is not host:port"),
+        ("kafka://a:1/t?from=latest", "there is no from to ask for"),
+        ("kafka://a:1/t?start=noon", "start must be earliest, latest or a time"),
+        ("kafka://a:1/t?start", "not an address of a topic"),
+    ],
+)
+def test_what_is_wrong_with_an_address_is_said(url, said):
+    with pytest.raises(KafkaError, match=said):
+        parse(url)
+
+
+def test_a_password_in_an_address_is_refused_and_not_repeated():
+    with pytest.raises(KafkaError) as error:
+        parse("kafka://me:hunter2@a:9092/t")
+    assert "hunter2" not in str(error.value)
+
+
+def test_secrets_come_from_a_file_named_by_the_address_or_the_environment(tmp_path: Path):
+    file = tmp_path / "kafka.toml"
+    file.write_text('security_protocol = "SASL_SSL"\nsasl_plain_password = "hunter2"\n')
+    named = connection(parse(f"kafka://a:1/t?settings={file}"), {})
+    assert named == {"bootstrap_servers": ["a:1"], "security_protocol": "SASL_SSL", "sasl_plain_password": "hunter2"}
+    assert connection(parse("kafka://a:1/t"), {SETTINGS_VARIABLE: str(file)}) == named
+    assert connection(parse("kafka://a:1/t"), {}) == {"bootstrap_servers": ["a:1"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "cannot be read"), ("a = ", "is not TOML"), ('group_id = "hunter2"', "group_id: unknown")],
+)
+def test_a_bad_settings_file_is_named_without_its_values(tmp_path: Path, text: str | None, said: str):
+    file = tmp_path / "kafka.toml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(KafkaError, match=said) as error:
+        connection(parse(f"kafka://a:1/t?settings={file}"), {})
+    assert "hunter2" not in str(error.value)
+    assert str(file) in str(error.value)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_an_address_or_an_error(text: str):
+    for url in (text, f"kafka://{text}", f"kafka://a:1/{text}"):
+        try:
+            address = parse(url)
+        except KafkaError:
+            continue
+        assert is_kafka(url)
+        assert parse(address.url) == address
