@@ -22,6 +22,7 @@ from detectors.bodies.area_watch import AreaParameters
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
 from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
+from detectors.contacts.keeper import KeeperParameters
 from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
 from detectors.control.scene import SceneParameters
 from detectors.control.shape import ShapeParameters, TeamAreaParameters
@@ -64,6 +65,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     spots: SpotParameters = SpotParameters()
     hit: HitParameters = HitParameters()
     touch: TouchParameters = TouchParameters()
+    keeper: KeeperParameters = KeeperParameters()
     release: ReleaseParameters = ReleaseParameters()
     phase: PhaseParameters = PhaseParameters()
     team_possession: TeamPossessionParameters = TeamPossessionParameters()
@@ -153,6 +155,8 @@ ORDERED = (
     ("running.low_m_s", "running.medium_m_s"),
     ("running.medium_m_s", "running.high_m_s"),
     ("opponents.enter_m", "opponents.leave_m"),
+    ("keeper.contact_m", "keeper.leave_m"),
+    ("keeper.drop_us", "keeper.hold_us"),
 )
 
 
