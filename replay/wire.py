@@ -12,6 +12,9 @@ differences, times by differences of differences, since a transmitter's beat is 
 
     [arrival_us, [[transmitter, sequence, percent, [ts_us ...], [x_mm ...], [y_mm ...], [z_mm ...]] ...]]
 
+A third, 0, *refused*, carries the reason for which something could not be taken for a block at all, so that it is told
+where all that is kept out is told.
+
 Arrays, not maps: a match has millions of packets and the field names would be a third of the bytes. Integers
 are microseconds or millimetres, floats are 64 bit metres. The order of fields in version 1 is that of
 :class:`detectors.inputs.Block` and :class:`detectors.inputs.Packet`; whoever changes them raises the version.
@@ -27,9 +30,20 @@ from detectors.inputs import Block, Packet
 
 #: First byte of a payload.
 VERSION, COMPACT = 1, 2
+REFUSED = 0
+
+#: Arrival times on the wire are below this: 285 years.
+ARRIVAL_MAX_US = 2**53
 
 #: Positions of a packet that are taken from the wire: an RTLS has ten, and differences could blow up without end.
 POSITIONS_MAX = 100_000
+
+#: MessagePack: an array of two, and the sizes of integers by their first byte.
+_PAIR = 0x92
+_INTEGERS = {
+    0xCC: (1, False), 0xCD: (2, False), 0xCE: (4, False), 0xCF: (8, False),
+    0xD0: (1, True), 0xD1: (2, True), 0xD2: (4, True), 0xD3: (8, True),
+}  # fmt: skip
 
 _PREFIX, _COMPACT_PREFIX = bytes([VERSION]), bytes([COMPACT])
 
@@ -92,6 +106,8 @@ def decode(payload: bytes) -> Block:
     """
     if not payload:
         raise WireError("empty payload: a block begins with its version byte")
+    if payload[0] == REFUSED:
+        raise WireError(payload[1:].decode(errors="replace"))
     if payload[0] not in (VERSION, COMPACT):
         raise WireError(
             f"wire version {payload[0]} cannot be read, this program reads versions {VERSION} and {COMPACT}"
@@ -104,6 +120,33 @@ def decode(payload: bytes) -> Block:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise WireError(f"not a block: {error}") from error
     return Block(told.arrival_us, tuple([_expanded(packet) for packet in told.packets]))
+
+
+def refused(reason: str) -> bytes:
+    """A payload that :func:`decode` refuses with this reason."""
+    return bytes([REFUSED]) + reason.encode()
+
+
+def arrival_of(payload: bytes) -> int:
+    """Arrival time of an encoded block, without decoding the rest.
+
+    Raises:
+        WireError: it begins otherwise than a block of these versions.
+
+    >>> [arrival_of(encode(Block(us, ()))) for us in (-40_000, -3, 0, 127, 128, 40_000, 2**40)]
+    [-40000, -3, 0, 127, 128, 40000, 1099511627776]
+    """
+    if len(payload) < 3 or payload[0] not in (VERSION, COMPACT) or payload[1] != _PAIR:
+        raise WireError("not a block: it does not begin like one")
+    first = payload[2]
+    if first < 0x80:
+        return first
+    if first >= 0xE0:
+        return first - 0x100
+    size, signed = _INTEGERS.get(first, (0, False))
+    if not size or len(payload) < 3 + size:
+        raise WireError("not a block: its arrival time is no number")
+    return int.from_bytes(payload[3 : 3 + size], "big", signed=signed)
 
 
 def _compacted(packet: Packet) -> _CompactPacket | None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from detectors.inputs import Block, Packet
-from replay.wire import COMPACT, VERSION, WireError, decode, encode, encode_compact
+from replay.wire import COMPACT, VERSION, WireError, arrival_of, decode, encode, encode_compact, refused
 
 FLOATS = st.floats(allow_nan=False)
 
@@ -82,6 +82,19 @@ def test_the_layout_is_the_documented_one() -> None:
     assert msgspec.msgpack.decode(payload[1:]) == [7, [["ball", 3, [5], [1.5], [2.5], [0.5], 0.9]]]
 
 
+@given(st.integers(-(2**63), 2**64 - 1))
+def test_the_arrival_is_read_without_the_rest(arrival_us: int) -> None:
+    if arrival_us < 2**63:
+        assert (
+            arrival_of(encode(Block(arrival_us, ()))) == arrival_of(encode_compact(Block(arrival_us, ()))) == arrival_us
+        )
+
+
+def test_what_was_refused_before_says_why() -> None:
+    with pytest.raises(WireError, match=r"^record 7: torn$"):
+        decode(refused("record 7: torn"))
+
+
 def test_another_version_is_named() -> None:
     with pytest.raises(WireError, match="wire version 9 cannot be read"):
         decode(b"\x09" + encode(Block(0, ()))[1:])
@@ -111,5 +124,7 @@ def test_garbage_is_a_wire_error(payload: bytes) -> None:
 @given(st.sampled_from([b"", b"\x01", b"\x02"]), st.binary(max_size=60))
 def test_any_bytes_give_a_block_or_a_wire_error(version: bytes, rest: bytes) -> None:
     payload = version + rest
+    with contextlib.suppress(WireError):
+        assert isinstance(arrival_of(payload), int)
     with contextlib.suppress(WireError):
         assert isinstance(decode(payload), Block)
