@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from detectors.actions.carries import CarryParameters
 from detectors.actions.flight import FlightParameters, ShotParameters
+from detectors.actions.loose import LooseParameters
 from detectors.actions.passes import StrikeParameters
 from detectors.actions.possession import TeamPossessionParameters
 from detectors.ball.changes import BendParameters, PeakParameters
@@ -80,6 +82,8 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     pass_length: PassLengthParameters = PassLengthParameters()
     cross: CrossParameters = CrossParameters()
     switch: SwitchParameters = SwitchParameters()
+    carry: CarryParameters = CarryParameters()
+    loose_ball: LooseParameters = LooseParameters()
     restart: RestartParameters = RestartParameters()
     scene: SceneParameters = SceneParameters()
     pressing_index: PressingParameters = PressingParameters()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from detectors.outcomes.goals import Goal, GoalConfirmation
 from detectors.outcomes.receptions import Interception, PassOutcome
+from detectors.outcomes.recoveries import Recovery
 from detectors.outcomes.shots import ShotOutcome
 from detectors.roster import Line
 
@@ -13,5 +14,6 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: Goal(s, p.goal), ("goal",)),
     Line(lambda s, p: PassOutcome(p.pass_outcome), ("pass_outcome",)),
     Line(lambda s, p: Interception(p.interception), ("interception",)),
+    Line(lambda s, p: Recovery()),
     Line(lambda s, p: GoalConfirmation(s, p.goal), ("goal",)),
 )

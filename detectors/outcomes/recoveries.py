@@ -1,0 +1,57 @@
+"""7.10: recoveries: a loose ball becomes the other team's."""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.facts import Fact, fact_event
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class RecoveryState(msgspec.Struct, frozen=True, gc=False):
+    """The newest gain in play, and the ball that has been loose since."""
+
+    gain: Event | None = None
+    loose: Event | None = None
+
+
+class Recovery:
+    """7.10: ``recovery``: the first to gain a loose ball is of the other team than who had it last.
+
+    Whoever had it last may fetch it himself: then it is loose no more, and nobody recovers it.
+    """
+
+    def __init__(self) -> None:
+        self.spec = Spec(
+            name="recovery",
+            number="7.10",
+            level=7,
+            inputs=("hit", "touch", "possession.gain", "ball.loose", "play.dead"),
+            outputs=("recovery",),
+            source="Opta; kloppy RECOVERY",
+            team_variants={"recovery": ("",)},
+        )
+
+    def initial(self) -> RecoveryState:
+        """Nobody has had the ball."""
+        return RecoveryState()
+
+    def step(self, state: RecoveryState, event: Event) -> Step[RecoveryState]:
+        """A loose ball, then the first contact with it."""
+        if event.kind == "ball.loose":
+            return RecoveryState(state.gain, event), NOTHING
+        if event.kind == "play.dead":
+            return RecoveryState(), NOTHING
+        fact, gain = event.payload, state.gain
+        assert isinstance(fact, Fact)
+        held = gain.payload if gain is not None else None
+        if event.kind != "possession.gain":
+            again = isinstance(held, Fact) and held.player == fact.player
+            return (RecoveryState(gain) if again and state.loose is not None else state), NOTHING
+        after = RecoveryState(event)
+        if state.loose is None or gain is None or not isinstance(held, Fact) or held.team == fact.team:
+            return after, NOTHING
+        won = msgspec.structs.replace(fact, variant="", detail={"from": held.player, "loose_us": state.loose.ts_us})
+        causes = (state.loose.id, gain.id, event.id)
+        return after, (fact_event("recovery", event.ts_us, event.source, won, causes=causes),)
