@@ -13,6 +13,8 @@ sources: the frontier up to which inputs are complete. It serves for release.
   again; a gap of the same age is passed over. Where sources have fallen silent at the same packet number, as those of
   one recording do, one that stands at that number is given up after two periods.
 * *End marks.* A packet that speaks until ``END_US`` is its source's last word.
+* *Sources without a beat.* What people say (``unpaced_kinds``) comes when it comes. Nobody waits for the next word, and
+  none moves clock, progress or final; only doubled words and those dated below final or far ahead are told apart.
 * *Clocks.* An event does not come before it happens. A source dated further ahead of arrival than all others by more
   than ``jump_us``, or as much behind, is *astray*: it moves neither clock nor progress, and what it dates ahead is
   turned away. It is isolated until its dates fit again; when those astray outnumber the others, they are believed.
@@ -79,12 +81,14 @@ class ProgressSettings:
         sources: how many sources there are, if that is known.
         clock_kinds: raw kinds that set the clock (004, II-E1); all if empty. When they are silent for
             ``patience_us``, the newest event of any kind does.
+        unpaced_kinds: raw kinds whose sources keep no cadence and say no last word.
     """
 
     patience_us: int = 7_000_000
     newcomers_us: int = 6_000_000
     sources: int | None = None
     clock_kinds: tuple[str, ...] = ()
+    unpaced_kinds: tuple[str, ...] = ()
 
 
 class _Queue:
@@ -156,6 +160,7 @@ class SourceProgress:
         self._patience_us = min(settings.patience_us, memory_us)
         self._newcomers = Newcomers(settings.newcomers_us, self._patience_us, settings.sources)
         self._clock_kinds = frozenset(settings.clock_kinds)
+        self._unpaced = frozenset(settings.unpaced_kinds)
         self._clock_heard_us = BEGINNING_US
         self._kinds = {kind: _Kind() for kind in raw_kinds}
         self._stale: set[str] = set()
@@ -170,6 +175,8 @@ class SourceProgress:
         """Judges an arrival and, if it is new, moves clock and progress."""
         event = arrival.event
         ts_us, kind = event.ts_us, self._kinds[event.kind]
+        if event.kind in self._unpaced:
+            return self._hear(event, kind, now_us)
         source = kind.sources.get(event.source)
         if source is None:
             source = kind.sources[event.source] = Transmitter(event.seq, now_us)
@@ -214,7 +221,7 @@ class SourceProgress:
         if hold_us or now_us >= self._due_us:
             self._due_us = END_US
             for name, kind in self._kinds.items():
-                if kind.sources:
+                if kind.sources and name not in self._unpaced:
                     self._evaluate(name, kind, limit_us, now_us)
         else:
             for name in self._stale:
@@ -256,6 +263,24 @@ class SourceProgress:
         self.final_us = END_US
         for kind in self._kinds:
             self.progress_us[kind] = END_US
+
+    def _hear(self, event: Event, kind: _Kind, now_us: int) -> Verdict:
+        """Judges a word of a source without a beat; nothing else follows from it."""
+        ts_us, seq = event.ts_us, event.seq
+        source = kind.sources.get(event.source)
+        if source is None:
+            source = kind.sources[event.source] = Transmitter(seq, now_us)
+        if source.has_taken(seq):
+            return Verdict.DUPLICATE
+        if self._ahead_us != BEGINNING_US and ts_us - now_us > self._ahead_us:
+            source.turn_away(seq)
+            return Verdict.ASTRAY
+        if ts_us < self.final_us:
+            source.refuse(seq, ts_us)
+            return Verdict.LATE if ts_us < self.newest_us - self.memory_us else Verdict.HELD
+        source.take(seq, ts_us, ts_us, now_us)
+        self.event = event
+        return Verdict.NEW
 
     def _take(
         self, name: str, kind: _Kind, source: Transmitter, seq: int, ts_us: int, until_us: int, now_us: int
