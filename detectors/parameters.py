@@ -25,6 +25,7 @@ from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
 from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
 from detectors.contacts.keeper import KeeperParameters
+from detectors.contacts.parts import PartParameters
 from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
 from detectors.control.scene import SceneParameters
 from detectors.control.shape import ShapeParameters, TeamAreaParameters
@@ -67,6 +68,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     spots: SpotParameters = SpotParameters()
     hit: HitParameters = HitParameters()
     touch: TouchParameters = TouchParameters()
+    body_part: PartParameters = PartParameters()
     keeper: KeeperParameters = KeeperParameters()
     release: ReleaseParameters = ReleaseParameters()
     phase: PhaseParameters = PhaseParameters()
@@ -161,6 +163,9 @@ ORDERED = (
     ("opponents.enter_m", "opponents.leave_m"),
     ("keeper.contact_m", "keeper.leave_m"),
     ("keeper.drop_us", "keeper.hold_us"),
+    ("body_part.limb_m", "body_part.clear_m"),
+    ("body_part.chest_m", "body_part.head_m"),
+    ("body_part.head_m", "body_part.head_most_m"),
 )
 
 

@@ -1,0 +1,66 @@
+"""What qualifies contacts: detectors of the level of hits and touches themselves, which can't be their inputs.
+
+They find the contacts again by the very detectors 5.1 and 5.2, folded inside (as 5.8 follows the pattern of 5.1), so
+that there is one rule of what a contact is. What they say is named by the contact's ball state, as the contact is.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.contacts.hits import ContactState, HitParameters, PlayerHitsBall, SoftTouch, TouchParameters
+from detectors.inputs import MatchSheet
+from detectors.proximity.near import Closest, NearParameters, Reacher
+from middleware.events import Event
+
+
+class Contact(msgspec.Struct, frozen=True):
+    """A contact just found: a ``hit`` or ``touch`` event, and who was near the ball then, nearest first."""
+
+    event: Event
+    reachers: tuple[Reacher, ...]
+
+
+class Finding(msgspec.Struct, frozen=True, gc=False):
+    """State: those of 5.1 and 5.2."""
+
+    hit: ContactState = ContactState()
+    touch: ContactState = ContactState()
+
+
+class ContactFinder:
+    """Follows hits and touches.
+
+    Attributes:
+        inputs: what it must be shown, in the order of their ranks.
+        horizon_us: how far before its newest cause a contact may be dated.
+    """
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        hit: HitParameters | None = None,
+        touch: TouchParameters | None = None,
+        near: NearParameters | None = None,
+    ) -> None:
+        self._hits, self._touches = PlayerHitsBall(sheet, hit, near), SoftTouch(sheet, touch, near)
+        self._of_hits = frozenset(self._hits.spec.inputs)
+        self.inputs = tuple(dict.fromkeys((*self._touches.spec.inputs, *self._hits.spec.inputs)))
+        self.horizon_us = max(self._hits.spec.horizon_us, self._touches.spec.horizon_us)
+
+    def step(self, state: Finding, event: Event) -> tuple[Finding, tuple[Contact, ...]]:
+        """The state after an event of ``inputs``, the same one if nothing changed, and the contacts it settled."""
+        hit, hits = self._hits.step(state.hit, event) if event.kind in self._of_hits else (state.hit, ())
+        touch, touches = self._touches.step(state.touch, event)
+        if hit is state.hit and touch is state.touch:
+            return state, ()
+        found = tuple(Contact(e, _near(state.hit)) for e in hits) + tuple(
+            Contact(e, _near(state.touch)) for e in touches
+        )
+        return Finding(hit, touch), found
+
+
+def _near(before: ContactState) -> tuple[Reacher, ...]:
+    """Who was near the contact that waited, as the state before it was settled has it."""
+    chosen: Closest = before.chosen
+    return chosen.reachers

@@ -1,0 +1,67 @@
+"""5.3: which part of the body played the ball."""
+
+from __future__ import annotations
+
+import pytest
+
+from detectors.contacts.finder import Contact
+from detectors.contacts.parts import BodyPart, PartParameters, part_of
+from detectors.facts import Fact, fact_event
+from detectors.inputs import MatchSheet
+from detectors.proximity.near import Reacher
+from tests.detectors import stage
+from tests.detectors.scene import fold
+from tests.detectors.test_contacts_of_the_ball import clock, closest, peak
+
+
+def contact(z_m: float, *limbs: tuple[str, float], player: str = "home_2") -> Contact:
+    fact = Fact("", "home", "home_2", 0.0, 0.0, z_m, detail={"distance_m": 0.3})
+    reachers = tuple(Reacher(f"{player}/{n}", player, "home", n, 0.1, 0.0, d) for n, d in limbs)
+    return Contact(fact_event("hit", 0, "ball:0", fact), reachers)
+
+
+@pytest.mark.parametrize(
+    ("made", "part", "sure"),
+    [
+        (contact(0.1, ("left_foot", 0.3), ("right_foot", 0.2)), "right foot", 1.0),
+        (contact(0.9, ("left_foot", 0.34)), "left foot", 1.0),  # a volley
+        (contact(1.8, ("right_hand", 0.3)), "right hand", 1.0),
+        (contact(1.8, ("right_hand", 0.7)), "head", 0.9),
+        (contact(2.6, ("right_hand", 0.7)), "head", 0.9),
+        (contact(1.49, ("left_foot", 0.8)), "chest", 0.9),
+        (contact(0.9, ("left_foot", 0.5)), "chest", 0.9),
+        (contact(0.4, ("left_foot", 0.6)), "left foot", 0.6),  # a shin, near a foot
+        (contact(1.8, ("right_hand", 0.4)), "right hand", 0.6),  # neither surely the hand nor clear of it
+        (contact(1.8), "head", 0.6),
+        (contact(1.2), "chest", 0.6),
+        (contact(0.2), "other", 0.6),
+        (contact(2.7), "other", 0.6),
+        (contact(1.8, ("left_foot", 0.1), player="home_3"), "head", 0.6),  # another's foot is no evidence
+    ],
+)
+def test_the_nearest_limb_or_the_height_tells(made: Contact, part: str, sure: float):
+    assert part_of(made, PartParameters(), True) == (part, sure)
+
+
+def test_a_ball_without_height_is_played_by_what_nobody_knows():
+    assert part_of(contact(0.0), PartParameters(), False) == ("other", 0.6)
+
+
+def test_a_part_has_the_time_the_player_and_the_name_of_its_hit():
+    events = [closest(0, "home_2", dx_m=0.3), peak(40_000), *clock(0, 40_000, 80_000)]
+    out = fold(BodyPart(MatchSheet()), sorted(events, key=lambda e: (e.ts_us, e.kind != "frame")))
+    assert [(e.ts_us, e.source, e.payload.player, e.payload.variant) for e in out] == [
+        (40_000, "ball:40000", "home_2", "other")
+    ]
+    assert out[0].payload.detail["contact"] == "hit"
+
+
+@pytest.mark.parametrize("quality", [stage.OPTICAL, stage.RTLS], ids=["optical", "rtls"])
+def test_every_contact_has_one_part(quality):
+    players = {"home_6": [(0, 0, 0)], "home_8": [(0, 15, 0)], "away_4": [(0, 15, 9)]}
+    ball = [(0, 0.3, 0, 0.1), (2, 0.3, 0, 0.1), (3, 14.7, 0, 0.1), (3.5, 14.7, 0, 0.1), (4.4, 14.8, 8.8, 0.3)]
+    events = stage.play(ball, players, 6.0, quality)
+    made = [(e.ts_us, e.kind, e.payload.player) for e in events if e.kind in ("hit", "touch")]
+    parts = [(e.ts_us, e.payload.detail["contact"], e.payload.player) for e in events if e.kind == "bodypart"]
+    assert parts == made
+    assert len(made) >= 3
