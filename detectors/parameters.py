@@ -32,12 +32,14 @@ from detectors.control.shape import ShapeParameters, TeamAreaParameters
 from detectors.control.space import ControlParameters, OptionParameters
 from detectors.laws.restarts import RestartParameters
 from detectors.outcomes.goals import GoalParameters
+from detectors.outcomes.offside import OffsideParameters
 from detectors.outcomes.receptions import InterceptionParameters, OutcomeParameters
 from detectors.outcomes.shots import ShotOutcomeParameters
 from detectors.play.phase import PhaseParameters
 from detectors.play.spots import SpotParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters
 from detectors.proximity.opponents import OpponentsParameters
+from detectors.qualifiers.gains import ProgressParameters
 from detectors.qualifiers.passes import CrossParameters, PassDirectionParameters, PassLengthParameters, SwitchParameters
 from detectors.signals.conditioning import ConditioningParameters
 from detectors.signals.frames import FrameParameters
@@ -86,6 +88,8 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     switch: SwitchParameters = SwitchParameters()
     carry: CarryParameters = CarryParameters()
     loose_ball: LooseParameters = LooseParameters()
+    offside: OffsideParameters = OffsideParameters()
+    progress: ProgressParameters = ProgressParameters()
     restart: RestartParameters = RestartParameters()
     scene: SceneParameters = SceneParameters()
     pressing_index: PressingParameters = PressingParameters()

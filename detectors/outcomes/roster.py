@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from detectors.outcomes.goals import Goal, GoalConfirmation
+from detectors.outcomes.offside import OffsideLine
 from detectors.outcomes.receptions import Interception, PassOutcome
 from detectors.outcomes.recoveries import Recovery
 from detectors.outcomes.shots import ShotOutcome
@@ -15,5 +16,6 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: PassOutcome(p.pass_outcome), ("pass_outcome",)),
     Line(lambda s, p: Interception(p.interception), ("interception",)),
     Line(lambda s, p: Recovery()),
+    Line(lambda s, p: OffsideLine(p.offside), ("offside",)),
     Line(lambda s, p: GoalConfirmation(s, p.goal), ("goal",)),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from detectors.qualifiers.gains import Packing, ProgressivePlay
 from detectors.qualifiers.passes import Cross, PassDirection, PassLength, SwitchOfPlay
 from detectors.roster import Line
 
@@ -11,4 +12,6 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: PassLength(p.pass_length), ("pass_length",)),
     Line(lambda s, p: Cross(s, p.cross), ("cross",)),
     Line(lambda s, p: SwitchOfPlay(p.switch), ("switch",)),
+    Line(lambda s, p: ProgressivePlay(s, p.progress), ("progress",)),
+    Line(lambda s, p: Packing()),
 )
