@@ -17,6 +17,7 @@ from detectors.actions.flight import FlightParameters, ShotParameters
 from detectors.actions.loose import LooseParameters
 from detectors.actions.passes import StrikeParameters
 from detectors.actions.possession import TeamPossessionParameters
+from detectors.ball.bands import HeightParameters, SpeedParameters
 from detectors.ball.changes import BendParameters, PeakParameters
 from detectors.ball.lines import LineParameters
 from detectors.ball.motion import MotionParameters
@@ -60,6 +61,8 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     ball_peak: PeakParameters = PeakParameters()
     ball_bend: BendParameters = BendParameters()
     ball_motion: MotionParameters = MotionParameters()
+    ball_height: HeightParameters = HeightParameters()
+    ball_speed: SpeedParameters = SpeedParameters()
     lines: LineParameters = LineParameters()
     areas: AreaParameters = AreaParameters()
     direction: SidesParameters = SidesParameters()
@@ -170,6 +173,10 @@ ORDERED = (
     ("body_part.limb_m", "body_part.clear_m"),
     ("body_part.chest_m", "body_part.head_m"),
     ("body_part.head_m", "body_part.head_most_m"),
+    ("ball_height.low_m", "ball_height.head_m"),
+    ("ball_height.head_m", "ball_height.high_m"),
+    ("ball_speed.pass_m_s", "ball_speed.drive_m_s"),
+    ("ball_speed.drive_m_s", "ball_speed.rocket_m_s"),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from detectors.ball.bands import HeightBand, SpeedClass
 from detectors.ball.changes import AccelerationPeak, BallTurn, SpeedStep
 from detectors.ball.lines import GoalMouth, LineCrossing
 from detectors.ball.motion import BallMotion
@@ -13,6 +14,8 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: BallTurn(s, p.ball_bend), ("ball_bend",)),
     Line(lambda s, p: SpeedStep(s, p.ball_bend), ("ball_bend",)),
     Line(lambda s, p: BallMotion(s, p.ball_motion), ("ball_motion",)),
+    Line(lambda s, p: HeightBand(s, p.ball_height), ("ball_height",), lambda quality: quality.ball_height),
+    Line(lambda s, p: SpeedClass(s, p.ball_speed), ("ball_speed",)),
     Line(lambda s, p: LineCrossing(s, p.lines), ("lines",)),
     Line(lambda s, p: GoalMouth(s, p.lines), ("lines",)),
 )
