@@ -20,7 +20,9 @@ from app.feed import MatchFeed
 from app.hub import Hub
 from app.inprocess import InProcessConfig, InProcessHost
 from app.java import find_java
-from app.matches import Match, open_match
+from app.kafka.address import parse
+from app.kafka.place import TopicOptions
+from app.matches import Match, TopicMatch, open_match
 from app.pipeline import PipelineOptions, measured_costs
 from app.settings import LiveSettings
 from app.spark_stage import StageConfig, warm_up
@@ -53,21 +55,22 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         hub = beside.enter_context(Hub([match.capture.sheet]))
         feed = hub.feed(match.capture.sheet.match_id)
         hub.seed(match.capture.sheet.match_id, match.committed_updates(), match.committed_epoch())
+        _publish(settings, feed, match, beside, console)
         _show_page(settings, feed, beside, console)
         host = beside.enter_context(_host(settings, match, hub))
         camera = _camera(settings, feed, match, beside)
-        began_us, began_s = match.offset_us(), time.monotonic()
+        began_us, began_s = match.played_us(), time.monotonic()
         with _stopped_by_signals(stop, console), _progress(feed, match, console):
             host.run(stop)
         took_s = time.monotonic() - began_s
         ended = match.has_ended()
-        if ended and match.offset_us() > began_us and not feed.wait_ended(10):
+        if ended and match.played_us() > began_us and not feed.wait_ended(10):
             raise LiveError("the last message of the match did not reach the hub")
     summary = summarize(
         feed,
         store=str(match.folder),
         ended=ended,
-        played_us=match.offset_us() - began_us,
+        played_us=match.played_us() - began_us,
         took_s=took_s,
         quarantined=match.quarantined(),
         camera=camera() if camera is not None else None,
@@ -84,7 +87,7 @@ def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
     options = _options(settings, match)
     if settings.engine == "inprocess":
         config = InProcessConfig(
-            PIPELINE, options, match.folder / "states", settings.pace, settings.window_us, match.offset_us(),
+            PIPELINE, options, match.folder / "states", settings.pace, settings.window_us, match.offset(),
             batch_id=match.next_batch(),
         )  # fmt: skip
         yield InProcessHost(match.capture, config, hub, match)
@@ -115,11 +118,10 @@ def _spark_host(settings: LiveSettings, match: Match, hub: Hub, options: Pipelin
     capture, folder = match.capture, match.folder / "spark"
     session = start_session(find_java(os.environ), folder / "spark.log", slots=2)
     try:
-        stage = StageConfig(
-            capture.sheet, options, PIPELINE, str(match.folder / "states"), capture.begin_us, hub.address
-        )
+        stage = StageConfig(capture.sheet, options, PIPELINE, str(match.folder / "states"), match.begin(), hub.address)
         source = "sim" if settings.source == "sim" else "tracking"
-        config = HostConfig(source, capture.path, folder, stage, settings.pace, settings.window_us)
+        topic = _topic(settings, match, folder) if isinstance(match, TopicMatch) else None
+        config = HostConfig(source, capture.path, folder, stage, settings.pace, settings.window_us, topic=topic)
         host = SparkHost(session, config, match)
         host.warm_up(_warming(stage, capture.path))
         yield host
@@ -127,8 +129,28 @@ def _spark_host(settings: LiveSettings, match: Match, hub: Hub, options: Pipelin
         stop_session(session)
 
 
+def _topic(settings: LiveSettings, match: TopicMatch, folder: Path) -> TopicOptions:
+    place = match.place
+    quality = place.sheet.sheet.quality
+    records_hz = 1e6 / place.sheet.slot_us if place.sheet.slot_us else quality.ball_hz
+    return TopicOptions(
+        settings.source, place.match, place.partition, place.offset, max(1, round(settings.window_s * records_hz)),
+        settings.window_s, str(folder / "stop"), str(folder / "marks"),
+    )  # fmt: skip
+
+
 def _warming(stage: StageConfig, capture: Path) -> Callable[[], None]:
     return lambda: warm_up(stage, capture)
+
+
+def _publish(settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitStack, console: Console) -> None:
+    if not settings.publish:
+        return
+    from app.kafka.relay import Relay
+
+    relay = beside.enter_context(Relay(feed, parse(settings.publish), match.folder))
+    match.on_commit = relay.committed
+    console.print(f"Publishing to {settings.publish}")
 
 
 def _show_page(settings: LiveSettings, feed: MatchFeed, beside: ExitStack, console: Console) -> None:
@@ -175,15 +197,16 @@ def _progress(feed: MatchFeed, match: Match, console: Console) -> Iterator[None]
         yield
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
-    capture, over = match.capture, threading.Event()
-    begin_us = capture.begin_us
+    over, length_us = threading.Event(), match.length_us
+    begin_us = match.capture.begin_us
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("Playing", total=None, said="")
 
         def look() -> None:
             while not over.wait(0.5):
                 said = f"{feed.events_since(0)[0]} updates"
-                total = (capture.end_us - begin_us) / 1e6 if capture.is_finished else None
+                total_us = length_us()
+                total = total_us / 1e6 if total_us is not None else None
                 bar.update(task, total=total, completed=max(0.0, (feed.now_us() - begin_us) / 1e6), said=said)
 
         looking = threading.Thread(target=look, daemon=True)

@@ -3,7 +3,8 @@
 Beside the store's own files it holds ``capture/`` (what arrived, packet by packet), ``states/`` (engine states at
 offsets) and ``spark/`` (Spark's checkpoint and log). A tracking file's capture is made before the first block is
 played. A simulated match is played while a process beside it makes the rest of its capture; ``run.json`` says of what,
-so that a later run makes the same rest again. A capture that is a source itself is linked to, not copied.
+so that a later run makes the same rest again. A capture that is a source itself is linked to, not copied. A match
+out of a topic has ``topic.json``, which says where in it; its capture is a rehearsal of some seconds to warm up on.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import fcntl
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -25,6 +26,8 @@ import pyarrow as pa
 from rich.console import Console
 from rich.progress import Progress
 
+from app.kafka.address import is_kafka, parse
+from app.kafka.place import Place
 from app.settings import LiveSettings
 from detectors.lane import EventRecord, UpdateRecord
 from replay.capture import Capture
@@ -34,6 +37,7 @@ from replay.sources import is_capture, is_produced, prepare_capture
 from replay.store import Commit, MatchStore, StoreError, quarantine_table, read_commits, updates_log
 
 CAPTURE = "capture"
+TOPIC = "topic.json"
 CAMERA_SERIES = "camera"
 
 
@@ -46,6 +50,8 @@ class Match:
         commits = read_commits(store.path)
         self._camera_batch = 1 + max((c.batch for c in commits if c.series == CAMERA_SERIES), default=-1)
         self._last = max((c for c in commits if not c.series), key=lambda c: c.batch, default=None)
+        #: Called with what was committed: number of the batch, of the next update, and the batch's tables.
+        self.on_commit: Callable[[int, int, Mapping[str, pa.Table]], None] = lambda batch, seq, tables: None
 
     def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
         """Commits a batch; its redo replaces it by the same."""
@@ -55,21 +61,34 @@ class Match:
             tables["quarantine"] = self._with_unreadable(tables.get("quarantine"))
         self._store.commit(batch_id, tables, meta)
         self._last = _newest(self._store.path)
+        self.on_commit(batch_id, int(meta.get("next_seq", 0)), tables)
         if not self.capture.is_finished and not self.capture.path.is_symlink():
-            tell_played(self.capture.path, self.offset_us())
+            tell_played(self.capture.path, self.offset())
 
     def append_camera(self, table: pa.Table) -> None:
         """Commits rows of the camera, in a series of their own."""
         self._store.commit(self._camera_batch, {"camera": table}, {}, series=CAMERA_SERIES)
         self._camera_batch += 1
 
-    def offset_us(self) -> int:
+    def begin(self) -> int:
+        """Offset of the match's first block, as its source counts."""
+        return self.capture.begin_us
+
+    def offset(self) -> int:
+        """Offset up to which everything is committed."""
+        return self._last.meta.end_offset if self._last else self.begin()
+
+    def played_us(self) -> int:
         """Arrival time up to which everything is committed."""
-        return self._last.meta.end_offset if self._last else self.capture.begin_us
+        return self.offset()
+
+    def length_us(self) -> int | None:
+        """How long the match takes on its arrival clock, None while that is not known."""
+        return self.capture.end_us - self.capture.begin_us if self.capture.is_finished else None
 
     def has_ended(self) -> bool:
         """Whether everything of a finished capture is committed."""
-        return self.capture.is_finished and self.offset_us() >= self.capture.end_us
+        return self.capture.is_finished and self.offset() >= self.capture.end_us
 
     def next_batch(self) -> int:
         """Number of the first batch that is not committed."""
@@ -100,6 +119,31 @@ class Match:
         return first if table is None else pa.concat_tables([first, table])
 
 
+class TopicMatch(Match):
+    """A match that comes out of a topic. Offsets are numbers of records."""
+
+    def __init__(self, store: MatchStore, capture: Capture, place: Place) -> None:
+        super().__init__(store, capture)
+        self.place = place
+
+    def begin(self) -> int:
+        """Number of the record that the match began with."""
+        return self.place.offset
+
+    def played_us(self) -> int:
+        """Arrival time up to which everything is committed."""
+        told = self._last.notes.get("now_us", 0) if self._last else 0
+        return int(str(told))
+
+    def length_us(self) -> int | None:
+        """Not known before it is over."""
+        return None
+
+    def has_ended(self) -> bool:
+        """Whether the record that ends the match is committed."""
+        return self._last is not None and self._last.meta.ended
+
+
 @contextmanager
 def open_match(settings: LiveSettings, console: Console) -> Iterator[Match]:
     """Makes the folder, or opens it to go on; nobody else may run in it meanwhile.
@@ -120,7 +164,8 @@ def open_match(settings: LiveSettings, console: Console) -> Iterator[Match]:
         else:
             store, capture = _make(settings, console, beside)
             beside.enter_context(_alone(store.path))
-        yield Match(store, capture)
+        place = _place(store.path)
+        yield TopicMatch(store, capture, place) if place else Match(store, capture)
 
 
 def _make(settings: LiveSettings, console: Console, beside: ExitStack) -> tuple[MatchStore, Capture]:
@@ -137,6 +182,8 @@ def _make(settings: LiveSettings, console: Console, beside: ExitStack) -> tuple[
         folder = folder or parent / _folder_name(capture.sheet.match_id)
         store = MatchStore.create(folder, capture.sheet, _run(settings, capture))
         if draft.exists():
+            if (draft / TOPIC).exists():
+                (draft / TOPIC).replace(folder / TOPIC)
             draft.replace(folder / CAPTURE)
         else:
             (folder / CAPTURE).symlink_to(capture.path.resolve(), target_is_directory=True)
@@ -145,10 +192,22 @@ def _make(settings: LiveSettings, console: Console, beside: ExitStack) -> tuple[
     return store, Capture.open(folder / CAPTURE)
 
 
+def _place(folder: Path) -> Place | None:
+    """Where in a topic the match of a store is; None if it came otherwise."""
+    try:
+        return msgspec.json.decode((folder / TOPIC).read_bytes(), type=Place)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        raise StoreError(f"{folder / TOPIC}: cannot be read: {error}") from error
+
+
 def _captured(settings: LiveSettings, draft: Path, console: Console, beside: ExitStack) -> Capture:
     """The capture to play: the source itself, one that has begun to grow in ``draft``, or a whole one there."""
     if is_capture(settings.source):
         return Capture.open(settings.source)
+    if is_kafka(settings.source):
+        return _rehearsed(settings, draft, console)
     if is_produced(settings.source, settings.rate):
         console.print(f"Simulating {settings.source} through channel {settings.channel}")
         return beside.enter_context(Producer(_request(settings), draft)).first_look()
@@ -165,6 +224,18 @@ def _captured(settings: LiveSettings, draft: Path, console: Console, beside: Exi
             progress=lambda share: bar.update(task, completed=share),
         )
     return Capture.open(draft)
+
+
+def _rehearsed(settings: LiveSettings, draft: Path, console: Console) -> Capture:
+    """Finds the match in its topic, and makes what it is warmed up on; where it is, is told beside that."""
+    from app.kafka.matches import find
+    from app.kafka.rehearsal import rehearsal
+
+    console.print(f"Looking for the match in {settings.source}")
+    place = find(parse(settings.source))
+    capture = rehearsal(draft, place.sheet.sheet)
+    (draft / TOPIC).write_bytes(msgspec.json.encode(place))
+    return capture
 
 
 def _request(settings: LiveSettings) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from app.kafka.address import is_kafka, parse
 from app.parameters import load_parameters, parameters_from
 from detectors.catalogue import ASKED
 from detectors.parameters import Parameters, all_parameters
@@ -67,12 +68,15 @@ class LiveSettings(BaseModel):
     port: int = Field(default=8050, ge=0, le=65535)
     camera: bool | None = None
     window_s: float = Field(default=30.0, ge=1, le=120)
+    publish: str = ""
 
     @model_validator(mode="before")
     @classmethod
     def _default_channel(cls, values: dict[str, Any]) -> dict[str, Any]:
         """A simulated match comes by radio unless said otherwise, a file as it is, a capture as it came."""
         source = values.get("source", SIM)
+        if is_kafka(source):
+            return _of_a_topic(source, values)
         if is_capture(source):
             came = Capture.open(source).channel
             if values.get("channel") not in (None, came):
@@ -81,6 +85,13 @@ class LiveSettings(BaseModel):
         if values.get("channel") is None:
             values = {**values, "channel": default_channel(source, values.get("rate", ""))}
         return values
+
+    @field_validator("publish")
+    @classmethod
+    def _publishes_to_a_topic(cls, value: str) -> str:
+        if value:
+            parse(value)
+        return value
 
     @field_validator("rate")
     @classmethod
@@ -171,6 +182,19 @@ class LiveSettings(BaseModel):
         return self.model_dump(mode="json", include=set(names))
 
 
+def _of_a_topic(source: str, values: dict[str, Any]) -> dict[str, Any]:
+    """What comes out of a topic comes as it does."""
+    parse(source)
+    for name in ("channel", "rate", "duration_s", "sheet", "endless"):
+        if values.get(name) not in (None, "", False, "none"):
+            raise ValueError(f"--{name.removesuffix('_s')}: a topic is taken as it comes, and says itself who plays")
+    if values.get("engine", "spark") != "spark":
+        raise ValueError(f"--engine {values['engine']}: a topic is read through Spark")
+    if values.get("speed", "1") != "1":
+        raise ValueError(f"--speed {values['speed']}: a topic comes at its own speed")
+    return {**values, "channel": "none"}
+
+
 def make_settings(given: dict[str, Any]) -> LiveSettings:
     """Settings from the options that were given (None: not given), completed by those kept in the store.
 
@@ -240,7 +264,7 @@ def _findable(name: str, value: Any) -> Any:
     """Paths in full, so that a store can be gone on with from another working directory."""
     if name == "source" and value.startswith("debs:"):
         return f"debs:{Path(value.removeprefix('debs:')).resolve()}"
-    if name == "source" and value != SIM and not value.startswith("kloppy:"):
+    if name == "source" and value != SIM and not value.startswith("kloppy:") and not is_kafka(value):
         return str(Path(value).resolve())
     return str(Path(value).resolve()) if name in ("sheet", "store") else value
 

@@ -31,8 +31,10 @@ from pyspark.sql.streaming import StreamingQuery
 
 from app import spark_source, spark_stage
 from app.commits import Committer, HostError
+from app.kafka.place import TopicOptions
 from app.pace import NEVER_US
 from app.state_store import StateStore
+from replay.capture import Capture
 
 _POLL_S = 0.1
 _WARM_UP_BATCHES = 8
@@ -46,7 +48,8 @@ class HostConfig(msgspec.Struct, frozen=True):
 
     Attributes:
         source: name of the Spark source, ``tracking`` or ``sim``.
-        capture: folder to read.
+        capture: folder to read; with a topic, what to warm up on.
+        topic: what to read instead of the capture, if anything.
         folder: where checkpoint and states are.
         stage: the engine stage's configuration.
         speed: 0 is as fast as it goes.
@@ -61,6 +64,7 @@ class HostConfig(msgspec.Struct, frozen=True):
     speed: float
     window_us: int
     stop_us: int = NEVER_US
+    topic: TopicOptions | None = None
 
     @property
     def stop_flag(self) -> Path:
@@ -71,6 +75,15 @@ class HostConfig(msgspec.Struct, frozen=True):
     def anchor(self) -> Path:
         """File that keeps when the run's clock began."""
         return self.folder / "anchor"
+
+    def options(self) -> dict[str, str]:
+        """Options of the Spark source."""
+        if self.topic is not None:
+            return self.topic.options()
+        return {
+            "capture": str(self.capture), "speed": str(self.speed), "window_us": str(self.window_us),
+            "stop_us": str(self.stop_us), "stop_flag": str(self.stop_flag), "anchor": str(self.anchor),
+        }  # fmt: skip
 
 
 class SparkHost:
@@ -87,6 +100,10 @@ class SparkHost:
         environment["TOUCHLINE_ROLE"] = "source"
         session.dataSource.register(spark_source.TrackingSource)
         session.dataSource.register(spark_source.SimSource)
+        if config.topic is not None:
+            from app.kafka.source import KafkaSource
+
+            session.dataSource.register(KafkaSource)
         environment["TOUCHLINE_ROLE"] = "engine"
 
     def warm_up(self, work: Callable[[], None]) -> None:
@@ -95,12 +112,12 @@ class SparkHost:
         Workers are started, modules imported, and the paths through Spark that lie between two batches compiled:
         cold, a turn-around takes twice as long and more.
         """
-        begin_us = self._config.stage.begin
+        begin_us = Capture.open(self._config.capture).begin_us
         folder = self._config.folder / "warm-up"
         shutil.rmtree(folder, ignore_errors=True)
         stop_us = min(begin_us + _WARM_UP_BATCHES * _WARM_UP_WINDOW_US, self._config.stop_us)
         config = msgspec.structs.replace(
-            self._config, folder=folder, speed=0.0, window_us=_WARM_UP_WINDOW_US, stop_us=stop_us
+            self._config, folder=folder, speed=0.0, window_us=_WARM_UP_WINDOW_US, stop_us=stop_us, topic=None
         )
 
         def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -147,16 +164,8 @@ class SparkHost:
         stage: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
         sink: Callable[[DataFrame, int], None],
     ) -> StreamingQuery:
-        rows = (
-            self._session.readStream.format(config.source)
-            .option("capture", str(config.capture))
-            .option("speed", str(config.speed))
-            .option("window_us", str(config.window_us))
-            .option("stop_us", str(config.stop_us))
-            .option("stop_flag", str(config.stop_flag))
-            .option("anchor", str(config.anchor))
-            .load()
-        )
+        reader = self._session.readStream.format(config.source if config.topic is None else "touchline_kafka")
+        rows = reader.options(**config.options()).load()
         results = rows.mapInArrow(stage, spark_stage.SCHEMA)
         return (
             results.writeStream.foreachBatch(sink)
@@ -179,7 +188,10 @@ class SparkHost:
             mine = [row for row in rows if row["match"] == match]
             tables = {row["name"]: _table(row["body"]) for row in mine if row["name"]}
             closing = next(row for row in mine if not row["name"])
-            self._committer.commit(batch_id, match, tables, msgspec.json.decode(closing["meta"]))
+            meta = msgspec.json.decode(closing["meta"])
+            self._committer.commit(batch_id, match, tables, meta)
+            if meta.get("ended"):  # a topic may go on without this match
+                self._config.stop_flag.touch()
             StateStore(Path(self._config.stage.states), match).forget_before(closing["start"])
         self._progress += 1
         ended = time.monotonic()

@@ -33,8 +33,8 @@ from app.framing import pack, pad
 from app.pace import Waiter, anchored_pace, wall_us
 from replay.capture import Capture
 
-#: One row of the stream: blocks of one match, of one range of arrival times. Of the ``closing`` row ``last`` tells
-#: whether the match ends with this range.
+#: One row of the stream: blocks of one match, of one range of its source's offsets. Of the ``closing`` row ``last``
+#: tells whether the match ends with this range.
 SCHEMA = "match string, start bigint, end bigint, last boolean, closing boolean, frames binary"
 
 _ARROW_SCHEMA = pa.schema(
@@ -112,16 +112,16 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             due_us = pace.due_wall_us(arrival_us)
             early_us = 0 if waiter.stopped else due_us - wall_us()
             if frames and (early_us > 0 or size >= ROW_BYTES):
-                yield _row(match, partition, b"".join(frames))
+                yield row(match, partition.start_us, partition.end_us, b"".join(frames))
                 frames, size = [], 0
             if early_us > 0:
                 waiter.sleep_until(due_us)
             frames.append(pack(arrival_us, 0 if waiter.stopped else due_us, payload))
             size += len(payload)
         if frames:
-            yield _row(match, partition, b"".join(frames))
+            yield row(match, partition.start_us, partition.end_us, b"".join(frames))
         last = not capture.goes_on_after(partition.end_us)
-        yield _row(match, partition, b"", closing=True, last=last)
+        yield row(match, partition.start_us, partition.end_us, b"", closing=True, last=last)
 
 
 class CaptureSource(DataSource):
@@ -154,12 +154,14 @@ class SimSource(CaptureSource):
         return "sim"
 
 
-def _row(match: str, part: CaptureRange, frames: bytes, *, closing: bool = False, last: bool = False) -> pa.RecordBatch:
+def row(
+    match: str, start: int, end: int, frames: bytes, *, closing: bool = False, last: bool = False
+) -> pa.RecordBatch:
     """A row, and an empty one after it: Spark asks whether there is a next row before it hands one on.
 
     Without the second row, each would wait in the JVM for the block after it.
     """
-    fields = [match, part.start_us, part.end_us, last]
+    fields = [match, start, end, last]
     values = [*([value, value] for value in fields), [closing, False], [pad(frames), b""]]
     columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)

@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import time
 
-import msgspec
 from kafka import KafkaConsumer, TopicPartition
 
 from app.kafka import records as schema
 from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, partitions_of, records, told
+from app.kafka.place import Place
 
 #: A sheet is told again so often, in arrival time; who joins late waits so long, and some more.
 SHEET_EVERY_US = 10_000_000
 PATIENCE_S = 30.0
 
 _POLL_MS = 200
-
-
-class Place(msgspec.Struct, frozen=True):
-    """A match in a topic.
-
-    Attributes:
-        match: its id.
-        partition: where it is; all of a match stands in one.
-        offset: of the sheet that it is begun with.
-        sheet: that sheet.
-    """
-
-    match: str
-    partition: int
-    offset: int
-    sheet: schema.Sheet
 
 
 def find(address: Address, patience_s: float = PATIENCE_S) -> Place:
@@ -44,8 +28,10 @@ def find(address: Address, patience_s: float = PATIENCE_S) -> Place:
     """
     client = consumer(address)
     try:
-        _seek(client, address)
         until_s = time.monotonic() + patience_s
+        while not client.partitions_for_topic(address.topic) and time.monotonic() < until_s:
+            time.sleep(_POLL_MS / 1e3)
+        _seek(client, address)
         seen: set[str] = set()
         while time.monotonic() < until_s:
             with told(address):

@@ -1,0 +1,217 @@
+"""A topic as a source of Spark: offsets are the numbers of its records.
+
+Theory of operation
+-------------------
+A match stands in one partition, and what a batch holds is named by the records of it: from one number to another. So a
+batch that is done again reads the same records.
+
+A batch is opened before its records exist: ``latestOffset`` promises as many as should come within a window, and
+``read`` hands on each as it comes. The range is closed when the last of them has come; or early, because the match is
+over, a stop is asked for, or records come so slowly that the window has long been over. Where a range was closed
+early is written down (a *mark*) before anything is committed: from then on that range ends there, also when it is done
+again, and the next one begins there.
+
+While no broker answers the open batch waits; the client connects anew by itself. What came meanwhile is then read as
+fast as it goes. How far behind the source is travels with each row's due times: a record's own time is when it was due.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from kafka import KafkaConsumer, TopicPartition
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
+
+from app.framing import pack
+from app.kafka import records as schema
+from app.kafka.address import Address, parse
+from app.kafka.clients import consumer, records
+from app.kafka.matches import is_of
+from app.kafka.place import TopicOptions
+from app.spark_source import ROW_BYTES, SCHEMA, row
+from replay import wire
+
+#: A block's arrival may be later than the one before it by no more: a gateway that was away comes back sooner.
+LEAP_MAX_US = 3_600_000_000
+
+#: A range is closed at the latest after so many windows, however little has come.
+PATIENCE_WINDOWS = 3.0
+
+_POLL_MS = 50
+
+#: This process's consumers: Spark keeps its workers between batches, and a new client costs a tenth of a second.
+_consumers: dict[tuple[str, int], KafkaConsumer] = {}
+
+
+class TopicRange(InputPartition):
+    """Records ``start <= number < end`` of a partition."""
+
+    def __init__(self, start: int, end: int, promised: int) -> None:
+        self.start, self.end, self.promised = start, end, promised
+
+
+class Marks:
+    """Where ranges were closed before the end that was promised, by that end; in a folder, durably."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def of(self, promised: int) -> int | None:
+        """Where the range that was promised up to ``promised`` ends; None if that is not settled yet."""
+        try:
+            return int((self._folder / str(promised)).read_text())
+        except FileNotFoundError:
+            return None
+
+    def settle(self, promised: int, end: int) -> None:
+        """Ends the range there, now and whenever it is done again."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / str(promised)
+        draft = path.with_suffix(".draft")
+        draft.write_text(str(end))
+        draft.replace(path)
+
+
+class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads one match of a topic; options are those of :class:`TopicOptions`."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._told = msgspec.convert(dict(options), TopicOptions, strict=False)
+        self._key = str(self._told.partition)
+        self._marks = Marks(Path(self._told.marks))
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
+        """The match's first record."""
+        return {self._key: self._told.begin}
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        """One window on from where the last range ended; ``start`` itself once a stop is asked for."""
+        if Path(self._told.stop_flag).exists():
+            return start
+        begin = start[self._key]
+        return {self._key: max(begin + 1, self._reached(begin) + self._told.window_records)}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """The window is the limit."""
+        return ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Nothing to fix: the query ends when the match has, or when a stop is asked for."""
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        """One range; of one that was closed early, no more than it had."""
+        promised = end[self._key]
+        settled = self._marks.of(promised)
+        return [TopicRange(self._reached(start[self._key]), promised if settled is None else settled, promised)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Rows of what comes, as soon as it comes, and the closing row."""
+        assert isinstance(partition, TopicRange)
+        address, told = parse(self._told.url), self._told
+        settled = self._marks.of(partition.promised) is not None
+        client = _consumer(address, told.partition)
+        client.seek(TopicPartition(address.topic, told.partition), partition.start)
+        taker = _Taker(told.match, address, told.partition)
+        until_s = time.monotonic() + PATIENCE_WINDOWS * told.window_s
+        position, stop_flag = partition.start, Path(told.stop_flag)
+        while position < partition.end and not taker.ended:
+            if not settled and (stop_flag.exists() or time.monotonic() > until_s):
+                break
+            frames: list[bytes] = []
+            size = 0
+            for record in records(client, _POLL_MS):
+                if record.offset >= partition.end or taker.ended:
+                    break
+                position = record.offset + 1
+                if frame := taker.take(record):
+                    frames.append(frame)
+                    size += len(frame)
+                if size >= ROW_BYTES:
+                    yield self._row(partition, b"".join(frames))
+                    frames, size = [], 0
+            if frames:
+                yield self._row(partition, b"".join(frames))
+        if position < partition.end:
+            self._marks.settle(partition.promised, position)
+        yield self._row(partition, b"", closing=True, last=taker.ended)
+
+    def _row(self, part: TopicRange, frames: bytes, *, closing: bool = False, last: bool = False) -> pa.RecordBatch:
+        return row(self._told.match, part.start, part.promised, frames, closing=closing, last=last)
+
+    def _reached(self, promised: int) -> int:
+        """Where the range really ended that was promised up to there."""
+        settled = self._marks.of(promised)
+        return promised if settled is None else settled
+
+
+class _Taker:
+    """Takes a match's records one by one, and remembers how far its arrival times have come. No I/O."""
+
+    def __init__(self, match: str, address: Address, partition: int) -> None:
+        self._match, self._where = match, f"{address.topic} partition {partition}"
+        self._arrival_us: int | None = None
+        self.ended = False
+
+    def take(self, record: Any) -> bytes:
+        """The record as a frame of a row; empty if it says nothing that the engine needs."""
+        if not is_of(record.key, self._match):
+            return b""
+        payload = self._payload(record)
+        if not payload:
+            return b""
+        return pack(self._arrival_us or 0, record.timestamp * 1000 if record.timestamp > 0 else 0, payload)
+
+    def _payload(self, record: Any) -> bytes:
+        try:
+            said = schema.read(record.value, record.headers)
+            if isinstance(said, schema.End):
+                self.ended = True
+                return b""
+            if isinstance(said, schema.Sheet):
+                return b""
+            self._arrive(wire.arrival_of(said.payload))
+            return said.payload
+        except (schema.RecordError, wire.WireError) as error:
+            return wire.refused(f"{self._where} record {record.offset}: {error}")
+
+    def _arrive(self, arrival_us: int) -> None:
+        before_us = self._arrival_us
+        if not 0 <= arrival_us < wire.ARRIVAL_MAX_US:
+            raise schema.RecordError(f"arrival time {arrival_us} us cannot be")
+        if before_us is not None and arrival_us > before_us + LEAP_MAX_US:
+            raise schema.RecordError(f"arrival time {arrival_us} us leaps more than an hour beyond {before_us} us")
+        self._arrival_us = max(arrival_us, before_us or 0)
+
+
+class KafkaSource(DataSource):
+    """``spark.readStream.format("touchline_kafka")``: one match of a topic."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The source's name."""
+        return "touchline_kafka"
+
+    def schema(self) -> str:
+        """That of all sources."""
+        return SCHEMA
+
+    def streamReader(self, schema: object) -> TopicReader:  # noqa: N802  Spark's name
+        """The reader of the match that the options name."""
+        return TopicReader(self.options)
+
+
+def _consumer(address: Address, partition: int) -> KafkaConsumer:
+    key = address.url, partition
+    if key not in _consumers:
+        client = consumer(
+            address, auto_offset_reset="none", fetch_max_wait_ms=_POLL_MS, max_partition_fetch_bytes=4 << 20
+        )
+        client.assign([TopicPartition(address.topic, partition)])
+        _consumers[key] = client
+    return _consumers[key]
