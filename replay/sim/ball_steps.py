@@ -53,7 +53,7 @@ FRAME_RESTITUTION, BOARD_RESTITUTION, STAND_RESTITUTION = 0.65, 0.5, 0.3
 _WALL_GRIP = 0.3
 #: Duration of the pulses of ground, frames and boards. The ball is flattened meanwhile: its centre comes nearer by up
 #: to 0.37 of what it would go in that time, and a little of that is left when it parts.
-BUMP_S = 0.006
+BUMP_S = 0.008
 
 FRAME_RADIUS_M = 0.06
 #: Axes of posts and bar, from the middle of the goal and from the ground.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+from replay.sim import fetching
 from replay.sim.notes import who
 from replay.sim.periods import ADDED_S
 from replay.sim.squads import SHAPES
-from replay.sim.state import Change, State, Whistle
+from replay.sim.state import Change, Restart, State, Whistle
 from replay.sim.world import SQUAD, STARTERS
 
 #: Law 3: substitutes a team may use, in so many stops of play (the break does not count).
@@ -102,9 +103,23 @@ def _leave_slot(state: State, row: int) -> int:
     slot = state.slots[team].index(row)
     state.slots[team][slot] = -1
     state.regroup()
-    if state.restart is not None and row in (state.restart.taker, state.restart.fetcher):
-        state.restart.taker = state.restart.fetcher = _other_taker(state)
+    if state.restart is not None:
+        _hand_over(state, state.restart, row)
     return slot
+
+
+def _hand_over(state: State, restart: Restart, row: int) -> None:
+    """Somebody goes who was to take the awaited restart, or to get the ball for it: another does; whoever else has the
+    ball in his hands keeps it, as it cannot be in those of another at once."""
+    if row == restart.taker:
+        restart.taker = _other_taker(state)
+        if restart.stage == "run_up":
+            restart.stage = "placed"
+    if row == restart.fetcher:
+        restart.fetcher = restart.taker
+        if state.ball.in_hands and restart.stage != "putting":
+            fetching.put_down(state)
+            restart.stage, restart.brought_s = "rolling", -1.0
 
 
 def _other_taker(state: State) -> int:
@@ -176,7 +191,7 @@ def _begin(state: State, team: int, off: int) -> None:
     state.unfit.discard(off)
     state.changes.append(Change(off, on))
     if off == restart.taker:
-        restart.taker = restart.fetcher = _other_taker(state)
+        _hand_over(state, restart, off)
     state.lost_s += ADDED_S["substitution"]
 
 

@@ -87,7 +87,7 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
     gain += eager * 0.00014 * (u - x * sign)
     value = arrives * gain - (1.0 - arrives) * loss(u, w, state.half_x)
     value -= 0.006 * is_keeper * (np.abs(x * sign + state.half_x) > 40.0) + 0.002 * is_keeper
-    value -= 0.004 * (length < 5.0) + 0.0025 * np.clip((12.0 - length) / 6.0, 0.0, 1.0)
+    value -= 0.004 * (length < 5.0) + 0.004 * np.clip((12.0 - length) / 6.0, 0.0, 1.0)
     value += state.rng.gumbel(0.0, _BLUR * (1.0 + hurried), len(value))
     k = int(np.argmax(value))
     flight_s = rated[k, 1] if air[k] else 0.0
@@ -161,7 +161,7 @@ def _clip(value: float, limit: float) -> float:
 
 def _ground_speed(length_m: float) -> float:
     """How hard a pass of a length is usually played along the ground."""
-    return min(max(7.6 + 0.36 * length_m, 8.0), 21.0)
+    return min(max(8.2 + 0.37 * length_m, 8.6), 21.0)
 
 
 def air_time(length_m: float) -> float:
@@ -192,7 +192,12 @@ def shot(state: State, row: int, *, header: bool = False) -> Action:
     aim_y = side * float(state.rng.uniform(0.6, 3.2))
     aim_z = float(abs(state.rng.normal(0.5, 0.6))) + 0.15
     target = (goal_x, aim_y, min(aim_z, 2.1))
-    return Action("shot", "header" if header else "foot", -1, target, 25.0, 0.0, chance * 0.7**bodies)
+    return Action("shot", "header" if header else "foot", -1, target, 25.0, 0.0, _lure(deep, y) * chance * 0.82**bodies)
+
+
+def _lure(deep_m: float, across_m: float) -> float:
+    """Players think more of shots from afar than those are worth: without it hardly anybody would try one."""
+    return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.35, 0.5, 1.1, 1.0]))
 
 
 def cross(state: State, row: int) -> Action | None:
@@ -219,7 +224,7 @@ def cross(state: State, row: int) -> Action | None:
         else:
             flight = 0.65 + d / 36.0
             target = (float(mx + 0.8 * c[2] * flight), float(my + 0.8 * c[3] * flight), 1.75)
-            speed, value, what = d / flight, 0.036, "cross"
+            speed, value, what = d / flight, 0.028, "cross"
         _, free = state.nearest(state.opponents(row), target[0], target[1])
         value *= 0.7 + 0.25 * min(free, 3.0)
         value *= 1.0 + 0.3 * (abs(my) < 6.0)

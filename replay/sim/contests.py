@@ -26,7 +26,7 @@ BODY_M = 0.27
 #: A ball further away is only poked at.
 STRETCH_M = 0.8
 #: So far out somebody covers who sets himself in the way of a shot.
-BLOCK_M = 0.75
+BLOCK_M = 0.9
 #: Where a ball that comes straight at somebody is taken, before his body's axis.
 COMFORT_M = 0.42
 _RADIUS_M = 0.11
@@ -170,7 +170,7 @@ def _covers(state: State, row: int, height: float) -> float:
     """How far from his axis a ball still hits somebody who has had no time to react: further out if he has set
     himself before a shot or a cross, and reads it."""
     flight = state.flight
-    if flight is None or flight.team == state.team[row] or height > 1.4 or state.reach_m[row] < 0.85:
+    if flight is None or flight.team == state.team[row] or height > 1.4 or state.reach_m[row] < 0.8:
         return BODY_M
     return BLOCK_M if flight.kind == "shot" or flight.what in ("cross", "clearance", "long") else BODY_M
 
@@ -328,7 +328,9 @@ def _aerial(state: State, row: int, place: Vector) -> None:
         x, y = state.xy(row)
         index = state.notes.note("aerial.start", state.now_s, row, (x, y, 1.8), "", (), against=who(rival))
         state.watching.aerial = (row, rival, index)
-    if state.gap(row, *state.xy(rival)) < 0.9 and state.chance(0.05 * state.settings.interruptions):
+    if state.gap(row, *state.xy(rival)) < 0.9 and state.chance(
+        (0.01 if referee.in_own_box(state, row) else 0.05) * state.settings.interruptions
+    ):
         referee.foul(state, row, rival, "aerial")
 
 
@@ -340,13 +342,13 @@ def _challenge(state: State, row: int, after_s: float) -> None:
     if state.now_s - state.touched_s[holder] < 0.1:
         return
     bx, by, _ = state.ball.place
-    in_box = state.in_box(int(state.team[row]), bx, by)
     mine, his = state.gap(row, bx, by), state.gap(holder, bx, by)
     state.tackle_s = state.now_s + 0.3
     # He who waits for his moment does not dive in; the ball must be loose enough.
-    if not state.chance(0.09 + 0.3 * (his > 0.75) - 0.05 * in_box):
+    threat = state.depth(int(state.team[holder]), bx) < 28.0
+    if not state.chance(0.03 + 0.16 * (his > 0.75) + 0.08 * threat):
         return
-    edge = 0.45 + 0.5 * (his - mine) + 0.08 * (state.ability["tackling"][row] - state.ability["dribbling"][holder])
+    edge = 0.56 + 0.5 * (his - mine) + 0.08 * (state.ability["tackling"][row] - state.ability["dribbling"][holder])
     if not state.chance(float(np.clip(edge, 0.12, 0.85))):
         _beaten(state, row, holder)
         return
@@ -386,6 +388,6 @@ def _beaten(state: State, row: int, holder: int) -> None:
     state.tackle_s = state.now_s + 0.6
     chronicle.tried(state, row, holder, lost)
     if state.chance(
-        (0.2 if state.in_box(int(state.team[row]), place[0], place[1]) else 0.38) * state.settings.interruptions
+        (0.06 if state.in_box(int(state.team[row]), place[0], place[1]) else 0.38) * state.settings.interruptions
     ):
         referee.foul(state, row, holder, "careless")

@@ -17,7 +17,7 @@ from replay.sim.state import BOX_X_M, BOX_Y_M, GOAL_AREA_X_M, MARK_M, State, Whi
 from replay.sim.world import REFEREES, Vector
 
 #: Chances at a foul: that the fouled one goes down, that play may go on, of a yellow and of a red card, of an injury.
-_FALLS, _ADVANTAGE, _YELLOW, _RED, _INJURY = 0.6, 0.22, 0.155, 0.0035, 0.07
+_FALLS, _ADVANTAGE, _YELLOW, _RED, _INJURY = 0.6, 0.22, 0.14, 0.002, 0.07
 #: An advantage must have shown itself within this time.
 ADVANTAGE_S = 2.5
 
@@ -57,7 +57,7 @@ def foul(state: State, row: int, victim: int, variant: str, *, is_certain: bool 
 def _card(state: State, row: int, team: int, x: float, variant: str) -> str:
     """Yellow or red, or nothing; goalkeepers get away with less than a red, as nobody could take their place."""
     worse = 1.6 if state.depth(team, x) < 35.0 else 1.0
-    worse *= 1.5 if state.cautions[row] == 0 else 0.45
+    worse *= 1.5 if state.cautions[row] == 0 else 0.2
     roll = state.rng.random()
     if state.is_keeper(row):
         return "yellow" if roll < 0.1 and state.cautions[row] == 0 else ""
@@ -154,6 +154,6 @@ def pulled(state: State, row: int, holder: int) -> None:
         return
     dx, dy = state.columns[row, 0] - state.columns[holder, 0], state.columns[row, 1] - state.columns[holder, 1]
     behind = (dx * hx + dy * hy) < 0.0
-    rate = 0.02 if in_own_box(state, row) else 0.065
+    rate = 0.0004 if in_own_box(state, row) else 0.005
     if behind and state.chance(rate * state.settings.interruptions):
         foul(state, row, holder, "holding")

@@ -35,14 +35,14 @@ _LOOKS = np.array([(0.0, 0.0), *((r * math.cos(a), r * math.sin(a)) for r in (3.
 _STRAY_COST = 0.16
 
 #: Plans are made anew so often; who has time gathers speed with no more than this.
-PLAN_S, GENTLE_M_S2 = 0.1, 2.2
+PLAN_S, GENTLE_M_S2 = 0.1, 2.0
 
 #: Places before the goal at a cross: metres from the goal line, and across, positive on the side of the ball.
-_BOX = ((6.0, 2.5), (10.5, -1.5), (7.0, -6.0), (14.0, 4.0), (19.0, -3.0))
+_BOX = ((6.0, 2.5), (10.5, -1.5), (7.0, -6.0), (15.0, 3.0))
 
 #: How fast to go to a place so far away: distances in metres, paces in m/s. Who is nearly there walks.
 _FAR_M = np.array([0.0, 1.5, 4.0, 8.0, 14.0, 22.0])
-_PACE_M_S = np.array([0.6, 1.1, 1.9, 3.2, 4.8, 6.2])
+_PACE_M_S = np.array([0.6, 1.1, 1.9, 3.2, 4.6, 5.9])
 
 
 def block(state: State, u_ball: float, w_ball: float, *, has_ball: bool) -> tuple[float, float, float, float]:
@@ -72,7 +72,7 @@ def spread_out(state: State, u_balls: Sequence[float], w_balls: Sequence[float],
             if team == attack
             else float(np.interp(u_balls[team], [-42.0, -18.0, 5.0], [1.8, 1.35, 1.0]))
         )
-        u = line + depth[rows] ** bow * length
+        u = line + depth[rows] ** (bow * state.bow[team]) * length
         w = shift + side[rows] * width
         places[rows, 0] = sign * np.clip(u, 2.0 - state.half_x, state.half_x - 2.0)
         places[rows, 1] = sign * np.clip(w, 1.5 - state.half_y, state.half_y - 1.5)
@@ -102,7 +102,9 @@ def plan(state: State) -> None:
     ws = (float(y * state.sign[0]), float(y * state.sign[1]))
     if state.holder >= 0:
         # Who comes running with the ball is fallen back from in time.
-        us[1 - attack] += min(0.0, 1.1 * state.ball.velocity[0] * float(state.sign[1 - attack]))
+        ahead_m = max(0.0, state.ball.velocity[0] * float(state.sign[attack]))
+        us[1 - attack] -= 0.9 * ahead_m
+        us[attack] += 0.35 * ahead_m
     places = spread_out(state, us, ws, attack)
     places += state.sway()
     state.urgent[:] = False
@@ -130,10 +132,10 @@ def _wanted(state: State, team: int, rows: np.ndarray, places: Floats, u_ball: f
     back = (state.columns[rows, 0] - places[rows, 0]) * sign
     since_s = state.now_s - state.turnover_s
     if team == state.attack:
-        soon_s = 1.6 if since_s < 5.0 and u_ball < 30.0 else 2.1
+        soon_s = 1.8 if since_s < 5.0 and u_ball < 30.0 else 2.4
         go = back < -3.0
         return np.where(go, np.maximum(pace, np.minimum(-back / soon_s, 8.5)), pace)
-    soon_s = float(np.interp(u_ball, [-40.0, -15.0, 10.0, 35.0], [0.8, 1.2, 1.7, 2.4]))
+    soon_s = float(np.interp(u_ball, [-40.0, -15.0, 10.0, 35.0], [0.9, 1.4, 2.0, 2.8]))
     far = np.hypot(places[rows, 0] - state.columns[rows, 0], places[rows, 1] - state.columns[rows, 1])
     near_goal = u_ball < -10.0
     need = np.where(near_goal, far, np.maximum(back, 0.0)) - 1.0
@@ -216,7 +218,7 @@ def _mark(state: State, places: Floats, team: int, u_ball: float) -> None:
         ay += 0.4 * state.columns[attacker, 3]
         dx, dy = goal_x - ax, -ay
         d = max(math.hypot(dx, dy), 0.1)
-        off = 1.2 + 2.5 * (1.0 - tight)
+        off = 0.9 + 2.7 * (1.0 - tight)
         # Wide ones far from the ball can wait: the middle comes first.
         firm = tight * (0.45 if abs(ay) > 17.0 and abs(ay - y_ball) > 20.0 else 1.0)
         if -sign * state.columns[attacker, 2] > 3.5:
@@ -227,7 +229,8 @@ def _mark(state: State, places: Floats, team: int, u_ball: float) -> None:
 
 
 def keep_goal(state: State, places: Floats, x: float, y: float) -> None:
-    """Goalkeepers stand between ball and goal, further out the further away the ball is."""
+    """Goalkeepers stand between ball and goal, further out the further away the ball is; then they walk about."""
+    sway = state.sway()
     for team in (0, 1):
         sign = float(state.sign[team])
         goal_x = -sign * state.half_x
@@ -236,7 +239,8 @@ def keep_goal(state: State, places: Floats, x: float, y: float) -> None:
         dx, dy = x - goal_x, y
         d = max(math.hypot(dx, dy), 0.1)
         keeper = state.keeper(team)
-        places[keeper] = goal_x + dx / d * out, dy / d * out
+        calm = float(np.interp(away, [32.0, 55.0], [0.0, 0.8]))
+        places[keeper] = goal_x + dx / d * out + calm * sway[keeper, 0], dy / d * out + calm * sway[keeper, 1]
 
 
 def last_line(state: State, team: int) -> float:
@@ -272,7 +276,7 @@ def _runs(state: State, attack: int) -> None:
             u = state.columns[row, 0] * sign
             front = state.depth_of[row] > 0.6
             wing = abs(state.side_of[row]) > 0.8
-            rate = (0.09 if front else 0.035 if wing else 0.015) * (2.5 if fresh else 1.0)
+            rate = (0.065 if front else 0.035 if wing else 0.015) * (2.5 if fresh else 1.0)
             if u > u_ball - 12.0 and u < line + 0.5 and state.chance(rate * PLAN_S):
                 state.run_until_s[row] = state.now_s + float(state.rng.uniform(1.3, 2.6))
     for row in rows.tolist():

@@ -33,6 +33,9 @@ CIRCLE_M = 9.15
 #: Benches stand this far beyond the touch line at -y, beside the halfway line.
 BENCH_Y_M = 4.0
 
+#: Mean depth of the ten in their block.
+MEAN_DEPTH = 0.45
+
 #: How far ahead the way of a loose ball is looked at, and in which steps.
 LOOK_S, LOOK_EVERY_S = 4.0, 0.05
 
@@ -251,7 +254,7 @@ class State:
         self.keen = self.rng.normal(-0.4, 0.35, PERSONS)
         self.run_until_s = np.full(PERSONS, -9.0)
         self.wander = self.rng.uniform(0.7, 1.7, (PERSONS, 2))
-        self.wander[[0, SQUAD]] *= 1.6
+        self.wander[[0, SQUAD]] *= 2.3
         self.wander_rad_s = self.rng.uniform(0.5, 0.85, (PERSONS, 2))
         self.phase = self.rng.uniform(0.0, 2.0 * math.pi, (PERSONS, 2))
         self.urgent = np.zeros(PERSONS, dtype=bool)
@@ -276,7 +279,7 @@ class State:
 
     def _set_abilities(self) -> None:
         rng = np.random.default_rng([self.settings.seed, 13])
-        pace = 8.6 + 0.45 * self.ability["pace"] + 0.1 * rng.standard_normal(PERSONS)
+        pace = 8.6 + 0.6 * self.ability["pace"] + 0.1 * rng.standard_normal(PERSONS)
         pace[list(REFEREES)] = 7.4
         self.bodies.speed_max[:] = np.clip(pace, 7.2, 9.8)
         self.bodies.acceleration_max[:] = np.clip(5.2 + 0.3 * self.ability["pace"], 4.2, 6.2)
@@ -306,6 +309,7 @@ class State:
                 if row >= 0:
                     depth[row], side[row] = deep, beside
         self.depth_of, self.side_of = depth, side
+        self.bow = [_bow(depth[rows[1:]]) for rows in self.of_team]
         self.is_playing = np.zeros(PERSONS, dtype=bool)
         self.is_playing[self.players] = True
 
@@ -437,3 +441,9 @@ class State:
     def moving(self) -> float:
         """Speed of the ball."""
         return math.dist((0.0, 0.0, 0.0), self.ball.velocity)
+
+
+def _bow(depths: Floats) -> float:
+    """Exponent on the depths of a shape with which their mean is that of an even one: a back five stands no deeper."""
+    bows = np.linspace(0.5, 1.6, 56)
+    return float(bows[np.argmin([abs(float(np.mean(depths**bow)) - MEAN_DEPTH) for bow in bows])])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from replay.sim import changes
 from replay.sim.match import Match, MatchSettings
 from replay.sim.world import BALLS, COLUMNS, MARGIN_S, PERSONS, TICK_S, Stretch
 
@@ -60,3 +61,19 @@ def test_a_contact_is_where_the_ball_is_and_somebody_can_reach_it(seed: int) -> 
             reach = 1.45 if "hand" in contact.limb else 1.1
             assert np.hypot(contact.place[0] - x, contact.place[1] - y) < reach, contact
     assert count > 40
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_ball_that_is_carried_to_its_place_does_not_fly_when_its_carrier_is_sent_off(seed: int) -> None:
+    match = Match(MatchSettings(seed=seed))
+    state = match.state
+    sent_s: float | None = None
+    while sent_s is None or state.now_s < sent_s + 60.0:
+        match.tick()
+        restart = state.restart
+        if sent_s is None and restart is not None and restart.stage == "carrying" and state.now_s > 5.0:
+            changes.send_off(state, restart.fetcher, -1)
+            sent_s = state.now_s
+            assert not state.ball.in_hands
+        assert state.moving() < 45.0
+    assert any(row.kind.startswith("restart.") and row.t_s > sent_s for row in match.rows), "play goes on"

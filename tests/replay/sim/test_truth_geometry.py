@@ -22,6 +22,7 @@ from detectors.proximity.near import NearestPlayer, PossessionZone
 from detectors.states import BallState, BodyState, Frame
 from middleware.events import Event
 from replay.sim.ball import MovingBall
+from replay.sim.ball_steps import BUMP_S
 from replay.sim.truth_ball import BallTruth
 from replay.sim.truth_bodies import BodyTruth
 from replay.sim.truth_kinds import LEVELS
@@ -215,7 +216,7 @@ def test_a_dropped_ball_bounces_at_the_ground_and_then_lies_still() -> None:
     bounces = [t[3] for t in of_kinds(truth(parts), "ball.bounce")]
     grounds = [n * TICK_S + b.t_s for n, tick in enumerate(ticks) for b in tick.bumps if b.what == "ground"]
     assert len(grounds) > 3
-    assert bounces == pytest.approx(grounds[: len(bounces)], abs=0.006)
+    assert bounces == pytest.approx(grounds[: len(bounces)], abs=BUMP_S)
     # Of those that it gives the smallest ones may be too slow to be called bounces.
     assert len(bounces) >= len(grounds) - 2
     assert of_kinds(truth(parts), "ball.static")
