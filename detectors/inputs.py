@@ -18,7 +18,10 @@ Team = Literal["home", "away", ""]
 
 #: Raw kinds in canonical rank order. At one instant bodies come before the ball, so that whoever looks at a
 #: ball position already knows where the players of that instant are.
-RAW_KINDS = ("raw.referee", "raw.limb", "raw.player", "raw.ball", "raw.frame")
+RAW_KINDS = ("raw.referee", "raw.limb", "raw.player", "raw.ball", "raw.frame", "raw.official")
+
+#: Raw kinds of people, who speak when they have something to say: nobody waits for their next word.
+UNPACED_KINDS = ("raw.official",)
 
 #: Name under which a tracking system speaks that gives all objects of an instant at once.
 TRACKING_SYSTEM = "tracking system"
@@ -101,6 +104,34 @@ class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
     packets: tuple[Packet, ...]
 
 
+class Official(msgspec.Struct, frozen=True, gc=False):
+    """What an operator or a feed asserts: one decision. Kinds and what each needs: ``detectors.signals.official``.
+
+    Attributes:
+        source: who says it (``operator``, ``var`` ...).
+        number: counts what this source says; one number is one decision, however often it comes.
+        kind, variant: ``card`` and ``yellow``.
+        at_us: event time of what it is about.
+        team, player: whom it is about: who is booked, comes on, scores.
+        other: who goes off (substitution).
+        minutes: added time.
+        event: id of one of our events that does not stand.
+        note: for people.
+    """
+
+    source: str
+    number: int
+    kind: str
+    at_us: int
+    variant: str = ""
+    team: Team = ""
+    player: str = ""
+    other: str = ""
+    minutes: int | None = None
+    event: str = ""
+    note: str = ""
+
+
 def team_of(object_id: str, sheet: MatchSheet) -> Team:
     """Team of an object id: by the sheet, else by the usual prefix (``home_7``), else empty."""
     for player in sheet.players:
@@ -129,6 +160,16 @@ def arrival(packet: Packet) -> Arrival:
     """A packet as the engine takes it: dated by its first position, speaking up to its last."""
     event = Event(raw_kind(packet.transmitter), packet.ts_us[0], packet.transmitter, packet.sequence, packet)
     return Arrival(event, packet.ts_us[-1])
+
+
+def official_arrival(told: Official, arrival_us: int, reach_us: int) -> Arrival:
+    """A decision as the engine takes it: dated when it happened, if it was said soon enough to be put in order.
+
+    What is said later than ``reach_us`` after it happened enters as known when it was said, and is shown under the
+    time of what it is about; ``reach_us`` is less than the engine's memory, which would else turn it away.
+    """
+    ts_us = told.at_us if arrival_us - told.at_us <= reach_us else arrival_us
+    return Arrival(Event("raw.official", ts_us, told.source, told.number, told), ts_us)
 
 
 def frame_arrival(packets: Sequence[Packet], sequence: int) -> Arrival:

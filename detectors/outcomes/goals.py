@@ -5,6 +5,10 @@ Theory of operation
 Whether a ball in the goal counts, only the referee knows. The goal is told at once and stays tentative for its
 readers; the next restart says what he decided: a kick-off confirms it, any other restart within the same two
 minutes means that it was disallowed (offside, foul). ``goal.disallowed`` annuls the goal that it names.
+
+Officials who speak (1.10) have the last word. ``official.goal`` is about the team's goal of that minute: of it comes a
+newer version, with the scorer that they name; without one, theirs is the goal. So it is confirmed at once.
+``official.no_goal`` disallows at once. Whichever comes last stands, and takes back what was concluded before.
 """
 
 from __future__ import annotations
@@ -13,8 +17,9 @@ import msgspec
 
 from detectors.contacts.recent import Contact, Contacts, opponents_of, remember
 from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
+from detectors.inputs import MatchSheet, Team
 from detectors.pitch import ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
+from detectors.signals.official import said_at_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -27,18 +32,31 @@ class GoalParameters(msgspec.Struct, frozen=True):
         shot_wide_m: the shot was on target if its line meets the goal line at most this far beside a post;
             the line is drawn between two contacts, so it is crude.
         confirm_us: the restart after a goal comes within this time.
+        same_us: officials who speak of a goal date it at most so far from the ball's crossing (ours).
+        overrule_us: and decide on it at most so long after it (ours: reviews have taken five minutes).
     """
 
     shot_us: int = 3_000_000
     shot_wide_m: float = 0.5
     confirm_us: int = 120_000_000
+    same_us: int = 60_000_000
+    overrule_us: int = 600_000_000
+
+
+class GoalState(msgspec.Struct, frozen=True, gc=False):
+    """The newest contacts, the newest version of the last goal, and who attacks towards +x."""
+
+    contacts: Contacts = ()
+    goal: Event | None = None
+    attacks_x: Team = ""
 
 
 class Goal:
     """7.5: ``goal.scored`` and ``goal.own``. ``team`` is who gets the goal, ``player`` who scored it.
 
     The scorer is the last attacker who hit the ball. It is an own goal if a defender hit it last and no attacker
-    had shot at the goal just before; ``player`` is then that defender.
+    had shot at the goal just before; ``player`` is then that defender. ``variant`` is the end, empty if nobody knows.
+    ``detail.official`` if officials have spoken for it.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: GoalParameters | None = None) -> None:
@@ -48,25 +66,38 @@ class Goal:
             name="goal",
             number="7.5",
             level=7,
-            inputs=("hit", "touch", "goal.candidate"),
+            inputs=("direction", "hit", "touch", "goal.candidate", "official.goal", "official.var"),
             outputs=("goal.scored", "goal.own"),
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Law 10; StreamTeam",
-            team_variants=dict.fromkeys(("goal.scored", "goal.own"), ENDS),
+            annuls=("goal.scored", "goal.own"),
+            amends=("goal.scored", "goal.own"),
+            team_variants=dict.fromkeys(("goal.scored", "goal.own"), (*ENDS, "")),
             untyped=("goal.scored", "goal.own"),
         )
 
-    def initial(self) -> Contacts:
+    def initial(self) -> GoalState:
         """Nobody has touched the ball."""
-        return ()
+        return GoalState()
 
-    def step(self, state: Contacts, event: Event) -> Step[Contacts]:
-        """Finds the scorer among the newest contacts."""
-        if event.kind != "goal.candidate":
-            return remember(state, event), NOTHING
+    def step(self, state: GoalState, event: Event) -> Step[GoalState]:
+        """Finds the scorer among the newest contacts, or takes the officials' word."""
         fact = event.payload
         assert isinstance(fact, Fact)
-        contacts = tuple(c for c in state if c.ts_us <= event.ts_us)
+        if event.kind == "direction":
+            return msgspec.structs.replace(state, attacks_x=fact.team), NOTHING
+        if event.kind in ("hit", "touch"):
+            return msgspec.structs.replace(state, contacts=remember(state.contacts, event)), NOTHING
+        if event.kind.startswith("official."):
+            return self._officials(state, event, fact)
+        if self._same(state.goal, event.ts_us, fact.team) and _is_official(state.goal):
+            return state, NOTHING
+        goal = self._seen(state, event, fact)
+        return msgspec.structs.replace(state, goal=goal), (goal,)
+
+    def _seen(self, state: GoalState, event: Event, fact: Fact) -> Event:
+        """The goal of a ball that was seen in it."""
+        contacts = tuple(c for c in state.contacts if c.ts_us <= event.ts_us)
         last = contacts[-1] if contacts else None
         attacker = next((c for c in reversed(contacts) if c.team == fact.team), None)
         own = last is not None and last.team == opponents_of(fact.team) and not self._shot(attacker, last, fact)
@@ -76,7 +107,42 @@ class Goal:
         )
         causes = (event.id, scorer.id) if scorer else (event.id,)
         kind = "goal.own" if own else "goal.scored"
-        return state, (fact_event(kind, event.ts_us, event.source, told, causes=causes),)
+        return fact_event(kind, event.ts_us, event.source, told, causes=causes)
+
+    def _same(self, goal: Event | None, at_us: int, team: Team) -> bool:
+        """Whether a goal is the one that a team got about that time."""
+        if goal is None:
+            return False
+        fact = goal.payload
+        assert isinstance(fact, Fact)
+        since_us = fact.detail["since_us"]
+        assert isinstance(since_us, int)
+        return team in ("", fact.team) and abs(at_us - since_us) <= self.parameters.same_us
+
+    def _officials(self, state: GoalState, event: Event, fact: Fact) -> Step[GoalState]:
+        """A newer version of our goal, or the officials' own."""
+        if event.kind == "official.var" and fact.variant != "goal":
+            return state, NOTHING
+        at_us, goal = said_at_us(event), state.goal
+        if goal is None or not self._same(goal, at_us, fact.team):
+            if event.kind == "official.var":
+                return state, NOTHING
+            end = "" if not state.attacks_x else "right" if fact.team == state.attacks_x else "left"
+            ours = Fact(end, fact.team, fact.player, detail={"since_us": at_us})
+            goal = _by_officials(f"goal.{fact.variant or 'scored'}", event, ours, fact, at_us)
+            return msgspec.structs.replace(state, goal=goal), (goal,)
+        ours = goal.payload  # type: ignore[assignment]
+        dated_us = goal.ts_us if goal.dated_us is None else goal.dated_us
+        kind = goal.kind if event.kind == "official.var" else f"goal.{fact.variant or 'scored'}"
+        if kind == goal.kind:
+            told = _with_word(ours, fact)
+            newer = msgspec.structs.replace(
+                goal, ts_us=event.ts_us, payload=told, causes=(*goal.causes, event.id), dated_us=dated_us
+            )
+            return msgspec.structs.replace(state, goal=newer), (newer,) if event.ts_us > goal.ts_us else NOTHING
+        void = msgspec.structs.replace(goal, ts_us=event.ts_us, seq=1, annuls=goal.id, dated_us=dated_us)
+        other = _by_officials(kind, event, ours, fact, dated_us)
+        return msgspec.structs.replace(state, goal=other), (void, other)
 
     def _shot(self, attacker: Contact | None, defender: Contact, goal: Fact) -> bool:
         """Whether the defender stood in the way of an attacker's shot on target."""
@@ -93,11 +159,39 @@ class Goal:
         return abs(at_line_y_m) <= GOAL_HALF_WIDTH_M + self.parameters.shot_wide_m
 
 
+def _is_official(goal: Event | None) -> bool:
+    fact = goal.payload if goal is not None else None
+    return isinstance(fact, Fact) and bool(fact.detail.get("official"))
+
+
+def _with_word(ours: Fact, said: Fact) -> Fact:
+    """Our goal with the officials' scorer, and without a doubt."""
+    detail = {**ours.detail, "official": True}
+    return msgspec.structs.replace(ours, player=said.player or ours.player, confidence=1.0, detail=detail)
+
+
+def _by_officials(kind: str, event: Event, ours: Fact, said: Fact, at_us: int) -> Event:
+    """A goal that has its name from the officials' word."""
+    dated_us = at_us if at_us < event.ts_us else None
+    return fact_event(kind, event.ts_us, event.source, _with_word(ours, said), causes=(event.id,), dated_us=dated_us)
+
+
+class Verdict(msgspec.Struct, frozen=True, gc=False):
+    """The newest version of the goal, and what was concluded of it, None so far."""
+
+    goal: Event | None = None
+    said: Event | None = None
+
+
 class GoalConfirmation:
-    """10.14: ``goal.confirmed`` or ``goal.disallowed`` by the first restart after a goal; team is the goal's."""
+    """10.14: ``goal.confirmed`` or ``goal.disallowed``; team is the goal's, ``detail.restart`` what decided.
+
+    That is the first restart after the goal, or officials; their word also takes back what was concluded before.
+    """
 
     def __init__(self, sheet: MatchSheet, parameters: GoalParameters | None = None) -> None:
         self.parameters = parameters or GoalParameters()
+        kinds = ("goal.confirmed", "goal.disallowed")
         self.spec = Spec(
             name="goal_confirmation",
             number="10.14",
@@ -110,32 +204,84 @@ class GoalConfirmation:
                 "restart.corner",
                 "restart.goal_kick",
                 "restart.free_kick",
+                "official.no_goal",
+                "official.var",
+                "official.void",
             ),
-            outputs=("goal.confirmed", "goal.disallowed"),
-            parameters={"confirm_us": self.parameters.confirm_us},
+            outputs=kinds,
+            parameters={name: getattr(self.parameters, name) for name in ("confirm_us", "overrule_us")},
             source="IFAB Law 8",
-            annuls=("goal.scored", "goal.own"),
-            team_variants=dict.fromkeys(("goal.confirmed", "goal.disallowed"), ENDS),
-            untyped=("goal.confirmed", "goal.disallowed"),
+            annuls=("goal.scored", "goal.own", *kinds),
+            amends=kinds,
+            team_variants=dict.fromkeys(kinds, (*ENDS, "")),
+            untyped=kinds,
         )
 
-    def initial(self) -> Event | None:
-        """The goal that waits for its restart."""
-        return None
+    def initial(self) -> Verdict:
+        """No goal waits."""
+        return Verdict()
 
-    def step(self, state: Event | None, event: Event) -> Step[Event | None]:
-        """Remembers the goal; the next restart decides."""
+    def step(self, state: Verdict, event: Event) -> Step[Verdict]:
+        """Remembers the goal; the next restart decides, and officials at any time."""
         if event.kind.startswith("goal."):
-            return event, NOTHING
-        if state is None or event.ts_us - state.ts_us > self.parameters.confirm_us:
-            return None, NOTHING
-        restart, goal = event.payload, state.payload
+            return self._goal(state, event)
+        goal = state.goal
+        if goal is None:
+            return state, NOTHING
+        if event.kind.startswith("official."):
+            return self._officials(state, goal, event)
+        if state.said is not None or event.ts_us - goal.ts_us > self.parameters.confirm_us:
+            return state, NOTHING
+        restart = event.payload
         assert isinstance(restart, Fact)
-        assert isinstance(goal, Fact)
-        detail = {"restart": event.kind, "goal_us": state.ts_us, "goal": state.id}
-        told = msgspec.structs.replace(goal, confidence=restart.confidence, detail=detail)
-        causes = (state.id, event.id)
         if event.kind == "restart.kick_off":
-            return None, (fact_event("goal.confirmed", event.ts_us, state.source, told, causes=causes),)
-        void = fact_event("goal.disallowed", event.ts_us, state.source, told, causes=causes, annuls=state.id)
-        return None, (void,)
+            said = _verdict("goal.confirmed", goal, event, goal.source, restart.confidence)
+        else:
+            said = _verdict("goal.disallowed", goal, event, goal.source, restart.confidence, annuls=goal.id)
+        return Verdict(goal, said), (said,)
+
+    def _goal(self, state: Verdict, event: Event) -> Step[Verdict]:
+        """A goal, a newer version of it with the officials' word, or its end as one of this kind."""
+        if event.annuls:
+            return state, NOTHING
+        if not _is_official(event):
+            return Verdict(event), NOTHING
+        # It is the same goal under another name if officials have made an own goal of it, or none.
+        said = state.said if state.goal is not None and _when_us(state.goal) == _when_us(event) else None
+        if said is not None and said.kind == "goal.confirmed":
+            return Verdict(event, said), NOTHING
+        anchor = f"{event.source}/{event.ts_us}"
+        confirmed = _verdict("goal.confirmed", event, event, anchor, 1.0, annuls=said.id if said else "")
+        return Verdict(event, confirmed), (confirmed,)
+
+    def _officials(self, state: Verdict, goal: Event, event: Event) -> Step[Verdict]:
+        said, fact = state.said, event.payload
+        assert isinstance(fact, Fact)
+        if event.kind == "official.void":
+            return (Verdict() if fact.detail["event"] == goal.id else state), NOTHING
+        against = event.kind == "official.no_goal" or fact.variant == "no goal"
+        of = goal.payload
+        assert isinstance(of, Fact)
+        if not against or fact.team not in ("", of.team) or event.ts_us - goal.ts_us > self.parameters.overrule_us:
+            return state, NOTHING
+        if said is not None and said.kind == "goal.disallowed":
+            return state, NOTHING
+        no = _verdict("goal.disallowed", goal, event, f"{goal.source}/{event.ts_us}", 1.0, annuls=goal.id)
+        if said is None:
+            return Verdict(goal, no), (no,)
+        void = msgspec.structs.replace(said, ts_us=event.ts_us, seq=1, annuls=said.id, dated_us=said.ts_us)
+        return Verdict(goal, no), (void, no)
+
+
+def _when_us(goal: Event) -> int:
+    """The time under which a goal is shown, whatever its version."""
+    return goal.ts_us if goal.dated_us is None else goal.dated_us
+
+
+def _verdict(kind: str, goal: Event, by: Event, anchor: str, confidence: float, *, annuls: str = "") -> Event:
+    fact = goal.payload
+    assert isinstance(fact, Fact)
+    detail = {"restart": by.kind, "goal_us": _when_us(goal), "goal": goal.id}
+    told = msgspec.structs.replace(fact, confidence=confidence, detail=detail)
+    causes = (goal.id,) if by.id == goal.id else (goal.id, by.id)
+    return fact_event(kind, by.ts_us, anchor, told, causes=causes, annuls=annuls)

@@ -15,6 +15,9 @@ beside it, from a place where the restart for this kind of death may be taken (L
 else that a dead ball does, rolled, carried, thrown back, between the goalposts, is not looked at. If a dead
 ball is played about inside the field for some seconds without a pause, a restart has escaped us and play goes on.
 
+Officials who speak (1.10) are believed: play dies at their stop and lives at their word to resume. A ball that they
+stopped is often still kicked about; so their stop ends by itself only with a restart, or after half a minute of play.
+
 A stream may begin anywhere: until the ball has stalled or been kicked from rest nothing is said at all, and
 then play is taken as live.
 
@@ -32,6 +35,7 @@ from detectors.pitch import end_of, pitch_of
 from detectors.play.kicks import restart_place
 from detectors.play.rests import NO_REST, Rest, RestParameters, nearest, rest_on, travelled_m
 from detectors.play.stalls import NO_STALL, Stall, StallParameters, stalled, watch
+from detectors.signals.official import said_at_us
 from detectors.states import BallState, BodyState, Frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -56,7 +60,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         goal_rest_us: how long a ball lies at its place before a restart that is no kick-off after a ball in
             goal; it may be fetched and kicked up the field for the kick-off.
         fallback_us: a dead ball that is played in the field this long without a pause is in play;
-            goal_fallback_us the same after a goal, when it is run back to the centre first.
+            goal_fallback_us the same after a goal, when it is run back to the centre first, and after an official stop.
     """
 
     settle_us: int = 400_000
@@ -92,6 +96,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         attacks_x: team that attacks towards +x.
         rest, stall: the ball's slowness.
         fast_us: since when a dead ball has been played about in the field; -1 if it is not.
+        stopped: whether officials have stopped play.
     """
 
     mode: str = "unknown"
@@ -102,6 +107,7 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     rest: Rest = NO_REST
     stall: Stall = NO_STALL
     fast_us: int = -1
+    stopped: bool = False
 
 
 class PlayPhase:
@@ -121,7 +127,7 @@ class PlayPhase:
             name="play_phase",
             number="5.10",
             level=5,
-            inputs=("frame", "ball.crossed", "ball.in_goal", "direction"),
+            inputs=("frame", "ball.crossed", "ball.in_goal", "direction", "official.stop", "official.resume"),
             outputs=("phase.dead", "phase.live"),
             internal=("phase.dead", "phase.live"),
             parameters=msgspec.to_builtins(self.parameters),
@@ -146,6 +152,8 @@ class PlayPhase:
         assert isinstance(fact, Fact)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=fact.team), NOTHING
+        if event.kind.startswith("official."):
+            return self._told(state, event)
         if state.mode == "dead":
             return state, NOTHING
         if event.kind == "ball.in_goal":
@@ -157,6 +165,26 @@ class PlayPhase:
         if fact.variant in IN_LINES:
             return msgspec.structs.replace(state, exit=None), NOTHING
         return state, NOTHING
+
+    def _told(self, state: PhaseState, event: Event) -> Step[PhaseState]:
+        """Officials stop play, or let it go on."""
+        rest, at_us = state.rest, said_at_us(event)
+        known = rest.since_us >= 0
+        x_m, y_m = (rest.x_m, rest.y_m) if known else (None, None)
+        if event.kind == "official.stop":
+            if state.mode == "dead":
+                return msgspec.structs.replace(state, stopped=True), NOTHING
+            detail: dict[str, Scalar] = {"line": "", "sign": "official", "since_us": at_us}
+            fact = Fact("stop", x_m=x_m, y_m=y_m, detail=detail)
+            dead = fact_event("phase.dead", event.ts_us, event.source, fact, causes=(event.id,))
+            return PhaseState("dead", "stop", "", None, state.attacks_x, rest, stopped=True), (dead,)
+        if state.mode == "live":
+            return state, NOTHING
+        detail = {"line": state.line, "fallback": True, "kick_us": at_us, "rest_s": 0.0, "kick_off_shape": False}
+        detail |= {"vx_m_s": 0.0, "vy_m_s": 0.0, "height_m": 0.0, "taker_x_m": None, "taker_y_m": None}
+        fact = Fact(state.cause, x_m=x_m, y_m=y_m, detail={**detail, "attacks_x": state.attacks_x})
+        live = fact_event("phase.live", event.ts_us, event.source, fact, causes=(event.id,))
+        return PhaseState("live", state.cause, "", None, state.attacks_x), (live,)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         exit_event = state.exit
@@ -230,9 +258,11 @@ class PlayPhase:
             fast_us = -1
         elif fast_us < 0:
             fast_us = now_us
-        elif now_us - fast_us >= (p.goal_fallback_us if state.cause == "goal" else p.fallback_us):
+        elif now_us - fast_us >= (p.goal_fallback_us if state.cause == "goal" or state.stopped else p.fallback_us):
             return self._rise(state, now_us, ball, rest, fallback=True)
-        after = PhaseState("dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, fast_us)
+        after = PhaseState(
+            "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, fast_us, state.stopped
+        )
         return after, NOTHING
 
     def _kicked(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> bool:

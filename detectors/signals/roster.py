@@ -7,6 +7,7 @@ from detectors.signals.conditioning import Conditioning
 from detectors.signals.frames import FrameFusion
 from detectors.signals.fusion import ActiveBall, PlayerFusion
 from detectors.signals.health import TransmitterHealth
+from detectors.signals.official import Officials
 from detectors.signals.optical import OpticalAdapter
 
 #: In order of their numbers.
@@ -21,4 +22,5 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: ActiveBall(s, p.active_ball), ("active_ball",), single),
     Line(lambda s, p: FrameFusion(s, p.frame_fusion), ("frame_fusion",), single),
     Line(lambda s, p: TransmitterHealth(s, p.transmitter_health), ("transmitter_health",)),
+    Line(lambda s, p: Officials()),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from detectors.catalogue import build_detectors
 from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Team
+from detectors.inputs import MatchSheet, Official, Team, official_arrival
 from detectors.states import BallState, BodyState, Frame
 from middleware.detector import Detector
 from middleware.events import Event
@@ -17,8 +17,8 @@ Point = tuple[float, ...]
 
 #: Names, or beginnings of names, of the detectors of pitch, lines, restarts and goals.
 _LINES_TO_GOALS = (
-    "ball_motion", "line_crossing", "goal", "area_watch", "direction", "restart", "play_phase", "ball_in_play",
-    "ball_out",
+    "ball_motion", "line_crossing", "goal_", "area_watch", "direction", "restart", "play_phase", "ball_in_play",
+    "ball_out", "official",
 )  # fmt: skip
 
 
@@ -107,10 +107,17 @@ def hit(at_s: float, player: str, x_m: float, y_m: float) -> Event:
     return fact_event("hit", round(at_s * 1e6), f"ball:{at_s}", Fact("hit", team, player, x_m, y_m))
 
 
+def decision(said_s: float, kind: str, number: int = 1, *, at_s: float | None = None, **named: object) -> Event:
+    """What officials say at an instant about another (or the same) one, as it enters the engine."""
+    at_us = round((said_s if at_s is None else at_s) * 1e6)
+    told = Official("operator", number, kind, at_us, **named)  # type: ignore[arg-type]
+    return official_arrival(told, round(said_s * 1e6), 2_000_000).event
+
+
 def concluded(events: Iterable[Event], sheet: MatchSheet, *kinds: str) -> list[Event]:
     """What is concluded of lines, phases, restarts and goals from frames, ball states and contacts, by time; of some
     kinds only."""
-    raw = ("ball.state", "frame", "hit", "touch", "kick.released")
-    detectors = [d for d in build_detectors(sheet) if d.spec.name.startswith(_LINES_TO_GOALS)]
+    raw = ("ball.state", "frame", "hit", "touch", "kick.released", "raw.official")
+    detectors = [d for d in build_detectors(sheet) if d.spec.name == "goal" or d.spec.name.startswith(_LINES_TO_GOALS)]
     found = sorted_replay(Hierarchy(raw, detectors), events)
     return sorted((e for e in found if e.kind.startswith(kinds or ("",))), key=lambda e: e.ts_us)

@@ -1,0 +1,137 @@
+"""1.10 (ours): what an operator or a feed asserts, as events: ``official.card``, ``official.goal`` ...
+
+Tracking cannot know a card, a foul, a decision of the video referee, added time; and on goals, offside and
+substitutions the officials have the last word. What they say enters as ``raw.official`` (``detectors.inputs``) by the
+way of every other input: dated in event time, late, doubled and out of order as it comes. Here it gets its name; who
+knows what it contradicts listens (goals 7.5, their confirmation 10.14, play 5.10, numbers 9.12, time 10.13).
+
+``official.void`` takes any one event of the kinds in ``OVERRULED`` out of what is published, decisions included.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from detectors.facts import Fact, Scalar, fact_event
+from detectors.inputs import Official
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class Decision(NamedTuple):
+    """A kind of decision: its variants (first the default), what it must say, and whether variants are a team's."""
+
+    variants: tuple[str, ...] = ("",)
+    needs: tuple[str, ...] = ()
+    of_team: bool = True
+
+
+#: Periods of a match: two halves, two of extra time, the shoot-out (Law 7).
+PERIODS = ("1", "2", "3", "4", "5")
+
+#: Every kind of decision. A variant that must be chosen has no empty string among its variants.
+DECISIONS: dict[str, Decision] = {
+    "card": Decision(("yellow", "second yellow", "red"), ("variant", "team", "player")),
+    "foul": Decision(("", "handball"), ("team",)),
+    "offside": Decision(needs=("team",)),
+    "var": Decision(
+        ("check", "goal", "no goal", "penalty", "no penalty", "red card", "no red card", "identity", "over"),
+        ("variant",),
+        of_team=False,
+    ),
+    "substitution": Decision(needs=("team", "player", "other")),
+    "added_time": Decision(needs=("minutes",), of_team=False),
+    "goal": Decision(("", "own"), ("team",)),
+    "no_goal": Decision(("", "offside", "foul", "handball")),
+    "penalty": Decision(needs=("team",)),
+    "stop": Decision(("", "foul", "offside", "injury", "substitution", "var", "goal"), of_team=False),
+    "resume": Decision(of_team=False),
+    "period_start": Decision(PERIODS, ("variant",), of_team=False),
+    "period_end": Decision(PERIODS, ("variant",), of_team=False),
+    "void": Decision(needs=("event",), of_team=False),
+}
+
+KINDS = tuple(f"official.{name}" for name in DECISIONS)
+
+#: Kinds of which ``official.void`` may take an event back.
+OVERRULED = (
+    *(kind for kind in KINDS if kind != "official.void"),
+    "goal.scored",
+    "goal.own",
+    "goal.confirmed",
+    "goal.disallowed",
+    "out",
+    "restart.kick_off",
+    "restart.throw_in",
+    "restart.corner",
+    "restart.goal_kick",
+    "restart.free_kick",
+    "restart.penalty",
+    "period.start",
+    "period.end",
+    "offside.offence",
+    "gk.hold_warn",
+    "gk.hold_offence",
+    "sub.in",
+    "sub.out",
+    "sendoff.suspected",
+)
+
+
+class Officials:
+    """1.10: ``official.<kind>``: a decision as it was told; ``detail`` says by whom, and what else was said.
+
+    Decisions told long after they happened are known from when they were told, and shown under ``detail.at_us``.
+    """
+
+    def __init__(self) -> None:
+        plain = {f"official.{name}": d.variants for name, d in DECISIONS.items() if not d.of_team}
+        teams = {f"official.{name}": d.variants for name, d in DECISIONS.items() if d.of_team}
+        self.spec = Spec(
+            name="official",
+            number="1.10",
+            level=1,
+            inputs=("raw.official",),
+            outputs=KINDS,
+            source="ours; IFAB Laws 3, 5, 7, 10-14 and VAR protocol for what there is to decide",
+            annuls=OVERRULED,
+            amends=tuple(kind for kind in KINDS if kind != "official.void"),
+            variants={kind: variants for kind, variants in plain.items() if variants != ("",)},
+            team_variants=teams,
+        )
+
+    def initial(self) -> None:
+        """Nothing is remembered."""
+        return
+
+    def step(self, state: None, event: Event) -> Step[None]:
+        """Names what was told."""
+        told = event.payload
+        assert isinstance(told, Official)
+        if told.kind not in DECISIONS:
+            return None, NOTHING
+        named: dict[str, Scalar] = {
+            "by": told.source,
+            "at_us": told.at_us,
+            "other": told.other,
+            "minutes": told.minutes,
+            "event": told.event,
+            "note": told.note,
+        }
+        detail = {name: value for name, value in named.items() if value not in ("", None)}
+        fact = Fact(told.variant, told.team, told.player, detail=detail)
+        void = told.kind == "void" and told.event.partition("#")[0] in OVERRULED
+        shown_us = told.at_us if told.at_us < event.ts_us and told.kind != "void" else None
+        anchor = f"official:{told.source}:{told.number}"
+        annuls = told.event if void else ""
+        kind = f"official.{told.kind}"
+        return None, (fact_event(kind, event.ts_us, anchor, fact, annuls=annuls, dated_us=shown_us),)
+
+
+def said_at_us(event: Event) -> int:
+    """Event time of what an ``official`` event is about, which may be long before it was said."""
+    fact = event.payload
+    assert isinstance(fact, Fact)
+    at_us = fact.detail["at_us"]
+    assert isinstance(at_us, int)
+    return at_us
