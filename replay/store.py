@@ -135,7 +135,7 @@ class CommitMeta(msgspec.Struct, frozen=True):
 
     Attributes:
         frontier_us: event time below which nothing can change any more.
-        end_offset: where the batch ends (exclusive), as its source counts: arrival time of a capture in us, or the number
+        end_offset: where the batch ends (exclusive), as its source counts: arrival time of a capture in us, or number
             of a record of a topic.
         epoch: epoch of the stage that made it.
         ended: True if the match is over.
