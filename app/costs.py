@@ -16,7 +16,7 @@ from middleware.engine import Engine
 
 #: Steps and comparisons of a detector that are timed; fewer than the least tell nothing. Of several times the
 #: shortest counts: the others were interrupted.
-_STEPS, _STEPS_LEAST, _TIMES = 20, 8, 2
+_STEPS, _STEPS_LEAST, _TIMES = 40, 8, 5
 
 #: What can't be less, however badly a measurement went.
 _LEAST_US = 0.05
@@ -45,8 +45,13 @@ class CostMeter:
 
         Nothing follows from the steps that are done again, but that a detector which is not pure is found.
         """
-        step_us = {name: took for name in names if (took := _timed(engine.rehearse, name))}
-        compare_us = {name: took for name in names if (took := _timed(engine.compare, name))}
+        step_us: dict[str, float] = {}
+        compare_us: dict[str, float] = {}
+        for name in names:
+            rehearsal = engine.rehearsal(name, _STEPS)
+            if rehearsal.step() >= _STEPS_LEAST:
+                step_us[name] = _timed(rehearsal.step)
+                compare_us[name] = _timed(rehearsal.compare)
         before = self._counted or (0, 0, {})
         self._counted = arrivals, moved, steps = engine.work()
         outside_us, inside_us = self._outside_ns / 1e3, self._inside_ns / 1e3
@@ -63,12 +68,11 @@ class CostMeter:
         )
 
 
-def _timed(work: Callable[[str, int], int], name: str) -> float:
-    """Microseconds for a piece of ``work``; 0 if there was too little of it."""
-    least_ns = done = 0
+def _timed(work: Callable[[], int]) -> float:
+    """Microseconds for a piece of ``work``, which says how many pieces it did."""
+    least_us = float("inf")
     for _ in range(_TIMES):
         began_ns = time.perf_counter_ns()
-        done = work(name, _STEPS)
-        took_ns = time.perf_counter_ns() - began_ns
-        least_ns = min(least_ns or took_ns, took_ns)
-    return max(_LEAST_US, least_ns / 1e3 / done) if done >= _STEPS_LEAST else 0.0
+        done = work()
+        least_us = min(least_us, (time.perf_counter_ns() - began_ns) / 1e3 / done)
+    return max(_LEAST_US, least_us)

@@ -7,6 +7,7 @@ docs page, the counts, and the tests of levels and acyclicity.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -85,6 +86,9 @@ def build_detectors(
     for other in sorted(others, key=lambda detector: -detector.spec.level):
         if any(kind in detector.spec.inputs for kind in other.spec.outputs for detector in chosen):
             chosen.append(other)
+    for detector in chosen:
+        # What is published is shown and stored as a fact: anything else is refused, and the match goes on.
+        detector.spec = replace(detector.spec, payload=Fact)
     return tuple(chosen)
 
 

@@ -56,6 +56,7 @@ class Spec:
         team_variants: kind -> the same of kinds that are a team's: each value is a type once per team. A kind in
             neither has no enumeration and is one type.
         untyped: kinds whose variants are payload: told, but no types of their own.
+        payload: what the payload of a published event is; one with another is refused (``middleware.isolation``).
         covers: further places in the hierarchy document that it stands for.
     """
 
@@ -76,6 +77,7 @@ class Spec:
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     team_variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     untyped: tuple[str, ...] = ()
+    payload: type = object
     covers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -86,6 +88,10 @@ class Spec:
         assert not set(self.inputs) & set(self.outputs), f"{self.name}: no feedback edges"
         declared = {*self.variants, *self.team_variants, *self.untyped}
         assert declared <= set(self.outputs), f"{self.name}: variants of kinds that it does not give"
+
+    def payloads(self) -> dict[str, type]:
+        """What the payload must be, by kind: anything, where the kind stays inside the engine."""
+        return {kind: object if kind in self.internal else self.payload for kind in self.outputs}
 
 
 @runtime_checkable

@@ -35,6 +35,7 @@ from middleware.metrics import DetectorMetrics, EngineHealth, detector_metrics, 
 from middleware.policy import EngineSettings, UnitSettings
 from middleware.progress import BEGINNING_US, END_US, SourceProgress, Transmitter, Verdict
 from middleware.publisher import Publisher
+from middleware.rehearsal import Rehearsal
 from middleware.retraction import Chooser
 from middleware.unit import OrderingUnit
 
@@ -176,7 +177,7 @@ class Engine:
         self._configured[name] = settings
         self._choosers.pop(index, None)
         for unit in self._units[index].values():
-            unit.configure(settings)
+            unit.configure(settings, self._account.busy)
 
     def set_costs(self, costs: Costs) -> None:
         """Costs that the host has measured, from now on. Part of the state: to be set between two batches."""
@@ -247,36 +248,16 @@ class Engine:
             steps[name] = done.stepped + done.redone
         return self._account.arrivals, self._account.moved, steps
 
+    def rehearsal(self, name: str, steps: int) -> Rehearsal:
+        """Some of a detector's last steps, to be done once more between two batches; for the host, to time them."""
+        impure = partial(self._faults.note, name, "impure", "the same input on the same state led to something else")
+        return Rehearsal(self._units[self._names.index(name)].values(), steps, impure)
+
     def rehearse(self, name: str, steps: int) -> int:
-        """Lets a detector do some of its last steps once more; nothing comes of it.
-
-        For the host, to time it between two batches, and to find out whether it is pure: if not, that is a fault.
-
-        Returns:
-            How many steps were done, at most ``steps``.
-        """
-        done = 0
-        for unit in self._units[self._names.index(name)].values():
-            if done >= steps:
-                break
-            again, pure = unit.rehearse(steps - done)
-            done += again
-            if not pure:
-                self._faults.note(name, "impure", "the same input on the same state led to something else")
-        return done
-
-    def compare(self, name: str, times: int) -> int:
-        """Compares neighbouring states of a detector, as on-demand retraction does; for the host, to time it.
-
-        Returns:
-            How many comparisons were made, at most ``times``.
-        """
-        done = 0
-        for unit in self._units[self._names.index(name)].values():
-            if done >= times:
-                break
-            done += unit.compare(times - done)
-        return done
+        """Finds out whether a detector is pure: if not, that is a fault. Says how many steps were done."""
+        rehearsal = self.rehearsal(name, steps)
+        rehearsal.step()
+        return rehearsal.compare()
 
     def snapshot(self) -> bytes:
         """The whole state, to be continued by an engine with the same detectors and settings."""
@@ -309,7 +290,7 @@ class Engine:
             raise SnapshotError(f"snapshot was made with other detectors: {sorted(set(names) ^ set(self._names))}")
         self._progress, self._counts = progress, counts
         self._publisher.resume(publisher)
-        self._lost, self._faults, self._account, self._choosers, self._configured, late = more
+        self._lost, faults, self._account, self._choosers, self._configured, late = more
         self._delivers_late_us, self._told_late_us = late
         for index, states in enumerate(units):
             self._units[index].clear()
@@ -317,6 +298,8 @@ class Engine:
             for key, state in states.items():
                 self._unit(index, key).resume(state)
             self._waiting[index] = {key for key, unit in self._units[index].items() if unit.waiting}
+        # Last: what the units stumble over while they do their steps again has been counted before.
+        self._faults = faults
 
     def _settings_of(self, index: int) -> UnitSettings:
         name = self._names[index]
@@ -328,6 +311,7 @@ class Engine:
         if unit is None:
             report = partial(self._note, self._names[index])
             unit = self._make_unit(self._hierarchy.detectors[index], self._settings_of(index), report)
+            unit.speculation = self._settings_of(index).speculation.begin(self._account.busy)
             if (chooser := self._choosers.get(index)) is not None:
                 unit.way = chooser.way
             self._units[index][key] = unit

@@ -8,7 +8,8 @@ the fold, and the oracle folds in the same way:
 * *A step raises.* The state becomes :class:`Failed` and stays so; nothing more is concluded by that unit. What it
   had concluded from earlier inputs (earlier in canonical order) stands. A failure that only a misordered input
   had caused is undone with it, like any other conclusion. Units above see their inputs' progress go on.
-* *An event dated outside its horizon, or of a kind that was not declared,* is refused; the detector goes on.
+* *An event dated outside its horizon, of a kind that was not declared, or published with another payload than was
+  declared,* is refused; the detector goes on.
 * *Two events under one canonical key:* one counts, the one with the greater ``repr``: of two that claim to be the
   same there is no better and no worse, so any rule will do that does not look at who came first.
 
@@ -18,7 +19,7 @@ A detector that is not pure, or mutates a state, has no sorted replay to be held
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -73,17 +74,18 @@ def failed(ts_us: int, error: Exception) -> Failed:
     return Failed(ts_us, f"{type(error).__name__}: {error}"[:_TEXT_MOST])
 
 
-def lawful(spec: Spec, kinds: frozenset[str], event: Event, outputs: Sequence[Event]) -> Sequence[Event]:
-    """``outputs`` of a step on ``event``, less those that its detector may not give.
+def lawful(spec: Spec, payloads: Mapping[str, type], event: Event, outputs: Sequence[Event]) -> Sequence[Event]:
+    """``outputs`` of a step on ``event``, less those that its detector may not give; ``payloads``: ``Spec.payloads()``.
 
     A packet is dated by its first position, so level 1 may date what it unpacks later than its input.
     """
     oldest_us = event.ts_us - spec.horizon_us
     newest_us = END_US if spec.level == 1 else event.ts_us
+    good = []
     for out in outputs:
-        if not oldest_us <= out.ts_us <= newest_us or out.kind not in kinds:
-            return [e for e in outputs if oldest_us <= e.ts_us <= newest_us and e.kind in kinds] or NOTHING
-    return outputs
+        if oldest_us <= out.ts_us <= newest_us and isinstance(out.payload, payloads.get(out.kind, ())):
+            good.append(out)
+    return outputs if len(good) == len(outputs) else good or NOTHING
 
 
 def the_one(events: Iterable[Event]) -> Event:
@@ -112,8 +114,13 @@ class Isolated:
     def __init__(self, detector: Detector[object], report: Report) -> None:
         self.spec = detector.spec
         self._detector = detector
-        self._kinds = frozenset(detector.spec.outputs)
+        self._payloads = detector.spec.payloads()
         self._report = report
+
+    @property
+    def quiet(self) -> Isolated:
+        """The same of which nothing is reported: for steps that are done again to look at them."""
+        return Isolated(self._detector, silent)
 
     def initial(self) -> object:
         """State before any event; a detector that has none has failed before it began."""
@@ -129,7 +136,7 @@ class Isolated:
 
     def checked(self, event: Event, outputs: Sequence[Event]) -> Sequence[Event]:
         """``outputs`` of a step on ``event``, less those that the contract forbids."""
-        good = lawful(self.spec, self._kinds, event, outputs)
+        good = lawful(self.spec, self._payloads, event, outputs)
         if good is not outputs:
             self._report("refused", f"on {event.kind} at {event.ts_us} us: {[(e.kind, e.ts_us) for e in outputs]}")
         return good

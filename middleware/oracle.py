@@ -80,7 +80,7 @@ def sorted_replay(hierarchy: Hierarchy, events: Iterable[Event]) -> Iterator[Eve
 
 def _folded(detector: Detector[object], inputs: Iterable[tuple[Key, Event]]) -> Iterator[Event]:
     """What a detector, or each key of a keyed one, concludes from its inputs in order."""
-    kinds = frozenset(detector.spec.outputs)
+    payloads = detector.spec.payloads()
     states: dict[str, object] = {}
     for name, event in _addressed(detector, inputs):
         if name not in states:
@@ -90,7 +90,7 @@ def _folded(detector: Detector[object], inputs: Iterable[tuple[Key, Event]]) -> 
             continue
         try:
             states[name], out = detector.step(state, event)
-            good = lawful(detector.spec, kinds, event, out) if out else NOTHING
+            good = lawful(detector.spec, payloads, event, out) if out else NOTHING
         except Exception as error:
             states[name] = failed(event.ts_us, error)
         else:

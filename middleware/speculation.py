@@ -3,9 +3,13 @@
 Theory of operation
 -------------------
 A fixed share is a choice of the user. The adaptive one is algorithm 3 of 000, which treats alpha as TCP treats its
-congestion window: begin at 1, pure buffering; while the busy factor is below its target, halve alpha at the end of each
-span; above the target remember alpha, go back to 1 at once, and halve again, but only down to the bisection line
+congestion window: while the busy factor is below its target, halve alpha at the end of each span; above the target
+remember alpha, go back to 1 at once, and halve again, but only down to the bisection line
 ``(1 - last minimum) / 2``: from there on alpha falls by small steps. Within the target it stays.
+
+000 begins at 1, pure buffering, and takes seconds to come down. We begin at 0 (``AdaptiveAlpha.first``): at most one
+span passes before an overload is seen, alpha is 1 then as in 000, and since the last minimum is 0, the next descent is
+halved once and then slow. What begins while the load is in the target zone or above it begins at 1.
 
 Where the text leaves it open: the formula for the busy factor is printed as ``1 - busy/span`` and used as
 ``busy/span`` (its own example, 0.41 s of 0.5 s = 0.82), which is what we take. Before the first overload there is no
@@ -37,8 +41,8 @@ class Pace(Protocol):
 class Speculation(Protocol):
     """A choice of speculation: plain data, part of a unit's settings."""
 
-    def begin(self) -> Pace:
-        """What a new unit starts with."""
+    def begin(self, busy: float = 0.0) -> Pace:
+        """What a new unit starts with, if this share of the time was used in the last span."""
         ...
 
 
@@ -57,7 +61,7 @@ class FixedAlpha:
         """The given share."""
         return self.value
 
-    def begin(self) -> FixedAlpha:
+    def begin(self, busy: float = 0.0) -> FixedAlpha:
         """A fixed share has no state."""
         return self
 
@@ -72,19 +76,21 @@ class AdaptiveAlpha:
     Attributes:
         low, high: the target zone of the busy factor.
         step: by how much alpha falls in slow mode.
+        first: alpha to begin with on an idle machine; 1 in 000.
     """
 
     low: float = 0.8
     high: float = 0.9
     step: float = 0.05
+    first: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.low <= self.high or not 0.0 < self.step <= 1.0:
-            raise ValueError(f"no target zone or step: {self}")
+        if not 0.0 <= self.low <= self.high or not 0.0 < self.step <= 1.0 or not 0.0 <= self.first <= 1.0:
+            raise ValueError(f"no target zone, step or share: {self}")
 
-    def begin(self) -> Controller:
-        """A controller at its safe beginning."""
-        return Controller(self)
+    def begin(self, busy: float = 0.0) -> Controller:
+        """A controller at ``first``, or at 1 where there is no time left."""
+        return Controller(self, self.first if busy < self.low else 1.0)
 
 
 class Controller:
@@ -92,9 +98,9 @@ class Controller:
 
     __slots__ = ("last_minimum", "settings", "share", "slow")
 
-    def __init__(self, settings: AdaptiveAlpha) -> None:
+    def __init__(self, settings: AdaptiveAlpha, share: float) -> None:
         self.settings = settings
-        self.share = 1.0
+        self.share = share
         self.last_minimum = 1.0
         self.slow = False
 

@@ -29,7 +29,7 @@ from collections.abc import Mapping, Sequence
 
 from middleware.account import Counters
 from middleware.consolidation import Said, differences
-from middleware.detector import NOTHING, Detector
+from middleware.detector import NOTHING, Detector, Step
 from middleware.events import Event, Key, Update
 from middleware.isolation import Isolated, Report, mute, silent, the_one
 from middleware.policy import UnitSettings
@@ -99,15 +99,20 @@ class OrderingUnit:
         # A dense join whose premature output would be redone for every late input always waits the whole slack.
         self._waits = not self._fold.spec.speculative
 
-    def configure(self, settings: UnitSettings) -> None:
-        """Changes the policies of a running unit; what it holds stays. Takes effect at the next run."""
+    def configure(self, settings: UnitSettings, busy: float = 0.0) -> None:
+        """Changes the policies of a running unit; what it holds stays. Takes effect at the next run.
+
+        Args:
+            settings: from now on.
+            busy: share of the time that the engine used in its last span.
+        """
         before = self._settings
         if settings.slack != before.slack:
             slack = settings.slack.policy()
             slack.succeed(self.slack.k_us)
             self.slack = slack
         if settings.speculation != before.speculation:
-            self.speculation = settings.speculation.begin()
+            self.speculation = settings.speculation.begin(busy)
         if settings.retraction != before.retraction:
             self.way = first_way(settings.retraction)
         self._take(settings)
@@ -227,29 +232,18 @@ class OrderingUnit:
             if self._doubles:
                 self._doubles = {key: events for key, events in self._doubles.items() if key[0] >= final_us}
 
-    def rehearse(self, steps: int) -> tuple[int, bool]:
-        """Gives the last inputs to the detector again, for nothing but to see what it does.
+    def rehearse(self, steps: int) -> list[Step[object]]:
+        """Gives the last inputs, at most so many, to the detector again; what they led to now, oldest first."""
+        step, last = self._fold.quiet.step, len(self._after)
+        return [step(self._state_before(at), self._events[at]) for at in range(max(0, last - steps), last)]
 
-        Args:
-            steps: how many at most.
-
-        Returns:
-            How many were given, and whether all led to what they had led to before: if not, it is not pure.
-        """
-        last = len(self._after)
-        first = max(0, last - steps)
-        pure = True
-        for at in range(first, last):
-            after, outputs = self._fold.step(self._state_before(at), self._events[at])
-            pure = pure and self._fold.same(after, self._after[at]) and self._fold.same(outputs, self._outputs[at])
-        return last - first, pure
-
-    def compare(self, times: int) -> int:
-        """Compares the last states with their predecessors, for nothing but to see what that costs; says how many."""
-        first = max(1, len(self._after) - times)
-        for at in range(first, len(self._after)):
-            self._fold.same(self._after[at - 1], self._after[at])
-        return max(0, len(self._after) - first)
+    def agrees(self, rehearsed: Sequence[Step[object]]) -> bool:
+        """Whether that is what they had led to before: if not, the detector is not pure."""
+        same, first = self._fold.quiet.same, len(self._after) - len(rehearsed)
+        held = zip(self._after[first:], self._outputs[first:], strict=True)
+        return all(
+            same(now[0], state) and same(now[1], said) for now, (state, said) in zip(rehearsed, held, strict=True)
+        )
 
     def state(self) -> dict[str, object]:
         """All that must survive a restart, but the detector.
@@ -360,6 +354,10 @@ class OrderingUnit:
         """Inputs before AEP that the detector was never given."""
         return [event for event, after in zip(self._events, self._after, strict=False) if after is _FRESH]
 
+    def _said_from(self, at: int) -> int:
+        """How many events the inputs from ``at`` on led to."""
+        return sum(map(len, self._outputs[at:]))
+
     def _state_before(self, at: int) -> object:
         return self._after[at - 1] if at else self._base
 
@@ -371,24 +369,27 @@ class OrderingUnit:
         """
         counters = self.counters
         counters.repairs += 1
-        trial = self._auto and counters.repairs % TRIAL_EVERY[self.way] == 0
+        redoes = self._dirty is not None and bool(self._fresh or self._stale)
+        trial = redoes and self._auto and counters.repairs % TRIAL_EVERY[self.way] == 0
         way = "on-demand" if trial else self.way
         gone = self._gone
         came: list[Said] = []
         self._gone = []
-        if self._dirty is not None and (self._fresh or self._stale):
+        if redoes:
+            assert self._dirty is not None
             first = bisect_left(self._keys, self._dirty)
             steps = counters.stepped + counters.redone
-            if trial:  # on demand knows what the other ways would have come to: everything from here on
-                counters.trials += 1
-                counters.trial_steps_full += len(self._after) - first
-                counters.trial_sent_full += 2 * sum(map(len, self._outputs[first:]))
+            if trial:
+                counters.trial_sent_full += len(gone) + self._said_from(first)
             if way == "full":
                 self._redo_all(first, gone, came)
             else:
                 self._redo(first, gone, came, stops=way == "on-demand")
-            if trial:
+            if trial:  # on demand knows what the other ways would have come to: all steps and words from here on
+                counters.trials += 1
                 counters.trial_steps += counters.stepped + counters.redone - steps
+                counters.trial_steps_full += len(self._after) - first
+                counters.trial_sent_full += self._said_from(first)
             self._fresh = 0
             self._stale.clear()
         self._dirty = None

@@ -142,6 +142,8 @@ class Conditioning:
         """Takes one packet."""
         packet = event.payload
         assert isinstance(packet, Packet)
+        if packet.sequence != event.seq:  # the source's counter wrapped or began anew, and was counted on
+            packet = msgspec.structs.replace(packet, sequence=event.seq)
         kind = self._classes[event.kind]
         team = self._team(packet.transmitter)
         reason = _refusal_of_packet(state, packet, unknown=kind.name == "player" and not team)

@@ -8,13 +8,14 @@ from app.costs import CostMeter
 from app.pipeline import MatchPipeline, PipelineOptions, measured_costs
 from detectors.lane import Follower, Health, UpdateRecord
 from middleware.account import Costs
+from middleware.rehearsal import Rehearsal
 from replay import wire
 from replay.capture import Capture, CaptureWriter
 from replay.channel import channel_named, transmit
 from replay.simulator import Simulation, simulate
 
 #: Little time for each second of the stream, so that the load matters on any machine; dear and cheap work in turns.
-TIGHT = PipelineOptions(alpha="auto", retraction="auto", available=0.4, costs=Costs(available=0.4))
+TIGHT = PipelineOptions(alpha="auto", retraction="auto", available=0.1, costs=Costs(available=0.1))
 BATCHES = 4
 
 
@@ -36,7 +37,7 @@ def play(pipeline: MatchPipeline, blocks: list[tuple[int, bytes]]) -> tuple[list
 def test_differential_a_batch_redone_from_its_snapshot_says_the_same_whatever_the_machine_does_by_then(stream):
     sheet, batches = stream
     first = MatchPipeline(sheet, TIGHT, epoch=1)
-    seen = set()
+    seen: dict[str, set[float]] = {}
     for batch in batches:
         first.take_tables()
         snapshot = first.snapshot()
@@ -46,8 +47,11 @@ def test_differential_a_batch_redone_from_its_snapshot_says_the_same_whatever_th
         said_again, health_again = play(again, batch)
         assert said_again == said
         assert all(health[now_us] == told for now_us, told in health_again.items() if now_us in health)
-        seen |= {share for told in health.values() for share in told.alpha.values()}
-    assert len(seen) > 2, "alpha did follow the load"
+        for told in health.values():
+            for name, share in told.alpha.items():
+                seen.setdefault(name, set()).add(share)
+    followed = any({0.0, 1.0} <= shares for shares in seen.values())
+    assert followed, "at the costs to begin with there is too much to do: alpha leaves 0 for 1"
 
 
 def test_oracle_what_adapts_finds_the_events_that_a_fixed_alpha_finds(stream):
@@ -76,10 +80,8 @@ class Worked:
     def work(self) -> tuple[int, int, dict[str, int]]:
         return self.done
 
-    def rehearse(self, name: str, steps: int) -> int:
-        return 0
-
-    compare = rehearse
+    def rehearsal(self, name: str, steps: int) -> Rehearsal:
+        return Rehearsal([], steps, pytest.fail)
 
 
 def test_measured_costs_add_up_to_the_time_that_was_spent():
@@ -101,6 +103,6 @@ def test_costs_are_measured_on_the_beginning_of_a_capture(stream, tmp_path):
     with CaptureWriter(tmp_path / "capture", sheet) as writer:
         writer.extend(wire.decode(payload) for _, payload in batches[0])
     costs = measured_costs(Capture.open(tmp_path / "capture"), TIGHT)
-    assert costs.available == 0.4
+    assert costs.available == 0.1
     assert {"conditioning", "near_ball"} <= costs.step_us.keys() & costs.compare_us.keys()
     assert min(*costs.step_us.values(), *costs.compare_us.values(), costs.arrival_us, costs.moved_us) > 0

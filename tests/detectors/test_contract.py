@@ -142,4 +142,5 @@ def test_the_battery_passes_an_honest_detector_and_wants_units() -> None:
 
 def test_specs_are_data_that_can_be_shown() -> None:
     for detector in build_detectors(MatchSheet()):
-        assert msgspec.json.encode({**dataclasses.asdict(detector.spec), "parameters": dict(detector.spec.parameters)})
+        shown = {**dataclasses.asdict(detector.spec), "parameters": dict(detector.spec.parameters)}
+        assert msgspec.json.encode(shown, enc_hook=lambda payload: payload.__name__)

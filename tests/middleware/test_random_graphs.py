@@ -126,7 +126,6 @@ def _figures(engine: Engine) -> dict[str, object]:
 
 def _measure(engine: Engine, name: str) -> None:
     engine.rehearse(name, 5)
-    engine.compare(name, 5)
     engine.metrics()
 
 

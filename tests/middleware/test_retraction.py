@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from middleware.account import Costs, Work
+from middleware.account import Costs, Work, total
 from middleware.detector import Detector, Spec, Step
 from middleware.engine import Engine
-from middleware.events import Event
+from middleware.events import Event, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.progress import BEGINNING_US
 from middleware.retraction import TRIAL_EVERY, Chooser
+from middleware.unit import OrderingUnit
 from tests.middleware.streams import expected, pushes, run, standing, streams
 from tests.middleware.toys import RAW, arrival, hierarchy, raw
 
@@ -44,7 +46,8 @@ def test_where_everything_differs_and_costs_little_above_nothing_is_compared():
 
 def test_no_choice_without_trials_and_none_for_a_small_margin():
     assert Chooser().turn(Work(trial_steps=500, trial_steps_full=500), 1.0, 9.0, 1.0) == "on-demand"
-    assert choice((500, 0), (501, 0), compare_us=0.04) == "on-demand"
+    assert choice((500, 0), (501, 0), compare_us=0.005) == "on-demand"
+    assert choice((500, 90), (500, 100), price_us=0.01) == "differences", "full saves less than it may cost"
 
 
 def test_the_choice_follows_when_the_detector_behaves_otherwise():
@@ -165,3 +168,72 @@ def test_exploration_is_bounded(way: str):
     assert unit.counters.trials == 2 * 64 // TRIAL_EVERY[way]
     if way != "on-demand":
         assert unit.counters.compared <= 2 * (50 + 2 * 64)
+
+
+@settings(max_examples=80, deadline=None)
+@given(rng=st.randoms(use_true_random=False), make=st.sampled_from([Restless, Forgetful, Listener]))
+def test_differential_a_trial_tells_what_the_other_ways_do(rng: Random, make: type[Detector[object]]):
+    """The same inputs, late and withdrawn ones among them, to three units: each repair is a trial of the first."""
+    kinds = make().spec.inputs
+    units = {way: OrderingUnit(make(), UnitSettings(FixedAlpha(0.0), way)) for way in ("auto", "full", "on-demand")}
+    rank = {kind: n for n, kind in enumerate(kinds)}
+    held: list[Event] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TRIAL_EVERY, "on-demand", 1)
+        for n in range(25):
+            updates = []
+            for _ in range(rng.randint(1, 3)):
+                if held and rng.random() < 0.3:
+                    updates.append(Update(held.pop(rng.randrange(len(held))), -1))
+                else:
+                    held.append(Event(rng.choice(kinds), rng.randrange(40), "s", len(held) + 100 * n, None, f"e{n}"))
+                    updates.append(Update(held[-1], 1))
+            found = {way: _done(unit, updates, rank) for way, unit in units.items()}
+            if not found["auto"].trials:
+                continue
+            assert found["auto"].trial_steps - found["auto"].trial_steps_full == steps(found["auto"]) - steps(
+                found["full"]
+            )
+            assert found["auto"].trial_sent == found["on-demand"].sent_again == found["auto"].sent_again
+            assert found["auto"].trial_sent_full == found["full"].sent_again
+
+
+def steps(work: Work) -> int:
+    return work.stepped + work.redone
+
+
+def _done(unit: OrderingUnit, updates: list[Update], rank: dict[str, int]) -> Work:
+    before = total([unit.counters])
+    for update in updates:
+        unit.offer(update, canonical_key(update.event, rank))
+    unit.run(100, BEGINNING_US, 100)
+    return total([unit.counters]).less(before)
+
+
+def test_steps_are_rehearsed_apart_from_comparisons():
+    """Else what comparing costs would be taken for the price of a step, and on-demand for cheaper than it is."""
+    compared = []
+
+    class State:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def __eq__(self, other: object) -> bool:
+            compared.append(self.number)
+            return isinstance(other, State) and other.number == self.number
+
+        __hash__ = None  # type: ignore[assignment]
+
+    class Stateful(Restless):
+        def initial(self) -> State:
+            return State(0)
+
+        def step(self, state: State, event: Event) -> Step[State]:
+            return State(state.number + 1), ()
+
+    engine = Engine(Hierarchy(RAW, [Stateful()]), EngineSettings(memory_us=10**6))
+    for n in range(10):
+        engine.push([arrival(raw("A", 10 * n, "a", n))], 10 * n)
+    rehearsal = engine.rehearsal("restless", 6)
+    assert (rehearsal.step(), compared) == (6, [])
+    assert (rehearsal.compare(), compared) == (6, [5, 6, 7, 8, 9, 10]), "states made twice, not one with itself"

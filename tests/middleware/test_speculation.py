@@ -7,17 +7,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from middleware.account import SPAN_US, Account, Costs, Work
+from middleware.detector import Spec, Step
 from middleware.engine import Engine
+from middleware.events import Event
+from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from middleware.speculation import AdaptiveAlpha
 from tests.middleware.streams import expected, pushes, run, standing, streams
-from tests.middleware.toys import arrival, hierarchy, raw
+from tests.middleware.toys import RAW, arrival, hierarchy, raw
 
 ADAPTIVE = UnitSettings(AdaptiveAlpha(), "auto")
 
 
-def alphas(busy: list[float]) -> list[float]:
-    controller = AdaptiveAlpha().begin()
+#: As the paper has it.
+BY_THE_BOOK = AdaptiveAlpha(first=1.0)
+
+
+def alphas(busy: list[float], settings: AdaptiveAlpha = BY_THE_BOOK) -> list[float]:
+    controller = settings.begin()
     told = []
     for share in busy:
         controller.turn(share)
@@ -35,7 +42,7 @@ def test_000_figure_11_halving_target_zone_overload_and_the_bisection_line():
 
 
 def test_the_bisection_line_is_half_way_from_the_last_minimum_to_no_speculation():
-    controller = AdaptiveAlpha().begin()
+    controller = BY_THE_BOOK.begin()
     assert controller.bisection_line == 0.0, "nothing is known before the first overload: halving goes on"
     for busy in (0.1, 0.1, 0.1, 0.99):
         controller.turn(busy)
@@ -45,7 +52,7 @@ def test_the_bisection_line_is_half_way_from_the_last_minimum_to_no_speculation(
 
 
 def test_slow_mode_ends_at_full_speculation_and_an_overload_ends_slow_mode():
-    controller = AdaptiveAlpha().begin()
+    controller = BY_THE_BOOK.begin()
     for busy in (0.1, 0.95, *[0.1] * 30):
         controller.turn(busy)
     assert controller.share == 0.0
@@ -53,9 +60,20 @@ def test_slow_mode_ends_at_full_speculation_and_an_overload_ends_slow_mode():
     assert (controller.share, controller.slow) == (1.0, False)
 
 
-@given(st.lists(st.floats(0, 2), max_size=60))
-def test_alpha_stays_a_share_and_falls_only_when_there_is_time_left(busy: list[float]):
-    controller = AdaptiveAlpha().begin()
+def test_on_an_idle_machine_alpha_begins_at_0_and_the_first_overload_makes_the_next_descent_slow():
+    assert alphas([0.1, 0.5, 0.85], AdaptiveAlpha()) == [0.0, 0.0, 0.0]
+    assert alphas([0.95, 0.5, 0.5, 0.5, 0.85, 0.91], AdaptiveAlpha()) == [1.0, 0.5, 0.45, 0.4, 0.4, 1.0]
+    assert alphas([1.5, 1.5, 0.1], AdaptiveAlpha()) == [1.0, 1.0, 0.5], "it is buffering that is too slow"
+
+
+def test_what_begins_under_load_begins_at_1():
+    shares = [AdaptiveAlpha(first=0.25).begin(busy).share for busy in (0.0, 0.79, 0.8, 0.95)]
+    assert shares == [0.25, 0.25, 1.0, 1.0]
+
+
+@given(st.lists(st.floats(0, 2), max_size=60), st.floats(0, 1))
+def test_alpha_stays_a_share_and_falls_only_when_there_is_time_left(busy: list[float], first: float):
+    controller = AdaptiveAlpha(first=first).begin()
     for share in busy:
         before = controller.share
         controller.turn(share)
@@ -66,8 +84,8 @@ def test_alpha_stays_a_share_and_falls_only_when_there_is_time_left(busy: list[f
 
 
 def test_a_zone_or_share_that_cannot_be_is_refused():
-    for wrong in ({"low": 0.9, "high": 0.8}, {"step": 0.0}, {"low": -1.0}):
-        with pytest.raises(ValueError, match="no target zone or step"):
+    for wrong in ({"low": 0.9, "high": 0.8}, {"step": 0.0}, {"low": -1.0}, {"first": 1.1}):
+        with pytest.raises(ValueError, match="no target zone, step or share"):
             AdaptiveAlpha(**wrong)
     with pytest.raises(ValueError, match="alpha must lie"):
         FixedAlpha(1.5)
@@ -144,12 +162,49 @@ def test_differential_a_batch_redone_from_its_snapshot_adapts_in_the_same_way(st
 def test_an_idle_engine_speculates_and_a_busy_one_buffers():
     """The same stream with cheap and with dear steps: alpha goes down, or stays at 1."""
 
-    def alpha_at_the_end(step_us: float) -> float:
-        engine = Engine(hierarchy(), EngineSettings(UnitSettings(AdaptiveAlpha()), memory_us=400))
+    def alpha_at_the_end(step_us: float, speculation: AdaptiveAlpha) -> float:
+        engine = Engine(hierarchy(), EngineSettings(UnitSettings(speculation), memory_us=400))
         engine.set_costs(Costs(0.0, 0.0, default_step_us=step_us))
         for n in range(200):
             engine.push([arrival(raw("C", 5 * n, "c", n))], 5 * n)
         return max(engine.health().alpha.values())
 
-    assert alpha_at_the_end(0.01) < 0.01
-    assert alpha_at_the_end(10.0) == 1.0
+    for speculation in (BY_THE_BOOK, AdaptiveAlpha()):
+        assert alpha_at_the_end(0.01, speculation) < 0.01
+        assert alpha_at_the_end(10.0, speculation) == 1.0
+
+
+@pytest.mark.usefixtures("short_spans")
+def test_who_comes_or_is_switched_under_load_buffers_at_once():
+    """Within a span of an overload: a new key of a keyed detector, and a detector that was told to adapt."""
+    keyed = Hierarchy(RAW, [ByColour()])
+    engine = Engine(keyed, EngineSettings(UnitSettings(AdaptiveAlpha()), memory_us=400))
+    engine.set_costs(Costs(10.0, 10.0, default_step_us=10.0))
+    engine.push([arrival(raw("C", 0, "red", 0))], 0)
+    assert alphas_of(engine) == {"red": 0.0}
+    engine.push([arrival(raw("C", 21, "red", 1))], 21)
+    engine.push([arrival(raw("C", 22, "blue", 0))], 22)
+    assert alphas_of(engine) == {"red": 1.0, "blue": 1.0}
+    engine.configure("by_colour", UnitSettings(FixedAlpha(0.3)))
+    engine.configure("by_colour", UnitSettings(AdaptiveAlpha()))
+    assert alphas_of(engine) == {"red": 1.0, "blue": 1.0}
+
+
+class ByColour:
+    """One unit a source."""
+
+    def __init__(self) -> None:
+        self.spec = Spec("by_colour", "2.1", 2, ("C",), ("D",), keyed=True)
+
+    def key(self, event: Event) -> str:
+        return event.source
+
+    def initial(self) -> int:
+        return 0
+
+    def step(self, state: int, event: Event) -> Step[int]:
+        return state + 1, ()
+
+
+def alphas_of(engine: Engine) -> dict[str, float]:
+    return {key: unit.alpha for key, unit in engine._units[0].items()}

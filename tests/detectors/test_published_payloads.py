@@ -1,0 +1,38 @@
+"""A detector that publishes something that is no fact is refused and reported; the match goes on and can be stored."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from detectors.catalogue import build_detectors, level_of_kinds, to_record
+from detectors.inputs import RAW_KINDS, arrival
+from middleware.engine import Engine
+from middleware.hierarchy import Hierarchy
+from replay.channel import channel_named, transmit
+from replay.simulator import Simulation, simulate
+
+
+@pytest.mark.parametrize("wrong", [None, "text"])
+def test_a_payload_that_is_no_fact_stops_nobody(wrong: str | None):
+    recording, _ = simulate(Simulation(duration_s=8.0))
+    detectors = build_detectors(recording.sheet)
+    hits = next(detector for detector in detectors if detector.spec.name == "player_hits_ball")
+    step = hits.step
+
+    def broken(state, event):
+        after, outputs = step(state, event)
+        return after, tuple(msgspec.structs.replace(out, payload=wrong) for out in outputs)
+
+    hits.step = broken
+    hierarchy = Hierarchy(RAW_KINDS, detectors)
+    engine = Engine(hierarchy)
+    updates = []
+    for block in transmit(recording, channel_named("rtls"), 3).blocks():
+        updates += engine.push([arrival(packet) for packet in block.packets], block.arrival_us).updates
+    updates += engine.finish().updates
+    levels = level_of_kinds(detectors)
+    records = [to_record(update.event, levels[update.event.kind]) for update in updates]
+    assert len(records) > 10
+    assert "hit" not in {record.kind for record in records}
+    assert list(engine.health().faults["player_hits_ball"]) == ["refused"]
