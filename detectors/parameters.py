@@ -40,7 +40,10 @@ from detectors.play.phase import PhaseParameters
 from detectors.play.spots import SpotParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters
 from detectors.proximity.opponents import OpponentsParameters
+from detectors.qualifiers.chances import KeyPassParameters, ShotValueParameters
 from detectors.qualifiers.gains import ProgressParameters
+from detectors.qualifiers.heights import PassHeightParameters
+from detectors.qualifiers.lines import ThroughParameters
 from detectors.qualifiers.passes import CrossParameters, PassDirectionParameters, PassLengthParameters, SwitchParameters
 from detectors.signals.conditioning import ConditioningParameters
 from detectors.signals.frames import FrameParameters
@@ -93,6 +96,10 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     loose_ball: LooseParameters = LooseParameters()
     offside: OffsideParameters = OffsideParameters()
     progress: ProgressParameters = ProgressParameters()
+    shot_value: ShotValueParameters = ShotValueParameters()
+    key_pass: KeyPassParameters = KeyPassParameters()
+    pass_height: PassHeightParameters = PassHeightParameters()
+    through_ball: ThroughParameters = ThroughParameters()
     restart: RestartParameters = RestartParameters()
     scene: SceneParameters = SceneParameters()
     pressing_index: PressingParameters = PressingParameters()

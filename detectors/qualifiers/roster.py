@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from detectors.qualifiers.chances import KeyPass, ShotValue
 from detectors.qualifiers.gains import Packing, ProgressivePlay
+from detectors.qualifiers.heights import PassHeight
+from detectors.qualifiers.lines import ThroughBall
 from detectors.qualifiers.passes import Cross, PassDirection, PassLength, SwitchOfPlay
 from detectors.roster import Line
 
@@ -10,8 +13,12 @@ from detectors.roster import Line
 LINES: tuple[Line, ...] = (
     Line(lambda s, p: PassDirection(p.pass_direction), ("pass_direction",)),
     Line(lambda s, p: PassLength(p.pass_length), ("pass_length",)),
+    Line(lambda s, p: PassHeight(p.pass_height), ("pass_height",), lambda quality: quality.ball_height),
     Line(lambda s, p: Cross(s, p.cross), ("cross",)),
+    Line(lambda s, p: ThroughBall(s, p.through_ball), ("through_ball",)),
     Line(lambda s, p: SwitchOfPlay(p.switch), ("switch",)),
     Line(lambda s, p: ProgressivePlay(s, p.progress), ("progress",)),
     Line(lambda s, p: Packing()),
+    Line(lambda s, p: ShotValue(s, p.shot_value), ("shot_value",)),
+    Line(lambda s, p: KeyPass(p.key_pass), ("key_pass",)),
 )
