@@ -245,6 +245,21 @@ def trace(
 
 
 @app.command()
+def explain(
+    folder: Folder,
+    event: Annotated[str, typer.Argument(help="Id of an event as `touchline events` lists it.")],
+    as_json: Annotated[bool, Given("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Tells why an event is what it is: its causes, thresholds and margins down to positions, and its history.
+
+    The match is played once more around the event, with the parameters and detectors that it had.
+    """
+    from app.explain_command import run_explain
+
+    run_explain(folder, event, as_json=as_json)
+
+
+@app.command()
 def order(
     dataset: Annotated[
         Path, typer.Argument(help="A CSV file of the out-of-order data sets (.csv, .csv.gz), or a capture's folder.")

@@ -123,6 +123,9 @@ class MatchPipeline:
         options: of ordering and detectors.
         epoch: of the stage that runs it; see ``detectors.lane``.
         make_unit: another kind of ordering unit, see ``middleware.engine.Engine``.
+
+    Attributes:
+        levels: level of each kind.
     """
 
     def __init__(
@@ -136,7 +139,7 @@ class MatchPipeline:
         self.epoch = epoch
         self._options = options = options or PipelineOptions()
         detectors = build_detectors(sheet, options.parameters, options.extra)
-        self._levels = level_of_kinds(detectors)
+        self.levels = level_of_kinds(detectors)
         framed = sheet.quality.framed
         watched = _WATCHED if framed else (*_WATCHED, "player.state")
         hierarchy = Hierarchy(RAW_KINDS, detectors)
@@ -295,7 +298,7 @@ class MatchPipeline:
 
     def _record(self, update: Update) -> UpdateRecord:
         carried = self._carried
-        event = to_record(update.event, self._levels[update.event.kind])
+        event = to_record(update.event, self.levels[update.event.kind])
         record = UpdateRecord(carried.next_seq, update.diff, carried.now_us, event)
         carried.next_seq += 1
         carried.retractions += update.diff < 0

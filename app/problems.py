@@ -19,6 +19,7 @@ def _problems() -> tuple[type[Exception], ...]:
     from app.broker import BrokerError
     from app.commits import HostError
     from app.detectors_command import DetectorsError
+    from app.explain import ExplainError
     from app.export import ExportError
     from app.hub import HubError
     from app.java import JavaNotFoundError
@@ -44,5 +45,5 @@ def _problems() -> tuple[type[Exception], ...]:
         BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
-        AnnotateError, OrderError, TraceError,
+        AnnotateError, OrderError, TraceError, ExplainError,
     )  # fmt: skip

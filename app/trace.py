@@ -1,7 +1,8 @@
 """``touchline trace``: plays a match once more and tells what became of one event in the ordering units.
 
 The match is played from its capture with the ordering that it had, so the trace tells what happened. Where alpha or
-retraction followed the load, the costs of then are gone; they are measured anew, and what adapted may differ.
+retraction followed the load, the costs of then are gone; they are measured anew, and what adapted may differ. A
+capture that still grows is traced as far as it has come.
 """
 
 from __future__ import annotations
@@ -45,12 +46,14 @@ def run_trace(path: Path, event: str, *, alpha: str | None, retraction: str | No
     capture = Capture.open(path)
     options = _options(path, capture, alpha, retraction)
     console = Console(stderr=True)
-    first = _play(capture, options, Trace(event), console, "Looking for it")
+    until_us = capture.readable_us
+    first = _play(capture, until_us, options, Trace(event), console, "Looking for it")
     if not first.seen_us:
-        raise TraceError(f"{event}: nothing was said of it in {path}; `touchline events` lists what was")
+        so_far = "" if capture.is_finished else f" up to {until_us / 1e6:.0f} s, where its capture has come to"
+        raise TraceError(f"{event}: nothing was said of it in {path}{so_far}; `touchline events` lists what was")
     margin_us = options.memory_ms * 1_000
     windows = [(seen_us - margin_us, seen_us + margin_us) for seen_us in sorted(set(first.seen_us))]
-    lines = story(_play(capture, options, Trace(event, windows), console, "Tracing it").records, event)
+    lines = story(_play(capture, until_us, options, Trace(event, windows), console, "Tracing it").records, event)
     if as_json:
         print(msgspec.json.encode([_plain(line) for line in lines]).decode())
     else:
@@ -90,14 +93,17 @@ def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | 
     return replace(options, costs=measured_costs(capture, options)) if options.adapts else options
 
 
-def _play(capture: Capture, options: PipelineOptions, trace: Trace, console: Console, title: str) -> Trace:
-    """One pass over the capture with traced units."""
+def _play(
+    capture: Capture, until_us: int, options: PipelineOptions, trace: Trace, console: Console, title: str
+) -> Trace:
+    """One pass over the capture with traced units; over the part that is there, of one that still grows."""
     pipeline = MatchPipeline(capture.sheet, options, make_unit=trace.unit)
-    blocks = capture.payloads(capture.begin_us, capture.end_us)
+    blocks = capture.payloads(capture.begin_us, until_us)
     for arrival_us, payload in track(blocks, title, console=console, transient=True):
         trace.at(arrival_us)
         pipeline.push(payload, arrival_us)
-    pipeline.finish()
+    if capture.is_finished and until_us == capture.end_us:
+        pipeline.finish()
     return trace
 
 

@@ -298,6 +298,14 @@ class Capture:
         """
         return self._finished().end_us
 
+    @property
+    def readable_us(self) -> int:
+        """One past the date of the last block that is there now: what comes before it is read without waiting."""
+        if self.is_finished:
+            return self.end_us
+        segments = self._segments()
+        return (max(segments) + 1) * self._head.segment_us if segments else self.begin_us
+
     def __len__(self) -> int:
         """Number of blocks; the capture must be finished."""
         return self._finished().blocks

@@ -12,6 +12,7 @@ from app.trace import TraceError, run_trace
 from detectors.lane import Follower
 from replay.capture import Capture, CaptureWriter
 from replay.channel import channel_named, transmit
+from replay.rates import rates_named
 from replay.simulator import Simulation, simulate
 
 
@@ -64,3 +65,18 @@ def test_what_was_never_said_is_a_problem_in_one_line(captured):
     folder, _ = captured
     with pytest.raises(TraceError, match="hit#nobody: nothing was said of it"):
         run_trace(folder, "hit#nobody", alpha=None, retraction=None, as_json=False)
+
+
+def test_a_capture_that_still_grows_is_traced_as_far_as_it_has_come(tmp_path, capsys):
+    recording, _ = simulate(Simulation(duration_s=5.6, **rates_named("50/10")))
+    blocks = list(transmit(recording, channel_named("rtls"), 3).blocks())
+    with CaptureWriter(tmp_path / "capture", recording.sheet, channel="rtls") as writer:
+        writer.extend(blocks)
+        capture = Capture.open(tmp_path / "capture")
+        assert not capture.is_finished
+        run_trace(tmp_path / "capture", "raw.ball:ball:1", alpha="0", retraction="on-demand", as_json=False)
+        assert "raw.ball:ball:1 released" in capsys.readouterr().out
+        with pytest.raises(TraceError, match=r"nothing was said of it in .* up to 5 s, where its capture has come to"):
+            run_trace(tmp_path / "capture", "raw.ball:ball:260", alpha="0", retraction="on-demand", as_json=False)
+    run_trace(tmp_path / "capture", "raw.ball:ball:260", alpha="0", retraction="on-demand", as_json=False)
+    assert "raw.ball:ball:260 released" in capsys.readouterr().out

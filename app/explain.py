@@ -1,0 +1,282 @@
+"""Why a match's events are what they are: each with its causes, thresholds and margins, down to positions.
+
+Theory of operation
+-------------------
+A store keeps what was said, and the capture that it was said of; nothing else is kept for explanations. The log gives
+the event, its history and the ids of its causes. The rest follows from playing the capture once more, with the
+parameters and detectors of the match, through units that record what each detector concluded, on which input
+and in which state (``middleware.record``). Nothing is speculated, so what is recorded is the sorted world.
+
+Played is a stretch around the event and its causes. What a detector knows may be older than the stretch (sides, who
+had the ball), so the outcome is held against the log; if it differs, a longer stretch is played, in the end the
+whole match up to there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.explanation import Node, Tree, shown
+from app.pipeline import MatchPipeline, PipelineOptions
+from app.settings import read_kept
+from detectors.facts import Scalar
+from detectors.inputs import Packet
+from detectors.lane import EventRecord
+from detectors.parameters import Parameters
+from middleware.record import Conclusion, Recording
+from replay.capture import Capture
+from replay.errors import CaptureError
+from replay.store import read_sheet_of, updates_log
+
+#: Stretches that are tried, by how much before the first cause they begin.
+_LEADS_US = (20_000_000, 300_000_000, 2**62)
+
+#: Positions and inner events are recorded from so long before an event or cause until so long after it.
+_BEFORE_US, _AFTER_US = 2_000_000, 1_500_000
+
+#: Played on after the last update of the event, so that all before it is final.
+_ON_US = 4_000_000
+
+#: How many near matches an unknown id is answered with.
+_NEAR_MOST = 5
+
+
+class ExplainError(ValueError):
+    """Nothing can be explained; the message says why."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A line of an event's history.
+
+    Attributes:
+        now_us: arrival time at which it was said.
+        what: ``asserted``, ``withdrawn`` or ``amended``.
+        changed: field -> (before, after) of an amendment.
+        packets: how many packets had just arrived, and the one of them that was oldest, with its event time.
+    """
+
+    now_us: int
+    what: str
+    changed: dict[str, tuple[Any, Any]] = {}
+    packets: int = 0
+    oldest: str = ""
+    oldest_us: int = 0
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """The whole: the tree, the history, and what could not be told and why."""
+
+    event: Node
+    history: tuple[Said, ...]
+    notes: tuple[str, ...]
+
+
+class Log:
+    """The updates of a store by id.
+
+    Args:
+        folder: of the store.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._table = updates_log(folder)
+        self._folder = folder
+        self._rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self._table["id"].to_pylist()):
+            self._rows.setdefault(name, []).append(row)
+
+    def need(self, name: str) -> None:
+        """Refuses an id of which nothing was said.
+
+        Raises:
+            ExplainError: names ids that are near.
+        """
+        if name in self._rows:
+            return
+        begin_so = sorted(known for known in self._rows if known.startswith(name))
+        near = begin_so or get_close_matches(name, self._rows, _NEAR_MOST, 0.7)
+        said = f"{name}: no event of that id in {self._folder}"
+        if not near:
+            raise ExplainError(f"{said}; `touchline events` lists what was said")
+        more = len(near) - _NEAR_MOST
+        rest = f" and {more} more" if more > 0 else ""
+        how = "ids that begin so" if begin_so else "near it"
+        raise ExplainError(f"{said}; {how}: {', '.join(near[:_NEAR_MOST])}{rest}")
+
+    def updates(self, name: str) -> list[dict[str, Any]]:
+        """All that was said of an event, in order; empty if nothing was."""
+        rows = self._table.take(pa.array(self._rows.get(name, []), pa.int64()))
+        return rows.to_pylist()
+
+    def last(self, name: str) -> EventRecord | None:
+        """The event as it was asserted last."""
+        said = [update for update in self.updates(name) if update["diff"] > 0]
+        return _record(said[-1]) if said else None
+
+    def stands(self, name: str) -> bool:
+        """Whether it is held to be true in the end."""
+        return sum(update["diff"] for update in self.updates(name)) > 0
+
+    def with_causes(self, name: str) -> dict[str, EventRecord]:
+        """The event and all below it that the log knows, by id."""
+        found: dict[str, EventRecord] = {}
+        left = [name]
+        while left:
+            if (one := left.pop()) not in found and (record := self.last(one)) is not None:
+                found[one] = record
+                left.extend(record.causes)
+        return found
+
+    def span_us(self, names: Sequence[str]) -> tuple[int, int]:
+        """Arrival times of the first and the last update of some events."""
+        rows = pa.array([row for name in names for row in self._rows.get(name, [])], pa.int64())
+        times = pc.min_max(self._table["emitted_us"].take(rows)).as_py()
+        return times["min"], times["max"]
+
+
+def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda text: None) -> Explanation:
+    """Explains an event of a match store.
+
+    Args:
+        folder: of the store.
+        name: the event's id.
+        progress: told what is going on, for people.
+
+    Raises:
+        ExplainError: there is no such event.
+        StoreError, ParametersError: the store cannot be used.
+    """
+    log = Log(folder)
+    log.need(name)
+    kept = read_kept(folder) or {}
+    parameters: Parameters = kept.get("parameters", Parameters())
+    known = log.with_causes(name)
+    notes: list[str] = []
+    capture = _capture(folder, notes)
+    found: dict[str, list[Conclusion]] = {}
+    if not log.stands(name):
+        notes.append(
+            "It was taken back and does not stand: what led to it is told from the log; `touchline trace` plays it"
+        )
+    elif capture is not None:
+        options = PipelineOptions(alpha=1.0, parameters=parameters, extra=tuple(kept.get("detectors", ())))
+        standing = {one: record for one, record in known.items() if log.stands(one)}
+        found = _play(capture, options, log, standing, notes, progress)
+    tree = Tree(known, parameters, found, read_sheet_of(folder))
+    return Explanation(tree.node(name), tuple(_history(log.updates(name), capture)), tuple(notes))
+
+
+def _capture(folder: Path, notes: list[str]) -> Capture | None:
+    """The capture of the match, if it is still there."""
+    try:
+        return Capture.open(folder)
+    except CaptureError as error:
+        source = (read_kept(folder) or {}).get("source", "its source")
+        notes.append(
+            f"The capture of {source} is gone ({error}): explained from the log, without margins and positions"
+        )
+        return None
+
+
+def _play(
+    capture: Capture,
+    options: PipelineOptions,
+    log: Log,
+    standing: Mapping[str, EventRecord],
+    notes: list[str],
+    progress: Callable[[str], None],
+) -> dict[str, list[Conclusion]]:
+    """Plays longer and longer stretches until they give what the log has; the conclusions of the last one."""
+    first_us, last_us = log.span_us(list(standing))
+    windows = _windows(sorted(record.ts_us for record in standing.values()))
+    for lead_us in _LEADS_US:
+        begin_us = max(capture.begin_us, first_us - lead_us)
+        progress(f"Playing {begin_us / 1e6:.0f} s to {last_us / 1e6:.0f} s once more")
+        recording = Recording(lambda event: event.id in standing or _within(event.ts_us, windows))
+        levels = _replay(capture, begin_us, last_us + _ON_US, options, recording)
+        differs = [name for name, record in standing.items() if shown(recording.found.get(name), levels) != record]
+        if not differs or begin_us == capture.begin_us:
+            break
+    if differs:
+        some = ", ".join(differs[:_NEAR_MOST])
+        notes.append(f"Played once more, these do not come out as the store has them: {some}")
+    return recording.found
+
+
+def _replay(
+    capture: Capture, begin_us: int, until_us: int, options: PipelineOptions, recording: Recording
+) -> Mapping[str, int]:
+    """Pushes a stretch of the capture; returns the level of each kind."""
+    pipeline = MatchPipeline(capture.sheet, options, make_unit=recording.unit)
+    for arrival_us, payload in capture.payloads(begin_us, min(until_us, capture.readable_us)):
+        pipeline.push(payload, arrival_us)
+    pipeline.finish()
+    return pipeline.levels
+
+
+def _windows(times_us: Sequence[int]) -> list[tuple[int, int]]:
+    """Stretches of event time around some instants, those that touch made one."""
+    windows: list[tuple[int, int]] = []
+    for ts_us in times_us:
+        begin_us, end_us = ts_us - _BEFORE_US, ts_us + _AFTER_US
+        if windows and begin_us <= windows[-1][1]:
+            begin_us = windows.pop()[0]
+        windows.append((begin_us, end_us))
+    return windows
+
+
+def _within(ts_us: int, windows: Sequence[tuple[int, int]]) -> bool:
+    at = bisect_right(windows, (ts_us, 2**62)) - 1
+    return at >= 0 and ts_us <= windows[at][1]
+
+
+def _record(row: Mapping[str, Any]) -> EventRecord:
+    fields = {name: row[name] for name in EventRecord.__struct_fields__}
+    detail: dict[str, Scalar] = msgspec.json.decode(row["detail"])
+    return EventRecord(**{**fields, "causes": tuple(row["causes"]), "detail": detail})
+
+
+def _history(updates: Sequence[Mapping[str, Any]], capture: Capture | None) -> Iterator[Said]:
+    """What was said of an event: a withdrawal and an assertion at one instant are an amendment."""
+    standing: Mapping[str, Any] | None = None
+    for at, update in enumerate(updates):
+        following = updates[at + 1] if at + 1 < len(updates) else None
+        now_us = update["emitted_us"]
+        if update["diff"] < 0:
+            if following is not None and following["diff"] > 0 and following["emitted_us"] == now_us:
+                continue
+            standing = None
+            yield _said(now_us, "withdrawn", {}, capture)
+            continue
+        before = standing if at and updates[at - 1]["emitted_us"] == now_us else None
+        standing = update
+        if before is None:
+            yield _said(now_us, "asserted", {}, capture)
+        else:
+            yield _said(now_us, "amended", _changes(_record(before), _record(update)), capture)
+
+
+def _changes(before: EventRecord, after: EventRecord) -> dict[str, tuple[Any, Any]]:
+    told = {name: (getattr(before, name), getattr(after, name)) for name in EventRecord.__struct_fields__}
+    told |= {f"detail.{k}": (before.detail.get(k), after.detail.get(k)) for k in {*before.detail, *after.detail}}
+    del told["detail"]
+    return {name: pair for name, pair in sorted(told.items()) if pair[0] != pair[1]}
+
+
+def _said(now_us: int, what: str, changed: dict[str, tuple[Any, Any]], capture: Capture | None) -> Said:
+    """With the packets that arrived just then."""
+    packets: list[Packet] = []
+    if capture is not None and now_us < capture.readable_us:
+        packets = [packet for block in capture.blocks(now_us, now_us + 1) for packet in block.packets]
+    if not packets:
+        return Said(now_us, what, changed)
+    oldest = min(packets, key=lambda packet: packet.ts_us[0])
+    return Said(now_us, what, changed, len(packets), f"{oldest.transmitter}:{oldest.sequence}", oldest.ts_us[0])

@@ -1,0 +1,288 @@
+"""The tree of an explanation: an event, how clearly it was concluded, from what, and where everybody was.
+
+Made from what a recording (``middleware.record``) has of a match played once more; of what it has not, from the log.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from detectors.catalogue import Entry, catalogue, to_record
+from detectors.facts import Fact
+from detectors.inputs import MatchSheet, Packet
+from detectors.lane import EventRecord
+from detectors.margins import Evidence, Margin, margins
+from detectors.parameters import Parameters
+from detectors.states import BallState, BodyState, Frame
+from middleware.events import Event
+from middleware.record import Conclusion
+from middleware.trace import name_of
+
+#: How many places of one object are told of an event.
+_PLACES_MOST = 6
+
+
+class RawPosition(msgspec.Struct, frozen=True):
+    """The measured position behind a place: of which packet, when and where."""
+
+    packet: str
+    ts_us: int
+    x_m: float
+    y_m: float
+    z_m: float
+
+
+class Position(msgspec.Struct, frozen=True):
+    """Where the ball or a player was, as the detectors saw it (``state``), and what was measured."""
+
+    object: str
+    state: str
+    ts_us: int
+    x_m: float
+    y_m: float
+    z_m: float
+    measured: RawPosition | None = None
+
+
+class Number(msgspec.Struct, frozen=True):
+    """A parameter of a detector."""
+
+    name: str
+    value: int | float
+    unit: str
+
+
+class Node(msgspec.Struct, frozen=True):
+    """An event and what led to it.
+
+    Attributes:
+        event: as users see it; None of inner events without a fact.
+        id: its name.
+        ts_us: its time.
+        detector, number: who concluded it.
+        on: the input on whose step it was concluded.
+        margins: comparisons that had to hold, with the parameter of each.
+        parameters: all parameters of the detector.
+        held: events that the detector had before it.
+        positions: of those concerned, oldest first.
+        causes: what led to it, each explained in its turn.
+        above: it was explained before; only its name is told here.
+        from_log: it could not be played again; only what the log has is told.
+    """
+
+    id: str
+    ts_us: int
+    event: EventRecord | None = None
+    detector: str = ""
+    number: str = ""
+    on: str = ""
+    margins: tuple[Margin, ...] = ()
+    parameters: tuple[Number, ...] = ()
+    held: tuple[str, ...] = ()
+    positions: tuple[Position, ...] = ()
+    causes: tuple[Node, ...] = ()
+    above: bool = False
+    from_log: bool = False
+
+
+def shown(versions: Sequence[Conclusion] | None, levels: Mapping[str, int]) -> EventRecord | None:
+    """An event as it is published: its last version, under the time that it is dated."""
+    if not versions:
+        return None
+    told = versions[-1].told
+    dated = told if told.dated_us is None else msgspec.structs.replace(told, ts_us=told.dated_us, dated_us=None)
+    return to_record(dated, levels[told.kind])
+
+
+class Tree:
+    """Builds the nodes.
+
+    Args:
+        known: events by id, as the log has them.
+        parameters: of the match.
+        found: conclusions by name.
+        sheet: of the match.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[str, EventRecord],
+        parameters: Parameters,
+        found: Mapping[str, list[Conclusion]],
+        sheet: MatchSheet,
+    ) -> None:
+        self._known, self._parameters, self._found, self._sheet = known, parameters, found, sheet
+        entries = catalogue(parameters)
+        self._entries: dict[str, Entry] = {entry.kind: entry for entry in entries}
+        self._levels = {kind: entry.level for entry in entries for kind in entry.outputs}
+        self._told: set[str] = set()
+        self._states = _states(found)
+
+    def node(self, name: str) -> Node:
+        """The node of an event; of one that was explained before only its name."""
+        record = self._known.get(name)
+        versions = self._found.get(name)
+        if name in self._told:
+            return Node(name, versions[-1].told.ts_us if versions else record.ts_us if record else 0, above=True)
+        self._told.add(name)
+        if not versions:
+            return self._from_log(name, record)
+        conclusion = versions[-1]
+        told, by = conclusion.told, conclusion.by
+        spec = conclusion.detector.spec
+        record = shown(versions, self._levels) if isinstance(told.payload, Fact) else None
+        held = [event for event in events_in(conclusion.before) if event is not by]
+        causes = dict.fromkeys((*told.causes, by.id) if by.id else told.causes)
+        return Node(
+            name,
+            told.ts_us,
+            record,
+            spec.name,
+            spec.number,
+            name_of(by),
+            self._margins(conclusion),
+            self._numbers(spec.name),
+            tuple(dict.fromkeys(map(name_of, held))),
+            tuple(self._positions(told, [*held, by])),
+            tuple(map(self.node, causes)),
+        )
+
+    def _from_log(self, name: str, record: EventRecord | None) -> Node:
+        if record is None:
+            return Node(name, 0, from_log=True)
+        entry = next((e for e in self._entries.values() if record.kind in e.outputs), None)
+        return Node(
+            name,
+            record.ts_us,
+            record,
+            entry.kind if entry else "",
+            entry.number if entry else "",
+            parameters=self._numbers(entry.kind) if entry else (),
+            causes=tuple(map(self.node, record.causes)),
+            from_log=True,
+        )
+
+    def _margins(self, conclusion: Conclusion) -> tuple[Margin, ...]:
+        return margins(
+            Evidence(
+                conclusion.told,
+                conclusion.by,
+                conclusion.before,
+                conclusion.detector.spec,
+                self._find,
+                self._sheet,
+                self._parameters,
+            )
+        )
+
+    def _find(self, name: str) -> Event | None:
+        step = self._step(name)
+        return step.told if step is not None else None
+
+    def _numbers(self, detector: str) -> tuple[Number, ...]:
+        entry = self._entries.get(detector)
+        return tuple(Number(p.path, p.value, p.unit.text) for p in entry.parameters) if entry else ()
+
+    def _positions(self, told: Event, inputs: Sequence[Event]) -> Iterator[Position]:
+        """Where the ball and those whom the event names were, in the dense events that it was made of."""
+        concerned = {"ball", *_named(told)}
+        places: dict[str, list[Position]] = {}
+        for event in sorted(inputs, key=lambda e: e.ts_us):
+            for position in _places(event, concerned):
+                mine = places.setdefault(position.object, [])
+                if not mine or mine[-1].ts_us < position.ts_us:
+                    mine.append(position)
+        for mine in places.values():
+            nearest = sorted(mine, key=lambda position: abs(position.ts_us - told.ts_us))[:_PLACES_MOST]
+            for position in sorted(nearest, key=lambda position: position.ts_us):
+                yield msgspec.structs.replace(position, measured=self._measured(position))
+
+    def _measured(self, position: Position) -> RawPosition | None:
+        """The position of a packet that a place was made of: the newest at or before it."""
+        times, conclusions = self._states.get(position.object, ([], []))
+        at = bisect_right(times, position.ts_us) - 1
+        step = conclusions[at] if at >= 0 else self._step(position.state)
+        while step is not None and not step.by.kind.startswith("raw."):
+            step = self._step(name_of(step.by))
+        return _nearest(step.by, position) if step is not None else None
+
+    def _step(self, name: str) -> Conclusion | None:
+        versions = self._found.get(name)
+        return versions[-1] if versions else None
+
+
+def _states(found: Mapping[str, list[Conclusion]]) -> dict[str, tuple[list[int], list[Conclusion]]]:
+    """Conditioned positions by object, in order of time."""
+    by_object: dict[str, list[Conclusion]] = {}
+    for versions in found.values():
+        payload = versions[-1].told.payload
+        kind = versions[-1].told.kind
+        if kind == "ball.state":
+            by_object.setdefault("ball", []).append(versions[-1])
+        elif isinstance(payload, BodyState):
+            by_object.setdefault(payload.object_id, []).append(versions[-1])
+    for conclusions in by_object.values():
+        conclusions.sort(key=lambda c: c.told.ts_us)
+    return {name: ([c.told.ts_us for c in all_], all_) for name, all_ in by_object.items()}
+
+
+def events_in(state: object) -> Iterator[Event]:
+    """The events that a detector's state holds."""
+    if isinstance(state, Event):
+        yield state
+    elif isinstance(state, msgspec.Struct):
+        for field in state.__struct_fields__:
+            yield from events_in(getattr(state, field))
+    elif isinstance(state, dict):
+        yield from (event for value in state.values() for event in events_in(value))
+    elif isinstance(state, tuple | list):
+        yield from (event for value in state for event in events_in(value))
+
+
+def _named(told: Event) -> set[str]:
+    """Ids of those whom an event is about, by its fact's player and by texts in its details."""
+    fact = told.payload
+    if not isinstance(fact, Fact):
+        return set()
+    return {fact.player, *(value for value in fact.detail.values() if isinstance(value, str))} - {""}
+
+
+def _places(event: Event, concerned: set[str]) -> Iterator[Position]:
+    """Places of those concerned in a dense event."""
+    payload = event.payload
+    if isinstance(payload, Frame):
+        if payload.ball is not None:
+            yield Position("ball", name_of(event), event.ts_us, *_xyz(payload.ball))
+        for body in payload.players:
+            if body.object_id in concerned:
+                yield Position(body.object_id, name_of(event), event.ts_us, *_xyz(body))
+    elif isinstance(payload, BallState):
+        yield Position("ball", name_of(event), event.ts_us, *_xyz(payload))
+    elif isinstance(payload, BodyState) and payload.object_id in concerned:
+        yield Position(payload.object_id, name_of(event), event.ts_us, *_xyz(payload))
+
+
+def _xyz(state: BallState | BodyState) -> tuple[float, float, float]:
+    return round(state.x_m, 3), round(state.y_m, 3), round(state.z_m, 3)
+
+
+def _nearest(raw: Event, position: Position) -> RawPosition | None:
+    """Of a raw event's packets the position of an object that is nearest in time."""
+    packets = raw.payload if isinstance(raw.payload, tuple) else (raw.payload,)
+    for packet in packets:
+        if not isinstance(packet, Packet):
+            continue
+        if len(packets) == 1 or _is_of(packet.transmitter, position.object):
+            at = min(range(len(packet.ts_us)), key=lambda i: abs(packet.ts_us[i] - position.ts_us))
+            name = f"{raw.kind}:{packet.transmitter}:{packet.sequence}"
+            return RawPosition(name, packet.ts_us[at], packet.x_m[at], packet.y_m[at], packet.z_m[at])
+    return None
+
+
+def _is_of(transmitter: str, name: str) -> bool:
+    """Whether a transmitter is an object's: a player's own or one of his limbs, or any ball."""
+    carrier = transmitter.partition("/")[0]
+    return carrier.startswith("ball") if name == "ball" else carrier == name
