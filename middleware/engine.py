@@ -151,6 +151,9 @@ class Engine:
                 self._lost.append(Loss(arrival.event, arrival.until_us, verdict.value))
         progress.settle(now_us)
         moved = progress.check(now_us)
+        if moved and progress.forget(now_us):
+            for own in self._own:
+                own.clear()
         outcome = self._walk(everything=moved)
         counts.uncounted += account.arrivals - before
         if counts.uncounted * self._listeners_most > _RECOUNT * self._settings.held_most:

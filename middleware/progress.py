@@ -12,6 +12,9 @@ sources: the frontier up to which inputs are complete. It serves for release.
 * *Silence and gaps.* A source that owes its next packet for ``patience_us`` is not waited for until it is heard
   again; a gap of the same age is passed over. Where sources have fallen silent at the same packet number, as those of
   one recording do, one that stands at that number is given up after two periods.
+* *Memory.* Of sources long silent ``GONE_REMEMBERED`` a kind are remembered, and all that have told anything above
+  final. What comes of another afterwards is new if it is dated above final, as it would be anyway; below it nobody
+  knows any more whether it is a double, and it is recorded as lost.
 * *End marks.* A packet that speaks until ``END_US`` is its source's last word.
 * *Sources without a beat.* What people say (``unpaced_kinds``) comes when it comes. Nobody waits for the next word, and
   none moves clock, progress or final; only doubled words and those dated below final or far ahead are told apart.
@@ -46,6 +49,9 @@ CHECKS_IN_MEMORY = 10
 
 #: Packet numbers remembered at which sources fell silent, and the least that counts as the length of a recording.
 ENDS_REMEMBERED, END_LEAST = 64, 32
+
+#: Sources no longer live that are remembered, by kind.
+GONE_REMEMBERED = 1_024
 
 #: As long as a hold for newcomers moves the frontier by itself, it is looked at so often (arrival time).
 HOLD_STEP_US = 1_000
@@ -130,6 +136,8 @@ class _Kind:
         self.bounds = _Queue("bound_us", "bound_key")
         self.told = _Queue("until_us", "told_key")
         self.ends: dict[int, None] = {}
+        #: How many sources there must be for another look at who is gone.
+        self.crowd = 2 * GONE_REMEMBERED
 
 
 class SourceProgress:
@@ -257,6 +265,26 @@ class SourceProgress:
             return False
         self.final_us = final_us
         return True
+
+    def forget(self, now_us: int) -> bool:
+        """Forgets sources long silent of whom nothing can change any more; True if there were any.
+
+        To be called when final has moved. Looks at all sources of a kind only when many are new since the last look.
+        """
+        known = self._known
+        for kind in self._kinds.values():
+            if len(kind.sources) >= kind.crowd:
+                self._forget_gone(kind, now_us)
+        return self._known < known
+
+    def _forget_gone(self, kind: _Kind, now_us: int) -> None:
+        silent_us = now_us - self._patience_us
+        gone = [(s.heard_us, name) for name, s in kind.sources.items() if not s.live and s.heard_us < silent_us]
+        for _, name in sorted(gone)[: max(0, len(gone) - GONE_REMEMBERED)]:
+            if kind.sources[name].newest_us < self.final_us:
+                self._astray -= kind.sources.pop(name).astray
+                self._known -= 1
+        kind.crowd = len(kind.sources) + GONE_REMEMBERED
 
     def end(self) -> None:
         """The stream is over: everything is final."""
