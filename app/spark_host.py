@@ -190,7 +190,7 @@ class SparkHost:
             closing = next(row for row in mine if not row["name"])
             meta = msgspec.json.decode(closing["meta"])
             self._committer.commit(batch_id, match, tables, meta)
-            if meta.get("ended"):  # a topic may go on without this match
+            if meta["last"]:  # a topic may go on without this match
                 self._config.stop_flag.touch()
             StateStore(Path(self._config.stage.states), match).forget_before(closing["start"])
         self._progress += 1

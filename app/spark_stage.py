@@ -145,7 +145,7 @@ class MatchStage:
             self._epoch = self._store.claim_epoch()
             self._pipeline = _stored_pipeline(config, self._store, start, self._epoch)
         self._lane = _lane(config.lane)
-        self._closed = False
+        self._closed = self._last = False
 
     def take(self, row: dict[str, Any]) -> None:
         """Works on one row: a few blocks, or the row that closes the range."""
@@ -153,7 +153,7 @@ class MatchStage:
         if row["closing"]:
             if row["last"]:
                 self._publish(self._pipeline.finish(), _wall_us())
-            self._closed = True
+            self._closed, self._last = True, row["last"]
             return
         for arrival_us, due_wall_us, payload in unpack(row["frames"]):
             stage_wall_us = _wall_us()
@@ -166,7 +166,7 @@ class MatchStage:
                 f"match {self._match}: the input of {self._start}..{self._end} ended before its range did"
             )
         tables = self._pipeline.take_tables()
-        meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end}
+        meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end, "last": self._last}
         self._store.write(self._end, self._epoch, self._pipeline.snapshot())
         _kept[(self._config.states, self._match)] = Kept(self._end, self._epoch, self._pipeline)
         for name, table in tables.items():

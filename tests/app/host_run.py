@@ -1,6 +1,8 @@
 """Runs the Spark host with the fake pipeline in a folder, as a process that a test can kill.
 
-    python -m tests.app.host_run FOLDER SPEED WINDOW_S
+    python -m tests.app.host_run FOLDER SPEED WINDOW_S [TOPIC]
+
+With a topic the capture is not read but only warmed up on: somebody else publishes it.
 
 Commits are one JSON file a batch id, put in place by a rename; ``done.json`` holds what the hub ended up with.
 """
@@ -13,8 +15,13 @@ import sys
 import threading
 from pathlib import Path
 
+import msgspec
+
 from app.hub import Hub
 from app.java import find_java
+from app.kafka.address import parse
+from app.kafka.matches import find
+from app.kafka.place import Place, TopicOptions
 from app.spark_host import HostConfig, SparkHost
 from app.spark_session import start_session
 from app.spark_stage import StageConfig
@@ -69,7 +76,19 @@ def as_update(row: dict) -> UpdateRecord:
     return UpdateRecord(row["seq"], row["diff"], row["emitted_us"], event)
 
 
-def main(folder: Path, speed: float, window_s: float) -> None:
+def topic_options(folder: Path, url: str, window_s: float) -> TopicOptions:
+    """The match in a topic; found again where it was found first."""
+    kept = folder / "topic.json"
+    if not kept.exists():
+        kept.write_bytes(msgspec.json.encode(find(parse(url))))
+    place = msgspec.json.decode(kept.read_bytes(), type=Place)
+    return TopicOptions(
+        url, place.match, place.partition, place.offset, round(window_s * 1e6 / PERIOD_US), window_s,
+        str(folder / "spark" / "stop"), str(folder / "spark" / "marks"),
+    )  # fmt: skip
+
+
+def main(folder: Path, speed: float, window_s: float, url: str = "") -> None:
     capture = write_capture(folder / "capture")
     committer = FileCommitter(folder / "commits")
     session = start_session(find_java(os.environ), folder / "spark" / "spark.log", slots=2)
@@ -77,9 +96,13 @@ def main(folder: Path, speed: float, window_s: float) -> None:
         rows = committer.rows()
         hub.seed("fake/1", [as_update(row) for row in rows], max((row["epoch"] for row in rows), default=0))
         states = str(folder / "states")
-        stage = StageConfig(capture.sheet, None, PIPELINE, states, capture.begin_us, hub.address)
+        topic = topic_options(folder, url, window_s) if url else None
+        begin = topic.begin if topic else capture.begin_us
+        stage = StageConfig(capture.sheet, None, PIPELINE, states, begin, hub.address)
         window_us = round(window_s * 1e6 * (speed or 1))
-        config = HostConfig("tracking", folder / "capture", folder / "spark", stage, speed, window_us, capture.end_us)
+        config = HostConfig(
+            "tracking", folder / "capture", folder / "spark", stage, speed, window_us, capture.end_us, topic
+        )
         SparkHost(session, config, committer).run(threading.Event())
         feed = hub.feed("fake/1")
         assert feed.wait_ended(10), "the last message did not come"
@@ -88,4 +111,4 @@ def main(folder: Path, speed: float, window_s: float) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]))
+    main(Path(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]), *sys.argv[4:])
