@@ -21,6 +21,7 @@ from detectors.ball.bands import HeightParameters, SpeedParameters
 from detectors.ball.changes import BendParameters, PeakParameters
 from detectors.ball.lines import LineParameters
 from detectors.ball.motion import MotionParameters
+from detectors.ball.rebounds import BounceParameters, WoodworkParameters
 from detectors.bodies.area_watch import AreaParameters
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
@@ -65,8 +66,10 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     ball_bend: BendParameters = BendParameters()
     ball_motion: MotionParameters = MotionParameters()
     ball_height: HeightParameters = HeightParameters()
+    ball_bounce: BounceParameters = BounceParameters()
     ball_speed: SpeedParameters = SpeedParameters()
     lines: LineParameters = LineParameters()
+    woodwork: WoodworkParameters = WoodworkParameters()
     areas: AreaParameters = AreaParameters()
     direction: SidesParameters = SidesParameters()
     near: NearParameters = NearParameters()

@@ -1,0 +1,242 @@
+"""2.6 and 2.11: what turns the ball that is nobody: the ground, a post, the bar.
+
+Theory of operation
+-------------------
+Both look for corners of the ball's way (``detectors.ball.changes``) and ask what stood there. The ground turns a fall
+into a rise and leaves the way over it nearly alone. Posts and bar are round: a ball touches one where its centre is the
+sum of both radii from the axis. Where that was lies between two states; so the way before the corner is carried on, the
+way after it traced back, and both must come near the axis within the time between the two states.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from detectors.ball.changes import Corners, Trail, corner_horizon_us
+from detectors.facts import Fact, fact_event
+from detectors.inputs import MatchSheet
+from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, PENALTY_AREA_DEPTH_M, end_of, pitch_of
+from detectors.signals.sampling import ball_sampling, delta_v_noise_m_s
+from detectors.states import BallState
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+#: Law 1: posts and bar are as wide as the goal line, at most 12 cm; they stand on it.
+POST_RADIUS_M = 0.06
+#: Where no corner is looked for: farther than this from a goal line.
+_FAR_M = 6.0
+_NOWHERE = Trail()
+
+#: A point in space, metres.
+Place = tuple[float, float, float]
+
+
+class BounceParameters(msgspec.Struct, frozen=True):
+    """Of hierarchy 2.6: ``height_m``, above which the ground is no reason; half a state's fall is added, as the lowest
+    point lies between two states. The others are ours:
+
+    * fall_m_s, rise_m_s: slower is rolling.
+    * across_share: the way over ground may change by this share of the change upwards; grass rubs with 0.3 to 0.6.
+    * past_us: the ball was higher within so long before: a fall of 0.8 m/s takes 0.08 s. Higher by
+      ``noise_sigmas`` of the noise of two heights (chosen on two simulated matches, full and live rate: noise
+      feigns hops of a rolling ball; so hops of less than 7 cm are lost where positions err by 2 cm).
+    """
+
+    height_m: float = 0.25
+    fall_m_s: float = 0.8
+    rise_m_s: float = 0.2
+    across_share: float = 0.6
+    past_us: int = 120_000
+    noise_sigmas: float = 2.5
+
+
+class Fall(msgspec.Struct, frozen=True, gc=False):
+    """State: the ball's trail, and heights of the last ``past_us`` at a few instants, oldest first."""
+
+    trail: Trail = _NOWHERE
+    past: tuple[tuple[int, float], ...] = ()
+
+
+class BallBounce:
+    """2.6: ``ball.bounce``: the ball falls to the ground and rises again, its way over the ground unchanged.
+
+    ``detail``: ``fall_m_s`` and ``rise_m_s``. Changes smaller than the input's noise are not seen.
+    """
+
+    def __init__(self, sheet: MatchSheet, parameters: BounceParameters | None = None) -> None:
+        self.parameters = p = parameters or BounceParameters()
+        self._least_m_s = max(p.fall_m_s + p.rise_m_s, delta_v_noise_m_s(sheet.quality) / 1.5)
+        self._corners = Corners(sheet, self._least_m_s)
+        sampling = ball_sampling(sheet.quality)
+        self._period_s = sampling.period_us * 1e-6
+        self._higher_m = p.noise_sigmas * sampling.jitter_m * math.sqrt(2.0)
+        self.spec = Spec(
+            name="ball_bounce",
+            number="2.6",
+            level=2,
+            inputs=("ball.state",),
+            outputs=("ball.bounce",),
+            horizon_us=corner_horizon_us(sheet),
+            parameters={**msgspec.structs.asdict(p), "least_m_s": round(self._least_m_s, 2)},
+            source="ours",
+            needs="ball height",
+        )
+
+    def initial(self) -> Fall:
+        """No ball yet."""
+        return Fall()
+
+    def step(self, state: Fall, event: Event) -> Step[Fall]:
+        """Asks at each corner whether the ground made it."""
+        trail, found = self._corners.look(state.trail, event)
+        after = event.payload
+        assert isinstance(after, BallState)
+        past = self._past(state.past, event.ts_us, after.z_m)
+        if not found:
+            return Fall(trail, past), NOTHING
+        before, corner = trail.samples[0].payload, trail.samples[1]
+        at = corner.payload
+        assert isinstance(before, BallState)
+        assert isinstance(at, BallState)
+        higher_m = max((z for ts_us, z in past if ts_us < corner.ts_us), default=0.0) - at.z_m
+        if higher_m < self._higher_m or not self._from_ground(before, at, after):
+            return Fall(trail, past), NOTHING
+        detail = {"fall_m_s": round(-before.vz_m_s, 2), "rise_m_s": round(after.vz_m_s, 2)}
+        fact = Fact("", "", "", at.x_m, at.y_m, at.z_m, detail=detail)
+        bounce = fact_event("ball.bounce", corner.ts_us, f"{corner.source}:{corner.ts_us}", fact)
+        return Fall(Trail(trail.samples, trail.change, corner.ts_us), past), (bounce,)
+
+    def _past(self, past: tuple[tuple[int, float], ...], now_us: int, z_m: float) -> tuple[tuple[int, float], ...]:
+        """One more height when a sixth of the time has gone by, less what is older than a corner needs."""
+        if past and now_us - past[-1][0] < self.parameters.past_us // 6:
+            return past
+        oldest_us = now_us - self.parameters.past_us - self.spec.horizon_us
+        return (*(p for p in past if p[0] >= oldest_us), (now_us, z_m))
+
+    def _from_ground(self, before: BallState, at: BallState, after: BallState) -> bool:
+        p, up_m_s = self.parameters, after.vz_m_s - before.vz_m_s
+        if before.vz_m_s > -p.fall_m_s or after.vz_m_s < p.rise_m_s or up_m_s < self._least_m_s:
+            return False
+        if at.z_m > p.height_m - before.vz_m_s * self._period_s / 2.0:
+            return False
+        across_m_s = math.hypot(after.vx_m_s - before.vx_m_s, after.vy_m_s - before.vy_m_s)
+        return across_m_s <= p.across_share * up_m_s
+
+
+class WoodworkParameters(msgspec.Struct, frozen=True):
+    """``gap_m``: hierarchy 2.11, between the surfaces; twice the noise of a position is added. ``speed_m_s``: 2.4's
+    moving ball."""
+
+    gap_m: float = 0.05
+    speed_m_s: float = 4.0
+
+
+class Woodwork:
+    """2.11: ``ball.woodwork`` x {near post, far post, bar}: the ball turns where a goal's frame stands.
+
+    The near post is the one on the side that the ball came from, as seen from the middle of the goal. ``detail``:
+    ``side`` (left or right goal), ``speed_before_m_s``, ``speed_after_m_s``.
+    """
+
+    PARTS = ("near post", "far post", "bar")
+
+    def __init__(self, sheet: MatchSheet, parameters: WoodworkParameters | None = None) -> None:
+        self.parameters = p = parameters or WoodworkParameters()
+        self._reach_m = BALL_RADIUS_M + POST_RADIUS_M + p.gap_m + 2.0 * sheet.quality.position_noise_m
+        self._corners = Corners(sheet, delta_v_noise_m_s(sheet.quality))
+        self._line_m = pitch_of(sheet).half_length_m
+        self._has_height = sheet.quality.ball_height
+        self.spec = Spec(
+            name="woodwork",
+            number="2.11",
+            level=2,
+            inputs=("ball.state",),
+            outputs=("ball.woodwork",),
+            horizon_us=corner_horizon_us(sheet),
+            parameters={**msgspec.structs.asdict(p), "reach_m": round(self._reach_m, 3)},
+            source="IFAB Law 1; Opta and StatsBomb 'Post'",
+            needs="ball height for the bar; without it posts only",
+            variants={"ball.woodwork": self.PARTS},
+        )
+
+    def initial(self) -> Trail:
+        """No ball near a goal line."""
+        return _NOWHERE
+
+    def step(self, state: Trail, event: Event) -> Step[Trail]:
+        """Asks at each corner near a goal whether its frame made it."""
+        ball = event.payload
+        assert isinstance(ball, BallState)
+        if abs(abs(ball.x_m) - self._line_m) > _FAR_M:
+            return (state if not state.samples else _NOWHERE), NOTHING
+        trail, found = self._corners.look(state, event)
+        if not found:
+            return trail, NOTHING
+        corner, part = trail.samples[1], self._part(trail.samples[0], event)
+        if not part:
+            return trail, NOTHING
+        at, before = corner.payload, trail.samples[0].payload
+        assert isinstance(at, BallState)
+        assert isinstance(before, BallState)
+        detail = {
+            "side": end_of(at.x_m),
+            "speed_before_m_s": round(math.hypot(before.vx_m_s, before.vy_m_s), 2),
+            "speed_after_m_s": round(math.hypot(ball.vx_m_s, ball.vy_m_s), 2),
+        }
+        fact = Fact(part, "", "", at.x_m, at.y_m, at.z_m, detail=detail)
+        hit = fact_event("ball.woodwork", corner.ts_us, f"{corner.source}:{corner.ts_us}", fact)
+        return Trail(trail.samples, trail.change, corner.ts_us), (hit,)
+
+    def _part(self, before: Event, after: Event) -> str:
+        """The part of a goal's frame that both ways, before and after, come near; empty if none."""
+        first, last, s = before.payload, after.payload, (after.ts_us - before.ts_us) * 1e-6
+        assert isinstance(first, BallState)
+        assert isinstance(last, BallState)
+        if math.hypot(first.vx_m_s, first.vy_m_s, first.vz_m_s) < self.parameters.speed_m_s:
+            return ""
+        forth = _place(first), _velocity(first), s
+        back = _place(last), _velocity(last), -s
+        x_m = math.copysign(self._line_m - POST_RADIUS_M, first.x_m)
+        for y_m in (GOAL_HALF_WIDTH_M + POST_RADIUS_M, -GOAL_HALF_WIDTH_M - POST_RADIUS_M):
+            if all(self._near_post(*way, x_m, y_m) for way in (forth, back)):
+                return "near post" if self._came_from_m(first, x_m, y_m) * y_m > 0.0 else "far post"
+        if self._has_height and all(self._near_bar(*way, x_m) for way in (forth, back)):
+            return "bar"
+        return ""
+
+    def _near_post(self, place: Place, v: Place, s: float, x_m: float, y_m: float) -> bool:
+        """Whether a straight way of ``s`` seconds comes near an upright."""
+        dx, dy = place[0] - x_m, place[1] - y_m
+        t = _closest(dx, dy, v[0], v[1], s)
+        near = math.hypot(dx + v[0] * t, dy + v[1] * t) <= self._reach_m
+        return near and place[2] + v[2] * t <= BAR_HEIGHT_M + 2.0 * POST_RADIUS_M + self._reach_m
+
+    def _near_bar(self, place: Place, v: Place, s: float, x_m: float) -> bool:
+        """Whether a straight way of ``s`` seconds comes near the bar."""
+        dx, dz = place[0] - x_m, place[2] - BAR_HEIGHT_M - POST_RADIUS_M
+        t = _closest(dx, dz, v[0], v[2], s)
+        near = math.hypot(dx + v[0] * t, dz + v[2] * t) <= self._reach_m
+        return near and abs(place[1] + v[1] * t) <= GOAL_HALF_WIDTH_M + 2.0 * POST_RADIUS_M
+
+    def _came_from_m(self, first: BallState, x_m: float, y_m: float) -> float:
+        """y of the way to a post at the front of the penalty area, as far out as many shots are taken."""
+        if abs(first.vx_m_s) < 0.1:
+            return first.y_m
+        return y_m - first.vy_m_s / abs(first.vx_m_s) * PENALTY_AREA_DEPTH_M
+
+
+def _place(ball: BallState) -> Place:
+    return ball.x_m, ball.y_m, ball.z_m
+
+
+def _velocity(ball: BallState) -> Place:
+    return ball.vx_m_s, ball.vy_m_s, ball.vz_m_s
+
+
+def _closest(dx: float, dy: float, vx: float, vy: float, s: float) -> float:
+    """When, between now and ``s``, a point at (dx, dy) moving so is nearest to the origin."""
+    v2 = vx * vx + vy * vy
+    t = -(dx * vx + dy * vy) / v2 if v2 > 0.0 else 0.0
+    return min(max(t, min(s, 0.0)), max(s, 0.0))
