@@ -1,0 +1,270 @@
+"""What does the whole hierarchy cost: how many times real time, by level and by detector, and how large are its states?
+
+Question: does every detector of the catalogue together, in process and on one core, reach 10 times real time on a
+radio stream of 36,000 positions/s and 100 times on 25 Hz optical input? Does proximity (level 4) take at most 0.02 ms a
+packet of ten positions? Are states at most 1 kB in the mean, heat maps aside? And what limits?
+
+Three measurements over one capture, all in CPU time, so that other work on the machine counts as little as may be:
+
+* *bare*: each detector folded by itself over its sorted inputs, as the oracle does; by detector and level;
+* *whole*: ``MatchPipeline`` over the capture's blocks, decoding and checks included, with alpha 1 (never takes back)
+  and alpha 0 (speaks at once); what is beyond the sum of the bare folds is ordering, decoding and checks;
+* *state*: each unit's state pickled at some instants; of a keyed detector the mean of its units.
+
+    python -m bench.hierarchy [--source FILE] [--seconds 20] [--optical-seconds 120] [--all] [--json FILE]
+
+``--source`` is a tracking file for the optical part, which is left out without one. ``--all`` takes in the detectors
+that a match gets only when asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import heapq
+import json
+import pickle
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from app.pipeline import MatchPipeline, PipelineOptions
+from detectors.catalogue import ASKED, build_detectors
+from detectors.inputs import RAW_KINDS, Block, MatchSheet, arrival, frame_arrival
+from middleware.detector import Detector, KeyedDetector
+from middleware.events import Event, Key, canonical_key
+from middleware.hierarchy import Hierarchy
+from replay.capture import Capture
+from replay.channel import channel_named
+from replay.rates import rates_named
+from replay.simulator import Production, Simulation
+from replay.sources import prepare_capture
+
+#: Times real time; milliseconds of level 4 for a packet of ten positions; bytes of a state in the mean.
+GOAL_RADIO, GOAL_OPTICAL, GOAL_PROXIMITY_MS, GOAL_STATE_BYTES = 10.0, 100.0, 0.02, 1_000
+
+#: At so many instants states are weighed.
+_WEIGHED = 5
+
+
+def capture_of(source: str, rate: str, seconds: float, seed: int, folder: Path) -> Capture:
+    """A capture of the simulator at a rate, or of a tracking file."""
+    if source == "sim":
+        Production(Simulation(seed=seed, duration_s=seconds, **rates_named(rate))).write(
+            folder, channel_named("rtls"), seed
+        )
+    else:
+        prepare_capture(source, "none", seed, folder, duration_s=seconds, pitch=(105.0, 68.0), sheet_path=None)
+    return Capture.open(folder)
+
+
+def raw_events(blocks: Sequence[Block], sheet: MatchSheet) -> list[Event]:
+    """What enters level 1, each packet once."""
+    if sheet.quality.framed:
+        return [frame_arrival(block.packets, number).event for number, block in enumerate(blocks)]
+    events = {(p.transmitter, p.sequence): arrival(p).event for block in blocks for p in block.packets}
+    return list(events.values())
+
+
+def bare(hierarchy: Hierarchy, raw: Sequence[Event]) -> dict[str, dict[str, Any]]:
+    """Each detector folded by itself: CPU time, inputs, events, bytes of states."""
+    streams: dict[str, list[tuple[Key, Event]]] = {kind: [] for kind in hierarchy.rank}
+    for event in raw:
+        streams[event.kind].append((canonical_key(event, hierarchy.rank), event))
+    for stream in streams.values():
+        stream.sort(key=_key)
+    figures: dict[str, dict[str, Any]] = {}
+    for detector in hierarchy.detectors:
+        inputs = [event for _, event in heapq.merge(*(streams[k] for k in detector.spec.inputs), key=_key)]
+        emitted, figures[detector.spec.name] = fold(detector, inputs)
+        for event in emitted:
+            streams[event.kind].append((canonical_key(event, hierarchy.rank), event))
+        for kind in detector.spec.outputs:
+            streams[kind].sort(key=_key)
+    return figures
+
+
+def _key(pair: tuple[Key, Event]) -> Key:
+    return pair[0]
+
+
+def fold(detector: Detector[Any], inputs: Sequence[Event]) -> tuple[list[Event], dict[str, Any]]:
+    """One detector over its inputs. Weighing states stands outside the time."""
+    keyed: KeyedDetector[Any] | None = detector if detector.spec.keyed else None  # type: ignore[assignment]
+    states: dict[str, Any] = {}
+    emitted: list[Event] = []
+    bytes_: list[float] = []
+    took_ns = 0
+    for part in _parts(inputs):
+        began_ns = time.process_time_ns()
+        if keyed is None:
+            step, state = detector.step, states[""] if "" in states else detector.initial()
+            for event in part:
+                state, out = step(state, event)
+                if out:
+                    emitted.extend(out)
+            states[""] = state
+        else:
+            for event in part:
+                name = keyed.key(event)
+                state, out = keyed.step(states[name] if name in states else keyed.initial(), event)
+                states[name] = state
+                if out:
+                    emitted.extend(out)
+        took_ns += time.process_time_ns() - began_ns
+        if part:
+            bytes_.append(sum(len(pickle.dumps(state)) for state in states.values()) / len(states))
+    figures = {
+        "level": detector.spec.level,
+        "number": detector.spec.number,
+        "inputs": len(inputs),
+        "events": len(emitted),
+        "ms": took_ns / 1e6,
+        "us_per_input": took_ns / 1e3 / len(inputs) if inputs else 0.0,
+        "units": len(states) or 1,
+        "state_bytes": sum(bytes_) / len(bytes_) if bytes_ else float(len(pickle.dumps(detector.initial()))),
+    }
+    return emitted, figures
+
+
+def _parts(inputs: Sequence[Event]) -> Iterator[Sequence[Event]]:
+    size = max(1, -(-len(inputs) // _WEIGHED))
+    return (inputs[at : at + size] for at in range(0, len(inputs), size))
+
+
+def whole(capture: Capture, alpha: float, extra: Sequence[str]) -> tuple[float, float]:
+    """CPU seconds of the pipeline over a capture, and of reading its blocks; the first tenth is to warm up."""
+    payloads = list(capture.payloads(capture.begin_us, capture.end_us))
+    warm = MatchPipeline(capture.sheet, PipelineOptions(alpha=alpha, extra=tuple(extra)))
+    for arrival_us, payload in payloads[: len(payloads) // 10]:
+        warm.push(payload, arrival_us)
+    pipeline = MatchPipeline(capture.sheet, PipelineOptions(alpha=alpha, extra=tuple(extra)))
+    gc.collect()
+    began_s = time.process_time()
+    for arrival_us, payload in payloads:
+        pipeline.push(payload, arrival_us)
+    pipeline.finish()
+    took_s = time.process_time() - began_s
+    began_s = time.process_time()
+    for _ in capture.payloads(capture.begin_us, capture.end_us):
+        pass
+    return took_s, time.process_time() - began_s
+
+
+def measure(capture: Capture, extra: Sequence[str], goal: float) -> dict[str, Any]:
+    """All figures of one input."""
+    blocks = list(capture.blocks(capture.begin_us, capture.end_us))
+    sheet = capture.sheet
+    raw = raw_events(blocks, sheet)
+    packets = [packet for block in blocks for packet in block.packets]
+    positions = sum(len(packet.ts_us) for packet in packets)
+    stream_s = (capture.end_us - capture.begin_us) / 1e6
+    hierarchy = Hierarchy(RAW_KINDS, build_detectors(sheet, extra=extra))
+    bare(hierarchy, raw[: len(raw) // 10])
+    detectors = bare(hierarchy, raw)
+    took_s = {alpha: whole(capture, alpha, extra) for alpha in (1.0, 0.0)}
+    folds_s = sum(row["ms"] for row in detectors.values()) / 1e3
+    levels = _by_level(detectors, stream_s)
+    weighed = [row["state_bytes"] for name, row in detectors.items() if name != "heat_map"]
+    proximity_ms = levels.get(4, {}).get("ms_per_stream_s", 0.0) * stream_s / (positions / 10)
+    return {
+        "stream_s": round(stream_s, 2),
+        "positions_per_s": round(positions / stream_s),
+        "detectors": len(detectors),
+        "times_real_time": {f"alpha {alpha:g}": round(stream_s / took, 2) for alpha, (took, _) in took_s.items()},
+        "times_real_time_detectors_alone": round(stream_s / folds_s, 2),
+        "goal_times_real_time": goal,
+        "reached": stream_s / took_s[1.0][0] >= goal,
+        "share_of_detectors": {f"alpha {alpha:g}": round(folds_s / took, 3) for alpha, (took, _) in took_s.items()},
+        "proximity_ms_per_ten_positions": round(proximity_ms, 4),
+        "goal_proximity_ms": GOAL_PROXIMITY_MS,
+        "state_bytes_mean": round(sum(weighed) / len(weighed)),
+        "state_bytes_most": round(max(weighed)),
+        "goal_state_bytes": GOAL_STATE_BYTES,
+        "levels": levels,
+        "by_detector": {
+            name: {
+                **row,
+                "ms_per_stream_s": round(row["ms"] / stream_s, 3),
+                "share": round(row["ms"] / 1e3 / folds_s, 4),
+            }
+            for name, row in sorted(detectors.items(), key=lambda item: -item[1]["ms"])
+        },
+    }
+
+
+def _by_level(detectors: dict[str, dict[str, Any]], stream_s: float) -> dict[int, dict[str, Any]]:
+    levels: dict[int, dict[str, Any]] = {}
+    for level in sorted({row["level"] for row in detectors.values()}):
+        mine = [row for row in detectors.values() if row["level"] == level]
+        ms, inputs = sum(row["ms"] for row in mine), sum(row["inputs"] for row in mine)
+        levels[level] = {
+            "detectors": len(mine),
+            "inputs": inputs,
+            "events": sum(row["events"] for row in mine),
+            "ms_per_stream_s": round(ms / stream_s, 3),
+            "us_per_input": round(ms * 1e3 / inputs, 2) if inputs else 0.0,
+            "state_bytes_mean": round(sum(row["state_bytes"] for row in mine) / len(mine)),
+            "state_bytes_most": round(max(row["state_bytes"] for row in mine)),
+        }
+    return levels
+
+
+def show(name: str, result: dict[str, Any]) -> None:
+    """The figures of one input as tables."""
+    print(
+        f"\n{name}: {result['positions_per_s']:,} positions/s, {result['stream_s']} s, {result['detectors']} detectors"
+    )
+    speed = ", ".join(f"{key}: {value}" for key, value in result["times_real_time"].items())
+    alone = result["times_real_time_detectors_alone"]
+    reached = "reached" if result["reached"] else "MISSED"
+    print(f"times real time: {speed}; detectors alone {alone}; goal {result['goal_times_real_time']:g} {reached}")
+    print(f"share of detectors: {result['share_of_detectors']}")
+    print(f"proximity: {result['proximity_ms_per_ten_positions']} ms for ten positions (goal {GOAL_PROXIMITY_MS})")
+    print(
+        f"states: mean {result['state_bytes_mean']} bytes (goal {GOAL_STATE_BYTES}), most {result['state_bytes_most']}"
+    )
+    print(
+        f"{'level':>5} {'detectors':>10} {'inputs':>9} {'events':>8} {'ms/s':>8} {'us/input':>9} "
+        f"{'state':>7} {'most':>7}"
+    )
+    for level, row in result["levels"].items():
+        print(
+            f"{level:>5} {row['detectors']:>10} {row['inputs']:>9} {row['events']:>8} {row['ms_per_stream_s']:>8} "
+            f"{row['us_per_input']:>9} {row['state_bytes_mean']:>7} {row['state_bytes_most']:>7}"
+        )
+    print(f"{'detector':28} {'inputs':>9} {'events':>8} {'ms/s':>8} {'us/input':>9} {'share':>7} {'state':>7}")
+    for detector, row in list(result["by_detector"].items())[:25]:
+        print(
+            f"{detector:28} {row['inputs']:>9} {row['events']:>8} {row['ms_per_stream_s']:>8} "
+            f"{row['us_per_input']:>9.2f} {row['share']:>7.1%} {row['state_bytes']:>7.0f}"
+        )
+
+
+def main() -> None:
+    """Measures both inputs and prints or stores the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--source", help="tracking file of the optical part")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--optical-seconds", type=float, default=120.0)
+    parser.add_argument("--seed", type=int, default=18)
+    parser.add_argument("--all", action="store_true", help="with the detectors that are there only when asked for")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    chosen = parser.parse_args()
+    extra = ASKED if chosen.all else ()
+    with tempfile.TemporaryDirectory() as folder:
+        radio = capture_of("sim", "full", chosen.seconds, chosen.seed, Path(folder) / "radio")
+        result = {"radio": measure(radio, extra, GOAL_RADIO)}
+        show("Radio", result["radio"])
+        if chosen.source:
+            optical = capture_of(chosen.source, "", chosen.optical_seconds, chosen.seed, Path(folder) / "optical")
+            result["optical"] = measure(optical, extra, GOAL_OPTICAL)
+            show("Optical", result["optical"])
+    if chosen.json:
+        chosen.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
