@@ -7,7 +7,13 @@ Paper 000, section 5, on a simulated match at full rate (ball 2,000 Hz, four lim
   alpha. Pure buffering is run twice: K-slack ``alone``, as in 000, and ``buffered``, which does not wait K out where
   the sources have told everything;
 * on demand against full against automatic retraction, alpha by load: hits and cascaded events taken back, redone
-  steps, average alpha, latency; for each detector what its own repairs cost in each run, and which was cheapest.
+  steps, average alpha, latency.
+
+And one for each detector: ``--each``. All detectors take back on demand, at alpha 0, but for one, which does it in
+full, or automatically. What the whole engine then does more or less than with all on demand (steps, comparisons,
+updates; at the measured costs in milliseconds) is what that detector's way is worth, cascades above included. Nothing
+else would be fair: what a detector is given depends on how those below it take back, and what is withdrawn from it and
+given again counts as new.
 
 *Latency* is arrival time of the push in which the event as it stands in the end was said for the last time, less its
 event time: the stream's own clock. Beside it ``processed``: the same with the time that pushes take on one core, queues
@@ -24,7 +30,8 @@ packaging take, without any radio delay, is told as ``own``: the same fold over 
 References: 000, 5.1: pass 1,276 ms buffered, below 800 ms with alpha by load (0.60); 5.4: 5,623 hits retracted in full,
 735 on demand. Goals: ratio of the pass <= 0.40, hits <= 60 ms in the mean, all within 1.25 of the bound.
 
-    python -m bench.speculation_000 [--seconds 65 | --minutes 45] [--rates full] [--available 1.0] [--json FILE]
+    python -m bench.speculation_000 [--begin 65] [--seconds 65 | --minutes 45] [--rates full] [--available 1.0]
+        [--seed N | --capture FOLDER] [--each] [--json FILE]
 """
 
 from __future__ import annotations
@@ -35,9 +42,10 @@ import json
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,7 +78,10 @@ SPAN_US = 500_000
 METRICS_EVERY_SPANS = 10
 
 #: Blocks on which costs are measured, as a live run does.
-MEASURED_BLOCKS = 400
+MEASURED_BLOCKS = 1_000
+
+#: Longest radio delay that duplicates are looked for (arrival time).
+RADIO_MOST_US = 5_000_000
 
 GOALS = {"pass": 0.40, "hit_ms": 60.0, "bound": 1.25}
 
@@ -81,6 +92,7 @@ class Mode(NamedTuple):
     speculation: Speculation
     retraction: Retraction
     slack: SlackSettings = SlackSettings()
+    by_detector: Mapping[str, UnitSettings] = MappingProxyType({})
 
 
 MODES = {
@@ -91,6 +103,7 @@ MODES = {
     "by load, full": Mode(AdaptiveAlpha(), "full"),
     "by load, auto": Mode(AdaptiveAlpha(), "auto"),
 }
+BUFFERING = ("alone", "buffered")
 RETRACTIONS = {"on-demand": "by load", "full": "by load, full", "auto": "by load, auto"}
 
 
@@ -105,6 +118,7 @@ class Run:
     series: dict[str, list[float]]
     taken_back: dict[str, int]
     metrics: dict[str, Any]
+    moved: int
     cpu_s: float
     state_bytes: float
 
@@ -121,7 +135,8 @@ def hierarchy_of(sheet: MatchSheet, *, eager: bool = False) -> Hierarchy:
 def run(sheet: MatchSheet, blocks: Iterable[Block], mode: Mode, costs: Costs) -> Run:
     """Pushes all blocks through an engine, with a clock around each push."""
     hierarchy = hierarchy_of(sheet)
-    engine = Engine(hierarchy, EngineSettings(UnitSettings(mode.speculation, mode.retraction, slack=mode.slack)))
+    unit = UnitSettings(mode.speculation, mode.retraction, slack=mode.slack)
+    engine = Engine(hierarchy, EngineSettings(unit, dict(mode.by_detector)))
     engine.set_costs(costs)
     speculative = [d.spec.name for d in hierarchy.detectors if d.spec.speculative]
     standing: dict[Identity, tuple[Event, int, int]] = {}
@@ -163,7 +178,7 @@ def run(sheet: MatchSheet, blocks: Iterable[Block], mode: Mode, costs: Costs) ->
             standing.pop(identity(update.event), None)
     metrics = {name: dataclasses.asdict(m) for name, m in engine.metrics().items()}
     mean_bytes = float(np.mean(state_bytes)) if state_bytes else 0.0
-    return Run(standing, dict(series), dict(taken_back), metrics, spent_ns / 1e9, mean_bytes)
+    return Run(standing, dict(series), dict(taken_back), metrics, engine.work()[1], spent_ns / 1e9, mean_bytes)
 
 
 def first_followed(sheet: MatchSheet, blocks: Iterable[Block], wanted: dict[Identity, Event]) -> dict[Identity, int]:
@@ -186,15 +201,17 @@ def first_followed(sheet: MatchSheet, blocks: Iterable[Block], wanted: dict[Iden
 
 def without_radio(blocks: Iterable[Block]) -> Iterator[Block]:
     """The same packets, once each, arriving when their last position is measured."""
-    seen: dict[tuple[str, int], tuple[int, Any]] = {}
+    by_time: dict[int, dict[tuple[str, int], Any]] = defaultdict(dict)
+    next_us = 0
     for block in blocks:
         for packet in block.packets:
-            seen.setdefault((packet.transmitter, packet.sequence), (packet.ts_us[-1], packet))
-    by_time: dict[int, list[Any]] = defaultdict(list)
-    for at_us, packet in seen.values():
-        by_time[at_us].append(packet)
+            by_time[packet.ts_us[-1]].setdefault((packet.transmitter, packet.sequence), packet)
+        if block.arrival_us >= next_us:
+            next_us = block.arrival_us + RADIO_MOST_US
+            for at_us in sorted(at_us for at_us in by_time if at_us < block.arrival_us - RADIO_MOST_US):
+                yield Block(at_us, tuple(by_time.pop(at_us).values()))
     for at_us in sorted(by_time):
-        yield Block(at_us, tuple(by_time[at_us]))
+        yield Block(at_us, tuple(by_time[at_us].values()))
 
 
 def measured_costs(sheet: MatchSheet, blocks: Iterable[Block], available: float) -> Costs:
@@ -238,35 +255,78 @@ def latencies(result: Run, bound_us: dict[Identity, int], own_us: dict[Identity,
 
 
 def retractions(runs: dict[str, Run], costs: Costs) -> dict[str, Any]:
-    """What taking back came to in each way, and for each detector what its own repairs cost."""
+    """What taking back came to in each way. Steps again are those beyond the fewest that any way did first."""
     table: dict[str, Any] = {}
-    cost_us: dict[str, dict[str, float]] = defaultdict(dict)
-    for way, mode in RETRACTIONS.items():
+    ways = {way: mode for way, mode in RETRACTIONS.items() if mode in runs}
+    first = min((sum(m["stepped"] for m in runs[mode].metrics.values()) for mode in ways.values()), default=0)
+    for way, mode in ways.items():
         result = runs[mode]
         metrics = result.metrics
         table[way] = {
             "hits_taken_back": result.taken_back.get("hit", 0),
             "events_taken_back": sum(m["retracted"] for m in metrics.values()),
             "taken_back_above_level_1": sum(m["retracted"] for m in metrics.values() if m["level"] > 1),
-            "steps_redone": sum(m["redone"] for m in metrics.values()),
-            "redo_s": round(sum(m["redo_us"] for m in metrics.values()) / 1e6, 3),
+            "steps_again": sum(m["stepped"] + m["redone"] for m in metrics.values()) - first,
+            "compared": sum(m["compared"] for m in metrics.values()),
+            "work_s": round(work(metrics, result.moved, costs) / 1e6, 3),
             "alpha_mean": round(float(np.mean(result.series["alpha"])), 3),
             "cpu_s": round(result.cpu_s, 2),
         }
-        for name, m in metrics.items():
-            work_us = m["redone"] * costs.step(name) + m["compared"] * costs.compare(name)
-            cost_us[name][way] = round(work_us + (m["retracted"] + m["repaired"]) * costs.moved_us, 1)
-    auto = runs[RETRACTIONS["auto"]].metrics
-    detectors = {
-        name: {
-            "cost_us": ways,
-            "cheaper": min(("on-demand", "full"), key=lambda way: ways[way]),
-            "auto_ends_in": auto[name]["way"],
-        }
-        for name, ways in cost_us.items()
-        if max(ways.values()) > 0
-    }
-    return {"ways": table, "by_detector": detectors}
+    return table
+
+
+def work(metrics: dict[str, Any], moved: int, costs: Costs) -> float:
+    """What an engine has done, in microseconds at given costs, but for taking arrivals in."""
+    done_us = moved * costs.moved_us
+    for name, m in metrics.items():
+        done_us += (m["stepped"] + m["redone"]) * costs.step(name) + m["compared"] * costs.compare(name)
+    return done_us
+
+
+def each_alone(
+    capture: Capture, begin_us: int, end_us: int, available: float, names: Collection[str]
+) -> dict[str, Any]:
+    """For each detector that repairs anything: what the engine does more than with all on demand, if it alone differs.
+
+    Args:
+        capture, begin_us, end_us: stretch (arrival time) of a capture.
+        available: see ``Costs.available``.
+        names: only of these detectors; of all if empty.
+
+    Returns:
+        By detector and way ("full", "auto"): steps, comparisons and updates more, milliseconds more; the way that
+        ``auto`` ended in; and what those repairs of the detector itself come to that its way decides on.
+    """
+    sheet = capture.sheet
+    costs = measured_costs(sheet, islice(capture.blocks(begin_us, end_us), MEASURED_BLOCKS), available)
+
+    def done(name: str, retraction: Retraction) -> Run:
+        mode = Mode(FixedAlpha(0.0), "on-demand", by_detector={name: UnitSettings(FixedAlpha(0.0), retraction)})
+        return run(sheet, capture.blocks(begin_us, end_us), mode, costs)
+
+    base = done("conditioning", "on-demand")
+    table: dict[str, Any] = {}
+    for name, own in base.metrics.items():
+        if not own["compared"] or (names and name not in names):
+            continue
+        row: dict[str, Any] = {"repairs_ms": round(work({name: {**own, "stepped": 0}}, 0, costs) / 1e3, 2)}
+        for way in ("full", "auto"):
+            other = done(name, way)
+            counts = {key: _sum(other.metrics, key) - _sum(base.metrics, key) for key in ("stepped", "redone")}
+            row[way] = {
+                "steps": sum(counts.values()),
+                "compared": _sum(other.metrics, "compared") - _sum(base.metrics, "compared"),
+                "updates": other.moved - base.moved,
+                "taken_back": _sum(other.metrics, "retracted") - _sum(base.metrics, "retracted"),
+                "ms": round((work(other.metrics, other.moved, costs) - work(base.metrics, base.moved, costs)) / 1e3, 2),
+            }
+        row["auto_ends_in"] = other.metrics[name]["way"]
+        table[name] = row
+    return table
+
+
+def _sum(metrics: dict[str, Any], key: str) -> int:
+    return sum(m[key] for m in metrics.values())
 
 
 def _figures(values_us: Any) -> dict[str, float]:
@@ -275,21 +335,23 @@ def _figures(values_us: Any) -> dict[str, float]:
     return {name: round(us / 1000, 1) for name, us in (("mean", mean_us), ("p50", p50), ("p95", p95), ("max", most_us))}
 
 
-def compare(capture: Capture, available: float) -> dict[str, Any]:
-    """All runs over one capture."""
+def compare(
+    capture: Capture, begin_us: int, end_us: int, available: float, wanted_runs: Collection[str]
+) -> dict[str, Any]:
+    """Runs over a stretch (arrival time) of one capture; "at once" must be among them."""
 
     def blocks() -> Iterator[Block]:
-        return capture.blocks(capture.begin_us, capture.end_us)
+        return capture.blocks(begin_us, end_us)
 
     sheet = capture.sheet
     costs = measured_costs(sheet, islice(blocks(), MEASURED_BLOCKS), available)
-    runs = {name: run(sheet, blocks(), mode, costs) for name, mode in MODES.items()}
+    runs = {name: run(sheet, blocks(), mode, costs) for name, mode in MODES.items() if name in wanted_runs}
     wanted = {name: event for name, (event, _, _) in runs["at once"].standing.items()}
     same = all({n: e for n, (e, _, _) in result.standing.items()} == wanted for result in runs.values())
     bound_us = first_followed(sheet, blocks(), wanted)
-    own_us = first_followed(sheet, without_radio(blocks()), wanted)
+    own_us = first_followed(sheet, without_radio(blocks()), wanted) if len(runs) == len(MODES) else bound_us
     table = {name: latencies(result, bound_us, own_us) for name, result in runs.items()}
-    duration_s = (capture.end_us - capture.begin_us) / 1e6
+    duration_s = (end_us - begin_us) / 1e6
     return {
         "seconds": round(duration_s, 1),
         "available": available,
@@ -310,8 +372,7 @@ def compare(capture: Capture, available: float) -> dict[str, Any]:
         },
         "series": {name: result.series for name, result in runs.items()},
         "retraction": retractions(runs, costs),
-        "ratios_to_alone": ratios(table, "alone"),
-        "ratios_to_buffered": ratios(table, "buffered"),
+        "ratios": {base: ratios(table, base) for base in BUFFERING if base in runs},
     }
 
 
@@ -332,20 +393,28 @@ def show(result: dict[str, Any]) -> None:
     print("".join(text.ljust(width) if width > 0 else text.rjust(-width) for text, width in heads))
     for name, rows in result["latency"].items():
         for group, row in rows.items():
+            alone, buffered = (result["ratios"].get(base, {}).get(name, {}).get(group, 0.0) for base in BUFFERING)
             print(
                 f"{name:16}{group:14}{row['events']:>5}{row['ms']['mean']:>8}{row['ms']['p95']:>8}"
                 f"{row['processed_ms']['mean']:>11}{row['own_ms']['mean']:>8}{row['bound_ms']['mean']:>8}"
-                f"{row['ratio_to_bound']:>9}{result['ratios_to_alone'][name].get(group, 0):>9}"
-                f"{result['ratios_to_buffered'][name].get(group, 0):>12}"
+                f"{row['ratio_to_bound']:>9}{alone:>9}{buffered:>12}"
             )
     for name, row in result["load"].items():
         print(f"{name:16}", row)
-    for way, row in result["retraction"]["ways"].items():
+    for way, row in result["retraction"].items():
         print(f"{way:16}", row)
-    for name, row in sorted(result["retraction"]["by_detector"].items()):
-        if row["cheaper"] == "full" or row["auto_ends_in"] != "on-demand":
-            print(f"  {name:28} cheaper: {row['cheaper']:10} auto: {row['auto_ends_in']:12} {row['cost_us']}")
     print("goals:", GOALS)
+
+
+def show_each(table: dict[str, Any]) -> None:
+    """What each detector's way is worth, for people: more (+) or less (-) than on demand."""
+    keys = ("steps", "compared", "updates", "taken_back", "ms")
+    print(
+        f"{'detector':24}{'own, ms':>9}" + "".join(f"{way + ' ' + key:>17}" for way in ("full", "auto") for key in keys)
+    )
+    for name, row in table.items():
+        cells = "".join(f"{row[way][key]:>+17}" for way in ("full", "auto") for key in keys)
+        print(f"{name:24}{row['repairs_ms']:>9}{cells}  {row['auto_ends_in']}")
 
 
 def main() -> None:
@@ -353,19 +422,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=65.0)
     parser.add_argument("--minutes", type=float, help="instead of --seconds")
+    parser.add_argument("--begin", type=float, default=0.0, help="second of the match at which the stretch begins")
+    parser.add_argument("--capture", type=Path, help="take this capture instead of making one")
+    parser.add_argument("--each", nargs="*", metavar="NAME", help="only: each detector's way to take back by itself")
+    parser.add_argument("--runs", nargs="*", choices=MODES, default=tuple(MODES), help="only these, for long stretches")
     parser.add_argument("--rates", default="full", help="see replay.rates")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
     parser.add_argument("--available", type=float, default=1.0, help="wall seconds for a second of the stream")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     chosen = parser.parse_args()
     seconds = chosen.seconds if chosen.minutes is None else 60 * chosen.minutes
-    settings = Simulation(seed=chosen.seed, duration_s=seconds, **{**rates_named(chosen.rates), "tags": "playing"})
+    ends_s = chosen.begin + seconds
+    settings = Simulation(seed=chosen.seed, duration_s=ends_s, **{**rates_named(chosen.rates), "tags": "playing"})
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "capture"
-        Production(settings).write(out, CHANNELS["rtls"], chosen.seed)
-        result = compare(Capture.open(out), chosen.available)
-    result["command"] = {"seconds": seconds, "rates": chosen.rates, "seed": chosen.seed}
-    show(result)
+        path = chosen.capture
+        if path is None:
+            path = Path(folder) / "capture"
+            Production(settings).write(path, CHANNELS["rtls"], chosen.seed)
+        capture = Capture.open(path)
+        begin_us = capture.begin_us + round(1e6 * chosen.begin)
+        end_us = min(begin_us + round(1e6 * seconds), capture.end_us)
+        if chosen.each is not None:
+            result = each_alone(capture, begin_us, end_us, chosen.available, chosen.each)
+        else:
+            result = compare(capture, begin_us, end_us, chosen.available, {*chosen.runs, "at once"})
+    (show if chosen.each is None else show_each)(result)
+    command = {"begin": chosen.begin, "seconds": seconds, "rates": chosen.rates, "seed": chosen.seed}
+    result = {"command": command, "result": result}
     if chosen.json:
         chosen.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
 

@@ -20,8 +20,8 @@ Exploration is bounded. Some repairs are *trials*: such a one is done on demand 
 to, for on-demand knows how much lay behind the place where it stopped. So while a detector takes back on demand,
 trying costs no extra step and no extra update, and one repair in four is a trial; while it takes back in another way
 one in 64 is, and costs what on-demand does. The choice moves at the end of a span, and only if another way is cheaper
-by a margin; ``full`` must be cheaper than both others by a wider one, since what it sends too much may cost more above
-than is known.
+by a margin; ``full`` must be cheaper than both others by it, since what it sends too much may cost more above than is
+known.
 
 What is counted must be the same on all sides, else the choice is wrong though each figure is right: a trial counts for
 every way the words of withdrawn inputs that are taken back, and those of new ones that are said; steps are timed
@@ -44,9 +44,10 @@ Way = Literal["full", "differences", "on-demand"]
 #: One repair in so many is a trial, by the way that is in force.
 TRIAL_EVERY: dict[Way, int] = {"on-demand": 4, "differences": 64, "full": 64}
 
-#: Trials before the first choice; the share by which a way must be cheaper to be taken instead, and to be ``full``.
-_TRIALS_LEAST = 4.0
-_MARGIN, _MARGIN_FULL = 0.01, 0.05
+#: Trials before the first choice, and the share by which a way must be cheaper to be taken instead: where two are
+#: alike, few trials must not make it waver.
+_TRIALS_LEAST = 8.0
+_MARGIN = 0.05
 
 #: Weight that old trials lose with each span.
 _FADES = 0.1
@@ -78,7 +79,7 @@ class Chooser:
                 "full": steps_full * step_us + sent_full * price_us,
             }
             careful: Way = "on-demand" if costs_us["on-demand"] < costs_us["differences"] else "differences"
-            if costs_us["full"] < costs_us[careful] * (1 - _MARGIN_FULL):
+            if costs_us["full"] < costs_us[careful] * (1 - _MARGIN):
                 self.way = "full"
             elif self.way == "full" or costs_us[careful] < costs_us[self.way] * (1 - _MARGIN):
                 self.way = careful

@@ -52,7 +52,7 @@ def test_no_choice_without_trials_and_none_for_a_small_margin():
 
 def test_the_choice_follows_when_the_detector_behaves_otherwise():
     chooser = Chooser()
-    dull = Work(trials=5, trial_steps=500, trial_steps_full=500)
+    dull = Work(trials=10, trial_steps=500, trial_steps_full=500)
     lively = Work(trials=5, trial_steps=5, trial_steps_full=500)
     ways = [chooser.turn(work, 1.0, 1.0, 1.0) for work in [dull] * 20 + [lively] * 40]
     assert ways[19] == "differences"
