@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from detectors.actions.carries import CarryParameters
+from detectors.actions.duels import DuelParameters
 from detectors.actions.flight import FlightParameters, ShotParameters
 from detectors.actions.loose import LooseParameters
 from detectors.actions.passes import StrikeParameters
@@ -33,6 +34,9 @@ from detectors.control.scene import SceneParameters
 from detectors.control.shape import ShapeParameters, TeamAreaParameters
 from detectors.control.space import ControlParameters, OptionParameters
 from detectors.laws.restarts import RestartParameters
+from detectors.outcomes.claims import ClaimParameters
+from detectors.outcomes.clearances import ClearanceParameters
+from detectors.outcomes.contests import TackleParameters, TakeOnParameters
 from detectors.outcomes.goals import GoalParameters
 from detectors.outcomes.offside import OffsideParameters
 from detectors.outcomes.receptions import InterceptionParameters, OutcomeParameters
@@ -103,6 +107,11 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     key_pass: KeyPassParameters = KeyPassParameters()
     pass_height: PassHeightParameters = PassHeightParameters()
     through_ball: ThroughParameters = ThroughParameters()
+    duel: DuelParameters = DuelParameters()
+    take_on: TakeOnParameters = TakeOnParameters()
+    tackle: TackleParameters = TackleParameters()
+    clearance: ClearanceParameters = ClearanceParameters()
+    goalkeeper_claim: ClaimParameters = ClaimParameters()
     restart: RestartParameters = RestartParameters()
     scene: SceneParameters = SceneParameters()
     pressing_index: PressingParameters = PressingParameters()

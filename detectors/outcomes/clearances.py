@@ -1,0 +1,101 @@
+"""7.9: clearances: a kick out of the own third under pressure."""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.contacts.hits import number
+from detectors.facts import Fact, Scalar, fact_event
+from detectors.inputs import MatchSheet, Team
+from detectors.pitch import pitch_of
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+
+class ClearanceParameters(msgspec.Struct, frozen=True):
+    """``within_us``: StreamTeam's maxTime of a pass: what comes later has nothing to do with the kick."""
+
+    within_us: int = 7_000_000
+
+
+class ClearanceState(msgspec.Struct, frozen=True, gc=False):
+    """Who attacks +x; pairs of opponents that are near each other (4.4); the kick under way that may be a clearance."""
+
+    attacks: Team = ""
+    near: tuple[tuple[str, str], ...] = ()
+    kick: Event | None = None
+
+
+class Clearance:
+    """7.9: ``clearance``: kicked in the own third with an opponent near, then out, or an opponent's farther up.
+
+    What finds a mate is a pass, as with StreamTeam: what the kicker meant cannot be seen. Shown at the kick, whose
+    name it has; ``detail.to``: who received it (empty: out).
+    """
+
+    def __init__(self, sheet: MatchSheet, parameters: ClearanceParameters | None = None) -> None:
+        self.parameters = parameters or ClearanceParameters()
+        # Thirds are counted from the halfway line here: the own one ends a sixth of the pitch behind it.
+        self._third_u_m = -pitch_of(sheet).half_length_m / 3.0
+        self.spec = Spec(
+            name="clearance",
+            number="7.9",
+            level=7,
+            inputs=("direction", "opponents.apart", "opponents.near", "kick.released", "possession.gain", "out"),
+            outputs=("clearance",),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="StreamTeam (clearance)",
+            team_variants={"clearance": ("",)},
+            amends=("clearance",),
+        )
+
+    def initial(self) -> ClearanceState:
+        """Nothing known."""
+        return ClearanceState()
+
+    def step(self, state: ClearanceState, event: Event) -> Step[ClearanceState]:
+        """Follows who is near whom, a kick under pressure, and where it ends."""
+        fact = event.payload
+        assert isinstance(fact, Fact)
+        if event.kind == "direction":
+            return ClearanceState(fact.team, state.near, state.kick), NOTHING
+        if event.kind.startswith("opponents."):
+            pair = fact.player, str(fact.detail["other"])
+            rest = tuple(p for p in state.near if p != pair)
+            near = (*rest, pair) if event.kind == "opponents.near" else rest
+            return ClearanceState(state.attacks, near, state.kick), NOTHING
+        if event.kind == "kick.released":
+            hasty = self._hasty(state, fact)
+            return ClearanceState(state.attacks, state.near, event if hasty else None), NOTHING
+        return self._ended(state, event, fact)
+
+    def _hasty(self, state: ClearanceState, kick: Fact) -> bool:
+        """Whether somebody kicks under pressure in his own third."""
+        if not state.attacks or not any(kick.player in pair for pair in state.near):
+            return False
+        return self._upfield(state, kick.team, number(kick, "kick_x_m")) < self._third_u_m
+
+    def _ended(self, state: ClearanceState, event: Event, ended: Fact) -> Step[ClearanceState]:
+        if state.kick is None:
+            return state, NOTHING
+        kick = state.kick.payload
+        assert isinstance(kick, Fact)
+        kick_us = round(number(kick, "kick_us"))
+        is_out = event.kind == "out"
+        if not is_out and (ended.player == kick.player or event.ts_us <= kick_us):
+            return state, NOTHING
+        after = ClearanceState(state.attacks, state.near)
+        if event.ts_us - kick_us > self.parameters.within_us or ended.x_m is None:
+            return after, NOTHING
+        near_by = ended.team == kick.team or self._upfield(state, kick.team, ended.x_m) < self._third_u_m
+        if not is_out and near_by:
+            return after, NOTHING
+        detail: dict[str, Scalar] = {"to": "" if is_out else ended.player, "end_x_m": ended.x_m, "end_y_m": ended.y_m}
+        place = number(kick, "kick_x_m"), number(kick, "kick_y_m")
+        told = Fact("", kick.team, kick.player, *place, None, kick.confidence, detail)
+        causes = (state.kick.id, event.id)
+        cleared = fact_event("clearance", event.ts_us, state.kick.source, told, causes=causes, dated_us=kick_us)
+        return after, (cleared,)
+
+    def _upfield(self, state: ClearanceState, team: Team, x_m: float) -> float:
+        return x_m if team == state.attacks else -x_m
