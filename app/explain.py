@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.explanation import Node, Tree, shown
+from app.matches import TOPIC
 from app.pipeline import MatchPipeline, PipelineOptions
 from app.settings import read_kept
 from detectors.facts import Scalar
@@ -175,14 +176,16 @@ def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda te
 
 
 def _capture(folder: Path, notes: list[str]) -> Capture | None:
-    """The capture of the match, if it is still there."""
+    """The capture of the match, if it is still there and is the match: that of a topic is a rehearsal."""
+    missing = "explained from the log, without margins and positions"
+    source = (read_kept(folder) or {}).get("source", "its source")
+    if (folder / TOPIC).exists():
+        notes.append(f"The match came out of {source}, which is not read again: {missing}")
+        return None
     try:
         return Capture.open(folder)
     except CaptureError as error:
-        source = (read_kept(folder) or {}).get("source", "its source")
-        notes.append(
-            f"The capture of {source} is gone ({error}): explained from the log, without margins and positions"
-        )
+        notes.append(f"The capture of {source} is gone ({error}): {missing}")
         return None
 
 

@@ -135,6 +135,15 @@ def test_without_its_capture_the_log_is_told_and_what_is_missing(store: Path, tm
     assert "pass_outcome.within_us" in {number.name for number in found.event.parameters}
 
 
+def test_a_match_out_of_a_topic_is_told_from_the_log(store: Path, tmp_path: Path):
+    shutil.copytree(store, tmp_path / "store", symlinks=True)
+    (tmp_path / "store" / "topic.json").write_text("{}")
+    (name,) = ids(store, "pass.complete")
+    found = explain(tmp_path / "store", name)
+    assert "is not read again" in found.notes[0]
+    assert found.event.from_log
+
+
 def test_lines_and_json_agree_and_nothing_is_written(store: Path, capsys):
     before = sorted(file for file in store.rglob("*"))
     (name,) = ids(store, "shot.attempt")
