@@ -2,7 +2,8 @@
 
     python -m bench.realism [--seeds 1 2 3] [--minutes 90] [--data DIR] [--json FILE] [--play-only]
 
-``--play-only`` leaves out what the product's detectors find in the simulated matches, the slow half of the work.
+``--play-only`` leaves out what the product's detectors find in the simulated matches, the slow half of the work; in
+play is then what truth says.
 The matches are sampled as a camera system would, without noise and without the radio.
 """
 
@@ -12,11 +13,12 @@ import argparse
 import json
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 
 from replay.sim.figures import as_json, as_table, outside, tally
 from replay.sim.match import Match
-from replay.sim.realism import Sampler, footage_of, live_spans, measure, periods_of
+from replay.sim.realism import Sampler, footage_of, live_spans, measure, measure_places, periods_of
 from replay.sim.sheet import sheet_of
 from replay.sim.squads import MatchSettings
 from replay.tracking import read_tracking
@@ -33,9 +35,11 @@ def measure_match(seed: int, seconds: float, *, detect: bool) -> dict[str, float
     for stretch in match.stretches(seconds):
         sampler.take(stretch)
     periods = periods_of(match.rows, seconds)
-    in_play_s = sum(end - begin for begin, end in live_spans(match.rows, seconds))
+    live_s = live_spans(match.rows, seconds)
+    in_play_s = sum(end - begin for begin, end in live_s)
     truth = tally(match.rows, seconds, sum(end - begin for begin, end in periods), in_play_s)
-    return {**(measure(sampler.pieces(periods)) if detect else {}), **truth}
+    pieces = sampler.pieces(periods)
+    return {**(measure(pieces) if detect else measure_places(pieces, live_s)), **truth}
 
 
 def main() -> None:
@@ -52,6 +56,10 @@ def main() -> None:
         matches["real"] = measure(footage_of(read_tracking(str(args.data / REAL))))
     for seed in args.seeds:
         matches[f"seed {seed}"] = measure_match(seed, args.minutes * 60.0, detect=not args.play_only)
+        print(f"seed {seed}: {len(outside(matches[f'seed {seed}']))} outside", flush=True)
+    simulated = [matches[f"seed {seed}"] for seed in args.seeds]
+    if len(simulated) > 1:
+        matches["mean"] = {name: float(np.mean([figures[name] for figures in simulated])) for name in simulated[0]}
     console = Console(width=190)
     console.print(as_table(matches))
     for name, figures in matches.items():

@@ -184,7 +184,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     if chosen.look is not None:
-        found = [look(seed) for seed in range(chosen.look[0], chosen.look[1] + 1)]
+        found = []
+        for seed in range(chosen.look[0], chosen.look[1] + 1):
+            found.append(look(seed))
+            print(f"{found[-1][0]} kinds, {found[-1][1]}", flush=True)
+        print("The most eventful ones:")
         for _, line in sorted(found, reverse=True)[:10]:
             print(line)
         return

@@ -210,7 +210,7 @@ def aimed(
     speed = action.speed_m_s * (1.0 + state.draw(0.0, 0.1 * worse))
     # Many passes leave the ground a little, some are driven at the height of knees.
     rise = abs(state.draw(0.0, 0.04)) * speed
-    if away > 9.0 and state.chance(0.45):
+    if away > 9.0 and state.chance(0.55):
         rise = float(state.rng.uniform(1.2, 3.6))
     return (dx / away * speed, dy / away * speed, rise), _STILL, {}
 

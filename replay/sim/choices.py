@@ -77,7 +77,7 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
     air = options[:, 3] > 0.5
     length = np.hypot(options[:, 0] - x, options[:, 1] - y)
     skill = 0.03 * state.ability["passing"][row]
-    arrives *= np.where(air, 0.87 - 0.0035 * length, 0.985 - 0.0022 * length) + skill
+    arrives *= np.where(air, 0.91 - 0.0035 * length, 0.985 - 0.0022 * length) + skill
     is_keeper = np.isin(mates, (state.keeper(0), state.keeper(1)))
     gain = worth(u, w, state.half_x) * (0.55 + 0.45 * np.minimum(space, 6.0) / 6.0)
     line = last_line(state, team)
@@ -87,7 +87,7 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
     gain += eager * 0.00014 * (u - x * sign)
     value = arrives * gain - (1.0 - arrives) * loss(u, w, state.half_x)
     value -= 0.006 * is_keeper * (np.abs(x * sign + state.half_x) > 40.0) + 0.002 * is_keeper
-    value -= 0.004 * (length < 5.0) + 0.004 * np.clip((12.0 - length) / 6.0, 0.0, 1.0)
+    value -= 0.004 * (length < 5.0) + 0.008 * np.clip((12.0 - length) / 6.0, 0.0, 1.0)
     value += state.rng.gumbel(0.0, _BLUR * (1.0 + hurried), len(value))
     k = int(np.argmax(value))
     flight_s = rated[k, 1] if air[k] else 0.0
@@ -248,7 +248,7 @@ def clearance(state: State, row: int) -> Action:
     if near < 2.2 and own < 14.0 and abs(y) > 5.0 and state.chance(0.35):
         # Better a corner than worse.
         tx, ty = x - sign * (own + 4.0), y + side * 5.0
-    elif near < 2.5 and abs(y) > state.half_y - 14.0 and state.chance(0.5):
+    elif near < 2.5 and abs(y) > state.half_y - 14.0 and state.chance(0.35):
         tx, ty = x + sign * 8.0, side * (state.half_y + 5.0)
     far = math.hypot(tx - x, ty - y)
     flight = 0.45 + far / 30.0

@@ -363,7 +363,7 @@ def win(state: State, row: int, after_s: float) -> None:
     team = int(state.team[row])
     angle = math.atan2(by - state.columns[row, 1], bx - state.columns[row, 0]) + state.draw(0.0, 0.6)
     poke = float(state.rng.uniform(1.5, 6.0))
-    if abs(by) > state.half_y - 10.0 and state.chance(0.5):
+    if abs(by) > state.half_y - 10.0 and state.chance(0.3):
         # Into touch is safe.
         angle, poke = math.copysign(math.pi / 2, by) + state.draw(0.0, 0.5), poke + 3.0
     out = (float(0.3 * vx + poke * math.cos(angle)), float(0.3 * vy + poke * math.sin(angle)), 0.0)

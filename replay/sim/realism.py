@@ -61,12 +61,14 @@ class Footage:
         ids: object ids of the columns of ``places``, players only.
         ball: (n, 3) centre of the ball in play, metres.
         places: (n, len(ids), 2), NaN where somebody is not on the pitch.
+        begin_s: time of the first frame.
     """
 
     sheet: MatchSheet
     ids: tuple[str, ...]
     ball: Floats
     places: Floats
+    begin_s: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -111,7 +113,7 @@ class Sampler:
         ball = np.concatenate([part[1] for part in self._parts]).astype(float)
         places = np.concatenate([part[2] for part in self._parts]).astype(float)
         ids = tuple(object_id(person) for person in self._rows)
-        whole = Footage(self._sheet, ids, ball, places)
+        whole = Footage(self._sheet, ids, ball, places, begin_s)
         pieces: list[Footage] = []
         for first_s, last_s in periods_s:
             low, high = (np.clip((s - begin_s) * RATE_HZ, 0, len(ball)) for s in (first_s, last_s))
@@ -150,7 +152,8 @@ def _cut(footage: Footage, low: int, high: int) -> Iterator[Footage]:
         places = footage.places[first:last]
         there = np.flatnonzero(np.isfinite(places[:, :, 0]).any(axis=0))
         ids = tuple(footage.ids[i] for i in there)
-        piece = Footage(footage.sheet, ids, footage.ball[first:last], places[:, there])
+        begin_s = footage.begin_s + first / RATE_HZ
+        piece = Footage(footage.sheet, ids, footage.ball[first:last], places[:, there], begin_s)
         sheet = msgspec.structs.replace(footage.sheet, attacks_positive_x=_attackers(piece))
         yield replace(piece, sheet=sheet)
 
@@ -207,12 +210,20 @@ def measure(pieces: Sequence[Footage]) -> dict[str, float]:
         found.extend(events)
     seconds = sum(piece.seconds for piece in pieces)
     in_play_s = sum(float(mask.sum()) for mask in live) / RATE_HZ
-    return {
-        **_game(found, seconds, in_play_s),
-        **_ball(pieces, live),
-        **_spacing(pieces, live),
-        **_running(pieces),
-    }
+    return {**_game(found, seconds, in_play_s), **_by_place(pieces, live)}
+
+
+def measure_places(pieces: Sequence[Footage], live_s: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """Those of :func:`measure` that need no detectors: ball, spacing and running, in play as ``live_s`` says."""
+    live = []
+    for piece in pieces:
+        times_s = piece.begin_s + np.arange(len(piece.ball)) / RATE_HZ
+        live.append(np.any([(times_s >= begin) & (times_s < end) for begin, end in live_s], axis=0))
+    return _by_place(pieces, live)
+
+
+def _by_place(pieces: Sequence[Footage], live: Sequence[np.ndarray]) -> dict[str, float]:
+    return {**_ball(pieces, live), **_spacing(pieces, live), **_running(pieces)}
 
 
 def _detected(piece: Footage) -> list[Event]:

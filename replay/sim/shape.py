@@ -117,7 +117,7 @@ def plan(state: State) -> None:
         rows = state.of_team[team]
         state.targets[rows] = places[rows]
         wanted = _wanted(state, team, rows, places, us[team])
-        wanted = np.where(state.urgent[rows], np.maximum(wanted, 8.0), wanted)
+        wanted = np.where(state.urgent[rows], np.maximum(wanted, 7.5), wanted)
         state.paces[rows] = np.where(wanted > 5.0, wanted, gently(state, rows, wanted))
     aim = np.arctan2(y - state.columns[:, 1], x - state.columns[:, 0])
     slow = state.paces < 3.4
@@ -134,12 +134,12 @@ def _wanted(state: State, team: int, rows: np.ndarray, places: Floats, u_ball: f
     if team == state.attack:
         soon_s = 1.8 if since_s < 5.0 and u_ball < 30.0 else 2.4
         go = back < -3.0
-        return np.where(go, np.maximum(pace, np.minimum(-back / soon_s, 8.5)), pace)
-    soon_s = float(np.interp(u_ball, [-40.0, -15.0, 10.0, 35.0], [0.9, 1.4, 2.0, 2.8]))
+        return np.where(go, np.maximum(pace, np.minimum(-back / soon_s, 7.3)), pace)
+    soon_s = float(np.interp(u_ball, [-40.0, -15.0, 10.0, 35.0], [0.9, 1.45, 2.1, 2.9]))
     far = np.hypot(places[rows, 0] - state.columns[rows, 0], places[rows, 1] - state.columns[rows, 1])
     near_goal = u_ball < -10.0
     need = np.where(near_goal, far, np.maximum(back, 0.0)) - 1.0
-    return np.where(need > 0.5, np.maximum(pace, np.minimum(need / soon_s, 8.5)), pace)
+    return np.where(need > 0.5, np.maximum(pace, np.minimum(need / soon_s, 7.3)), pace)
 
 
 def _support(state: State, places: Floats, attack: int) -> None:
@@ -276,7 +276,7 @@ def _runs(state: State, attack: int) -> None:
             u = state.columns[row, 0] * sign
             front = state.depth_of[row] > 0.6
             wing = abs(state.side_of[row]) > 0.8
-            rate = (0.065 if front else 0.035 if wing else 0.015) * (2.5 if fresh else 1.0)
+            rate = (0.055 if front else 0.035 if wing else 0.015) * (2.0 if fresh else 1.0)
             if u > u_ball - 12.0 and u < line + 0.5 and state.chance(rate * PLAN_S):
                 state.run_until_s[row] = state.now_s + float(state.rng.uniform(1.3, 2.6))
     for row in rows.tolist():

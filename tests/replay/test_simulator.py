@@ -28,7 +28,7 @@ from replay.sim.world import FOUR_LIMBS, HANDS, Stretch
 from replay.simulator import DEFAULT_SEED, Production, Simulation, SimulatorError, Written, rates_named, simulate
 
 #: So many of the kinds of ``bench.simulator.SHOW``.
-EVENTFUL = 3
+EVENTFUL = 7
 
 FULL = Simulation(duration_s=9.0, **rates_named("full"))
 
