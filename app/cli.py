@@ -54,7 +54,7 @@ def live(
         str | None,
         Given(help="Radio channel between tags and gateway: none, rtls, wifi, harsh. Default rtls for sim, else none."),
     ] = None,
-    seed: Annotated[int | None, Given(help="Seed of simulation and channel. Default 18.")] = None,
+    seed: Annotated[int | None, Given(help="Seed of simulation and channel. Default 32.")] = None,
     speed: Annotated[str | None, Given(help="1, 4 or max. Default 1.")] = None,
     duration: Annotated[float | None, Given(help="Seconds of the match to play. Default all of it.")] = None,
     store: Annotated[
@@ -116,7 +116,7 @@ def simulate(
     seed: Annotated[
         int | None,
         Given(
-            help="Decides the match, the tags and the radio; the same seed gives the same bytes. Default 18, or the "
+            help="Decides the match, the tags and the radio; the same seed gives the same bytes. Default 32, or the "
             "scenario's.",
             show_default=False,
         ),
