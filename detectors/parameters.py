@@ -24,11 +24,12 @@ from detectors.ball.lines import LineParameters
 from detectors.ball.motion import MotionParameters
 from detectors.ball.rebounds import BounceParameters, WoodworkParameters
 from detectors.bodies.area_watch import AreaParameters
+from detectors.bodies.limbs import DownParameters, JumpParameters, SwingParameters
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
 from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
 from detectors.contacts.keeper import KeeperParameters
-from detectors.contacts.parts import PartParameters
+from detectors.contacts.parts import HeaderParameters, PartParameters
 from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
 from detectors.control.scene import SceneParameters
 from detectors.control.shape import ShapeParameters, TeamAreaParameters
@@ -76,6 +77,9 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     woodwork: WoodworkParameters = WoodworkParameters()
     areas: AreaParameters = AreaParameters()
     direction: SidesParameters = SidesParameters()
+    jump: JumpParameters = JumpParameters()
+    player_down: DownParameters = DownParameters()
+    leg_swing: SwingParameters = SwingParameters()
     near: NearParameters = NearParameters()
     possession_zone: ZoneParameters = ZoneParameters()
     nearest: NearestParameters = NearestParameters()
@@ -84,6 +88,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     hit: HitParameters = HitParameters()
     touch: TouchParameters = TouchParameters()
     body_part: PartParameters = PartParameters()
+    header: HeaderParameters = HeaderParameters()
     keeper: KeeperParameters = KeeperParameters()
     release: ReleaseParameters = ReleaseParameters()
     phase: PhaseParameters = PhaseParameters()
@@ -196,6 +201,8 @@ ORDERED = (
     ("ball_height.head_m", "ball_height.high_m"),
     ("ball_speed.pass_m_s", "ball_speed.drive_m_s"),
     ("ball_speed.drive_m_s", "ball_speed.rocket_m_s"),
+    ("player_down.low_m", "player_down.up_m"),
+    ("leg_swing.rearm_m_s", "leg_swing.speed_m_s"),
 )
 
 

@@ -140,7 +140,9 @@ class Header:
     ) -> None:
         self.parameters, self._parts = parameters or HeaderParameters(), parts or PartParameters()
         self._finder = ContactFinder(sheet, hit, touch, near)
-        self._jumps = bool(sheet.quality.limbs) and not sheet.quality.framed
+        # Jumps are told where everybody wears a transmitter on each foot (3.5).
+        feet = {"left_foot", "right_foot"} <= {*sheet.quality.limbs}
+        self._jumps = feet and not sheet.quality.framed
         self.spec = Spec(
             name="header",
             number="5.4",

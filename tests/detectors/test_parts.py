@@ -1,14 +1,16 @@
-"""5.3: which part of the body played the ball."""
+"""5.3 and 5.4: which part of the body played the ball, and headers."""
 
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from detectors.contacts.finder import Contact
-from detectors.contacts.parts import BodyPart, PartParameters, part_of
+from detectors.contacts.parts import BodyPart, Header, PartParameters, part_of
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet
-from detectors.proximity.near import Reacher
+from detectors.proximity.near import Closest, Reacher
+from middleware.events import Event
 from tests.detectors import stage
 from tests.detectors.scene import fold
 from tests.detectors.test_contacts_of_the_ball import clock, closest, peak
@@ -65,3 +67,26 @@ def test_every_contact_has_one_part(quality):
     parts = [(e.ts_us, e.payload.detail["contact"], e.payload.player) for e in events if e.kind == "bodypart"]
     assert parts == made
     assert len(made) >= 3
+
+
+@pytest.mark.parametrize(
+    ("took_off_us", "variant"), [(None, "standing"), (-300_000, "jumping"), (40_000, "jumping"), (-500_000, "standing")]
+)
+def test_a_header_is_jumping_if_its_player_left_the_ground_shortly_before(took_off_us, variant):
+    sheet = MatchSheet(quality=stage.RTLS)
+    hand = Closest((Reacher("home_2/right_hand", "home_2", "home", "right_hand", 0.3, 0.0, 0.8),))
+    high = peak(40_000)
+    high = replace(high, payload=replace(high.payload, z_m=2.0))
+    events = [Event("ball.closest", 39_000, "ball", 0, hand), high, *clock(0, 40_000, 60_000)]
+    if took_off_us is not None:
+        for player in ("home_2", "away_3"):
+            fact = Fact("", player[:4], player)
+            events.append(fact_event("jump.take_off", took_off_us, f"{player}:{took_off_us}", fact))
+    order = ("frame", "ball.accel_peak", "jump.take_off", "ball.closest")
+    out = fold(Header(sheet), sorted(events, key=lambda e: (e.ts_us, order.index(e.kind))))
+    assert [(e.payload.variant, e.payload.player, e.source) for e in out] == [(variant, "home_2", "ball:40000")]
+
+
+def test_a_volley_is_no_header():
+    events = [closest(0, "home_2", dx_m=0.3), peak(40_000), *clock(0, 40_000, 80_000)]
+    assert fold(Header(MatchSheet()), sorted(events, key=lambda e: (e.ts_us, e.kind != "frame"))) == []

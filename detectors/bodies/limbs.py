@@ -1,0 +1,348 @@
+"""3.5 to 3.7: what limbs tell of a body: jumps, players on the ground, legs that swing.
+
+Theory of operation
+-------------------
+Each follows one player and looks at his feet or at his hands only. Limb states are the densest input there is (4,400 a
+second), so a state is kept unchanged wherever it can be: what is remembered of a limb is not where it is but since
+when it is high, low or fast. A limb that falls silent counts for ``STALE_US``, then its player is not judged by it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from detectors.facts import Fact, Scalar, fact_event
+from detectors.inputs import MatchSheet
+from detectors.signals.sampling import body_sampling
+from detectors.states import BodyState
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+#: As long as player fusion holds a limb (1.7).
+STALE_US = 200_000
+_NEVER_US = -(2**62)
+
+
+class JumpParameters(msgspec.Struct, frozen=True):
+    """``rise_m``, ``hold_us``: hierarchy 3.5. The others are ours: every ``look_us`` the stance baseline goes a step
+    down if a foot is below it, else up; as many up as down where a fifth of all looks is below, which even a
+    sprinter's feet on the ground are. So a single wrong height moves it by one step."""
+
+    rise_m: float = 0.12
+    hold_us: int = 120_000
+    look_us: int = 200_000
+    step_down_m: float = 0.008
+    step_up_m: float = 0.002
+
+
+class Feet(msgspec.Struct, frozen=True, gc=False):
+    """State of 3.5.
+
+    Attributes:
+        base_m: height of a foot in stance; ``look_us`` when it was last looked at.
+        left_us, right_us: since when that foot is up; -1 while it is down.
+        left_seen_us, right_seen_us: its newest sample while it is up.
+        air_us: since when both are up, once that was told; -1 before.
+    """
+
+    base_m: float = math.inf
+    look_us: int = _NEVER_US
+    left_us: int = -1
+    right_us: int = -1
+    left_seen_us: int = _NEVER_US
+    right_seen_us: int = _NEVER_US
+    air_us: int = -1
+
+
+class Jump:
+    """3.5: ``jump.take_off`` and ``jump.land``: both feet are off the ground, higher than a stride lifts them.
+
+    The take-off is dated when both feet have passed the height, the landing when one is below it again;
+    ``detail.air_us`` of a landing is the time between.
+    """
+
+    def __init__(self, sheet: MatchSheet, parameters: JumpParameters | None = None) -> None:
+        self.parameters = p = parameters or JumpParameters()
+        sampling = body_sampling(sheet.quality)
+        self.spec = Spec(
+            name="jump",
+            number="3.5",
+            level=3,
+            inputs=("limb.state",),
+            outputs=("jump.land", "jump.take_off"),
+            horizon_us=p.hold_us + 2 * sampling.period_us,
+            parameters=msgspec.structs.asdict(p),
+            source="ours",
+            needs="a transmitter on each foot",
+            keyed=True,
+            team_variants=dict.fromkeys(("jump.land", "jump.take_off"), ("",)),
+        )
+
+    def key(self, event: Event) -> str:
+        """The player."""
+        return event.source.partition("/")[0]
+
+    def initial(self) -> Feet:
+        """Nothing known of the ground."""
+        return Feet()
+
+    def step(self, state: Feet, event: Event) -> Step[Feet]:
+        """Takes a foot; hands say nothing of it."""
+        limb = event.payload
+        assert isinstance(limb, BodyState)
+        left = limb.limb == "left_foot"
+        if not left and limb.limb != "right_foot":
+            return state, NOTHING
+        z_m, now_us = limb.z_m, event.ts_us
+        if now_us - state.look_us >= self.parameters.look_us:
+            state = self._look(state, z_m, now_us)
+        since_us = state.left_us if left else state.right_us
+        if z_m < state.base_m + self.parameters.rise_m:
+            return (state, NOTHING) if since_us < 0 else self._down(state, left, event, limb)
+        return self._up(state, left, since_us if since_us >= 0 else now_us, event, limb)
+
+    def _look(self, state: Feet, z_m: float, now_us: int) -> Feet:
+        """One step of the baseline; the first foot seen is taken to stand."""
+        p, base_m = self.parameters, state.base_m
+        stepped_m = base_m - p.step_down_m if z_m < base_m else base_m + p.step_up_m
+        return msgspec.structs.replace(state, base_m=stepped_m if math.isfinite(base_m) else z_m, look_us=now_us)
+
+    def _up(self, state: Feet, left: bool, since_us: int, event: Event, limb: BodyState) -> Step[Feet]:
+        now_us = event.ts_us
+        if left:
+            state = msgspec.structs.replace(state, left_us=since_us, left_seen_us=now_us)
+        else:
+            state = msgspec.structs.replace(state, right_us=since_us, right_seen_us=now_us)
+        off_us = max(state.left_us, state.right_us)
+        both = min(state.left_us, state.right_us) >= 0
+        if not both or now_us - min(state.left_seen_us, state.right_seen_us) > STALE_US:
+            return state, NOTHING
+        if state.air_us >= 0 or now_us - off_us < self.parameters.hold_us:
+            return state, NOTHING
+        told_us = max(off_us, now_us - self.spec.horizon_us)
+        fact = Fact("", limb.team, limb.object_id, round(limb.x_m, 2), round(limb.y_m, 2))
+        took_off = fact_event("jump.take_off", told_us, f"{limb.object_id}:{off_us}", fact)
+        return msgspec.structs.replace(state, air_us=told_us), (took_off,)
+
+    def _down(self, state: Feet, left: bool, event: Event, limb: BodyState) -> Step[Feet]:
+        air_us = state.air_us
+        if left:
+            state = msgspec.structs.replace(state, left_us=-1, air_us=-1)
+        else:
+            state = msgspec.structs.replace(state, right_us=-1, air_us=-1)
+        if air_us < 0:
+            return state, NOTHING
+        detail: dict[str, Scalar] = {"air_us": event.ts_us - air_us}
+        fact = Fact("", limb.team, limb.object_id, round(limb.x_m, 2), round(limb.y_m, 2), detail=detail)
+        return state, (fact_event("jump.land", event.ts_us, f"{limb.object_id}:{event.ts_us}", fact),)
+
+
+class DownParameters(msgspec.Struct, frozen=True):
+    """``low_m``, ``speed_m_s``, ``hold_us``: hierarchy 3.6, but ``low_m`` of both hands instead of the mean of all
+    limbs: of a player who stands with hanging arms that mean is 0.4 to 0.5 m already. ``up_m``, ``up_us``: ours."""
+
+    low_m: float = 0.45
+    speed_m_s: float = 0.5
+    hold_us: int = 1_000_000
+    up_m: float = 0.6
+    up_us: int = 300_000
+
+
+class Hands(msgspec.Struct, frozen=True, gc=False):
+    """State of 3.6: of each hand whether it is low, since when; from where and when both are low; whether told."""
+
+    left_low: bool = False
+    right_low: bool = False
+    left_us: int = _NEVER_US
+    right_us: int = _NEVER_US
+    from_us: int = -1
+    x_m: float = 0.0
+    y_m: float = 0.0
+    told: bool = False
+
+
+class PlayerDown:
+    """3.6: ``player.down`` and ``player.up``: both hands stay near the ground, and the player where he is.
+
+    Who lies down is dated from when he lay, who gets up when his hands have stayed up for a moment; an arm that is
+    lifted is not a player who gets up. Whoever ties his shoe for so long counts as well.
+    """
+
+    def __init__(self, sheet: MatchSheet, parameters: DownParameters | None = None) -> None:
+        self.parameters = p = parameters or DownParameters()
+        self.spec = Spec(
+            name="player_down",
+            number="3.6",
+            level=3,
+            inputs=("limb.state",),
+            outputs=("player.up", "player.down"),
+            horizon_us=p.hold_us + 2 * body_sampling(sheet.quality).period_us,
+            parameters=msgspec.structs.asdict(p),
+            source="ours",
+            needs="a transmitter on each hand",
+            keyed=True,
+            team_variants=dict.fromkeys(("player.up", "player.down"), ("",)),
+        )
+
+    def key(self, event: Event) -> str:
+        """The player."""
+        return event.source.partition("/")[0]
+
+    def initial(self) -> Hands:
+        """Upright, as far as known."""
+        return Hands()
+
+    def step(self, state: Hands, event: Event) -> Step[Hands]:
+        """Takes a hand; feet say nothing of it."""
+        limb, p = event.payload, self.parameters
+        assert isinstance(limb, BodyState)
+        left = limb.limb == "left_hand"
+        if not left and limb.limb != "right_hand":
+            return state, NOTHING
+        was_low = state.left_low if left else state.right_low
+        low = limb.z_m < (p.up_m if was_low else p.low_m)
+        if low != was_low:
+            state = self._moved(state, left, low, event, limb)
+        if state.told:
+            return self._rises(state, event, limb)
+        return self._lies(state, event, limb) if state.from_us >= 0 else (state, NOTHING)
+
+    def _moved(self, state: Hands, left: bool, low: bool, event: Event, limb: BodyState) -> Hands:
+        if left:
+            state = msgspec.structs.replace(state, left_low=low, left_us=event.ts_us)
+        else:
+            state = msgspec.structs.replace(state, right_low=low, right_us=event.ts_us)
+        if state.left_low and state.right_low:
+            return msgspec.structs.replace(state, from_us=event.ts_us, x_m=limb.x_m, y_m=limb.y_m)
+        return msgspec.structs.replace(state, from_us=-1)
+
+    def _lies(self, state: Hands, event: Event, limb: BodyState) -> Step[Hands]:
+        p, lain_us = self.parameters, event.ts_us - state.from_us
+        away_m = math.hypot(limb.x_m - state.x_m, limb.y_m - state.y_m)
+        if away_m > p.speed_m_s * p.hold_us * 1e-6:
+            return msgspec.structs.replace(state, from_us=event.ts_us, x_m=limb.x_m, y_m=limb.y_m), NOTHING
+        if lain_us < p.hold_us:
+            return state, NOTHING
+        since_us = max(state.from_us, event.ts_us - self.spec.horizon_us)
+        fact = Fact("", limb.team, limb.object_id, round(limb.x_m, 2), round(limb.y_m, 2))
+        down = fact_event("player.down", since_us, f"{limb.object_id}:{state.from_us}", fact)
+        return msgspec.structs.replace(state, told=True), (down,)
+
+    def _rises(self, state: Hands, event: Event, limb: BodyState) -> Step[Hands]:
+        up = not state.left_low and not state.right_low
+        if not up or event.ts_us - max(state.left_us, state.right_us) < self.parameters.up_us:
+            return state, NOTHING
+        fact = Fact("", limb.team, limb.object_id, round(limb.x_m, 2), round(limb.y_m, 2))
+        told = fact_event("player.up", event.ts_us, f"{limb.object_id}:{event.ts_us}", fact)
+        return msgspec.structs.replace(state, told=False), (told,)
+
+
+class SwingParameters(msgspec.Struct, frozen=True):
+    """``speed_m_s``: hierarchy 3.7. The others are ours: ``stride_factor``: a runner's foot goes ahead about as fast as
+    he runs, so a swing is faster than that by this factor; ``rearm_m_s``: the leg is slow again; ``mean_us``: a
+    stride."""
+
+    speed_m_s: float = 9.0
+    stride_factor: float = 1.4
+    rearm_m_s: float = 5.0
+    mean_us: int = 400_000
+
+
+class Foot(msgspec.Struct, frozen=True, gc=False):
+    """Of a foot: where it was at the beginning of the stride in hand; whether its mean velocity over the last one is
+    known, and what it was; whether it swings."""
+
+    from_us: int = _NEVER_US
+    x_m: float = 0.0
+    y_m: float = 0.0
+    known: bool = False
+    vx_m_s: float = 0.0
+    vy_m_s: float = 0.0
+    swings: bool = False
+
+
+class Legs(msgspec.Struct, frozen=True, gc=False):
+    """State of 3.7: both feet."""
+
+    left: Foot = Foot()
+    right: Foot = Foot()
+
+
+class LegSwing:
+    """3.7: ``leg.swing`` x {left, right}: a foot moves much faster than its body, as before a kick.
+
+    Told as soon as it is that fast, not at its peak: it is the earliest sign of a kick. The body's velocity is the mean
+    of both feet over a stride. ``detail.speed_m_s`` is relative to it.
+    """
+
+    def __init__(self, parameters: SwingParameters | None = None) -> None:
+        self.parameters = p = parameters or SwingParameters()
+        # Below it no foot is fast enough, as far as bodies run forwards.
+        self._slow2 = p.rearm_m_s**2
+        self.spec = Spec(
+            name="leg_swing",
+            number="3.7",
+            level=3,
+            inputs=("limb.state",),
+            outputs=("leg.swing",),
+            parameters=msgspec.structs.asdict(p),
+            source="ours",
+            needs="a transmitter on each foot",
+            keyed=True,
+            team_variants={"leg.swing": ("left", "right")},
+        )
+
+    def key(self, event: Event) -> str:
+        """The player."""
+        return event.source.partition("/")[0]
+
+    def initial(self) -> Legs:
+        """Nothing known."""
+        return Legs()
+
+    def step(self, state: Legs, event: Event) -> Step[Legs]:
+        """Takes a foot; hands say nothing of it."""
+        limb, p = event.payload, self.parameters
+        assert isinstance(limb, BodyState)
+        left = limb.limb == "left_foot"
+        if not left and limb.limb != "right_foot":
+            return state, NOTHING
+        foot = state.left if left else state.right
+        if event.ts_us - foot.from_us >= p.mean_us:
+            foot = _stride(foot, event.ts_us, limb)
+            state = Legs(foot, state.right) if left else Legs(state.left, foot)
+        v2 = limb.vx_m_s * limb.vx_m_s + limb.vy_m_s * limb.vy_m_s
+        if (v2 < self._slow2 and not foot.swings) or not (state.left.known and state.right.known):
+            return state, NOTHING
+        body_x, body_y = (state.left.vx_m_s + state.right.vx_m_s) / 2, (state.left.vy_m_s + state.right.vy_m_s) / 2
+        speed_m_s = math.hypot(limb.vx_m_s - body_x, limb.vy_m_s - body_y)
+        if foot.swings:
+            if speed_m_s >= p.rearm_m_s:
+                return state, NOTHING
+            foot = msgspec.structs.replace(foot, swings=False)
+            return (Legs(foot, state.right) if left else Legs(state.left, foot)), NOTHING
+        if speed_m_s < max(p.speed_m_s, p.stride_factor * math.hypot(body_x, body_y)):
+            return state, NOTHING
+        foot = msgspec.structs.replace(foot, swings=True)
+        fact = Fact(
+            "left" if left else "right",
+            limb.team,
+            limb.object_id,
+            round(limb.x_m, 2),
+            round(limb.y_m, 2),
+            round(limb.z_m, 2),
+            detail={"speed_m_s": round(speed_m_s, 1)},
+        )
+        swing = fact_event("leg.swing", event.ts_us, f"{event.source}:{event.ts_us}", fact)
+        return (Legs(foot, state.right) if left else Legs(state.left, foot)), (swing,)
+
+
+def _stride(foot: Foot, now_us: int, limb: BodyState) -> Foot:
+    """The next stride begins; its mean velocity is known if the foot was not lost for long."""
+    took_s = (now_us - foot.from_us) * 1e-6
+    if took_s > 1.0:
+        return Foot(now_us, limb.x_m, limb.y_m)
+    vx_m_s, vy_m_s = (limb.x_m - foot.x_m) / took_s, (limb.y_m - foot.y_m) / took_s
+    return Foot(now_us, limb.x_m, limb.y_m, True, vx_m_s, vy_m_s, foot.swings)
