@@ -11,6 +11,7 @@ from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from middleware.progress import ProgressSettings, SourceProgress, Verdict
+from middleware.slack.settings import SlackSettings
 from tests.middleware.streams import standing
 from tests.middleware.test_bad_sources import MEMORY_US, SECOND_US, Echo, Names, sent
 
@@ -102,3 +103,16 @@ def test_oracle_sources_that_come_back_after_they_were_forgotten(alpha: float):
     assert forgotten > 2
     assert not engine.take_lost()
     assert standing(updates, hierarchy) == published(hierarchy, [arrival.event for _, arrival in stream])
+
+
+@pytest.mark.usefixtures("few_remembered")
+def test_who_comes_back_is_waited_for_by_its_new_word_not_by_its_old_one():
+    """The unit of one transmitter goes by that transmitter's progress: by what is remembered of it now."""
+    unit = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("frontier"))
+    engine = Engine(Hierarchy(("raw",), [Names()]), EngineSettings(unit, memory_us=MEMORY_US))
+    for number in range(300):
+        engine.push([sent(f"s{number}", 0, number * 100_000)], number * 100_000)
+    assert engine._progress.transmitter("raw", "s0") is None
+    now_us = 300 * 100_000
+    engine.push([sent("s0", 1, now_us)], now_us)
+    assert engine.metrics()["names"].waiting == 0
