@@ -16,6 +16,7 @@ import typer
 
 from app.broker_command import broker
 from app.problems import is_problem, one_line
+from detectors.signals.official import DECISIONS
 
 app = typer.Typer(
     add_completion=False,
@@ -95,6 +96,10 @@ def live(
         bool | None,
         Given("--camera/--no-camera", help="Steer a simulated camera over VISCA. Default unless --speed max."),
     ] = None,
+    official: Annotated[
+        Path | None,
+        Given(help="File of JSON lines with what officials decide; may grow. `touchline official` writes another."),
+    ] = None,
     as_json: Annotated[bool, Given("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
     """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly."""
@@ -103,6 +108,7 @@ def live(
 
     given: dict[str, Any] = {
         "source": source, "channel": channel, "rate": rate, "endless": endless or None, "seed": seed, "speed": speed,
+        "official": official,
         "duration_s": duration, "store": store, "pitch": pitch, "sheet": sheet, "engine": engine, "alpha": alpha,
         "retraction": retraction, "parameters": parameters, "detectors": detectors, "window_s": window,
         "dashboard": dashboard, "port": port, "camera": camera,
@@ -152,6 +158,31 @@ def simulate(
 
     wish = Wish(out, seed, minutes, rate, channel, scenario, tracking, half_length, noise, realism)
     raise typer.Exit(run_simulate(wish, as_json_text=as_json))
+
+
+@app.command()
+def official(
+    folder: Folder,
+    kind: Annotated[str, typer.Argument(help=f"{', '.join(DECISIONS)}.")],
+    variant: Annotated[str, Given(help="Such as yellow of a card, no goal of a var.")] = "",
+    team: Annotated[str, Given(help="home or away.")] = "",
+    player: Annotated[str, Given(help="Object id of whom it is about; who comes on.")] = "",
+    other: Annotated[str, Given(help="Object id of who goes off.")] = "",
+    minutes: Annotated[int | None, Given(help="Of added time.")] = None,
+    event: Annotated[str, Given(help="Id of the event of ours that is void.")] = "",
+    at: Annotated[float | None, Given(help="When it happened, in seconds of the match's clock. Default now.")] = None,
+    source: Annotated[str, Given(help="Who says it. Default operator.")] = "",
+    number: Annotated[int | None, Given(help="Tells a decision from its repetition. Default the line's.")] = None,
+    note: Annotated[str, Given(help="For people.")] = "",
+) -> None:
+    """Says in a running match what its officials decide; it takes back what we said against it."""
+    from app.official_command import run_official
+
+    fields = {
+        "kind": kind, "variant": variant, "team": team, "player": player, "other": other, "minutes": minutes,
+        "event": event, "at_s": at, "source": source, "number": number, "note": note,
+    }  # fmt: skip
+    run_official(folder, fields)
 
 
 @app.command()

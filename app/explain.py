@@ -34,6 +34,7 @@ from detectors.lane import EventRecord
 from detectors.parameters import Parameters
 from middleware.record import Conclusion, Recording
 from replay.capture import Capture
+from replay.desk import replayed
 from replay.errors import CaptureError
 from replay.store import read_sheet_of, updates_log
 
@@ -219,7 +220,9 @@ def _replay(
 ) -> Mapping[str, int]:
     """Pushes a stretch of the capture; returns the level of each kind."""
     pipeline = MatchPipeline(capture.sheet, options, make_unit=recording.unit)
-    for arrival_us, payload in capture.payloads(begin_us, min(until_us, capture.readable_us)):
+    end_us = min(until_us, capture.readable_us)
+    blocks = replayed(capture.path.parent, capture.payloads(begin_us, end_us), begin_us, end_us)
+    for arrival_us, payload in blocks:
         pipeline.push(payload, arrival_us)
     pipeline.finish()
     return pipeline.levels

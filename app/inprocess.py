@@ -20,12 +20,14 @@ from app.spark_stage import load_pipeline
 from app.state_store import StateStore
 from detectors.lane import LaneMessage
 from replay.capture import Capture
+from replay.desk import Desk
 
 
 class InProcessConfig(msgspec.Struct, frozen=True):
     """A run, in data. See ``app.spark_host.HostConfig`` and ``app.spark_stage.StageConfig`` for the fields.
 
-    ``batch_id`` and ``start_us``: the first batch of this run, and where it begins.
+    ``batch_id`` and ``start_us``: the first batch of this run, and where it begins. ``officials``: folder of the match
+    store and further files, where officials write; empty for nowhere.
     """
 
     pipeline: str
@@ -36,6 +38,7 @@ class InProcessConfig(msgspec.Struct, frozen=True):
     start_us: int
     stop_us: int = NEVER_US
     batch_id: int = 0
+    officials: tuple[Path, ...] = ()
 
 
 class InProcessHost:
@@ -44,6 +47,7 @@ class InProcessHost:
     def __init__(self, capture: Capture, config: InProcessConfig, hub: Hub, committer: Committer) -> None:
         self._capture, self._config, self._hub, self._committer = capture, config, hub, committer
         self._match = capture.sheet.match_id
+        self._desk = Desk(config.officials[0], config.officials[1:]) if config.officials else None
         self._store = StateStore(config.states, self._match)
         self._epoch = self._store.claim_epoch()
         self._pipeline = load_pipeline(config.pipeline)(capture.sheet, config.settings, self._epoch)
@@ -58,7 +62,7 @@ class InProcessHost:
         batch_id, start_us = config.batch_id, config.start_us
         while start_us < self._stop_us() and not waiter.stopped:
             until_us = min(start_us + config.window_us, self._stop_us())
-            end_us = self._window(self._capture.payloads(start_us, until_us), until_us, pace, waiter)
+            end_us = self._window(self._blocks(start_us, until_us), until_us, pace, waiter)
             # Asked after a whole window only: the answer may have to be waited for.
             if end_us == until_us and not self._capture.goes_on_after(end_us):
                 end_us = self._capture.end_us
@@ -70,6 +74,13 @@ class InProcessHost:
         """Where the run ends, as far as that is known: a capture that still grows has no end yet."""
         capture, stop_us = self._capture, self._config.stop_us
         return min(stop_us, capture.end_us) if capture.is_finished else stop_us
+
+    def _blocks(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
+        """Blocks of a range, and what officials say between them."""
+        blocks = self._capture.payloads(start_us, end_us)
+        if self._desk is None:
+            return blocks
+        return self._desk.woven(blocks, start_us, end_us, lambda: self._capture.goes_on_after(end_us))
 
     def _window(self, blocks: Iterator[tuple[int, bytes]], end_us: int, pace: Pace, waiter: Waiter) -> int:
         """Works on blocks as they are due; returns the offset up to which it did: all, or up to a stop."""

@@ -88,7 +88,7 @@ def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
     if settings.engine == "inprocess":
         config = InProcessConfig(
             PIPELINE, options, match.folder / "states", settings.pace, settings.window_us, match.offset(),
-            batch_id=match.next_batch(),
+            batch_id=match.next_batch(), officials=_officials(settings, match),
         )  # fmt: skip
         yield InProcessHost(match.capture, config, hub, match)
     else:
@@ -121,12 +121,20 @@ def _spark_host(settings: LiveSettings, match: Match, hub: Hub, options: Pipelin
         stage = StageConfig(capture.sheet, options, PIPELINE, str(match.folder / "states"), match.begin(), hub.address)
         source = "sim" if settings.source == "sim" else "tracking"
         topic = _topic(settings, match, folder) if isinstance(match, TopicMatch) else None
-        config = HostConfig(source, capture.path, folder, stage, settings.pace, settings.window_us, topic=topic)
+        officials = () if topic is not None else _officials(settings, match)
+        config = HostConfig(
+            source, capture.path, folder, stage, settings.pace, settings.window_us, topic=topic, officials=officials
+        )
         host = SparkHost(session, config, match)
         host.warm_up(_warming(stage, capture.path))
         yield host
     finally:
         stop_session(session)
+
+
+def _officials(settings: LiveSettings, match: Match) -> tuple[Path, ...]:
+    """Where officials write: the store, always, and the file that was named."""
+    return (match.folder, settings.official) if settings.official else (match.folder,)
 
 
 def _topic(settings: LiveSettings, match: TopicMatch, folder: Path) -> TopicOptions:

@@ -25,7 +25,16 @@ import pyarrow as pa
 
 from app.costs import CostMeter
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
-from detectors.inputs import RAW_KINDS, MatchSheet, Packet, arrival, frame_arrival
+from detectors.inputs import (
+    RAW_KINDS,
+    UNPACED_KINDS,
+    MatchSheet,
+    Official,
+    Packet,
+    arrival,
+    frame_arrival,
+    official_arrival,
+)
 from detectors.lane import BallView, BodyView, Health, LaneMessage, UpdateRecord, View
 from detectors.parameters import Parameters
 from detectors.states import BallState, BodyState, Frame
@@ -34,12 +43,14 @@ from middleware.engine import Engine, MakeUnit, Outcome
 from middleware.events import Arrival, Event, Loss, Update
 from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings, UnitSettings
+from middleware.progress import ProgressSettings
 from middleware.retraction import Retraction
 from middleware.slack.settings import SlackSettings
 from middleware.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.unit import OrderingUnit
 from replay.capture import Capture
 from replay.checks import Rejected, check_block
+from replay.official import OfficialError, decode, is_official, read, rejected
 from replay.store import positions_table, quarantine_table, updates_table
 
 #: Views leave at most 50 times a second of arrival time, health twice.
@@ -98,7 +109,8 @@ class PipelineOptions:
         slack = SlackSettings() if self.slack_ms is None else SlackSettings("fixed", self.slack_ms * 1_000)
         speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
         unit = UnitSettings(speculation, self.retraction, slack)
-        return EngineSettings(unit, memory_us=self.memory_ms * 1_000, held_most=self.held_most)
+        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS)
+        return EngineSettings(unit, memory_us=self.memory_ms * 1_000, held_most=self.held_most, progress=progress)
 
 
 @dataclass
@@ -113,6 +125,8 @@ class _Carried:
     instants: int = 0
     quarantined: Counter[str] = field(default_factory=Counter)
     ended: bool = False
+    #: By source and number.
+    decisions: dict[tuple[str, int], Official] = field(default_factory=dict)
 
 
 class MatchPipeline:
@@ -162,7 +176,8 @@ class MatchPipeline:
         """Takes one block; returns what is to be sent at once, if anything.
 
         Args:
-            payload: an encoded block, see ``replay.wire``. What of it is bad goes to quarantine.
+            payload: an encoded block, see ``replay.wire``, or a line of officials, see ``replay.official``. What of it
+                is bad goes to quarantine.
             arrival_us: when it arrived, on the stream's clock.
             due_wall_us: when it reached the source, wall clock; carried through for latency figures.
         """
@@ -170,11 +185,7 @@ class MatchPipeline:
         began_ns = time.perf_counter_ns()
         carried = self._carried
         carried.now_us = max(carried.now_us, arrival_us)
-        block, rejected = check_block(payload, self.sheet, f"block that arrived at {arrival_us} us")
-        self._quarantine(rejected)
-        packets = block.packets if block else ()
-        carried.positions += sum(len(packet.ts_us) for packet in packets)
-        arrivals = self._arrivals(packets)
+        arrivals = self._decided(payload) if is_official(payload) else self._unpacked(payload, arrival_us)
         checked_ns = time.perf_counter_ns()
         outcome = self._engine.push(arrivals, carried.now_us)
         pushed_ns = time.perf_counter_ns()
@@ -253,6 +264,29 @@ class MatchPipeline:
         """Continues from a snapshot made by a pipeline of the same sheet and options."""
         engine, self._carried = pickle.loads(snapshot)
         self._engine.restore(engine)
+
+    def _unpacked(self, payload: bytes, arrival_us: int) -> list[Arrival]:
+        """What is good of a block of positions."""
+        block, bad = check_block(payload, self.sheet, f"block that arrived at {arrival_us} us")
+        self._quarantine(bad)
+        packets = block.packets if block else ()
+        self._carried.positions += sum(len(packet.ts_us) for packet in packets)
+        return self._arrivals(packets)
+
+    def _decided(self, payload: bytes) -> list[Arrival]:
+        """The decision of a line of officials, if it says one."""
+        line, carried = decode(payload), self._carried
+        try:
+            told = read(line, self.sheet, carried.now_us)
+        except OfficialError as error:
+            self._quarantine([rejected(line, str(error))])
+            return []
+        before = carried.decisions.setdefault((told.source, told.number), told)
+        if before != told:
+            reason = f"number {told.number} of {told.source} was another decision before: a {before.kind}"
+            self._quarantine([rejected(line, reason)])
+            return []
+        return [official_arrival(told, carried.now_us, self._options.memory_ms * 1_000 * 2 // 3)]
 
     def _instant(self, packets: tuple[Packet, ...]) -> list[Arrival]:
         """The packets of a framed input's block are one instant."""
@@ -397,6 +431,9 @@ _LATE_FOR = {
 
 def _too_late(late: Loss) -> Rejected:
     packet = late.event.payload
+    if isinstance(packet, Official):
+        record = f"decision {packet.number} of {packet.source}"
+        return Rejected(record, "official", packet.number, packet.at_us, _LATE_FOR[late.reason], packet.kind)
     assert isinstance(packet, Packet)
     return Rejected(
         record=f"packet {packet.sequence} of {packet.transmitter}",

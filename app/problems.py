@@ -36,6 +36,7 @@ def _problems() -> tuple[type[Exception], ...]:
     from replay.capture import CaptureError
     from replay.channel import ChannelError
     from replay.errors import TrackingError
+    from replay.official import OfficialError
     from replay.scoring.truth import ScoreError
     from replay.sim.scenario import ScenarioError
     from replay.simulator import SimulatorError
@@ -45,5 +46,5 @@ def _problems() -> tuple[type[Exception], ...]:
         BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
-        AnnotateError, OrderError, TraceError, ExplainError,
+        AnnotateError, OfficialError, OrderError, TraceError, ExplainError,
     )  # fmt: skip

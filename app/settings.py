@@ -61,6 +61,7 @@ class LiveSettings(BaseModel):
     engine: Literal["spark", "inprocess"] = "spark"
     parameters: Parameters = Parameters()
     detectors: tuple[str, ...] = ()
+    official: Path | None = None
 
     speed: Speed = "1"
     store: Path | None = None
@@ -105,6 +106,10 @@ class LiveSettings(BaseModel):
         """What a source leaves open may be chosen, nothing else."""
         if self.endless and (self.source != SIM or self.duration_s is not None):
             raise ValueError("--endless is for sim, and without --duration")
+        if self.official is not None and is_kafka(self.source):
+            raise ValueError("--official is for captures and files; a match out of a topic takes no lines of officials")
+        if self.official is not None and self.official.is_dir():
+            raise ValueError(f"--official {self.official}: is a folder; name a file of JSON lines")
         if is_capture(self.source) and (self.rate or self.duration_s is not None):
             raise ValueError("a capture is played as it is: without --rate and --duration")
         return self
@@ -177,7 +182,7 @@ class LiveSettings(BaseModel):
         """The first group of options, as a store keeps it."""
         names = (
             "source", "channel", "rate", "endless", "seed", "duration_s", "pitch", "sheet", "alpha", "retraction",
-            "engine", "parameters", "detectors",
+            "engine", "parameters", "detectors", "official",
         )  # fmt: skip
         return self.model_dump(mode="json", include=set(names))
 
@@ -266,7 +271,7 @@ def _findable(name: str, value: Any) -> Any:
         return f"debs:{Path(value.removeprefix('debs:')).resolve()}"
     if name == "source" and value != SIM and not value.startswith("kloppy:") and not is_kafka(value):
         return str(Path(value).resolve())
-    return str(Path(value).resolve()) if name in ("sheet", "store") else value
+    return str(Path(value).resolve()) if name in ("sheet", "store", "official") else value
 
 
 def _plain(value: Any) -> Any:

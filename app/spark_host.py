@@ -55,6 +55,7 @@ class HostConfig(msgspec.Struct, frozen=True):
         speed: 0 is as fast as it goes.
         window_us: of arrival time, in one batch.
         stop_us: offset at which the run ends at the latest; by itself it ends where the capture does.
+        officials: folder of the match store and further files, where officials write; empty for nowhere.
     """
 
     source: str
@@ -65,6 +66,7 @@ class HostConfig(msgspec.Struct, frozen=True):
     window_us: int
     stop_us: int = NEVER_US
     topic: TopicOptions | None = None
+    officials: tuple[Path, ...] = ()
 
     @property
     def stop_flag(self) -> Path:
@@ -83,6 +85,7 @@ class HostConfig(msgspec.Struct, frozen=True):
         return {
             "capture": str(self.capture), "speed": str(self.speed), "window_us": str(self.window_us),
             "stop_us": str(self.stop_us), "stop_flag": str(self.stop_flag), "anchor": str(self.anchor),
+            "officials": "\n".join(map(str, self.officials)),
         }  # fmt: skip
 
 
@@ -117,7 +120,13 @@ class SparkHost:
         shutil.rmtree(folder, ignore_errors=True)
         stop_us = min(begin_us + _WARM_UP_BATCHES * _WARM_UP_WINDOW_US, self._config.stop_us)
         config = msgspec.structs.replace(
-            self._config, folder=folder, speed=0.0, window_us=_WARM_UP_WINDOW_US, stop_us=stop_us, topic=None
+            self._config,
+            folder=folder,
+            speed=0.0,
+            window_us=_WARM_UP_WINDOW_US,
+            stop_us=stop_us,
+            topic=None,
+            officials=(),
         )
 
         def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -32,6 +32,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 from app.framing import pack, pad
 from app.pace import Waiter, anchored_pace, wall_us
 from replay.capture import Capture
+from replay.desk import Desk
 
 #: One row of the stream: blocks of one match, of one range of its source's offsets. Of the ``closing`` row ``last``
 #: tells whether the match ends with this range.
@@ -64,7 +65,8 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     Options: ``capture`` (path), ``speed`` (0: unpaced), ``window_us`` (of arrival time), ``stop_us`` (offset at
     which the run ends at the latest), ``stop_flag`` (path of a file whose existence asks for the end), ``anchor``
-    (path of the file that keeps when the run's clock began, see :func:`app.pace.anchored_pace`).
+    (path of the file that keeps when the run's clock began, see :func:`app.pace.anchored_pace`), ``officials`` (a line
+    each: folder of the match store, and further files, where officials write; empty for nowhere).
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -74,6 +76,7 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._stop_us = int(options["stop_us"])
         self._stop_flag = Path(options["stop_flag"])
         self._anchor = Path(options["anchor"])
+        self._officials = tuple(Path(line) for line in options.get("officials", "").splitlines())
         assert self._window_us > 0
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
@@ -108,7 +111,7 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         waiter = Waiter(self._stop_flag.exists)
         frames: list[bytes] = []
         size = 0
-        for arrival_us, payload in capture.payloads(partition.start_us, partition.end_us):
+        for arrival_us, payload in self._blocks(capture, partition):
             due_us = pace.due_wall_us(arrival_us)
             early_us = 0 if waiter.stopped else due_us - wall_us()
             if frames and (early_us > 0 or size >= ROW_BYTES):
@@ -122,6 +125,14 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             yield row(match, partition.start_us, partition.end_us, b"".join(frames))
         last = not capture.goes_on_after(partition.end_us)
         yield row(match, partition.start_us, partition.end_us, b"", closing=True, last=last)
+
+    def _blocks(self, capture: Capture, part: CaptureRange) -> Iterator[tuple[int, bytes]]:
+        """Blocks of a range, and what officials say between them."""
+        blocks = capture.payloads(part.start_us, part.end_us)
+        if not self._officials:
+            return blocks
+        desk = Desk(self._officials[0], self._officials[1:])
+        return desk.woven(blocks, part.start_us, part.end_us, lambda: capture.goes_on_after(part.end_us))
 
 
 class CaptureSource(DataSource):

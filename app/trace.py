@@ -21,6 +21,7 @@ from app.settings import make_settings, read_kept
 from detectors.parameters import Parameters
 from middleware.trace import Came, Concluded, Line, Released, Trace, story
 from replay.capture import Capture
+from replay.desk import replayed
 
 #: Names that a repair is told with; the number of the others follows.
 _NAMES_MOST = 4
@@ -47,13 +48,13 @@ def run_trace(path: Path, event: str, *, alpha: str | None, retraction: str | No
     options = _options(path, capture, alpha, retraction)
     console = Console(stderr=True)
     until_us = capture.readable_us
-    first = _play(capture, until_us, options, Trace(event), console, "Looking for it")
+    first = _play(path, capture, until_us, options, Trace(event), console, "Looking for it")
     if not first.seen_us:
         so_far = "" if capture.is_finished else f" up to {until_us / 1e6:.0f} s, where its capture has come to"
         raise TraceError(f"{event}: nothing was said of it in {path}{so_far}; `touchline events` lists what was")
     margin_us = options.memory_ms * 1_000
     windows = [(seen_us - margin_us, seen_us + margin_us) for seen_us in sorted(set(first.seen_us))]
-    lines = story(_play(capture, until_us, options, Trace(event, windows), console, "Tracing it").records, event)
+    lines = story(_play(path, capture, until_us, options, Trace(event, windows), console, "Tracing it").records, event)
     if as_json:
         print(msgspec.json.encode([_plain(line) for line in lines]).decode())
     else:
@@ -94,11 +95,11 @@ def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | 
 
 
 def _play(
-    capture: Capture, until_us: int, options: PipelineOptions, trace: Trace, console: Console, title: str
+    path: Path, capture: Capture, until_us: int, options: PipelineOptions, trace: Trace, console: Console, title: str
 ) -> Trace:
     """One pass over the capture with traced units; over the part that is there, of one that still grows."""
     pipeline = MatchPipeline(capture.sheet, options, make_unit=trace.unit)
-    blocks = capture.payloads(capture.begin_us, until_us)
+    blocks = replayed(path, capture.payloads(capture.begin_us, until_us), capture.begin_us, until_us)
     for arrival_us, payload in track(blocks, title, console=console, transient=True):
         trace.at(arrival_us)
         pipeline.push(payload, arrival_us)
