@@ -1,0 +1,74 @@
+"""Differential: packets taken as a run lead to what they lead to position by position, bit for bit."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from detectors.inputs import MatchSheet, Packet, Quality, arrival
+from detectors.signals.conditioning import Conditioning, Track
+from middleware.events import Event
+
+RTLS = Quality(2000.0, 200.0, ("left_foot",), True, 0.02, "rtls")
+#: Transmitter and quality: blocks of ten, of four that packets cut, none, and a fit of two.
+SOURCES = {"ball": RTLS, "home_7/left_foot": RTLS, "home_7": Quality(), "ball ": Quality()}
+ODD = (math.nan, math.inf, -math.inf, 1e300, 200.0, -0.0, 30.0)
+
+
+class OneByOne(Conditioning):
+    """Takes no packet for a good one."""
+
+    def _is_good(self, last: Any, packet: Packet, kind: Any) -> bool:
+        return False
+
+
+def packets(name: str, quality: Quality, count: int, seed: int, odd: float) -> Iterator[Packet]:
+    """A walk; with a share of odd positions, jumps, silences, repeated numbers and short packets."""
+    rng = random.Random(seed)
+    hz = quality.ball_hz if name.startswith("ball") else quality.body_hz
+    ts_us, place = 0, [0.0, 0.0, 0.1]
+    for sequence in range(count):
+        rows = []
+        if rng.random() < odd:
+            ts_us += rng.choice((1, 90_000, 400_000))
+        if rng.random() < odd:
+            place[0] = rng.uniform(-60, 60)
+        for _ in range(rng.choice((10, 10, 10, 1, 3))):
+            ts_us += max(1, round(1e6 / hz * rng.choice((1.0, 1.0, 1.0, 0.5))))
+            place = [p + rng.gauss(0, 5) / hz for p in place]
+            x_m = rng.choice(ODD) if rng.random() < odd / 5 else place[0]
+            rows.append((ts_us, x_m + rng.gauss(0, 0.01), place[1], place[2]))
+        number = max(0, sequence - 2) if rng.random() < odd / 3 else sequence
+        yield Packet(name.strip(), number, *zip(*rows, strict=True))
+
+
+def folded(detector: Conditioning, events: list[Event]) -> tuple[list[Event], list[Track]]:
+    state, out, states = detector.initial(), [], []
+    for event in events:
+        state, emitted = detector.step(state, event)
+        out.extend(emitted)
+        states.append(state)
+    return out, states
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@given(seed=st.integers(0, 2**32), odd=st.sampled_from((0.0, 0.02, 0.2)))
+@settings(max_examples=25, deadline=None)
+def test_differential_a_run_leads_to_what_its_positions_lead_to(name: str, seed: int, odd: float) -> None:
+    sheet = MatchSheet(quality=SOURCES[name])
+    events = [arrival(packet).event for packet in packets(name, SOURCES[name], 60, seed, odd)]
+    found, expected = folded(Conditioning(sheet), events), folded(OneByOne(sheet), events)
+    assert repr(found) == repr(expected)
+    assert len(found[0]) > 10
+
+
+def test_good_packets_are_taken_as_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Conditioning, "_accept", None)
+    events = [arrival(packet).event for packet in packets("ball", RTLS, 20, 1, 0.0)]
+    assert len(folded(Conditioning(MatchSheet(quality=RTLS)), events)[0]) > 10
