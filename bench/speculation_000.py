@@ -164,7 +164,9 @@ def run(sheet: MatchSheet, blocks: Iterable[Block], mode: Mode, costs: Costs) ->
             series["cpu_share"].append(round((spent_ns - span_ns) / 1e3 / ((now_us // SPAN_US - span) * SPAN_US), 4))
             series["waiting"].append(health.waiting)
             series["held"].append(health.held)
-            series["alpha"].append(round(float(np.mean([health.alpha.get(n, 1.0) for n in speculative])), 4))
+            series["alpha"].append(
+                round(float(np.mean([health.alpha[n] for n in speculative if n in health.alpha] or [1.0])), 4)
+            )
             series["busy"].append(round(health.busy, 3))
             series["pass_k_ms"].append(health.slack_us.get("pass_outcome", 0) / 1000)
             if len(series["at_s"]) % METRICS_EVERY_SPANS == 0:
