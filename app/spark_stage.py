@@ -162,9 +162,7 @@ class MatchStage:
     def close(self) -> Iterator[pa.RecordBatch]:
         """Stores the state at the end of the range, keeps the pipeline, yields the rows to commit."""
         if not self._closed:
-            raise StageError(
-                f"match {self._match}: the input of {self._start}..{self._end} ended before its range did"
-            )
+            raise StageError(f"match {self._match}: the input of {self._start}..{self._end} ended before its range did")
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end, "last": self._last}
         self._store.write(self._end, self._epoch, self._pipeline.snapshot())

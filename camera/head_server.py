@@ -30,9 +30,7 @@ class HeadServer:
         HeadServerError: the port is taken or the host unknown.
     """
 
-    def __init__(
-        self, profile: Profile, head: Head | None = None, host: str = "127.0.0.1", port: int = 0
-    ) -> None:
+    def __init__(self, profile: Profile, head: Head | None = None, host: str = "127.0.0.1", port: int = 0) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
             self._socket.bind((host, port))

@@ -80,9 +80,7 @@ class Mount(msgspec.Struct, frozen=True):
         corners = ((-1, -1), (1, -1), (1, 1), (-1, 1))
         rays = [_combined(forward, right, up, across * half, above * half / aspect) for across, above in corners]
         # Straight edges of the picture are straight on the ground, once rays at or above the horizon are cut.
-        ground = [
-            (self.x_m - dx * self.z_m / dz, self.y_m - dy * self.z_m / dz) for dx, dy, dz in _below_horizon(rays)
-        ]
+        ground = [(self.x_m - dx * self.z_m / dz, self.y_m - dy * self.z_m / dz) for dx, dy, dz in _below_horizon(rays)]
         if len(ground) < 3:
             return []
         box = shapely.box(
