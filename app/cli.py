@@ -39,8 +39,8 @@ def live(
     source: Annotated[
         str | None,
         Given(
-            help="sim, a tracking table (parquet), kloppy:<provider>:<file>[:<metadata>], debs:<stream>, or the folder "
-            "of a capture (or of `simulate`). Default sim."
+            help="sim, a tracking table (parquet), kloppy:<provider>:<file>[:<metadata>], debs:<stream>, the folder of "
+            "a capture (or of `simulate`), or kafka://host:port/topic[?match=...&start=latest]. Default sim."
         ),
     ] = None,
     rate: Annotated[
@@ -96,6 +96,12 @@ def live(
         bool | None,
         Given("--camera/--no-camera", help="Steer a simulated camera over VISCA. Default unless --speed max."),
     ] = None,
+    publish: Annotated[
+        str | None,
+        Given(
+            help="kafka://host:port/topic that updates go to; positions and rejected records go to topics beside it."
+        ),
+    ] = None,
     official: Annotated[
         Path | None,
         Given(help="File of JSON lines with what officials decide; may grow. `touchline official` writes another."),
@@ -111,7 +117,7 @@ def live(
         "official": official,
         "duration_s": duration, "store": store, "pitch": pitch, "sheet": sheet, "engine": engine, "alpha": alpha,
         "retraction": retraction, "parameters": parameters, "detectors": detectors, "window_s": window,
-        "dashboard": dashboard, "port": port, "camera": camera,
+        "publish": publish, "dashboard": dashboard, "port": port, "camera": camera,
     }  # fmt: skip
     run_live(make_settings(given), as_json=as_json)
 
@@ -317,6 +323,32 @@ def order(
         "newcomers": newcomers, "sources": sources,
     }  # fmt: skip
     run_order(dataset, given, as_json=as_json)
+
+
+@app.command()
+def publish(
+    capture: Annotated[Path, typer.Argument(help="Folder of a capture, of `simulate`, or of a match store.")],
+    topic: Annotated[str, typer.Argument(help="kafka://host:port/topic; it is made if it is not there.")],
+    speed: Annotated[str, Given(help="1, 4 or max.")] = "1",
+    partitions: Annotated[int, Given(help="Of a topic that is made.", min=1)] = 1,
+    as_json: Annotated[bool, Given("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Plays a capture into a Kafka topic, at the pace at which it arrived."""
+    from app.kafka.command import run_publish
+
+    run_publish(capture, topic, speed, partitions=partitions, as_json=as_json)
+
+
+@app.command()
+def follow(
+    topic: Annotated[str, typer.Argument(help="kafka://host:port/topic[?match=...] that `live --publish` writes.")],
+    idle: Annotated[float | None, Given(help="End when nothing came for so many seconds. Default: never.")] = None,
+    as_json: Annotated[bool, Given("--json", help="Print one JSON object a line.")] = False,
+) -> None:
+    """Tells what a match's updates say, as they come, until the match is over."""
+    from app.kafka.command import run_follow
+
+    run_follow(topic, idle_s=idle, as_json=as_json)
 
 
 @app.command()

@@ -23,6 +23,8 @@ def _problems() -> tuple[type[Exception], ...]:
     from app.export import ExportError
     from app.hub import HubError
     from app.java import JavaNotFoundError
+    from app.kafka.address import KafkaError
+    from app.kafka.updates import GapError
     from app.live import LiveError
     from app.order_command import OrderError
     from app.parameters import ParametersError
@@ -46,5 +48,5 @@ def _problems() -> tuple[type[Exception], ...]:
         BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
-        AnnotateError, OfficialError, OrderError, TraceError, ExplainError,
+        AnnotateError, OfficialError, OrderError, TraceError, ExplainError, KafkaError, GapError,
     )  # fmt: skip
