@@ -303,9 +303,15 @@ def _refusal_of_packet(track: Track, packet: Packet, *, unknown: bool) -> str:
 
 
 def _mean(block: Sequence[Point]) -> Point:
+    t_sum = 0
+    x_sum = y_sum = z_sum = 0.0
+    for t, x, y, z in block:
+        t_sum += t
+        x_sum += x
+        y_sum += y
+        z_sum += z
     n = len(block)
-    ts_us, x_m, y_m, z_m = zip(*block, strict=True)
-    return sum(ts_us) // n, sum(x_m) / n, sum(y_m) / n, sum(z_m) / n
+    return t_sum // n, x_sum / n, y_sum / n, z_sum / n
 
 
 def _velocity(points: tuple[Point, ...]) -> tuple[float, float, float]:
@@ -364,7 +370,7 @@ def _state_event(
         ball = BallState(x, y, z, vx, vy, vz, gap_us, packet.quality, run)
         return Event(kind.kind, ts_us, packet.transmitter, seq, ball)
     name = packet.transmitter
-    object_id, _, limb = name.partition("/") if "/" in name else (name, "", "")
+    object_id, _, limb = name.partition("/")
     body = BodyState(object_id, team, limb, x, y, z, vx, vy, packet.quality)
     return Event(kind.kind, ts_us, name, seq, body)
 
