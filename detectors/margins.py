@@ -308,17 +308,18 @@ def _interception(e: Evidence) -> Found:
 
 
 def _shot_outcome(e: Evidence) -> Found:
-    """7.1 to 7.3: the contact or line in time; a goalkeeper's contact that leaves the ball slow caught it."""
+    """7.1 to 7.3: the contact or line in time; what is a save by the ball's speed alone, by that."""
     shot = next((c for c in e.causes if c.kind == "shot.attempt"), None)
     if shot is None:
         return
-    blocked = e.told.kind in ("shot.blocked", "shot.deflected")
-    name = "shot_outcome.block_us" if blocked else "shot_outcome.within_us"
-    yield _against(e, "time since the shot", e.by.ts_us - shot.ts_us, "at most", name)
-    if e.told.kind == "shot.saved":
+    blocked, saved = e.told.kind in ("shot.blocked", "shot.deflected"), e.told.kind == "shot.saved"
+    name = "save.within_us" if saved else "shot_outcome.block_us" if blocked else "shot_outcome.within_us"
+    touched_us = e.told.ts_us if e.told.dated_us is None else e.told.dated_us
+    yield _against(e, "time since the shot", touched_us - shot.ts_us, "at most", name)
+    if saved and e.by.kind in ("hit", "touch"):
         sense: Sense = "at most" if e.fact.variant == "caught" else "at least"
         speed_m_s = _number(_fact(e.by), "speed_after_m_s")
-        yield _against(e, "speed of the ball after the save", speed_m_s, sense, "shot_outcome.caught_m_s")
+        yield _against(e, "speed of the ball after the save", speed_m_s, sense, "save.caught_m_s")
 
 
 def _dead(e: Evidence) -> Found:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from detectors.actions.aerials import AerialParameters
 from detectors.actions.carries import CarryParameters
 from detectors.actions.duels import DuelParameters
 from detectors.actions.flight import FlightParameters, ShotParameters
@@ -41,6 +42,7 @@ from detectors.outcomes.contests import TackleParameters, TakeOnParameters
 from detectors.outcomes.goals import GoalParameters
 from detectors.outcomes.offside import OffsideParameters
 from detectors.outcomes.receptions import InterceptionParameters, OutcomeParameters
+from detectors.outcomes.saves import SaveParameters
 from detectors.outcomes.shots import ShotOutcomeParameters
 from detectors.play.phase import PhaseParameters
 from detectors.play.spots import SpotParameters
@@ -117,6 +119,8 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     tackle: TackleParameters = TackleParameters()
     clearance: ClearanceParameters = ClearanceParameters()
     goalkeeper_claim: ClaimParameters = ClaimParameters()
+    aerial_duel: AerialParameters = AerialParameters()
+    save: SaveParameters = SaveParameters()
     restart: RestartParameters = RestartParameters()
     scene: SceneParameters = SceneParameters()
     pressing_index: PressingParameters = PressingParameters()

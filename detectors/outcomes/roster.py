@@ -9,12 +9,15 @@ from detectors.outcomes.goals import Goal, GoalConfirmation
 from detectors.outcomes.offside import OffsideLine
 from detectors.outcomes.receptions import Interception, PassOutcome
 from detectors.outcomes.recoveries import Recovery
-from detectors.outcomes.shots import ShotOutcome
+from detectors.outcomes.saves import Save
+from detectors.outcomes.shots import ShotOnWoodwork, ShotOutcome
 from detectors.roster import Line
 
 #: In order of their numbers.
 LINES: tuple[Line, ...] = (
     Line(lambda s, p: ShotOutcome(s, p.shot_outcome), ("shot_outcome",)),
+    Line(lambda s, p: Save(s, p.save), ("save",)),
+    Line(lambda s, p: ShotOnWoodwork(p.shot_outcome), ("shot_outcome",)),
     Line(lambda s, p: Goal(s, p.goal), ("goal",)),
     Line(lambda s, p: PassOutcome(p.pass_outcome), ("pass_outcome",)),
     Line(lambda s, p: Interception(p.interception), ("interception",)),

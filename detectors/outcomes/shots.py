@@ -1,25 +1,24 @@
-"""7.1 to 7.3: what becomes of shots."""
+"""7.1, 7.3, 7.4: what becomes of shots; 7.2 is in :mod:`detectors.outcomes.saves`."""
 
 from __future__ import annotations
 
 import msgspec
 
 from detectors.actions.flight import project_on_goal
-from detectors.contacts.hits import number
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet, Team
-from detectors.pitch import GOAL_AREA_DEPTH_M, end_of, pitch_of
+from detectors.outcomes.saves import keeper_test
+from detectors.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class ShotOutcomeParameters(msgspec.Struct, frozen=True):
-    """``block_us``: 7.1, 1.5 s. ``within_us``: a shot from 40 m rolls so long (ours). ``caught_m_s``: a ball that
-    a goalkeeper keeps is this slow after his contact (5.5 has 1.5 m/s relative to the hand; a body moves too)."""
+    """``block_us``: 7.1, 1.5 s. ``within_us``: a shot from 40 m rolls so long (ours). ``woodwork_us``: 7.4, 2 s."""
 
     block_us: int = 1_500_000
     within_us: int = 3_000_000
-    caught_m_s: float = 3.0
+    woodwork_us: int = 2_000_000
 
 
 class ShotState(msgspec.Struct, frozen=True, gc=False):
@@ -30,32 +29,31 @@ class ShotState(msgspec.Struct, frozen=True, gc=False):
 
 
 class ShotOutcome:
-    """7.1, covering 7.2 and 7.3: ``shot.blocked``, ``shot.deflected``, ``shot.saved``, ``shot.off``.
+    """7.1, covering 7.3: ``shot.blocked``, ``shot.deflected``, ``shot.off``.
 
-    The first contact of an opponent decides: a goalkeeper's saves a shot that was on target; a field player's blocks
-    it, or deflects it if the ball still goes on to the goal. Without a contact, the line decides. Named by
-    the kick; ``team`` and ``player`` are the shooter's, but the goalkeeper's of a save.
+    The first contact of an opponent decides: a goalkeeper's is a save or nothing (7.2); a field player's blocks the
+    shot, or deflects it if the ball still goes on to the goal. Without a contact, the line decides. Named by the
+    kick; ``team`` and ``player`` are the shooter's.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ShotOutcomeParameters | None = None) -> None:
         self.parameters = parameters or ShotOutcomeParameters()
         self._pitch = pitch_of(sheet)
-        self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
+        self._is_keeper = keeper_test(sheet)
         self.spec = Spec(
             name="shot_outcome",
             number="7.1",
             level=7,
             inputs=("ball.crossed", "ball.over_bar", "direction", "hit", "touch", "shot.attempt"),
-            outputs=("shot.blocked", "shot.deflected", "shot.saved", "shot.off"),
-            parameters=msgspec.structs.asdict(self.parameters),
-            source="000 Fig 5, 004 (blocked shot); kloppy (save); StreamTeam shotOffTarget",
+            outputs=("shot.blocked", "shot.deflected", "shot.off"),
+            parameters={"block_us": self.parameters.block_us, "within_us": self.parameters.within_us},
+            source="000 Fig 5, 004 (blocked shot); StreamTeam shotOffTarget",
             team_variants={
                 "shot.blocked": ("",),
                 "shot.deflected": ("",),
-                "shot.saved": ("caught", "parried"),
                 "shot.off": ("wide left", "wide right", "over"),
             },
-            covers=("7.2", "7.3"),
+            covers=("7.3",),
         )
 
     def initial(self) -> ShotState:
@@ -85,14 +83,8 @@ class ShotOutcome:
         if event.ts_us <= shot.ts_us:
             return state, NOTHING
         done = ShotState(state.attacks)
-        if fact.team == made.team:
+        if fact.team == made.team or self._is_keeper(fact):
             return done, NOTHING
-        if self._is_keeper(fact):
-            if not made.detail["on_target"]:
-                return done, NOTHING
-            caught = number(fact, "speed_after_m_s") < self.parameters.caught_m_s
-            saved = Fact("caught" if caught else "parried", fact.team, fact.player, fact.x_m, fact.y_m, fact.z_m)
-            return done, (_named("shot.saved", shot, event, saved),)
         if event.ts_us - shot.ts_us > self.parameters.block_us:
             return done, NOTHING
         onward = project_on_goal(fact, state.attacks == made.team, self._pitch)
@@ -115,14 +107,50 @@ class ShotOutcome:
         off = Fact(variant, made.team, made.player, fact.x_m, fact.y_m, fact.z_m, fact.confidence)
         return ShotState(state.attacks), (_named("shot.off", shot, event, off),)
 
-    def _is_keeper(self, fact: Fact) -> bool:
-        """By the sheet; without one, whoever stands in his goal area."""
-        if self._keepers:
-            return fact.player in self._keepers
-        assert fact.x_m is not None
-        assert fact.y_m is not None
-        return self._pitch.goal_distance_m(fact.x_m, fact.y_m, end_of(fact.x_m)) <= GOAL_AREA_DEPTH_M
-
 
 def _named(kind: str, shot: Event, event: Event, fact: Fact) -> Event:
     return fact_event(kind, event.ts_us, shot.source, fact, causes=(shot.id, event.id))
+
+
+class ShotOnWoodwork:
+    """7.4: ``shot.post``: a shot comes off a post or the bar of the goal that it was meant for.
+
+    Dated at the frame, named by the kick; ``team`` and ``player`` are the shooter's, ``detail.part`` is what it hit.
+    """
+
+    def __init__(self, parameters: ShotOutcomeParameters | None = None) -> None:
+        self.parameters = parameters or ShotOutcomeParameters()
+        self.spec = Spec(
+            name="shot_on_woodwork",
+            number="7.4",
+            level=7,
+            inputs=("ball.woodwork", "direction", "shot.attempt"),
+            outputs=("shot.post",),
+            parameters={"woodwork_us": self.parameters.woodwork_us},
+            source="kloppy ShotResult.POST",
+            team_variants={"shot.post": ("",)},
+        )
+
+    def initial(self) -> ShotState:
+        """No shot."""
+        return ShotState()
+
+    def step(self, state: ShotState, event: Event) -> Step[ShotState]:
+        """A shot, then the frame of the right goal; once, however often the ball bounces between the posts."""
+        fact = event.payload
+        assert isinstance(fact, Fact)
+        if event.kind == "direction":
+            return ShotState(fact.team, state.shot), NOTHING
+        if event.kind == "shot.attempt":
+            return ShotState(state.attacks, event), NOTHING
+        if state.shot is None or event.ts_us <= state.shot.ts_us:
+            return state, NOTHING
+        made, after = state.shot.payload, ShotState(state.attacks)
+        assert isinstance(made, Fact)
+        attacked = "right" if made.team == state.attacks else "left"
+        late = event.ts_us - state.shot.ts_us > self.parameters.woodwork_us
+        if late or fact.detail["side"] != attacked:
+            return after, NOTHING
+        detail: dict[str, Scalar] = {"part": fact.variant}
+        post = Fact("", made.team, made.player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
+        return after, (_named("shot.post", state.shot, event, post),)

@@ -123,13 +123,10 @@ def shot(*causes: Event, on_target: bool = True) -> list[tuple[str, str, str]]:
 def test_what_becomes_of_a_shot() -> None:
     stopped = event("hit", 1.4, "away_5", x_m=42.0)
     onward = event("hit", 1.4, "away_5", x_m=42.0, vx_m_s=15.0, vz_m_s=3.0)
-    caught = event("hit", 1.8, "away_1", x_m=51.0, speed_after_m_s=1.0)
-    parried = event("hit", 1.8, "away_1", x_m=51.0, speed_after_m_s=9.0)
+    keeper = event("hit", 1.8, "away_1", x_m=51.0)
     assert shot(stopped) == [("shot.blocked", "", "home")]
     assert shot(onward) == [("shot.deflected", "", "home")]
-    assert shot(caught) == [("shot.saved", "caught", "away")]
-    assert shot(parried) == [("shot.saved", "parried", "away")]
-    assert shot(caught, on_target=False) == []
+    assert shot(keeper) == []
     assert shot(event("ball.over_bar", 2, x_m=52.7)) == [("shot.off", "over", "home")]
     for part, y_m, variant in (("+y", 6.0, "wide left"), ("-y", -6.0, "wide right")):
         line = event("ball.crossed", 2, variant=f"right goal line {part} out", y_m=y_m)
