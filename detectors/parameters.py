@@ -35,6 +35,9 @@ from detectors.control.pressure import IntensityParameters, PressingParameters, 
 from detectors.control.scene import SceneParameters
 from detectors.control.shape import ShapeParameters, TeamAreaParameters
 from detectors.control.space import ControlParameters, OptionParameters
+from detectors.laws.clock import ClockParameters
+from detectors.laws.numbers import NumbersParameters
+from detectors.laws.offences import HoldParameters, OffenceParameters
 from detectors.laws.restarts import RestartParameters
 from detectors.outcomes.claims import ClaimParameters
 from detectors.outcomes.clearances import ClearanceParameters
@@ -122,6 +125,10 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     aerial_duel: AerialParameters = AerialParameters()
     save: SaveParameters = SaveParameters()
     restart: RestartParameters = RestartParameters()
+    match_clock: ClockParameters = ClockParameters()
+    offside_offence: OffenceParameters = OffenceParameters()
+    keeper_holding: HoldParameters = HoldParameters()
+    players_on_pitch: NumbersParameters = NumbersParameters()
     scene: SceneParameters = SceneParameters()
     pressing_index: PressingParameters = PressingParameters()
     pressure: PressureParameters = PressureParameters()
@@ -169,6 +176,7 @@ _UNITS = (
     ("_s", Unit("s", 0.001, 600.0)),
     ("_factor", Unit("1", 0.0, 100.0)),
     ("exponent", Unit("1", 0.0, 10.0)),
+    ("_minutes", Unit("min", 1.0, 60.0)),
     ("_sigmas", Unit("standard deviations", 0.0, 20.0)),
 )
 _SHARE = Unit("1", 0.0, 1.0)
@@ -184,6 +192,7 @@ ORDERED = (
     ("ball_motion.static_speed_m_s", "ball_motion.moving_speed_m_s"),
     ("phase.stall.hand_low_m", "phase.stall.hand_high_m"),
     ("phase.travel_touch_m", "phase.travel_stop_m"),
+    ("keeper_holding.warn_us", "keeper_holding.offence_us"),
     ("pressing_index.released_per_s", "pressing_index.under_per_s"),
     ("pressure.back_m", "pressure.front_m"),
     ("pressure.mid_share", "pressure.high_share"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from detectors.control.effective import EffectiveTime
 from detectors.control.pressure import PressingIndex, PressingIntensity, PressureOnPlayer
 from detectors.control.scene import SceneMaker
 from detectors.control.shape import LineHeight, TeamArea, TeamShape
@@ -19,4 +20,5 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: LineHeight(s, p.team_shape), ("team_shape",)),
     Line(lambda s, p: PitchControl(s, p.pitch_control), ("pitch_control",)),
     Line(lambda s, p: PassingOptions(s, p.passing_options), ("passing_options",)),
+    Line(lambda s, p: EffectiveTime()),
 )

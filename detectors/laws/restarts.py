@@ -1,4 +1,4 @@
-"""9.1 to 9.5: kick-off, throw-in, corner kick, goal kick, free kick (IFAB Laws 8, 13, 15, 16, 17).
+"""9.1 to 9.6: kick-off, throw-in, corner, goal kick, free kick, penalty kick (IFAB Laws 8, 13 to 17).
 
 Theory of operation
 -------------------
@@ -63,6 +63,7 @@ KINDS: dict[Kind, tuple[str, str]] = {
     "corner": ("9.3", "IFAB Law 17"),
     "goal_kick": ("9.4", "IFAB Law 16"),
     "free_kick": ("9.5", "IFAB Law 13; StreamTeam; SPADL"),
+    "penalty": ("9.6", "IFAB Law 14"),
 }
 #: Variants of the kinds that have any.
 VARIANTS: dict[Kind, tuple[str, ...]] = {
@@ -72,7 +73,7 @@ VARIANTS: dict[Kind, tuple[str, ...]] = {
 
 
 class Restart:
-    """One of 9.1-9.5: ``restart.<kind>``; team and player are the taker's, the place is the ball's.
+    """One of 9.1-9.6: ``restart.<kind>``; team and player are the taker's, the place is the ball's.
 
     ``variant`` is ``left`` or ``right`` of a corner kick as its taker's team attacks, ``direct shot``,
     ``crossed`` or ``short`` of a free kick. ``detail.after`` says what play had died of.
@@ -153,7 +154,8 @@ def _stopped_kind(pitch: Pitch, live: Fact, x_m: float, y_m: float) -> Kind:
     end = end_of(x_m)
     mark_x_m, mark_y_m = pitch.penalty_mark(end)
     defends = live.team == opponents_of(_attackers(live, end))
-    if math.hypot(x_m - mark_x_m, y_m - mark_y_m) <= PENALTY_MARK_M and not defends:
+    at_mark = math.hypot(x_m - mark_x_m, y_m - mark_y_m) <= PENALTY_MARK_M
+    if at_mark and not defends and live.detail["penalty_shape"]:
         return "penalty"
     if live.variant == "goal" and pitch.in_goal_area(x_m, y_m, end) and defends:
         return "goal_kick"

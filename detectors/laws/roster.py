@@ -6,6 +6,9 @@ from functools import partial
 from typing import Any
 
 from detectors.inputs import MatchSheet
+from detectors.laws.clock import MatchClock
+from detectors.laws.numbers import PlayersOnPitch
+from detectors.laws.offences import KeeperHolding, OffsideOffence
 from detectors.laws.restarts import KINDS, Restart
 from detectors.parameters import Parameters
 from detectors.roster import Line
@@ -17,4 +20,10 @@ def _restart(kind: Any, sheet: MatchSheet, p: Parameters) -> Detector[Any]:
 
 
 #: In order of their numbers.
-LINES: tuple[Line, ...] = (*(Line(partial(_restart, kind), ("restart",)) for kind in KINDS),)
+LINES: tuple[Line, ...] = (
+    *(Line(partial(_restart, kind), ("restart",)) for kind in KINDS),
+    Line(lambda s, p: MatchClock(s, p.match_clock), ("match_clock",)),
+    Line(lambda s, p: OffsideOffence(s, p.offside_offence), ("offside_offence",)),
+    Line(lambda s, p: KeeperHolding(p.keeper_holding), ("keeper_holding",)),
+    Line(lambda s, p: PlayersOnPitch(s, p.players_on_pitch), ("players_on_pitch",)),
+)

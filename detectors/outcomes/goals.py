@@ -204,6 +204,7 @@ class GoalConfirmation:
                 "restart.corner",
                 "restart.goal_kick",
                 "restart.free_kick",
+                "restart.penalty",
                 "official.no_goal",
                 "official.var",
                 "official.void",

@@ -32,6 +32,9 @@ TOUCH_LINE_M = 1.0
 TAKER_OUTSIDE_M = 0.0
 #: Law 14, and the tracking's noise.
 PENALTY_MARK_M = 0.5
+#: At a penalty kick so many may stand in the area but for its outermost metre, where the goalkeeper is: the taker, and
+#: one who runs in early.
+PENALTY_PLAYERS, PENALTY_EDGE_M = 2, 1.0
 #: Kick-off shape: nobody but the taking team this near to the centre; players this far over halfway are wrong.
 CENTRE_PLAYERS_M = 5.0
 HALFWAY_SLACK_M = 5.0
@@ -66,3 +69,13 @@ def kick_off_shape(frame: Frame, x_m: float, y_m: float) -> bool:
     right = {p.team for p in frame.players if p.x_m > HALFWAY_SLACK_M}
     near = {p.team for p in frame.players if math.hypot(p.x_m, p.y_m) <= CENTRE_PLAYERS_M}
     return len(left) == len(right) == len(near) == 1 and left != right
+
+
+def penalty_shape(pitch: Pitch, frame: Frame, x_m: float, y_m: float) -> bool:
+    """Whether the ball lies at a penalty mark with hardly more than taker and goalkeeper in that area (Law 14)."""
+    end = end_of(x_m)
+    mark_x_m, mark_y_m = pitch.penalty_mark(end)
+    if math.hypot(x_m - mark_x_m, y_m - mark_y_m) > PENALTY_MARK_M:
+        return False
+    inside = sum(pitch.in_penalty_area(p.x_m, p.y_m, end, -PENALTY_EDGE_M) for p in frame.players)
+    return inside <= PENALTY_PLAYERS

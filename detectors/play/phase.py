@@ -181,6 +181,7 @@ class PlayPhase:
         if state.mode == "live":
             return state, NOTHING
         detail = {"line": state.line, "fallback": True, "kick_us": at_us, "rest_s": 0.0, "kick_off_shape": False}
+        detail |= {"penalty_shape": False}
         detail |= {"vx_m_s": 0.0, "vy_m_s": 0.0, "height_m": 0.0, "taker_x_m": None, "taker_y_m": None}
         fact = Fact(state.cause, x_m=x_m, y_m=y_m, detail={**detail, "attacks_x": state.attacks_x})
         live = fact_event("phase.live", event.ts_us, event.source, fact, causes=(event.id,))
@@ -198,7 +199,7 @@ class PlayPhase:
         near: tuple[BodyState | None, float] = (None, 0.0)
         if slow:
             near = nearest(frame, ball.x_m, ball.y_m)
-            rest = rest_on(rest, self.parameters.rest, now_us, frame, ball, near)
+            rest = rest_on(rest, self.parameters.rest, self.pitch, now_us, frame, ball, near)
         if state.mode == "dead":
             return self._dead(state, now_us, ball, slow, rest)
         stall = watch(state.stall, self.parameters.stall, now_us, ball, slow, near[1])
@@ -295,6 +296,7 @@ class PlayPhase:
             "kick_us": now_us if fallback else rest.last_us,
             "rest_s": 0.0 if fallback else round((rest.last_us - rest.since_us) / 1e6, 2),
             "kick_off_shape": rest.shape and not fallback,
+            "penalty_shape": rest.penalty and not fallback,
             "vx_m_s": round(ball.vx_m_s, 2),
             "vy_m_s": round(ball.vy_m_s, 2),
             "height_m": round(ball.z_m, 2),

@@ -10,7 +10,8 @@ import math
 
 import msgspec
 
-from detectors.play.kicks import kick_off_shape
+from detectors.pitch import Pitch
+from detectors.play.kicks import kick_off_shape, penalty_shape
 from detectors.states import BallState, BodyState, Frame
 
 
@@ -37,6 +38,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         x_m, y_m: the ball.
         taker: the player nearest to it, ``taker_m`` away.
         shape: whether the teams stood as for a kick-off.
+        penalty: whether they stood as for a penalty kick.
         put_us, put_x_m, put_y_m: since when the ball has been within ``place_m`` of a place.
     """
 
@@ -50,6 +52,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
     put_us: int = -1
     put_x_m: float = 0.0
     put_y_m: float = 0.0
+    penalty: bool = False
 
 
 NO_REST = Rest()
@@ -68,7 +71,13 @@ def nearest(frame: Frame, x_m: float, y_m: float) -> tuple[BodyState | None, flo
 
 
 def rest_on(
-    rest: Rest, p: RestParameters, now_us: int, frame: Frame, ball: BallState, near: tuple[BodyState | None, float]
+    rest: Rest,
+    p: RestParameters,
+    pitch: Pitch,
+    now_us: int,
+    frame: Frame,
+    ball: BallState,
+    near: tuple[BodyState | None, float],
 ) -> Rest:
     """The time of slowness with one more slow frame; a new one if the ball has been elsewhere since."""
     goes_on = (
@@ -82,7 +91,8 @@ def rest_on(
         if math.hypot(ball.x_m - rest.put_x_m, ball.y_m - rest.put_y_m) <= p.place_m:
             put_us, put_x_m, put_y_m = rest.put_us, rest.put_x_m, rest.put_y_m
     shape = kick_off_shape(frame, ball.x_m, ball.y_m)
-    return Rest(since_us, now_us, ball.x_m, ball.y_m, *near, shape, put_us, put_x_m, put_y_m)
+    penalty = penalty_shape(pitch, frame, ball.x_m, ball.y_m)
+    return Rest(since_us, now_us, ball.x_m, ball.y_m, *near, shape, put_us, put_x_m, put_y_m, penalty)
 
 
 def travelled_m(rest: Rest, p: RestParameters, now_us: int, ball: BallState) -> float:

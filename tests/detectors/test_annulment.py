@@ -44,7 +44,7 @@ CASES = {
 
 
 #: Inputs that say nothing here.
-SILENT = ("direction", "official.goal", "official.no_goal", "official.var", "official.void")
+SILENT = ("restart.penalty", "direction", "official.goal", "official.no_goal", "official.var", "official.void")
 
 
 def standing_after(events: list[Event]) -> set[str]:
