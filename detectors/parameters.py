@@ -23,13 +23,16 @@ from detectors.ball.bands import HeightParameters, SpeedParameters
 from detectors.ball.changes import BendParameters, PeakParameters
 from detectors.ball.lines import LineParameters
 from detectors.ball.motion import MotionParameters
+from detectors.ball.predictor import PredictorParameters
 from detectors.ball.rebounds import BounceParameters, WoodworkParameters
 from detectors.bodies.area_watch import AreaParameters
+from detectors.bodies.efforts import DistanceParameters, EffortParameters, SprintParameters
 from detectors.bodies.limbs import DownParameters, JumpParameters, SwingParameters
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
 from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
 from detectors.contacts.keeper import KeeperParameters
+from detectors.contacts.mixed import ContestParameters, DeflectionParameters
 from detectors.contacts.parts import HeaderParameters, PartParameters
 from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
 from detectors.control.scene import SceneParameters
@@ -51,6 +54,8 @@ from detectors.play.phase import PhaseParameters
 from detectors.play.spots import SpotParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters
 from detectors.proximity.opponents import OpponentsParameters
+from detectors.proximity.rings import RingParameters
+from detectors.proximity.unit_lines import UnitLineParameters
 from detectors.qualifiers.chances import KeyPassParameters, ShotValueParameters
 from detectors.qualifiers.gains import ProgressParameters
 from detectors.qualifiers.heights import PassHeightParameters
@@ -79,9 +84,13 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     ball_bounce: BounceParameters = BounceParameters()
     ball_speed: SpeedParameters = SpeedParameters()
     lines: LineParameters = LineParameters()
+    predictor: PredictorParameters = PredictorParameters()
     woodwork: WoodworkParameters = WoodworkParameters()
     areas: AreaParameters = AreaParameters()
     direction: SidesParameters = SidesParameters()
+    sprint: SprintParameters = SprintParameters()
+    effort: EffortParameters = EffortParameters()
+    distance: DistanceParameters = DistanceParameters()
     jump: JumpParameters = JumpParameters()
     player_down: DownParameters = DownParameters()
     leg_swing: SwingParameters = SwingParameters()
@@ -89,11 +98,15 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     possession_zone: ZoneParameters = ZoneParameters()
     nearest: NearestParameters = NearestParameters()
     opponents: OpponentsParameters = OpponentsParameters()
+    goal_ring: RingParameters = RingParameters()
+    unit_lines: UnitLineParameters = UnitLineParameters()
     spots: SpotParameters = SpotParameters()
     hit: HitParameters = HitParameters()
     touch: TouchParameters = TouchParameters()
     body_part: PartParameters = PartParameters()
     header: HeaderParameters = HeaderParameters()
+    deflection: DeflectionParameters = DeflectionParameters()
+    contest: ContestParameters = ContestParameters()
     keeper: KeeperParameters = KeeperParameters()
     release: ReleaseParameters = ReleaseParameters()
     phase: PhaseParameters = PhaseParameters()
@@ -216,6 +229,12 @@ ORDERED = (
     ("ball_speed.drive_m_s", "ball_speed.rocket_m_s"),
     ("player_down.low_m", "player_down.up_m"),
     ("leg_swing.rearm_m_s", "leg_swing.speed_m_s"),
+    ("deflection.least_factor", "deflection.most_factor"),
+    ("goal_ring.mark_m", "goal_ring.area_m"),
+    ("goal_ring.area_m", "goal_ring.far_m"),
+    ("goal_ring.far_m", "goal_ring.widest_m"),
+    ("effort.high_m_s2", "effort.higher_m_s2"),
+    ("distance.chord_us", "distance.tick_us"),
 )
 
 

@@ -6,6 +6,7 @@ from detectors.ball.bands import HeightBand, SpeedClass
 from detectors.ball.changes import AccelerationPeak, BallTurn, SpeedStep
 from detectors.ball.lines import GoalMouth, LineCrossing
 from detectors.ball.motion import BallMotion
+from detectors.ball.predictor import TrajectoryPredictor
 from detectors.ball.rebounds import BallBounce, Woodwork
 from detectors.roster import Line
 
@@ -20,5 +21,6 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: SpeedClass(s, p.ball_speed), ("ball_speed",)),
     Line(lambda s, p: LineCrossing(s, p.lines), ("lines",)),
     Line(lambda s, p: GoalMouth(s, p.lines), ("lines",)),
+    Line(lambda s, p: TrajectoryPredictor(s, p.predictor), ("predictor",)),
     Line(lambda s, p: Woodwork(s, p.woodwork), ("woodwork",)),
 )

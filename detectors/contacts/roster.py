@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from detectors.contacts.hits import KickReleased, PlayerHitsBall, SoftTouch
 from detectors.contacts.keeper import GoalkeeperHands
+from detectors.contacts.mixed import Deflection, SimultaneousContact
 from detectors.contacts.parts import BodyPart, Header
 from detectors.roster import Line
 
@@ -18,5 +19,13 @@ LINES: tuple[Line, ...] = (
         lambda quality: quality.ball_height,
     ),
     Line(lambda s, p: GoalkeeperHands(s, p.keeper), ("keeper",)),
+    Line(
+        lambda s, p: Deflection(s, p.deflection, p.hit, p.touch, p.near),
+        ("deflection", "hit", "touch", "near"),
+    ),
     Line(lambda s, p: KickReleased(s, p.release, p.hit, p.near), ("release", "hit", "near")),
+    Line(
+        lambda s, p: SimultaneousContact(s, p.contest, p.hit, p.touch, p.near),
+        ("contest", "hit", "touch", "near"),
+    ),
 )

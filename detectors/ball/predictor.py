@@ -1,0 +1,189 @@
+"""2.10: where the ball will be: at a goal, over a line, on the ground.
+
+Theory of operation
+-------------------
+From a metre of undisturbed flight on (51 ms at 70 km/h, 004), the ball's way is reckoned on for ``horizon_s``: a sphere
+with drag under gravity, that bounces with a share of its fall and is slowed by the grass it rolls over. The first of
+these that it meets is the prediction: a goal's mouth, the goal line beside or above it, a touch line; and if none,
+where it comes down, unless it is on the ground already. It is reckoned ten times a second, and told when it is another
+one or its place has moved by ``step_m``. A corner of the ball's way (``detectors.ball.changes``) makes all void.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from detectors.ball.changes import Corners, Trail
+from detectors.facts import Fact, Scalar, fact_event
+from detectors.inputs import MatchSheet
+from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
+from detectors.signals.sampling import delta_v_noise_m_s
+from detectors.states import BallState
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+GRAVITY_M_S2 = 9.81
+#: Air of 1.2 kg/m3, the ball's cross-section (Law 2), half of both, over a mass of 0.43 kg: per metre and unit of Cd.
+DRAG_PER_M = 0.5 * 1.2 * math.pi * BALL_RADIUS_M**2 / 0.43
+
+PLACES = ("goal mouth", "goal line wide", "touch line", "landing")
+
+
+class PredictorParameters(msgspec.Struct, frozen=True):
+    """Of hierarchy 2.10: ``drag_share`` (Cd), ``bounce_share`` (restitution), ``horizon_s``, ``flight_m``. Ours:
+    ``roll_m_s2``, grass slows a rolling ball; ``speed_m_s``: slower balls are not reckoned on; ``look_us``; ``step_s``
+    of the reckoning; ``step_m``: a prediction that moved less is the same; ``air_m``: a ball so high is in the air."""
+
+    drag_share: float = 0.25
+    bounce_share: float = 0.6
+    horizon_s: float = 1.5
+    flight_m: float = 1.0
+    roll_m_s2: float = 1.0
+    speed_m_s: float = 3.0
+    look_us: int = 100_000
+    step_s: float = 0.02
+    step_m: float = 1.0
+    air_m: float = 0.5
+
+
+class Prediction(msgspec.Struct, frozen=True, gc=False):
+    """What the ball will meet, where, and in how many seconds."""
+
+    variant: str
+    x_m: float
+    y_m: float
+    z_m: float
+    in_s: float
+
+
+class Flight(msgspec.Struct, frozen=True, gc=False):
+    """State: the ball's trail; where its present flight began; time of the next look; what was told of it."""
+
+    trail: Trail = Trail()
+    from_x_m: float = math.nan
+    from_y_m: float = math.nan
+    from_z_m: float = math.nan
+    due_us: int = -(2**62)
+    told: Prediction | None = None
+
+
+class TrajectoryPredictor:
+    """2.10: ``ball.predicted`` x {goal mouth, goal line wide, touch line, landing} x side.
+
+    ``variant`` is what it meets and of which end or touch (a landing: in which half); the place is that where it
+    meets it. ``detail``: ``at_us`` when, and the ball's velocity now, ``vx_m_s``, ``vy_m_s``, ``vz_m_s``.
+    """
+
+    def __init__(self, sheet: MatchSheet, parameters: PredictorParameters | None = None) -> None:
+        self.parameters = parameters or PredictorParameters()
+        self._pitch = pitch_of(sheet)
+        self._has_height = sheet.quality.ball_height
+        self._corners = Corners(sheet, delta_v_noise_m_s(sheet.quality))
+        self.spec = Spec(
+            name="trajectory_predictor",
+            number="2.10",
+            level=2,
+            inputs=("ball.state",),
+            outputs=("ball.predicted",),
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="DEBS 2013 Q4; 004 (back-setting: a metre of flight)",
+            needs="ball height; without it every ball rolls",
+            variants={"ball.predicted": tuple(f"{place} {side}" for place in PLACES for side in ("left", "right"))},
+        )
+
+    def initial(self) -> Flight:
+        """No ball yet."""
+        return Flight()
+
+    def step(self, state: Flight, event: Event) -> Step[Flight]:
+        """Follows the flight; reckons it on if a look is due."""
+        ball, p = event.payload, self.parameters
+        assert isinstance(ball, BallState)
+        trail, found = self._corners.look(state.trail, event)
+        if found:
+            at = trail.samples[1]
+            corner = at.payload
+            assert isinstance(corner, BallState)
+            trail = Trail(trail.samples, trail.change, at.ts_us)
+            return Flight(trail, corner.x_m, corner.y_m, corner.z_m), NOTHING
+        if not trail.samples or math.isnan(state.from_x_m):
+            return Flight(trail, ball.x_m, ball.y_m, ball.z_m), NOTHING
+        due = event.ts_us >= state.due_us
+        flown_m = (
+            math.dist((ball.x_m, ball.y_m, ball.z_m), (state.from_x_m, state.from_y_m, state.from_z_m)) if due else 0
+        )
+        if flown_m < p.flight_m:
+            return Flight(trail, state.from_x_m, state.from_y_m, state.from_z_m, state.due_us, state.told), NOTHING
+        due_us = event.ts_us + p.look_us
+        told = predict(ball, self._pitch, p, self._has_height)
+        same = told is None or (state.told is not None and _same(told, state.told, p.step_m))
+        after = Flight(trail, state.from_x_m, state.from_y_m, state.from_z_m, due_us, state.told if same else told)
+        return after, NOTHING if same or told is None else (_event(event, ball, told),)
+
+
+def predict(ball: BallState, pitch: Pitch, p: PredictorParameters, has_height: bool) -> Prediction | None:
+    """What a ball will meet first within the horizon; None if nothing, or if it is too slow or off the field."""
+    x, y, z = ball.x_m, ball.y_m, ball.z_m if has_height else BALL_RADIUS_M
+    vx, vy, vz = ball.vx_m_s, ball.vy_m_s, ball.vz_m_s if has_height else 0.0
+    if ball.run < 2 or vx * vx + vy * vy < p.speed_m_s**2 or not pitch.inside(x, y, BALL_RADIUS_M):
+        return None
+    line_m, touch_m = pitch.half_length_m + BALL_RADIUS_M, pitch.half_width_m + BALL_RADIUS_M
+    landing: Prediction | None = None
+    airborne = z > p.air_m
+    drag, dt = DRAG_PER_M * p.drag_share, p.step_s
+    for i in range(1, round(p.horizon_s / dt) + 1):
+        speed = math.sqrt(vx * vx + vy * vy + vz * vz)
+        rolls = z <= BALL_RADIUS_M + 0.01 and abs(vz) < 0.5
+        slow = drag * speed + (p.roll_m_s2 / speed if rolls and speed > 0.0 else 0.0)
+        vx -= slow * vx * dt
+        vy -= slow * vy * dt
+        vz = 0.0 if rolls else vz - (slow * vz + GRAVITY_M_S2) * dt
+        bx, by, bz = x, y, z
+        x, y, z = x + vx * dt, y + vy * dt, z + vz * dt
+        if z < BALL_RADIUS_M and not rolls:
+            if airborne and landing is None:
+                landing = Prediction(f"landing {end_of(x)}", x, y, BALL_RADIUS_M, i * dt)
+            z, vz = BALL_RADIUS_M, abs(vz) * p.bounce_share
+        if abs(x) > line_m or abs(y) > touch_m:
+            return _crossing((bx, by, bz), (x, y, z), line_m, touch_m, (i - 1) * dt, dt)
+    return landing
+
+
+def _crossing(
+    before: tuple[float, float, float],
+    after: tuple[float, float, float],
+    line_m: float,
+    touch_m: float,
+    from_s: float,
+    dt_s: float,
+) -> Prediction:
+    """Which line is crossed first between two places, and where."""
+    (bx, by, bz), (x, y, z) = before, after
+    over_line = (line_m - abs(bx)) / (abs(x) - abs(bx)) if abs(x) > line_m else math.inf
+    over_touch = (touch_m - abs(by)) / (abs(y) - abs(by)) if abs(y) > touch_m else math.inf
+    share = min(max(min(over_line, over_touch), 0.0), 1.0)
+    at = bx + (x - bx) * share, by + (y - by) * share, bz + (z - bz) * share
+    if over_touch < over_line:
+        name = "touch line left" if y > 0.0 else "touch line right"
+    else:
+        inside = abs(at[1]) < GOAL_HALF_WIDTH_M and at[2] < BAR_HEIGHT_M
+        name = f"{'goal mouth' if inside else 'goal line wide'} {end_of(x)}"
+    return Prediction(name, *at, from_s + share * dt_s)
+
+
+def _same(new: Prediction, old: Prediction, step_m: float) -> bool:
+    near = math.dist((new.x_m, new.y_m, new.z_m), (old.x_m, old.y_m, old.z_m)) < step_m
+    return near and new.variant == old.variant
+
+
+def _event(event: Event, ball: BallState, told: Prediction) -> Event:
+    detail: dict[str, Scalar] = {
+        "at_us": event.ts_us + round(told.in_s * 1e6),
+        "vx_m_s": round(ball.vx_m_s, 2),
+        "vy_m_s": round(ball.vy_m_s, 2),
+        "vz_m_s": round(ball.vz_m_s, 2),
+    }
+    fact = Fact(told.variant, "", "", round(told.x_m, 2), round(told.y_m, 2), round(told.z_m, 2), detail=detail)
+    return fact_event("ball.predicted", event.ts_us, f"{event.source}:{event.ts_us}", fact)
