@@ -29,13 +29,13 @@ from app.matches import TOPIC
 from app.pipeline import MatchPipeline, PipelineOptions
 from app.settings import read_kept
 from detectors.facts import Scalar
-from detectors.inputs import Packet
 from detectors.lane import EventRecord
 from detectors.parameters import Parameters
 from middleware.record import Conclusion, Recording
 from replay.capture import Capture
 from replay.desk import replayed
 from replay.errors import CaptureError
+from replay.official import decode
 from replay.store import read_sheet_of, updates_log
 
 #: Stretches that are tried, by how much before the first cause they begin.
@@ -63,6 +63,7 @@ class Said(msgspec.Struct, frozen=True):
         what: ``asserted``, ``withdrawn`` or ``amended``.
         changed: field -> (before, after) of an amendment.
         packets: how many packets had just arrived, and the one of them that was oldest, with its event time.
+        officials: lines of officials that had.
     """
 
     now_us: int
@@ -71,6 +72,7 @@ class Said(msgspec.Struct, frozen=True):
     packets: int = 0
     oldest: str = ""
     oldest_us: int = 0
+    officials: tuple[str, ...] = ()
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -278,11 +280,14 @@ def _changes(before: EventRecord, after: EventRecord) -> dict[str, tuple[Any, An
 
 
 def _said(now_us: int, what: str, changed: dict[str, tuple[Any, Any]], capture: Capture | None) -> Said:
-    """With the packets that arrived just then."""
-    packets: list[Packet] = []
-    if capture is not None and now_us < capture.readable_us:
-        packets = [packet for block in capture.blocks(now_us, now_us + 1) for packet in block.packets]
-    if not packets:
+    """With what arrived just then."""
+    if capture is None or now_us >= capture.readable_us:
         return Said(now_us, what, changed)
+    packets = [packet for block in capture.blocks(now_us, now_us + 1) for packet in block.packets]
+    decided = replayed(capture.path.parent, iter(()), now_us, now_us + 1)
+    officials = tuple(decode(line).text for _, line in decided)
+    if not packets:
+        return Said(now_us, what, changed, officials=officials)
     oldest = min(packets, key=lambda packet: packet.ts_us[0])
-    return Said(now_us, what, changed, len(packets), f"{oldest.transmitter}:{oldest.sequence}", oldest.ts_us[0])
+    name = f"{oldest.transmitter}:{oldest.sequence}"
+    return Said(now_us, what, changed, len(packets), name, oldest.ts_us[0], officials)

@@ -49,6 +49,7 @@ def _said(said: Said) -> str:
     if said.packets:
         age_ms = (said.now_us - said.oldest_us) / 1e3
         arrived = f", on {said.packets} packets, the oldest {said.oldest}, {age_ms:.1f} ms after it was measured"
+    arrived += "".join(f", on the officials' {line}" for line in said.officials)
     changes = "; ".join(f"{name} {old} -> {new}" for name, (old, new) in said.changed.items())
     return f"{said.now_us / 1e6:11.3f} s  {said.what}{': ' + changes if changes else ''}{arrived}"
 

@@ -27,6 +27,9 @@ from tests.detectors.test_transcripts_in_disorder import in_disorder
 QUALITY = msgspec.structs.replace(stage.RTLS, ball_hz=400.0, body_hz=100.0)
 
 
+CARD = {"kind": "card", "variant": "yellow", "team": "home", "player": "home_6", "at_s": 2.0}
+
+
 def write_scene(folder: Path) -> Path:
     """A pass and a shot as radio would deliver them, disordered: a capture."""
     packets = [arrival(packet) for packet in stage.packets(BALL, PLAYERS, 7.0, QUALITY)]
@@ -40,10 +43,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The match of the scene, spoken of at once; with a number of its own."""
     folder = tmp_path_factory.mktemp("explain")
     (folder / "p.toml").write_text("[pass_outcome]\nwithin_us = 6500000\n")
+    (folder / "card.jsonl").write_text(json.dumps(CARD))
     given = {
         "source": str(write_scene(folder / "source" / "capture").parent), "engine": "inprocess", "speed": "max",
         "alpha": 0.0, "retraction": "on-demand", "store": folder / "store", "dashboard": False,
-        "parameters": folder / "p.toml",
+        "parameters": folder / "p.toml", "official": folder / "card.jsonl",
     }  # fmt: skip
     run_live(make_settings(given), as_json=True)
     return folder / "store"
@@ -108,8 +112,16 @@ def test_the_history_tells_every_update_and_what_it_came_with(store: Path):
     assert found[0].what == "asserted"
     assert found[0].now_us == mine[0]["emitted_us"]
     assert sum({"asserted": 1, "amended": 2, "withdrawn": 1}[said.what] for said in found) == len(mine)
-    assert all(said.packets and said.oldest_us <= said.now_us for said in found)
+    assert all(said.packets and said.oldest_us <= said.now_us for said in found if not said.officials)
     assert all(bool(said.changed) == (said.what == "amended") for said in found)
+
+
+def test_what_officials_decided_is_told_with_their_line(store: Path):
+    (name,) = ids(store, "official.card")
+    found = explain(store, name)
+    assert found.notes == ()
+    assert found.event.on.startswith("raw.official:")
+    assert json.loads(found.history[0].officials[0]) == CARD
 
 
 def test_an_event_that_was_taken_back_is_told_from_the_log(store: Path):
