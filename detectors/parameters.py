@@ -59,6 +59,7 @@ from detectors.proximity.unit_lines import UnitLineParameters
 from detectors.qualifiers.chances import KeyPassParameters, ShotValueParameters
 from detectors.qualifiers.gains import ProgressParameters
 from detectors.qualifiers.heights import PassHeightParameters
+from detectors.qualifiers.linebreaks import LineBreakParameters
 from detectors.qualifiers.lines import ThroughParameters
 from detectors.qualifiers.passes import CrossParameters, PassDirectionParameters, PassLengthParameters, SwitchParameters
 from detectors.signals.conditioning import ConditioningParameters
@@ -137,6 +138,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     goalkeeper_claim: ClaimParameters = ClaimParameters()
     aerial_duel: AerialParameters = AerialParameters()
     save: SaveParameters = SaveParameters()
+    line_break: LineBreakParameters = LineBreakParameters()
     restart: RestartParameters = RestartParameters()
     match_clock: ClockParameters = ClockParameters()
     offside_offence: OffenceParameters = OffenceParameters()

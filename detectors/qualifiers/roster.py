@@ -5,6 +5,7 @@ from __future__ import annotations
 from detectors.qualifiers.chances import KeyPass, ShotValue
 from detectors.qualifiers.gains import Packing, ProgressivePlay
 from detectors.qualifiers.heights import PassHeight
+from detectors.qualifiers.linebreaks import LineBreak
 from detectors.qualifiers.lines import ThroughBall
 from detectors.qualifiers.passes import Cross, PassDirection, PassLength, SwitchOfPlay
 from detectors.roster import Line
@@ -19,6 +20,7 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: SwitchOfPlay(p.switch), ("switch",)),
     Line(lambda s, p: ProgressivePlay(s, p.progress), ("progress",)),
     Line(lambda s, p: Packing()),
+    Line(lambda s, p: LineBreak(s, p.line_break), ("line_break",), lambda quality: quality.ball_height),
     Line(lambda s, p: ShotValue(s, p.shot_value), ("shot_value",)),
     Line(lambda s, p: KeyPass(p.key_pass), ("key_pass",)),
 )
