@@ -340,6 +340,22 @@ def _dead(e: Evidence) -> Found:
         yield _against(e, "time since the line was crossed", gone_us, "at least", f"phase.{name}", settle_us)
 
 
+def _mouth(e: Evidence) -> Found:
+    """2.9: between the posts, and under or over the bar."""
+    if e.fact.y_m is not None:
+        across_m = round(abs(e.fact.y_m), 3)
+        yield Margin("the ball from the goal's middle", across_m, "at most", GOAL_HALF_WIDTH_M, "m")
+    if e.fact.z_m is not None and e.sheet.quality.ball_height:
+        sense: Sense = "at least" if e.told.kind == "ball.over_bar" else "at most"
+        yield Margin("height of the ball", round(e.fact.z_m, 3), sense, BAR_HEIGHT_M, "m")
+
+
+def _goal(e: Evidence) -> Found:
+    """7.5: a ball that was surely in the goal; what officials say needs no threshold."""
+    if e.by.kind == "goal.candidate":
+        yield _against(e, "how surely the ball is in the goal", e.fact.confidence, "at least", "phase.sure")
+
+
 def _live(e: Evidence) -> Found:
     """5.10: how long the ball had rested, and how far away its taker was."""
     fact = e.fact
@@ -401,6 +417,8 @@ _RULES: dict[str, Callable[[Evidence], Found]] = {
     "ball.accel_peak": _peak,
     "ball.turn": _turn,
     "ball.speed_step": _step,
+    "ball.in_goal": _mouth,
+    "ball.over_bar": _mouth,
     "near": _near,
     "hit": _contact("hit"),
     "touch": _contact("touch"),
@@ -424,6 +442,8 @@ _RULES: dict[str, Callable[[Evidence], Found]] = {
     "shot.deflected": _shot_outcome,
     "shot.saved": _shot_outcome,
     "shot.off": _shot_outcome,
+    "goal.scored": _goal,
+    "goal.own": _goal,
     "goal.confirmed": _CONFIRMED,
     "goal.disallowed": _CONFIRMED,
     **{f"restart.{kind}": _restart for kind in ("kick_off", "throw_in", "corner", "goal_kick", "free_kick")},

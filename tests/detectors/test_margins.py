@@ -101,6 +101,23 @@ def test_the_chain_tells_its_margins(quality: Any) -> None:
                      "shot.off", "out", "play.dead"}  # fmt: skip
 
 
+def test_a_goal_tells_how_it_lies_within_posts_and_bar() -> None:
+    ball = [(0, 36.3, 0, 0.1), (2, 36.3, 0, 0.1), (3, 55.3, 1.9, 1.2), (7, 54, 1.9, 0.1)]
+    sheet = stage.sheet(PLAYERS)
+    recording = Recording(lambda event: bool(event.id))
+    engine = Engine(Hierarchy(RAW_KINDS, build_detectors(sheet)), make_unit=recording.unit)
+    for packet in sorted(stage.packets(ball, PLAYERS, 8.0), key=lambda p: p.ts_us):
+        engine.push([arrival(packet)], packet.ts_us[-1])
+    engine.finish()
+    found = told(recording, sheet, Parameters())
+    posts, bar = next(ms for name, ms in found.items() if name.startswith("ball.in_goal#"))
+    assert (posts.threshold, bar.threshold) == (3.66, 2.44)
+    assert 0 < posts.margin < 3.66
+    assert 0 < bar.margin < 2.44
+    (sure,) = next(ms for name, ms in found.items() if name.startswith("goal.scored#"))
+    assert sure.parameter == "phase.sure"
+
+
 def test_every_parameter_named_is_one_and_every_kind_is_given_by_a_detector() -> None:
     paths = {p.path for p in all_parameters()}
     recording, sheet = play(Parameters())
