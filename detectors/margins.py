@@ -144,13 +144,8 @@ def _floor(evidence: Evidence, name: str) -> float | None:
 
 def _peak(e: Evidence) -> Found:
     """2.1: the class by the change of velocity; the heights are accelerations over a window."""
-    p, change = e.parameters.ball_peak, _number(e.fact, "delta_v_m_s")
-    floors = {
-        "touch": _floor(e, "touch_floor_m_s"),
-        "hit": _floor(e, "hit_floor_m_s"),
-        "hard": p.hard_m_s2 * p.window_s,
-    }
-    floor, what = floors.get(e.fact.variant), "change of the ball's velocity"
+    change, what = _number(e.fact, "delta_v_m_s"), "change of the ball's velocity"
+    floor = _floor(e, f"{e.fact.variant}_floor_m_s")
     if change is not None and floor is not None:
         yield Margin(what, change, "at least", floor, "m/s", f"ball_peak.{e.fact.variant}_m_s2")
 

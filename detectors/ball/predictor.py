@@ -6,7 +6,7 @@ From a metre of undisturbed flight on (51 ms at 70 km/h, 004), the ball's way is
 with drag under gravity, that bounces with a share of its fall and is slowed by the grass it rolls over. The first of
 these that it meets is the prediction: a goal's mouth, the goal line beside or above it, a touch line; and if none,
 where it comes down, unless it is on the ground already. It is reckoned ten times a second, and told when it is another
-one or its place has moved by ``step_m``. A corner of the ball's way (``detectors.ball.changes``) makes all void.
+one or its place has moved by ``step_m``. A corner of the ball's way (``detectors.ball.corners``) makes all void.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import math
 
 import msgspec
 
-from detectors.ball.changes import Corners, Trail
+from detectors.ball.corners import Corners, Trail
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet
 from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of

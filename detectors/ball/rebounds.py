@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-Both look for corners of the ball's way (``detectors.ball.changes``) and ask what stood there. The ground turns a fall
+Both look for corners of the ball's way (``detectors.ball.corners``) and ask what stood there. The ground turns a fall
 into a rise and leaves the way over it nearly alone. Posts and bar are round: a ball touches one where its centre is the
 sum of both radii from the axis. Where that was lies between two states; so the way before the corner is carried on, the
 way after it traced back, and both must come near the axis within the time between the two states.
@@ -14,7 +14,7 @@ import math
 
 import msgspec
 
-from detectors.ball.changes import Corners, Trail, corner_horizon_us
+from detectors.ball.corners import Corners, Trail
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet
 from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, PENALTY_AREA_DEPTH_M, end_of, pitch_of
@@ -78,7 +78,7 @@ class BallBounce:
             level=2,
             inputs=("ball.state",),
             outputs=("ball.bounce",),
-            horizon_us=corner_horizon_us(sheet),
+            horizon_us=self._corners.horizon_us,
             parameters={**msgspec.structs.asdict(p), "least_m_s": round(self._least_m_s, 2)},
             source="ours",
             needs="ball height",
@@ -154,7 +154,7 @@ class Woodwork:
             level=2,
             inputs=("ball.state",),
             outputs=("ball.woodwork",),
-            horizon_us=corner_horizon_us(sheet),
+            horizon_us=self._corners.horizon_us,
             parameters={**msgspec.structs.asdict(p), "reach_m": round(self._reach_m, 3)},
             source="IFAB Law 1; Opta and StatsBomb 'Post'",
             needs="ball height for the bar; without it posts only",

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import msgspec
 
 from detectors.ball.changes import corner_horizon_us
+from detectors.ball.kinks import has_kinks
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet
 from detectors.proximity.near import Closest, NearParameters, Reacher
@@ -31,12 +32,13 @@ NOBODY = Closest()
 
 class ContactState(msgspec.Struct, frozen=True, gc=False):
     """Who is near the ball; the contact that waits for its instant to close and who was near then; time of the
-    last contact given or yielded to."""
+    last contact given or yielded to, and who had it."""
 
     closest: Closest = NOBODY
     waiting: Event | None = None
     chosen: Closest = NOBODY
     last_us: int = -(2**62)
+    last_by: str = ""
 
 
 class HitParameters(msgspec.Struct, frozen=True):
@@ -47,23 +49,33 @@ class HitParameters(msgspec.Struct, frozen=True):
     1.0-1.5 m from a centroid, in 6 % with nobody within 2.5 m, in 19 % within 1.0 m). ``push_share``: a body can only
     push, so the ball's velocity changes away from who played it. Distance counts less by this share of how far the
     ball lies from a player in that direction, more if it lies the other way (ours: two players who head for one
-    ball are equally near within the noise, but on different sides of it)."""
+    ball are equally near within the noise, but on different sides of it). Where limbs are known, ``far_m`` is
+    4.1's contact band, and ``share_min`` is 0, as a radio's peaks stand over noise by themselves.
+    ``let_go_m_s``: a ball in hands, or against the trunk, is shaken by its carrier; after his first contact another
+    one of his counts only if the ball leaves him this fast (ours: a throw; nobody's arms are that fast).
+    ``again_us``: nobody plays the ball twice in so short a time: it is one push, of which a radio sees both ends
+    (a throw takes up to 0.1 s)."""
 
     share_min: float = 0.15
     far_m: float = 0.5
     far_delta_v_m_s: float = 4.4
     push_share: float = 0.5
+    let_go_m_s: float = 4.0
+    again_us: int = 120_000
 
 
 class ContactRule(msgspec.Struct, frozen=True):
-    """How a waiting contact becomes an event: its kind, how old it may be, from which distance it is doubted, and how
-    far the direction of the change outweighs distance."""
+    """How a waiting contact becomes an event: its kind, how old it may be, from which distance it is doubted, how
+    far the direction of the change outweighs distance, how fast a carried ball is let go (0: any way), and how soon
+    a player's second contact is still his first."""
 
     kind: str
     horizon_us: int
     far_m: float
     far_delta_v_m_s: float
     push_share: float
+    let_go_m_s: float
+    again_us: int
 
 
 class PlayerHitsBall:
@@ -74,6 +86,7 @@ class PlayerHitsBall:
     ) -> None:
         self.parameters = parameters or HitParameters()
         self._rule = contact_rule("hit", sheet, self.parameters, near or NearParameters())
+        self._share_min = share_min(sheet, self.parameters)
         self.spec = Spec(
             name="player_hits_ball",
             number="5.1",
@@ -95,20 +108,22 @@ class PlayerHitsBall:
         if event.kind == "frame":
             return _close(state, event, self._rule)
         if event.kind == "ball.accel_peak":
-            if not is_hit(event, self.parameters.share_min):
+            if not is_hit(event, self._share_min):
                 return state, NOTHING
             return _wait(state, event, self._rule)
         return _around(state, event), NOTHING
 
 
 class TouchParameters(msgspec.Struct, frozen=True):
-    """``yield_us``: a hit so close in time is the same contact (ours: two periods of 25 Hz). ``far_m``,
-    ``far_delta_v_m_s``, ``push_share`` as of 5.1."""
+    """``yield_us``: a hit so close in time is the same contact (ours: two periods of 25 Hz). The others as of
+    5.1."""
 
     yield_us: int = 90_000
     far_m: float = HitParameters().far_m
     far_delta_v_m_s: float = HitParameters().far_delta_v_m_s
     push_share: float = HitParameters().push_share
+    let_go_m_s: float = HitParameters().let_go_m_s
+    again_us: int = HitParameters().again_us
 
 
 class SoftTouch:
@@ -164,6 +179,11 @@ def is_hit(peak: Event, share_min: float) -> bool:
     return number(fact, "delta_v_m_s") >= share_min * speed_m_s
 
 
+def share_min(sheet: MatchSheet, p: HitParameters) -> float:
+    """The least share of its speed that a hit changes, on an input."""
+    return 0.0 if has_kinks(sheet.quality) else p.share_min
+
+
 def number(fact: Fact, name: str) -> float:
     """A number of a fact's details."""
     value = fact.detail[name]
@@ -175,9 +195,18 @@ def contact_rule(
     kind: str, sheet: MatchSheet, p: HitParameters | TouchParameters, near: NearParameters, longer_us: int = 0
 ) -> ContactRule:
     """The rule for an input. The frame that closes a contact's instant comes within one period, or two."""
-    leg_m = 0.0 if sheet.quality.limbs else near.leg_m
-    horizon_us = max(corner_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us)
-    return ContactRule(kind, horizon_us + longer_us, p.far_m + leg_m, p.far_delta_v_m_s, p.push_share)
+    limbs = bool(sheet.quality.limbs)
+    horizon_us = max(corner_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us) + longer_us
+    far_m = near.contact_m if limbs else p.far_m + near.leg_m
+    return ContactRule(
+        kind,
+        horizon_us,
+        far_m,
+        p.far_delta_v_m_s,
+        p.push_share,
+        p.let_go_m_s if limbs else 0.0,
+        p.again_us if limbs else 0,
+    )
 
 
 def _around(state: ContactState, event: Event) -> ContactState:
@@ -185,13 +214,13 @@ def _around(state: ContactState, event: Event) -> ContactState:
     closest, waiting = event.payload, state.waiting
     assert isinstance(closest, Closest)
     same = waiting is not None and event.ts_us <= waiting.ts_us
-    return ContactState(closest, waiting, closest if same else state.chosen, state.last_us)
+    return ContactState(closest, waiting, closest if same else state.chosen, state.last_us, state.last_by)
 
 
 def _wait(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
     """A second contact closes the one that waits, if no frame came between."""
     closed, out = _close(state, event, rule)
-    return ContactState(closed.closest, event, closed.closest, closed.last_us), out
+    return ContactState(closed.closest, event, closed.closest, closed.last_us, closed.last_by), out
 
 
 def _close(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
@@ -199,7 +228,7 @@ def _close(state: ContactState, event: Event, rule: ContactRule) -> Step[Contact
     contact = state.waiting
     if contact is None or event.ts_us <= contact.ts_us:
         return state, NOTHING
-    after = ContactState(state.closest, None, NOBODY, contact.ts_us)
+    after = ContactState(state.closest, None, NOBODY, contact.ts_us, state.last_by)
     if not state.chosen.reachers or event.ts_us - contact.ts_us > rule.horizon_us:
         return after, NOTHING
     fact = contact.payload
@@ -207,7 +236,20 @@ def _close(state: ContactState, event: Event, rule: ContactRule) -> Step[Contact
     by = _pusher(fact, state.chosen.reachers, rule.push_share)
     if by.distance_m > rule.far_m and number(fact, "delta_v_m_s") < rule.far_delta_v_m_s:
         return after, NOTHING
-    return after, (_contact(rule.kind, contact, fact, by),)
+    if by.object_id == state.last_by and (
+        contact.ts_us - state.last_us <= rule.again_us or _is_carried(fact, by, rule)
+    ):
+        return after, NOTHING
+    told = ContactState(state.closest, None, NOBODY, contact.ts_us, by.object_id)
+    return told, (_contact(rule.kind, contact, fact, by),)
+
+
+def _is_carried(fact: Fact, by: Reacher, rule: ContactRule) -> bool:
+    """Whether the ball stays in the hands, or against the trunk, of who has it; only where limbs are told apart."""
+    if "foot" in by.limb or rule.let_go_m_s == 0.0:
+        return False
+    away_m_s = math.hypot(number(fact, "vx_m_s") - by.vx_m_s, number(fact, "vy_m_s") - by.vy_m_s)
+    return away_m_s < rule.let_go_m_s
 
 
 def _pusher(fact: Fact, reachers: tuple[Reacher, ...], push_share: float) -> Reacher:
@@ -270,6 +312,7 @@ class KickReleased:
         self.parameters = parameters or ReleaseParameters()
         self._hit = hit or HitParameters()
         self._rule = contact_rule("hit", sheet, self._hit, near or NearParameters())
+        self._share_min = share_min(sheet, self._hit)
         self.spec = Spec(
             name="kick_released",
             number="5.8",
@@ -291,7 +334,7 @@ class KickReleased:
         if event.kind == "ball.closest":
             return ReleaseState(_around(state.contact, event), state.hit, state.frame), NOTHING
         if event.kind == "ball.accel_peak":
-            if not is_hit(event, self._hit.share_min):
+            if not is_hit(event, self._share_min):
                 return state, NOTHING
             contact, hits = _wait(state.contact, event, self._rule)
             return self._hits(state, contact, hits, state.frame)

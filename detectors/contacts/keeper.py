@@ -18,7 +18,7 @@ import math
 
 import msgspec
 
-from detectors.ball.changes import corner_horizon_us
+from detectors.ball.changes import corner_spread_us
 from detectors.contacts.hits import number
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet, Team
@@ -105,7 +105,7 @@ class GoalkeeperHands:
         self._enter_m = p.contact_m if self._limbs else p.reach_m
         self._leave_m = p.leave_m if self._limbs else p.reach_m + p.leave_m - p.contact_m
         # A change of velocity and the first look at which a hand is at the ball may be a corner apart.
-        self._same_us = corner_horizon_us(sheet)
+        self._same_us = corner_spread_us(sheet)
         self.spec = Spec(
             name="goalkeeper_hands",
             number="5.5",

@@ -6,6 +6,10 @@ With limb transmitters the reach is DEBS 2013's: 1 m between limb and ball, in s
 state. A centroid stands for a whole body: half a metre of leg is added, distance is measured over the ground
 (a header is near), and a ball above a jumping player's head is not near. Both go through the same code; only
 where bodies come from differs: ``limb.state`` or ``frame``.
+
+Head, chest and thigh carry no transmitter. They are above the feet, so ``ball.closest`` also names the *trunk* of a
+player (no limb): an upright cylinder around the middle between his feet, for balls too high for a foot. 4.1 itself is
+about limbs, so a trunk is neither near nor not near.
 """
 
 from __future__ import annotations
@@ -25,7 +29,9 @@ class NearParameters(msgspec.Struct, frozen=True):
     """``enter_m``, ``leave_m``: hierarchy 4.1 (1 m is DEBS 2013). ``contact_m``: contact band in the payload.
     ``leg_m``: added for centroids: a boot plays half a metre beside the body's middle (ours; kicks labelled in
     the Opta clip start within 1.5 m of the centroid). ``height_max_m``: a jumping header (ours).
-    ``stale_us``: limbs unheard for so long are left out (1.7)."""
+    ``stale_us``: limbs unheard for so long are left out (1.7). ``trunk_low_m``: balls below are played with feet.
+    ``trunk_m``: from a body's middle to its skin (ours; half of a shoulder's width). ``crown_m``: from the feet to the
+    top of a head, so that of two under a high ball the one who jumps is nearer."""
 
     enter_m: float = 1.0
     leave_m: float = 1.2
@@ -33,13 +39,17 @@ class NearParameters(msgspec.Struct, frozen=True):
     leg_m: float = 0.5
     height_max_m: float = 2.7
     stale_us: int = 200_000
+    trunk_low_m: float = 0.6
+    trunk_m: float = 0.25
+    crown_m: float = 1.85
 
 
 class Reacher(msgspec.Struct, frozen=True, gc=False):
     """A player or limb near the ball.
 
-    ``key`` is the object id, with ``/limb`` where limbs are known; ``dx_m``, ``dy_m`` lead from him to the ball
-    over the ground; ``distance_m`` is 4.1's distance.
+    ``key`` is the object id, with ``/limb`` where limbs are known, though not of a trunk; ``dx_m``, ``dy_m`` lead from
+    him to the ball over the ground; ``distance_m`` is 4.1's distance, of a trunk that to its skin. ``vx_m_s``,
+    ``vy_m_s``: his velocity.
     """
 
     key: str
@@ -49,6 +59,8 @@ class Reacher(msgspec.Struct, frozen=True, gc=False):
     dx_m: float
     dy_m: float
     distance_m: float
+    vx_m_s: float = 0.0
+    vy_m_s: float = 0.0
 
 
 class Closest(msgspec.Struct, frozen=True, gc=False):
@@ -57,11 +69,16 @@ class Closest(msgspec.Struct, frozen=True, gc=False):
     reachers: tuple[Reacher, ...] = ()
 
 
+#: Distance, key and body of who is near.
+Found = tuple[float, str, BodyState]
+
+
 class NearState(msgspec.Struct, frozen=True, gc=False):
-    """Newest limbs by key (empty on centroids); keys that are near, sorted."""
+    """Newest limbs by key (empty on centroids); keys that are near, sorted; whether a trunk is."""
 
     limbs: dict[str, Event] = {}
     near: tuple[str, ...] = ()
+    trunk: bool = False
 
 
 class Near:
@@ -94,16 +111,16 @@ class Near:
         """Takes a limb, or looks around the ball."""
         payload = event.payload
         if isinstance(payload, BodyState):
-            return NearState({**state.limbs, event.source: event}, state.near), NOTHING
+            return NearState({**state.limbs, event.source: event}, state.near, state.trunk), NOTHING
         if isinstance(payload, Frame):
             if payload.ball is None:
                 return state, NOTHING
-            return self._look(state, event.ts_us, payload.ball, self._players(state, payload.ball, payload))
+            return self._look(state, event.ts_us, payload.ball, self._players(state, payload.ball, payload), [])
         assert isinstance(payload, BallState)
-        return self._look(state, event.ts_us, payload, self._bodies(state, payload, event.ts_us))
+        return self._look(state, event.ts_us, payload, *self._bodies(state, payload, event.ts_us))
 
-    def _players(self, state: NearState, ball: BallState, frame: Frame) -> list[tuple[float, str, BodyState]]:
-        """Squared distance, key and body of the centroids within reach."""
+    def _players(self, state: NearState, ball: BallState, frame: Frame) -> list[Found]:
+        """The centroids within reach."""
         if ball.z_m > self.parameters.height_max_m:
             return []
         x_m, y_m, leave2 = ball.x_m, ball.y_m, self._leave2_m2
@@ -113,12 +130,14 @@ class Near:
             dy = body.y_m - y_m
             d2 = dx * dx + dy * dy
             if d2 <= leave2 and (d2 < self._enter2_m2 or body.object_id in state.near):
-                found.append((d2, body.object_id, body))
+                found.append((math.sqrt(d2), body.object_id, body))
         return found
 
-    def _bodies(self, state: NearState, ball: BallState, now_us: int) -> list[tuple[float, str, BodyState]]:
-        """The same of limbs, in space, each carried on to now at its last velocity."""
-        found = []
+    def _bodies(self, state: NearState, ball: BallState, now_us: int) -> tuple[list[Found], list[Found]]:
+        """The limbs within reach, in space, each carried on to now at its last velocity; and the trunks."""
+        found: list[Found] = []
+        feet: dict[str, list[tuple[float, float, BodyState]]] = {}
+        high = self.parameters.trunk_low_m < ball.z_m <= self.parameters.height_max_m
         for key, event in state.limbs.items():
             limb = event.payload
             assert isinstance(limb, BodyState)
@@ -127,28 +146,44 @@ class Near:
             if abs(dx) > 2.0 or age_s * 1e6 > self.parameters.stale_us:
                 continue
             dy = limb.y_m + limb.vy_m_s * age_s - ball.y_m
+            if high and "foot" in limb.limb and abs(dy) <= 2.0:
+                feet.setdefault(limb.object_id, []).append((dx, dy, limb))
             dz = limb.z_m - ball.z_m
             d2 = dx * dx + dy * dy + dz * dz
             if d2 <= self._leave2_m2 and (d2 < self._enter2_m2 or key in state.near):
-                found.append((d2, key, limb))
-        return found
+                found.append((math.sqrt(d2), key, limb))
+        return found, [trunk for both in feet.values() if (trunk := self._trunk(ball, both)) is not None]
+
+    def _trunk(self, ball: BallState, feet: list[tuple[float, float, BodyState]]) -> Found | None:
+        """A player's trunk above his feet, if it is within reach."""
+        n = len(feet)
+        dx, dy = sum(foot[0] for foot in feet) / n, sum(foot[1] for foot in feet) / n
+        over_m = ball.z_m - sum(foot[2].z_m for foot in feet) / n - self.parameters.crown_m
+        distance_m = math.hypot(max(0.0, math.hypot(dx, dy) - self.parameters.trunk_m), max(0.0, over_m))
+        if distance_m >= self.parameters.enter_m:
+            return None
+        limb = feet[0][2]
+        vx, vy = sum(foot[2].vx_m_s for foot in feet) / n, sum(foot[2].vy_m_s for foot in feet) / n
+        body = BodyState(limb.object_id, limb.team, "", ball.x_m + dx, ball.y_m + dy, 0.0, vx, vy)
+        return distance_m, limb.object_id, body
 
     def _look(
-        self, state: NearState, ts_us: int, ball: BallState, found: list[tuple[float, str, BodyState]]
+        self, state: NearState, ts_us: int, ball: BallState, found: list[Found], trunks: list[Found]
     ) -> Step[NearState]:
-        if not found and not state.near:
+        if not found and not trunks and not state.near and not state.trunk:
             return state, NOTHING
         found.sort(key=_by_distance)
         near = tuple(sorted(key for _, key, _ in found))
-        closest = Event("ball.closest", ts_us, "ball", ts_us, _closest(found, ball))
+        everybody = sorted((*found, *trunks), key=_by_distance) if trunks else found
+        closest = Event("ball.closest", ts_us, "ball", ts_us, _closest(everybody, ball))
         if near == state.near:
-            return state, (closest,)
+            return state if bool(trunks) == state.trunk else NearState(state.limbs, near, bool(trunks)), (closest,)
         out = [self._left(key, ts_us, ball) for key in state.near if key not in near]
         out.extend(
-            self._came(key, ts_us, ball, body, math.sqrt(d2)) for d2, key, body in found if key not in state.near
+            self._came(key, ts_us, ball, body, distance_m) for distance_m, key, body in found if key not in state.near
         )
         out.append(closest)
-        return NearState(state.limbs, near), out
+        return NearState(state.limbs, near, bool(trunks)), out
 
     def _left(self, key: str, ts_us: int, ball: BallState) -> Event:
         object_id, _, limb = key.partition("/")
@@ -167,15 +202,17 @@ def _limb_names(sheet: MatchSheet) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*limbs, "left_hand", "right_hand"))) if limbs else ("",)
 
 
-def _by_distance(entry: tuple[float, str, BodyState]) -> tuple[float, str]:
+def _by_distance(entry: Found) -> tuple[float, str]:
     return entry[0], entry[1]
 
 
-def _closest(found: list[tuple[float, str, BodyState]], ball: BallState) -> Closest:
+def _closest(found: list[Found], ball: BallState) -> Closest:
     return Closest(
         tuple(
-            Reacher(key, b.object_id, b.team, b.limb, ball.x_m - b.x_m, ball.y_m - b.y_m, math.sqrt(d2))
-            for d2, key, b in found
+            Reacher(
+                key, b.object_id, b.team, b.limb, ball.x_m - b.x_m, ball.y_m - b.y_m, distance_m, b.vx_m_s, b.vy_m_s
+            )
+            for distance_m, key, b in found
         )
     )
 

@@ -343,8 +343,8 @@ def _velocity(points: tuple[Point, ...]) -> tuple[float, float, float]:
 def _position(
     points: tuple[Point, ...], velocity: tuple[float, float, float], at_us: int
 ) -> tuple[float, float, float]:
-    """Value at ``at_us`` of the line with that slope through the mean of ``points``, metres."""
-    t, x, y, z = _mean(points)
+    """The newest average carried on to ``at_us``, metres. A line through more of them would cut corners."""
+    t, x, y, z = points[-1]
     ahead_s = (at_us - t) * 1e-6
     return x + velocity[0] * ahead_s, y + velocity[1] * ahead_s, z + velocity[2] * ahead_s
 
