@@ -25,7 +25,7 @@ from middleware.events import Event
 
 class OffsideParameters(msgspec.Struct, frozen=True):
     """``close_m``: nearer than this to the line, bodies as points cannot tell (Laurie's tolerance). ``move_m``,
-    ``every_us``: in play the line is told again when it has moved so far, at most so often (ours)."""
+    ``every_us``: in play the line is told again when it has moved so far; it is looked at so often (ours)."""
 
     close_m: float = 0.2
     move_m: float = 2.0
@@ -90,10 +90,10 @@ class OffsideLine:
         frame = event.payload
         assert isinstance(frame, Frame)
         line_u_m = offside_line_m(frame, state.holds, state.attacks, _ball_u_m(frame, state.holds, state.attacks))
+        due_us = event.ts_us + self.parameters.every_us
         moved = state.told != state.holds or line_u_m is None or abs(line_u_m - state.told_m) >= self.parameters.move_m
         if line_u_m is None or not moved:
-            return after, NOTHING
-        due_us = event.ts_us + self.parameters.every_us
+            return OffsideState(state.attacks, state.holds, event, state.told_m, state.told, due_us), NOTHING
         anchor = f"{event.source}:{event.ts_us}"
         line = _line(event.ts_us, anchor, "moved", state.holds, state.attacks, line_u_m, ())
         return OffsideState(state.attacks, state.holds, event, line_u_m, state.holds, due_us), (line,)
