@@ -259,11 +259,16 @@ def check_restarts(records: Sequence[EventRecord]) -> None:
     stops = [r for r in records if r.kind in ("play.dead", "play.live")]
     assert all(a.kind != b.kind for a, b in pairwise(stops))
     restarts = {r.ts_us: r for r in records if r.kind.startswith("restart.")}
+    whistles = [r.ts_us for r in records if r.kind == "period.end"]
+    since_us = 0
     for record in stops:
         if record.kind == "play.live":
             restart = restarts[record.ts_us]
             assert restart.kind == f"restart.{record.detail['restart']}"
-            assert record.detail["restart"] in FOLLOWS[record.variant], record
+            # A ball that is out when a half ends is not thrown in any more.
+            halves = {"kick_off"} if any(since_us <= us <= record.ts_us for us in whistles) else None
+            assert record.detail["restart"] in (halves or FOLLOWS[record.variant]), record
+        since_us = record.ts_us
     assert all(r.detail["seconds"] > 0 for r in records if r.kind == "time.lost")  # type: ignore[operator]
     outs = {r.ts_us: r for r in records if r.kind == "out"}
     for dead, live in pairwise(stops):
