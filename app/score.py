@@ -31,12 +31,17 @@ def run_score(folder: Path, truth_path: Path, *, as_json: bool) -> Score:
     Raises:
         StoreError, ScoreError, TrackingError: store or truth cannot be read, or are of different matches.
     """
+    result = score(*truth_and_finds(folder, truth_path))
+    print(msgspec.json.encode(result).decode() if as_json else "\n".join(lines(result)))
+    return result
+
+
+def truth_and_finds(folder: Path, truth_path: Path) -> tuple[Truth, list[EventRecord]]:
+    """The truth of what a store has played, and what it says. Raises as :func:`run_score`."""
     sheet = read_sheet_of(folder)
     truth = read_truth(truth_path, sheet)
     _belongs(truth, sheet, truth_path)
-    result = score(_played(truth, folder, truth_path), found_in(consolidated_events(folder)))
-    print(msgspec.json.encode(result).decode() if as_json else "\n".join(lines(result)))
-    return result
+    return _played(truth, folder, truth_path), list(found_in(consolidated_events(folder)))
 
 
 def found_in(events: pa.Table) -> Iterator[EventRecord]:

@@ -1,0 +1,161 @@
+"""How right is what is found in a simulated match, kind by kind, held against its truth?
+
+Each seed is simulated once a channel, its capture played through the real engine in this process (as ``touchline live
+--engine inprocess --speed max`` does), and the store held against the truth as ``touchline score`` does. Of each kind
+the table has the mean and the least F1 over the seeds; precision, recall, median time error and what missed truths were
+taken for are those of all seeds together.
+
+    python -m bench.accuracy [--seeds 1 2 3 4 5] [--channels none rtls harsh] [--rate live] [--minutes 5]
+                             [--all] [--cases CHANNEL] [--json FILE]
+
+Detectors were tuned on seeds 101 to 105; the default seeds are others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+
+from app.live import run_live
+from app.score import truth_and_finds
+from app.settings import LiveSettings
+from app.simulate import Wish, prepare, produce, settings_of
+from replay.channel import channel_named
+from replay.scoring.figures import Score, judge, score
+
+#: The kinds that are asked for, or their beginnings.
+ASKED = (
+    "hit", "pass.attempt", "pass.complete", "pass.intercepted", "pass.out", "shot.", "goal.scored", "goal.own", "out",
+    "restart.", "possession.gain", "team.possession", "play.",
+)  # fmt: skip
+
+#: What shall be reached on the channel of a locating system.
+GOAL_F1 = 0.98
+
+
+class Played(NamedTuple):
+    """A match that was played: its figures, and its misses and inventions as lines."""
+
+    figures: Score
+    cases: tuple[str, ...]
+    took_s: float
+
+
+def play(seed: int, channel: str, rate: str, minutes: float, folder: Path) -> Played:
+    """Simulates a match into ``folder``, plays it there, and scores it."""
+    wish = Wish(folder / "match", seed=seed, minutes=minutes, rate=rate, channel=channel)
+    simulation, quiet = settings_of(wish, None), Console(quiet=True)
+    radio = channel_named(channel)
+    prepare(wish.out, simulation, radio)
+    produce(wish, simulation, radio, None, quiet)
+    store = folder / "store"
+    live = LiveSettings(
+        source=str(wish.out / "capture"), engine="inprocess", speed="max", store=store, dashboard=False, camera=False
+    )
+    begun = time.perf_counter()
+    with contextlib.redirect_stdout(io.StringIO()):
+        run_live(live, as_json=True)
+    took_s = time.perf_counter() - begun
+    truth, found = truth_and_finds(store, wish.out / "truth.parquet")
+    cases = []
+    for judged in judge(truth, found):
+        if judged.kind.startswith(ASKED):
+            rows = [(mark, "missed  ") for mark in judged.missed] + [(mark, "invented") for mark in judged.surplus]
+            cases += [(m.ts_us, f"seed {seed} {m.ts_us / 1e6:8.3f} s {w} {m.kind:18} {m.player}") for m, w in rows]
+    return Played(score(truth, found), tuple(line for _, line in sorted(cases)), took_s)
+
+
+def summary(scores: Sequence[Score], *, everything: bool) -> dict[str, dict[str, Any]]:
+    """Figures by kind over several matches. A kind that happened nowhere and was found nowhere is left out."""
+    kinds = sorted({kind for figures in scores for kind in figures.kinds})
+    rows: dict[str, dict[str, Any]] = {}
+    for kind in kinds:
+        if not everything and not kind.startswith(ASKED):
+            continue
+        parts = [figures.kinds[kind] for figures in scores if kind in figures.kinds]
+        tp, fp, fn = (sum(getattr(part, name) for part in parts) for name in ("tp", "fp", "fn"))
+        taken: Counter[str] = Counter()
+        for part in parts:
+            taken.update(part.confusion)
+        errors = [part.time_error_ms.median for part in parts if part.time_error_ms]
+        rows[kind] = {
+            "true": tp + fn,
+            "found": tp + fp,
+            "precision": round(tp / (tp + fp), 4) if tp + fp else None,
+            "recall": round(tp / (tp + fn), 4) if tp + fn else None,
+            "f1": round(2 * tp / (2 * tp + fp + fn), 4),
+            "f1_mean": round(float(np.mean([part.f1 for part in parts])), 4),
+            "f1_least": round(min(part.f1 for part in parts), 4),
+            "error_ms": round(float(np.median(errors)), 1) if errors else None,
+            "confusion": dict(sorted(taken.items())),
+        }
+    return rows
+
+
+def frames(scores: Iterable[Score]) -> dict[str, float]:
+    """Agreement by frames, mean over matches."""
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for figures in scores:
+        for name, figure in figures.frames.items():
+            found[name].append(figure.agreement)
+    return {name: round(float(np.mean(values)), 4) for name, values in found.items()}
+
+
+def table(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Lines of a table; what misses the goal is marked."""
+    lines = ["| kind | true | found | precision | recall | F1 | mean | least | err ms | missed ones taken for |"]
+    lines.append("|---|---|---|---|---|---|---|---|---|---|")
+    for kind, row in rows.items():
+        numbers = [row[name] for name in ("precision", "recall", "f1", "f1_mean", "f1_least")]
+        told = ["-" if value is None else f"{value:.3f}" for value in numbers]
+        if row["true"] and row["f1"] < GOAL_F1:
+            told[2] = f"**{told[2]}**"
+        error = "-" if row["error_ms"] is None else f"{row['error_ms']:.0f}"
+        taken = ", ".join(f"{name} {count}" for name, count in row["confusion"].items())
+        lines.append(f"| {kind} | {row['true']} | {row['found']} | {' | '.join(told)} | {error} | {taken} |")
+    return lines
+
+
+def main() -> None:
+    """Prints a table a channel; writes all figures with --json."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--channels", nargs="+", default=["none", "rtls", "harsh"])
+    parser.add_argument("--rate", default="live")
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--all", action="store_true", help="all kinds that truth knows, not only those asked for")
+    parser.add_argument("--cases", help="a channel of which every miss and invention is listed")
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args()
+    result: dict[str, Any] = {"rate": chosen.rate, "minutes": chosen.minutes, "seeds": chosen.seeds, "channels": {}}
+    for channel in chosen.channels:
+        played = []
+        for seed in chosen.seeds:
+            with tempfile.TemporaryDirectory() as folder:
+                played.append(play(seed, channel, chosen.rate, chosen.minutes, Path(folder)))
+        scores = [match.figures for match in played]
+        rows, by_frame = summary(scores, everything=chosen.all), frames(scores)
+        print(f"\n## {channel}, {chosen.rate}, {chosen.minutes:g} min, seeds {chosen.seeds}\n")
+        print("\n".join(table(rows)))
+        print(", ".join(f"{name.replace('_', ' ')} {share:.1%} of frames" for name, share in by_frame.items()))
+        if channel == chosen.cases:
+            print("\n".join(["", *(line for match in played for line in match.cases)]))
+        took_s = sum(match.took_s for match in played)
+        result["channels"][channel] = {"kinds": rows, "frames": by_frame, "took_s": round(took_s, 1)}
+    if chosen.json:
+        chosen.json.write_text(json.dumps(result, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
