@@ -40,7 +40,7 @@ from middleware.retraction import Chooser
 from middleware.unit import OrderingUnit
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 4
+SNAPSHOT_VERSION = 5
 
 #: Of the bound on held inputs: how many may come in before they are counted again, above what share final moves on
 #: early, and what share is left then.
