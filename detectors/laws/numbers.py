@@ -52,7 +52,7 @@ class Numbers(msgspec.Struct, frozen=True, gc=False):
     """Who plays.
 
     Attributes:
-        live: whether the ball is in play.
+        live: whether the ball is in play; taken so until it is known, and begun anew with the match's first kick.
         fielded: who plays, sorted.
         gone: who was taken off or sent off; he may not come back (Law 3).
         new: who is on the pitch and is not fielded.
@@ -62,7 +62,7 @@ class Numbers(msgspec.Struct, frozen=True, gc=False):
         due_us: when to look again.
     """
 
-    live: bool = False
+    live: bool = True
     fielded: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     new: tuple[Count, ...] = ()
@@ -97,7 +97,7 @@ class PlayersOnPitch:
         )
 
     def initial(self) -> Numbers:
-        """Nobody seen; nothing is counted before play is live."""
+        """Nobody seen."""
         return Numbers()
 
     def step(self, state: Numbers, event: Event) -> Step[Numbers]:
@@ -108,6 +108,8 @@ class PlayersOnPitch:
             return self._look(state, event)
         fact = event.payload
         assert isinstance(fact, Fact)
+        if event.kind == "play.live" and fact.variant == "start":
+            return Numbers(), NOTHING
         if event.kind.startswith("play."):
             return msgspec.structs.replace(state, live=event.kind == "play.live"), NOTHING
         if event.kind == "official.substitution":

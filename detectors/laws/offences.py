@@ -162,7 +162,7 @@ class Hold(msgspec.Struct, frozen=True, gc=False):
 class KeeperHolding:
     """9.11: ``gk.hold_warn`` and ``gk.hold_offence``: a goalkeeper has held the ball for 5 s, and for 8 s.
 
-    He holds it from the catch (5.5) until somebody kicks it, it drops, leaves his zone, or play is dead.
+    He holds it from the catch (5.5) until he releases it, somebody else hits it, it drops, or play is dead.
     """
 
     KINDS = ("gk.hold_warn", "gk.hold_offence")
@@ -200,6 +200,8 @@ class KeeperHolding:
             return state, NOTHING
         if event.kind in ("pz.leave", "gk.drop") and fact.player != state.player:
             return state, NOTHING
+        if event.kind == "hit" and fact.player == state.player:
+            return state, NOTHING  # he handles the ball; a kick of his is released
         return Hold(), NOTHING
 
     def _count(self, state: Hold, event: Event) -> Step[Hold]:

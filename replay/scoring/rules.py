@@ -63,6 +63,17 @@ OCCURRED: Mapping[str, str] = {
     "goal.own": "since_us",
     "ball.static": "since_us",
     "run.intensity": "since_us",
+    "shape.long": "since_us",
+    "shape.short": "since_us",
+    "shape.wide": "since_us",
+    "shape.narrow": "since_us",
+    "line.high": "since_us",
+    "line.mid": "since_us",
+    "line.low": "since_us",
+    "period.start": "since_us",
+    "period.end": "since_us",
+    "sub.in": "since_us",
+    "sub.out": "since_us",
 }
 
 #: Kinds that can be taken for one another though their names begin differently.

@@ -201,9 +201,14 @@ def test_a_keeper_is_warned_after_five_seconds_and_offends_after_eight():
     assert held() == [("gk.hold_warn", 6_000_000), ("gk.hold_offence", 9_000_000)]
 
 
-@pytest.mark.parametrize("kind", ["hit", "kick.released", "pz.leave", "gk.drop", "play.dead"])
+@pytest.mark.parametrize("kind", ["kick.released", "pz.leave", "gk.drop", "play.dead"])
 def test_what_ends_the_hold(kind: str):
     assert held(event_of(7.0, kind, "", "home", "home_1")) == [("gk.hold_warn", 6_000_000)]
+
+
+def test_a_keeper_who_handles_the_ball_still_holds_it_and_another_who_hits_it_ends_that():
+    assert len(held(event_of(7.0, "hit", "", "home", "home_1"))) == 2
+    assert len(held(event_of(7.0, "hit", "", "away", "away_9"))) == 1
 
 
 def test_others_who_leave_him_and_a_dead_ball_are_no_hold():
@@ -231,6 +236,13 @@ def looks(
 
 def numbers(*events: Event) -> list[Event]:
     return fold(PlayersOnPitch(SQUADS), in_order(live(0.0), *events))
+
+
+def test_a_stream_may_begin_in_play_and_who_warms_up_before_the_match_does_not_play():
+    changed = {"home_7": (-5.0, 38.0), "home_12": (0.0, 0.0)}
+    assert len(fold(PlayersOnPitch(SQUADS), [*looks(1, 30), *looks(30, 40, changed)])) == 2
+    warming = {f"home_{n}": (-20.0, 2.0 * n) for n in range(12, 15)}
+    assert fold(PlayersOnPitch(SQUADS), in_order(*looks(1, 30, warming), live(30.0, "start"), *looks(31, 200))) == []
 
 
 def test_an_uneven_match_without_changes_says_nothing():
