@@ -66,10 +66,11 @@ def first_to_reach(
         x, y = release.x_m + vx * gone_s, release.y_m + vy * gone_s
         if release.z_m + vz * t - 0.5 * GRAVITY_M_S2 * t * t > p.reach_height_m:
             continue
-        carried_s = min(t, p.reaction_s)
-        radius_m = p.reach_m + p.run_m_s * max(0.0, t - p.reaction_s)
         for body in frame.players:
-            dx, dy = body.x_m + body.vx_m_s * carried_s - x, body.y_m + body.vy_m_s * carried_s - y
+            # Whoever kicked the ball knows where it goes.
+            waits_s = 0.0 if body.object_id == release.player else min(t, p.reaction_s)
+            radius_m = p.reach_m + p.run_m_s * (t - waits_s)
+            dx, dy = body.x_m + body.vx_m_s * waits_s - x, body.y_m + body.vy_m_s * waits_s - y
             if dx * dx + dy * dy > radius_m * radius_m:
                 continue
             if body.object_id == release.player:

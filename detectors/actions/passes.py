@@ -27,11 +27,15 @@ class StrikeParameters(msgspec.Struct, frozen=True):
     """``dated_back_us``: passes and shots are dated at their kick; a ball that takes longer to leave its kicker than
     this is dated so much before it leaves (1.2 s is 2.25 m at walking pace). ``block_us``: a contact so soon after
     an opponent's is a block, not a decision (simple human reaction 0.2 s and a leg's movement).
-    ``restart_us``: a release so near in time to a kick from rest is that kick (5.10 allows 1.5 s of travel)."""
+    ``restart_us``: a release so near in time to a kick from rest is that kick (5.10 allows 1.5 s of travel).
+    ``blocked_us``, ``blocked_m_s``: a ball so fast that another player meets so soon after its kick was passed and
+    blocked, though it never left its kicker (ours: dribblers touch the ball on at up to 5 m/s)."""
 
     dated_back_us: int = 1_200_000
     block_us: int = 350_000
     restart_us: int = 1_500_000
+    blocked_us: int = 200_000
+    blocked_m_s: float = 7.0
 
 
 class StrikeState(msgspec.Struct, frozen=True, gc=False):
@@ -99,8 +103,10 @@ class Strikes:
         if state.dead:
             return StrikeState(state.attacks, True, state.frame, state.contacts, event), NOTHING
         after = StrikeState(state.attacks, False, state.frame, state.contacts)
-        if state.frame is None or self._is_judged(state, fact) or self._is_block(state, fact):
+        if state.frame is None or self._is_judged(state, fact):
             return after, NOTHING
+        if self._is_block(state, fact):
+            return msgspec.structs.replace(after, waiting=event), NOTHING
         return self.released(after, event, fact, _people(state.frame), restart=False)
 
     def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
@@ -203,8 +209,9 @@ class PassAttempt(Strikes):
     """6.7: ``pass.attempt``, dated at the kick, named by the kick's ball state.
 
     A released kick is a pass unless it is a shot (6.1), a block, play is dead, or the kicker himself gets to the ball
-    first (a dribble). If a mate plays the dribbled ball next after all, the pass is given then, as long as it can
-    still be dated back. ``detail``: the mate who gets there first (``receiver``), when and where.
+    first (a dribble). If a mate plays the dribbled or blocked ball next after all, the pass is given then, as long as
+    it can still be dated back. A fast ball that an opponent meets at once was a pass as well. ``detail``: the mate who
+    gets there first (``receiver``), when and where.
     """
 
     def __init__(
@@ -228,8 +235,10 @@ class PassAttempt(Strikes):
         )
 
     def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
-        """A mate who plays a dribbled ball next makes it a pass."""
+        """A mate who plays a dribbled ball next makes it a pass; an opponent who stops a fast one at once, too."""
         after, _ = super().touched(state, event, fact)
+        if state.waiting is None and not state.dead:
+            return after, self._blocked(state, event, fact)
         if state.waiting is None or state.dead:
             return after, NOTHING
         release = state.waiting.payload
@@ -255,6 +264,22 @@ class PassAttempt(Strikes):
             return StrikeState(state.attacks, False, state.frame, state.contacts, event), NOTHING
         now_us = state.frame.ts_us if state.frame is not None else event.ts_us
         return state, (self._attempt(max(now_us, event.ts_us), event, release, others.get(release.team)),)
+
+    def _blocked(self, state: StrikeState, event: Event, fact: Fact) -> tuple[Event, ...]:
+        """The pass that an opponent's contact blocks, before it had left its kicker."""
+        kick = state.contacts[-1] if state.contacts else None
+        if kick is None or kick.kind != "hit" or event.ts_us - kick.ts_us > self.parameters.blocked_us:
+            return NOTHING
+        made = kick.payload
+        assert isinstance(made, Fact)
+        if made.team == fact.team or number(made, "speed_after_m_s") < self.parameters.blocked_m_s:
+            return NOTHING
+        release = msgspec.structs.replace(
+            made, detail={**made.detail, "kick_us": kick.ts_us, "kick_x_m": made.x_m, "kick_y_m": made.y_m}
+        )
+        if self._is_block(state, release) or (state.frame and self.shot_of(state, release, _people(state.frame))):
+            return NOTHING
+        return (self._attempt(event.ts_us, kick, release, None),)
 
     def _attempt(self, now_us: int, event: Event, release: Fact, reach: Reach | None) -> Event:
         detail: dict[str, Scalar] = {}
