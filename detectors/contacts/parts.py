@@ -48,7 +48,9 @@ def part_of(contact: Contact, p: PartParameters, has_height: bool) -> tuple[str,
     fact = contact.event.payload
     assert isinstance(fact, Fact)
     mine = [r for r in contact.reachers if r.object_id == fact.player and r.limb]
-    limb = min(mine, key=lambda r: (r.distance_m, r.limb), default=None)
+    # Of two feet that are equally near, the one that can have pushed the ball (5.1).
+    pushed = fact.detail.get("limb")
+    limb = min(mine, key=lambda r: (r.limb != pushed, r.distance_m, r.limb), default=None)
     high = fact.z_m if has_height else None
     if limb is not None and limb.distance_m < p.limb_m:
         return limb.limb.replace("_", " "), 1.0
