@@ -2,10 +2,11 @@
 
 Theory of operation
 -------------------
-Once a second of live play it is looked who is on the pitch. Who has been there for some looks is *fielded*. When
-somebody else of the team stays on the pitch, he has come on, for the fielded mate who has been off longest. A fielded
-player who has been off for a minute of live play, with nobody in his place, may have been sent off; if he
-comes back (he was treated) that is taken back. Who is lost from tracking was last seen on the pitch: he is not off.
+Once a second it is looked who is on the pitch; looks count while play is live. Who has been there for some is
+*fielded*. When somebody else of the team stays on the pitch, he has come on, for the fielded mate who has been off
+longest. A fielded player who has been off for a minute of live play, with nobody in his place, may have been sent off;
+if he comes back (he was treated) that is taken back. Who is lost from tracking was last seen on the pitch: he is not
+off.
 
 Teams may differ in number. Officials (1.10) who tell of a substitution or a red card are believed at once.
 """
@@ -101,11 +102,9 @@ class PlayersOnPitch:
         return Numbers()
 
     def step(self, state: Numbers, event: Event) -> Step[Numbers]:
-        """Looks while play is live; takes the officials' word at any time."""
+        """Looks once a second; takes the officials' word."""
         if event.kind == "frame":
-            if not state.live or event.ts_us < state.due_us:
-                return state, NOTHING
-            return self._look(state, event)
+            return (state, NOTHING) if event.ts_us < state.due_us else self._look(state, event)
         fact = event.payload
         assert isinstance(fact, Fact)
         if event.kind == "play.live" and fact.variant == "start":
@@ -132,12 +131,13 @@ class PlayersOnPitch:
                 (inside if on else outside).add(body.object_id)
         due_us = event.ts_us // p.every_us * p.every_us + p.every_us
         fielded = set(state.fielded)
-        new = _counted(state.new, inside - fielded - set(state.gone), event.ts_us)
+        step = int(state.live)
+        new = _counted(state.new, inside - fielded - set(state.gone), event.ts_us, step)
         before = {c.player: c for c in state.away}
         # Off is who is seen outside, and who is no more seen after that; not who is lost on the pitch.
         gone = {name for name in fielded - inside if name in outside or name in before}
-        away = _counted(state.away, gone, event.ts_us)
-        state = Numbers(state.live, state.fielded, state.gone, new, away, state.suspected, state.looks + 1, due_us)
+        away = _counted(state.away, gone, event.ts_us, step)
+        state = Numbers(state.live, state.fielded, state.gone, new, away, state.suspected, state.looks + step, due_us)
         out: list[Event] = []
         for count in new:
             if count.looks >= p.on_looks:
@@ -202,11 +202,11 @@ class PlayersOnPitch:
         return msgspec.structs.replace(state, suspected=(*state.suspected, told)), (told,)
 
 
-def _counted(before: tuple[Count, ...], now: set[str], ts_us: int) -> tuple[Count, ...]:
-    """The counts of who is so now, one look more."""
+def _counted(before: tuple[Count, ...], now: set[str], ts_us: int, step: int) -> tuple[Count, ...]:
+    """The counts of who is so now, ``step`` looks more."""
     old = {c.player: c for c in before}
     return tuple(
-        Count(name, old[name].looks + 1, old[name].since_us) if name in old else Count(name, 1, ts_us)
+        Count(name, old[name].looks + step, old[name].since_us) if name in old else Count(name, step, ts_us)
         for name in sorted(now)
     )
 

@@ -266,6 +266,20 @@ def test_the_tag_that_was_taken_off_is_a_substitution_too():
     assert numbers(*looks(1, 30), *looks(30, 200, {"home_7": None})) == []
 
 
+def test_who_walks_off_in_dead_play_and_is_no_more_seen_when_it_goes_on_is_off():
+    walks, off = {"home_7": (-5.0, 36.0)}, {"home_7": None, "home_12": (0.0, 0.0)}
+    events = [*looks(1, 30), dead(29.5), *looks(30, 33, walks), *looks(33, 40, off), live(40.0), *looks(41, 60, off)]
+    found = numbers(*events)
+    assert [(e.kind, e.payload.detail["since_us"]) for e in found] == [("sub.out", 30_000_000), ("sub.in", 33_000_000)]
+
+
+def test_at_half_time_all_go_and_nobody_is_changed():
+    gone = {f"{t}_{n}": (0.0, 40.0) for t in ("home", "away") for n in range(1, 12)}
+    assert (
+        numbers(*looks(1, 30), dead(30.0), *looks(31, 900, gone), *looks(900, 910), live(910.0), *looks(911, 990)) == []
+    )
+
+
 def test_a_player_off_for_a_minute_may_be_sent_off_and_is_not_if_he_comes_back():
     off = {"away_5": (5.0, 40.0)}
     found = numbers(*looks(1, 30), *looks(30, 100, off))
