@@ -10,10 +10,11 @@ two contacts may follow each other closely.
 
 Whether a kink is more than noise is asked of the very positions that it was fitted to: the change of velocity must be
 ``KINK_SIGMAS`` times its own standard error, with the noise as it is left over by the fit. A ball in a crowd is
-measured worse than declared, an echo is a step and no kink; both leave more over and so count less.
+measured worse than declared, leaves more over and so counts less. An echo is a step there and back, which two lines
+may be fitted to: positions whose quality says so are left out.
 
 The length of the window follows from the declared noise and rate: as many states as bring the error of the change
-down to ``KINK_NOISE_M_S``. That is 37 states (185 ms) of a 200 Hz ball with 2 cm of noise, 17 (85 ms) of one of 2 kHz.
+down to ``KINK_NOISE_M_S``. That is 37 states (185 ms) of a 200 Hz ball with 2 cm of noise, 19 (95 ms) of one of 2 kHz.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ _CONTACT_US = 12_000
 KINK_STATE_US_MAX = 10_000
 #: A window may last so many times as long as one without a lost position.
 _STRETCH = 1.6
+#: Positions of less quality are taken for echoes (ours; 1.5's floor for players is 0.3).
+_QUALITY_MIN = 0.5
 #: No position is better than this.
 _NOISE_MIN_M = 0.002
 
@@ -107,6 +110,8 @@ class Kinks:
         ball = event.payload
         assert isinstance(ball, BallState)
         place = (event.ts_us, ball.x_m, ball.y_m, ball.z_m)
+        if ball.quality < _QUALITY_MIN:
+            return state, None
         if ball.run <= 1 or event.source != state.source:
             return KinkTrail((place,), event.source), None
         places = (*state.places[1 - self._states :], place)
