@@ -5,8 +5,8 @@ Theory of operation
 Once a second it is looked who is on the pitch; looks count while play is live. Who has been there for some is
 *fielded*. When somebody else of the team stays on the pitch, he has come on, for the fielded mate who has been off
 longest. A fielded player who has been off for a minute of live play, with nobody in his place, may have been sent off;
-if he comes back (he was treated) that is taken back. Who is lost from tracking was last seen on the pitch: he is not
-off.
+if he comes back (he was treated) that is taken back. Who is lost from tracking is taken for changed only when somebody
+has come on, for a tag may end at the line, and never for sent off.
 
 Teams may differ in number. Officials (1.10) who tell of a substitution or a red card are believed at once.
 """
@@ -42,11 +42,12 @@ class NumbersParameters(msgspec.Struct, frozen=True):
 
 
 class Count(msgspec.Struct, frozen=True, gc=False):
-    """Of a player who is not where he was: looks so far, and since when."""
+    """Of a player who is not where he was: looks so far, since when, and whether he was seen off the pitch."""
 
     player: str
     looks: int
     since_us: int
+    seen: bool = False
 
 
 class Numbers(msgspec.Struct, frozen=True, gc=False):
@@ -57,7 +58,7 @@ class Numbers(msgspec.Struct, frozen=True, gc=False):
         fielded: who plays, sorted.
         gone: who was taken off or sent off; he may not come back (Law 3).
         new: who is on the pitch and is not fielded.
-        away: who is fielded and not on the pitch.
+        away: who is fielded and not seen on the pitch.
         suspected: events that told of somebody sent off.
         looks: so far, up to the first ones.
         due_us: when to look again.
@@ -132,11 +133,8 @@ class PlayersOnPitch:
         due_us = event.ts_us // p.every_us * p.every_us + p.every_us
         fielded = set(state.fielded)
         step = int(state.live)
-        new = _counted(state.new, inside - fielded - set(state.gone), event.ts_us, step)
-        before = {c.player: c for c in state.away}
-        # Off is who is seen outside, and who is no more seen after that; not who is lost on the pitch.
-        gone = {name for name in fielded - inside if name in outside or name in before}
-        away = _counted(state.away, gone, event.ts_us, step)
+        new = _counted(state.new, inside - fielded - set(state.gone), set(), event.ts_us, step)
+        away = _counted(state.away, fielded - inside, outside, event.ts_us, step)
         state = Numbers(state.live, state.fielded, state.gone, new, away, state.suspected, state.looks + step, due_us)
         out: list[Event] = []
         for count in new:
@@ -144,7 +142,7 @@ class PlayersOnPitch:
                 state, told = self._came(state, event, count)
                 out += told
         for count in state.away:
-            if count.looks >= p.off_looks and not _told(state, count.player):
+            if count.seen and count.looks >= p.off_looks and not _told(state, count.player):
                 state, told = self._off(state, event, count.player, count.since_us, 0.7)
                 out += told
         for suspected in state.suspected:
@@ -161,7 +159,7 @@ class PlayersOnPitch:
             fielded = tuple(sorted((*state.fielded, count.player)))
             new = tuple(c for c in state.new if c.player != count.player)
             return msgspec.structs.replace(state, fielded=fielded, new=new), NOTHING
-        first = min(off, key=lambda c: (c.since_us, c.player))
+        first = min(off, key=lambda c: (not c.seen, c.since_us, c.player))
         return self._change(state, event, count.player, first.player, (), count.since_us, first.since_us)
 
     def _change(
@@ -202,13 +200,14 @@ class PlayersOnPitch:
         return msgspec.structs.replace(state, suspected=(*state.suspected, told)), (told,)
 
 
-def _counted(before: tuple[Count, ...], now: set[str], ts_us: int, step: int) -> tuple[Count, ...]:
-    """The counts of who is so now, ``step`` looks more."""
+def _counted(before: tuple[Count, ...], now: set[str], seen: set[str], ts_us: int, step: int) -> tuple[Count, ...]:
+    """The counts of who is so now, ``step`` looks more; ``seen`` is who is seen off the pitch."""
     old = {c.player: c for c in before}
-    return tuple(
-        Count(name, old[name].looks + step, old[name].since_us) if name in old else Count(name, step, ts_us)
-        for name in sorted(now)
-    )
+    counts = []
+    for name in sorted(now):
+        was = old.get(name) or Count(name, 0, ts_us)
+        counts.append(Count(name, was.looks + step, was.since_us, was.seen or name in seen))
+    return tuple(counts)
 
 
 def _player(event: Event) -> str:

@@ -259,10 +259,11 @@ def test_a_substitution_is_told_when_the_new_one_stays():
 
 
 def test_the_tag_that_was_taken_off_is_a_substitution_too():
-    """Who is seen outside first and then no more at all has gone off; who is lost on the pitch has not."""
+    """A tag may end at the line; who is lost on the pitch, with nobody coming for him, has not gone."""
     walks, off = {"home_7": (-5.0, 36.0)}, {"home_7": None, "home_12": (0.0, 0.0)}
     found = numbers(*looks(1, 30), *looks(30, 33, walks), *looks(33, 60, off))
     assert [e.kind for e in found] == ["sub.out", "sub.in"]
+    assert [e.payload.player for e in numbers(*looks(1, 30), *looks(30, 60, off))] == ["home_7", "home_12"]
     assert numbers(*looks(1, 30), *looks(30, 200, {"home_7": None})) == []
 
 
