@@ -29,13 +29,24 @@ FAMILIES: Final[tuple[Family, ...]] = (
         "passes",
         "Passes",
         True,
-        ("pass", "interception", "clearance", "recovery", "cross", "cutback", "keypass", "assist", "onetwo"),
+        (
+            "pass",
+            "interception",
+            "clearance",
+            "recovery",
+            "cross",
+            "cutback",
+            "keypass",
+            "assist",
+            "second_assist",
+            "onetwo",
+        ),
     ),
     Family(
         "restarts",
         "Restarts",
         True,
-        ("restart", "out", "offside", "foul", "handball", "period", "sub", "sendoff"),
+        ("restart", "out", "offside", "foul", "handball", "period", "sub", "sendoff", "clock"),
     ),
     Family(
         "possession",
@@ -63,6 +74,48 @@ FAMILIES: Final[tuple[Family, ...]] = (
             "spot",
         ),
     ),
+    Family("officials", "Officials", True, ("official",)),
+    Family(
+        "qualifiers",
+        "Kinds of pass & shot",
+        False,
+        (
+            "pass.dir",
+            "pass.len",
+            "pass.height",
+            "pass.through",
+            "pass.switch",
+            "progress",
+            "packing",
+            "linebreak",
+            "shot.xg",
+            "shot.on_target_pred",
+            "shot.off_target_pred",
+        ),
+    ),
+    Family(
+        "space",
+        "Space & pressure",
+        False,
+        (
+            "press",
+            "pressure",
+            "intensity",
+            "hull",
+            "mbr",
+            "stretch",
+            "shape",
+            "line",
+            "lines",
+            "control",
+            "options",
+            "offside.line",
+            "offside.position",
+            "opponents",
+            "time",
+        ),
+    ),
+    Family("players", "Players", False, ("sprint", "accel", "decel", "jump", "player", "leg", "run", "distance")),
     Family("areas", "Areas", False, ("area", "goal_ring", "entry")),
     Family(OTHER, "Other", False),
 )
@@ -91,6 +144,23 @@ _TITLES: Final = {
     "pz.enter": "Zone entered",
     "pz.leave": "Zone left",
     "nearest.changed": "Nearest player",
+    "gk.hold_warn": "Goalkeeper holds the ball",
+    "gk.hold_offence": "Goalkeeper held the ball too long",
+    "sub.in": "Substitute comes on",
+    "sub.out": "Substituted",
+    "sendoff.suspected": "Sent off, it seems",
+    "takeon.won": "Take-on won",
+    "takeon.lost": "Take-on lost",
+    "keypass": "Key pass",
+    "second_assist": "Second assist",
+    "cutback": "Cut-back",
+    "linebreak": "Line broken",
+    "shot.xg": "Shot value",
+    "pass.dir": "Pass direction",
+    "pass.len": "Pass length",
+    "mbr.step": "Team rectangle",
+    "hull.step": "Team area",
+    "official.var": "VAR",
 }
 
 
@@ -111,10 +181,10 @@ def family_of(kind: str) -> str:
 def title_of(kind: str) -> str:
     """A kind in words.
 
-    >>> title_of("restart.goal_kick"), title_of("pass.complete"), title_of("goal.scored")
-    ('Goal kick', 'Pass complete', 'Goal')
+    >>> title_of("restart.goal_kick"), title_of("gk.catch"), title_of("goal.scored"), title_of("official.card")
+    ('Goal kick', 'Goalkeeper catch', 'Goal', 'Referee: card')
     """
     if kind in _TITLES:
         return _TITLES[kind]
-    shown = kind.removeprefix("restart.")
+    shown = kind.removeprefix("restart.").replace("gk.", "goalkeeper ", 1).replace("official.", "referee: ", 1)
     return shown.replace(".", " ").replace("_", " ").capitalize()

@@ -130,11 +130,13 @@ def test_memory_is_bounded_for_each_family_and_totals_are_not_affected():
 
 
 def test_every_family_has_its_kinds_and_dense_ones_are_hidden_at_first():
-    assert {family.name for family in FAMILIES if family.shown} == {"shots", "passes", "restarts"}
+    assert {family.name for family in FAMILIES if family.shown} == {"shots", "passes", "restarts", "officials"}
     kinds = {
         "goal.confirmed": "shots", "shot.saved": "shots", "pass.intercepted": "passes", "interception": "passes",
         "restart.free_kick": "restarts", "out": "restarts", "possession.gain": "possession",
         "team.possession": "possession", "play.dead": "possession", "ball.accel_peak": "ball", "hit": "ball",
-        "pz.enter": "ball", "area.leave": "areas", "quality": "other",
+        "pz.enter": "ball", "area.leave": "areas", "quality": "other", "pass.len": "qualifiers", "packing": "qualifiers",
+        "control.shift": "space", "offside.line": "space", "offside.offence": "restarts", "sprint.start": "players",
+        "official.card": "officials",
     }  # fmt: skip
     assert {kind: family_of(kind) for kind in kinds} == kinds
