@@ -135,7 +135,8 @@ def test_every_family_has_its_kinds_and_dense_ones_are_hidden_at_first():
         "goal.confirmed": "shots", "shot.saved": "shots", "pass.intercepted": "passes", "interception": "passes",
         "restart.free_kick": "restarts", "out": "restarts", "possession.gain": "possession",
         "team.possession": "possession", "play.dead": "possession", "ball.accel_peak": "ball", "hit": "ball",
-        "pz.enter": "ball", "area.leave": "areas", "quality": "other", "pass.len": "qualifiers", "packing": "qualifiers",
+        "pz.enter": "ball", "area.leave": "areas", "quality": "other", "pass.len": "qualifiers",
+        "packing": "qualifiers",
         "control.shift": "space", "offside.line": "space", "offside.offence": "restarts", "sprint.start": "players",
         "official.card": "officials",
     }  # fmt: skip
