@@ -122,11 +122,6 @@ class MatchFeed:
             measured = {stage: h for stage, h in self._latency.items() if h.count}
             return {stage: histogram.percentiles_ms() for stage, histogram in measured.items()}
 
-    def restart_latency(self) -> None:
-        """Forgets the measurements so far (a benchmark's warm-up)."""
-        with self._lock:
-            self._latency = {stage: Histogram() for stage in STAGES}
-
     def latency_summary(self) -> dict[str, dict[str, float]]:
         """As :meth:`latency`, with counts and maxima."""
         with self._lock:

@@ -121,8 +121,3 @@ def end_of(x_m: float) -> End:
 def end_sign(end: End) -> float:
     """+1 for the right end, -1 for the left one."""
     return 1.0 if end == "right" else -1.0
-
-
-def other_end(end: End) -> End:
-    """The opposite end."""
-    return "left" if end == "right" else "right"

@@ -65,7 +65,7 @@ def producer(address: Address, **options: Any) -> KafkaProducer:
         )  # fmt: skip
 
 
-def make_topic(address: Address, partitions: int = 1, settings: dict[str, str] | None = None) -> None:
+def make_topic(address: Address, partitions: int = 1) -> None:
     """Makes a topic unless it is there; a cluster that copies each partition as often as it does by itself.
 
     Raises:
@@ -74,7 +74,7 @@ def make_topic(address: Address, partitions: int = 1, settings: dict[str, str] |
     with told(address):
         admin = KafkaAdminClient(**connection(address), **BOOTSTRAP)
         try:
-            admin.create_topics([NewTopic(address.topic, partitions, -1, topic_configs=settings or {})])
+            admin.create_topics([NewTopic(address.topic, partitions, -1)])
         except TopicAlreadyExistsError:
             pass
         finally:
@@ -94,10 +94,15 @@ def partitions_of(client: KafkaConsumer, address: Address) -> list[TopicPartitio
     return [TopicPartition(address.topic, number) for number in sorted(numbers)]
 
 
-def records(client: KafkaConsumer, wait_ms: int, most: int | None = None) -> Sequence[Any]:
+def records(client: KafkaConsumer, wait_ms: int) -> Sequence[Any]:
     """What has come, of all partitions, each in its order; empty if nothing came within the wait."""
-    polled = client.poll(timeout_ms=wait_ms, max_records=most)
+    polled = client.poll(timeout_ms=wait_ms)
     return [record for partition in sorted(polled) for record in polled[partition]]
+
+
+def kind_of(record: Any) -> str:
+    """What a record's header says that it is; empty without one."""
+    return dict(record.headers or ()).get("kind", b"").decode("ascii", "replace")
 
 
 def _words(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 from datetime import timedelta
@@ -14,6 +15,7 @@ from rich.progress import Progress
 from app.kafka.address import parse
 from app.kafka.follow import follow
 from app.kafka.publish import publish
+from app.settings import SettingsError
 from replay.capture import Capture
 
 
@@ -21,8 +23,9 @@ def run_publish(folder: Path, url: str, speed: str, *, partitions: int, as_json:
     """Plays a capture into a topic, with progress; Ctrl-C ends it early, without an end of the match.
 
     Raises:
-        CaptureError, KafkaError: the capture or the topic cannot be used.
+        CaptureError, KafkaError, SettingsError: the capture, the topic or the speed cannot be used.
     """
+    times = _times(speed)
     capture, address = Capture.open(folder), parse(url)
     console, stop = Console(stderr=as_json), threading.Event()
     signal.signal(signal.SIGINT, lambda number, frame: stop.set())
@@ -33,7 +36,7 @@ def run_publish(folder: Path, url: str, speed: str, *, partitions: int, as_json:
         told = publish(
             capture,
             address,
-            0.0 if speed == "max" else float(speed),
+            times,
             stop=stop,
             progress=lambda arrival_us: bar.update(task, completed=(arrival_us - begin_us) / 1e6),
             partitions=partitions,
@@ -46,6 +49,17 @@ def run_publish(folder: Path, url: str, speed: str, *, partitions: int, as_json:
         f"{told.match}: {told.blocks} blocks ({told.bytes / 1e6:.1f} MB, {per_block:.0f} bytes each) of "
         f"{told.seconds:.1f} s in {told.wall_s:.1f} s; {told.delayed} left more than 5 ms late"
     )
+
+
+def _times(speed: str) -> float:
+    """Stream seconds in a wall second, 0 for as fast as it goes."""
+    try:
+        times = 0.0 if speed == "max" else float(speed)
+    except ValueError:
+        times = -1.0
+    if not (speed == "max" or 0.0 < times < math.inf):
+        raise SettingsError(f"--speed {speed}: must be max, or a number above 0 such as 1 or 4")
+    return times
 
 
 def run_follow(url: str, *, idle_s: float | None, as_json: bool) -> None:

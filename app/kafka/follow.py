@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import msgspec
+from kafka import TopicPartition
 
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError, parse
-from app.kafka.clients import consumer, partitions_of, records, told
+from app.kafka.clients import consumer, kind_of, partitions_of, records, told
 from app.kafka.updates import Line, Told
 from detectors.lane import EventRecord
 
@@ -89,10 +90,10 @@ def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Chang
             for record in came:
                 if record.key is None or address.match not in ("", record.key.decode("utf-8", "replace")):
                     continue
-                kind = dict(record.headers or ()).get("kind", b"")
-                if kind == updates.END.encode():
+                kind = kind_of(record)
+                if kind == updates.END:
                     return
-                if kind != updates.UPDATE.encode():
+                if kind != updates.UPDATE:
                     continue
                 update = _decoded(record, address)
                 view = views.setdefault(update.match, View())
@@ -110,7 +111,5 @@ def _decoded(record: object, address: Address) -> Told:
 
 
 def _behind(client: object, record: object) -> int:
-    from kafka import TopicPartition
-
     newest = client.highwater(TopicPartition(record.topic, record.partition))  # type: ignore[attr-defined]
     return max(0, (newest or record.offset + 1) - record.offset - 1)  # type: ignore[attr-defined]

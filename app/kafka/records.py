@@ -56,9 +56,9 @@ class Blocks(msgspec.Struct, frozen=True):
 _sheets, _ends = msgspec.json.Decoder(Sheet), msgspec.json.Decoder(End)
 
 
-def headers(kind: str) -> Headers:
-    """Headers of a record."""
-    return [("kind", kind.encode()), ("version", str(VERSION).encode())]
+def headers(kind: str, version: int = VERSION) -> Headers:
+    """Headers of a record, of this topic or of another with layouts of its own."""
+    return [("kind", kind.encode()), ("version", str(version).encode())]
 
 
 def read(value: bytes | None, told: Iterable[tuple[str, bytes]] | None) -> Sheet | End | Blocks:

@@ -19,7 +19,7 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,8 @@ from kafka import KafkaProducer, TopicPartition
 from app.feed import MatchFeed
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError
-from app.kafka.clients import consumer, make_topic, partitions_of, producer, records, told
+from app.kafka.clients import consumer, kind_of, make_topic, partitions_of, producer, records, told
+from app.kafka.records import headers
 from app.kafka.updates import Line, Told, told_of
 from detectors.lane import LaneMessage, UpdateRecord
 
@@ -154,19 +155,16 @@ class Relay:
     def _catch_up(self, sender: KafkaProducer, standing: Line) -> None:
         """Undoes what the feed does not hold, and sends what the topic lacks."""
         self._cursor, log = self._feed.events_since(0)
-        held: list[UpdateRecord] = []
-        for update in log:
-            if update.seq < len(held):
-                held.pop()
-            else:
-                held.append(update)
-        agreed = min(standing.next_seq, len(held))
-        while agreed > standing.begin and not _same(standing.since(agreed - 1)[0], held[agreed - 1]):
+        held = Line()
+        for record in told_of(self._match, 0, log):
+            held.take(record)
+        agreed = min(standing.next_seq, held.next_seq)
+        while agreed > standing.begin and not _same(standing.at(agreed - 1), held.at(agreed - 1)):
             agreed -= 1
         for void in reversed(standing.since(agreed)):
             self._send_update(sender, msgspec.structs.replace(void, diff=-void.diff, undo=True))
         self._next_seq = agreed
-        for record in told_of(self._match, agreed, held[agreed:]):
+        for record in held.since(agreed):
             self._send_update(sender, record)
 
     def _standing(self) -> Line:
@@ -184,7 +182,7 @@ class Relay:
                 ends = client.end_offsets(parts)
                 while any(client.position(part) < ends[part] for part in parts):
                     for record in records(client, _POLL_MS):
-                        if record.key == self._match.encode() and _kind(record) == updates.UPDATE:
+                        if record.key == self._match.encode() and kind_of(record) == updates.UPDATE:
                             line.take(updates.decode(record.value))
             return line
         finally:
@@ -203,26 +201,12 @@ class Relay:
         sent.add_callback(lambda at: self._places.append((at.partition, at.offset + 1, standing)))
 
     def _put(self, sender: KafkaProducer, address: Address, kind: str, value: object) -> Any:
-        headers = [("kind", kind.encode()), ("version", str(updates.VERSION).encode())]
+        head = headers(kind, updates.VERSION)
         with told(address):
-            sent = sender.send(address.topic, msgspec.json.encode(value), self._match.encode(), headers)
+            sent = sender.send(address.topic, msgspec.json.encode(value), self._match.encode(), head)
         sent.add_errback(self._failed.append)
         return sent
 
 
-def _same(standing: Told, held: UpdateRecord) -> bool:
+def _same(standing: Told, held: Told) -> bool:
     return (standing.diff, standing.event) == (held.diff, held.event)
-
-
-def _kind(record: Any) -> str:
-    return dict(record.headers or ()).get("kind", b"").decode("ascii", "replace")
-
-
-@contextlib.contextmanager
-def relaying(feed: MatchFeed, address: Address | None, folder: Path) -> Iterator[Relay | None]:
-    """A relay while the context lasts; none without an address."""
-    if address is None:
-        yield None
-        return
-    with Relay(feed, address, folder) as relay:
-        yield relay

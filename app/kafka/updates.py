@@ -95,6 +95,10 @@ class Line:
         self._stack.append(told)
         return True
 
+    def at(self, seq: int) -> Told:
+        """The update of that number, which stands."""
+        return self._stack[seq - self.begin]
+
     def since(self, seq: int) -> list[Told]:
         """What stands from ``seq`` on."""
         assert seq >= self.begin, f"update {seq} is from before what was read"
