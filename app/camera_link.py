@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.feed import MatchFeed
+from app.hub.feed import MatchFeed
 from camera.controller import CameraController
 from camera.head import Pose
 from camera.head_server import HeadServer

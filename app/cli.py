@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from app.broker_command import broker
+from app.kafka.broker_command import broker
 from app.problems import is_problem, one_line
 from detectors.signals.official import DECISIONS
 
@@ -160,7 +160,7 @@ def simulate(
     as_json: Annotated[bool, Given("--json", help="Print the report as JSON on stdout.")] = False,
 ) -> None:
     """Makes a match: what radio tags and gateway would deliver, and the exact truth about it."""
-    from app.simulate import Wish, run_simulate
+    from app.commands.simulate import Wish, run_simulate
 
     wish = Wish(out, seed, minutes, rate, channel, scenario, tracking, half_length, noise, realism)
     raise typer.Exit(run_simulate(wish, as_json_text=as_json))
@@ -182,7 +182,7 @@ def official(
     note: Annotated[str, Given(help="For people.")] = "",
 ) -> None:
     """Says in a running match what its officials decide; it takes back what we said against it."""
-    from app.official_command import run_official
+    from app.commands.official import run_official
 
     fields = {
         "kind": kind, "variant": variant, "team": team, "player": player, "other": other, "minutes": minutes,
@@ -194,7 +194,7 @@ def official(
 @app.command()
 def events(folder: Folder, form: Format = "csv", out: Out = None) -> None:
     """Writes what happened in a match: one record per event, corrections applied, sorted by time."""
-    from app.export import export_events
+    from app.commands.export import export_events
 
     export_events(folder, form, out)
 
@@ -202,7 +202,7 @@ def events(folder: Folder, form: Format = "csv", out: Out = None) -> None:
 @app.command()
 def updates(folder: Folder, form: Format = "csv", out: Out = None) -> None:
     """Writes all that was said during a match and when, what was taken back included."""
-    from app.export import export_updates
+    from app.commands.export import export_updates
 
     export_updates(folder, form, out)
 
@@ -217,7 +217,7 @@ def score(
     as_json: Annotated[bool, Given("--json", help="Print the figures as JSON on stdout.")] = False,
 ) -> None:
     """Holds what was found in a match against the truth: precision, recall, F1, time error and confusion by kind."""
-    from app.score import run_score
+    from app.commands.score import run_score
 
     run_score(folder, truth, as_json=as_json)
 
@@ -231,7 +231,7 @@ def annotate(
     ] = None,
 ) -> None:
     """Writes possession, shots on goal and interruptions in the form of the DEBS 2013 annotation."""
-    from app.annotate import run_annotate
+    from app.commands.annotate import run_annotate
 
     run_annotate(folder, out, like)
 
@@ -248,7 +248,7 @@ def detectors(
     out: Annotated[Path | None, Given(help="File to write; default stdout.")] = None,
 ) -> None:
     """Lists the detectors: levels, inputs, outputs, parameters, horizons and sources, and counts them."""
-    from app.detectors_command import FORMS, DetectorsError, run_detectors
+    from app.catalogue.command import FORMS, DetectorsError, run_detectors
 
     forms = [form for form, asked in zip(FORMS, (as_json, graph, markdown, toml), strict=True) if asked]
     if len(forms) > 1:
@@ -276,7 +276,7 @@ def trace(
 
     The match is played once more from its capture, twice over: once to find the event, once to trace it.
     """
-    from app.trace import run_trace
+    from app.commands.trace import run_trace
 
     run_trace(folder, event, alpha=alpha, retraction=retraction, as_json=as_json)
 
@@ -291,7 +291,7 @@ def explain(
 
     The match is played once more around the event, with the parameters and detectors that it had.
     """
-    from app.explain_command import run_explain
+    from app.explain.command import run_explain
 
     run_explain(folder, event, as_json=as_json)
 
@@ -316,7 +316,7 @@ def order(
     as_json: Annotated[bool, Given("--json", help="A JSON object on stdout, one a method.")] = False,
 ) -> None:
     """Puts an out-of-order stream in order by a slack policy, and tells what that did to order and time."""
-    from app.order_command import run_order
+    from app.order.command import run_order
 
     given = {
         "method": method, "profile": profile, "alpha": alpha, "k": k, "lambda": scale, "patience": patience,
@@ -358,7 +358,7 @@ def doctor(
     as_json: Annotated[bool, Given("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Says what this machine lacks for a live match and how to mend it; exit code 1 if one would not run."""
-    from app.doctor import run_doctor
+    from app.commands.doctor import run_doctor
 
     if not run_doctor(port, store, as_json=as_json):
         raise typer.Exit(1)

@@ -16,19 +16,19 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from app.feed import MatchFeed
-from app.hub import Hub
-from app.inprocess import InProcessConfig, InProcessHost
-from app.java import find_java
+from app.hub.feed import MatchFeed
+from app.hub.server import Hub
 from app.kafka.address import parse
 from app.kafka.place import TopicOptions
-from app.matches import Match, TopicMatch, open_match
-from app.pipeline import PipelineOptions, measured_costs
+from app.match.folder import Match, TopicMatch, open_match
+from app.match.inprocess import InProcessConfig, InProcessHost
+from app.match.pipeline import PipelineOptions, measured_costs
 from app.settings import LiveSettings
-from app.spark_stage import StageConfig, warm_up
+from app.spark.java import find_java
+from app.spark.stage import StageConfig, warm_up
 from app.summary import show, summarize
 
-PIPELINE = "app.pipeline:MatchPipeline"
+PIPELINE = "app.match.pipeline:MatchPipeline"
 
 
 class LiveError(Exception):
@@ -112,8 +112,8 @@ def _options(settings: LiveSettings, match: Match) -> PipelineOptions:
 
 @contextmanager
 def _spark_host(settings: LiveSettings, match: Match, hub: Hub, options: PipelineOptions) -> Iterator[Host]:
-    from app.spark_host import HostConfig, SparkHost
-    from app.spark_session import start_session, stop_session
+    from app.spark.host import HostConfig, SparkHost
+    from app.spark.session import start_session, stop_session
 
     capture, folder = match.capture, match.folder / "spark"
     session = start_session(find_java(os.environ), folder / "spark.log", slots=2)

@@ -15,23 +15,23 @@ def one_line(error: Exception) -> str:
 
 def _problems() -> tuple[type[Exception], ...]:
     # Imported when something went wrong, so that `touchline --help` does not load the house.
-    from app.annotate import AnnotateError
-    from app.broker import BrokerError
-    from app.commits import HostError
-    from app.detectors_command import DetectorsError
-    from app.explain import ExplainError
-    from app.export import ExportError
-    from app.hub import HubError
-    from app.java import JavaNotFoundError
+    from app.catalogue.command import DetectorsError
+    from app.commands.annotate import AnnotateError
+    from app.commands.export import ExportError
+    from app.commands.simulate import SimulateError
+    from app.commands.trace import TraceError
+    from app.explain.reasons import ExplainError
+    from app.hub.server import HubError
     from app.kafka.address import KafkaError
+    from app.kafka.broker import BrokerError
     from app.kafka.updates import GapError
     from app.live import LiveError
-    from app.order_command import OrderError
+    from app.match.commits import HostError
+    from app.match.state_store import StateError
+    from app.order.command import OrderError
     from app.parameters import ParametersError
     from app.settings import SettingsError
-    from app.simulate import SimulateError
-    from app.state_store import StateError
-    from app.trace import TraceError
+    from app.spark.java import JavaNotFoundError
     from camera.head_server import HeadServerError
     from camera.profile import ProfileError
     from dashboard.server import DashboardError

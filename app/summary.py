@@ -13,8 +13,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from app.feed import MatchFeed
-from app.latency import Histogram
+from app.hub.feed import MatchFeed
+from app.hub.latency import Histogram
 from detectors.lane import UpdateRecord
 from detectors.lifecycle import Lifecycle
 

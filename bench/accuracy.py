@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.console import Console
 
+from app.commands.score import truth_and_finds
+from app.commands.simulate import Wish, prepare, produce, settings_of
 from app.live import run_live
-from app.score import truth_and_finds
 from app.settings import LiveSettings
-from app.simulate import Wish, prepare, produce, settings_of
 from replay.channel import channel_named
 from replay.scoring.figures import Score, judge, score
 

@@ -30,7 +30,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.pipeline import MatchPipeline, PipelineOptions
+from app.match.pipeline import MatchPipeline, PipelineOptions
 from detectors.catalogue import ASKED, build_detectors
 from detectors.inputs import RAW_KINDS, Block, MatchSheet, arrival, frame_arrival
 from middleware.detector import Detector, KeyedDetector

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.score import lines
+from app.commands.score import lines
 from bench.sorted_world import events_of, records_of
 from detectors.lane import EventRecord
 from replay.recording import Recording

@@ -50,7 +50,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.costs import CostMeter
+from app.match.costs import CostMeter
 from detectors.catalogue import build_detectors
 from detectors.inputs import RAW_KINDS, Block, MatchSheet, arrival
 from middleware.account import Costs

@@ -21,8 +21,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from app.order import Ordering, order_rows
-from app.order_command import report
+from app.order.command import report
+from app.order.measure import Ordering, order_rows
 from middleware.progress import ProgressSettings
 from middleware.slack.settings import Method, SlackSettings
 from replay.ooo import Row, read_rows

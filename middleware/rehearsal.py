@@ -1,7 +1,7 @@
 """Rehearsal: a detector does its last steps once more, between two batches, for nothing but to see how it does them.
 
-The host times them (``app.costs``): steps apart from comparisons, because the ways to take back differ in just these.
-And they show whether the detector is pure: the same input on the same state must lead to the same.
+The host times them: steps apart from comparisons, because the ways to take back differ in just these. And they
+show whether the detector is pure: the same input on the same state must lead to the same.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ import msgspec
 import pyarrow as pa
 from kafka import KafkaProducer, TopicPartition
 
-from app.feed import MatchFeed
+from app.hub.feed import MatchFeed
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, kind_of, make_topic, partitions_of, producer, records, told

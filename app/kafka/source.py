@@ -28,13 +28,13 @@ from kafka import KafkaConsumer, TopicPartition
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
-from app.framing import pack
 from app.kafka import records as schema
 from app.kafka.address import Address, parse
 from app.kafka.clients import consumer, records
 from app.kafka.matches import is_of
 from app.kafka.place import TopicOptions
-from app.spark_source import ROW_BYTES, SCHEMA, row
+from app.match.framing import pack
+from app.spark.source import ROW_BYTES, SCHEMA, row
 from replay import wire
 
 #: A block's arrival may be later than the one before it by no more: a gateway that was away comes back sooner.

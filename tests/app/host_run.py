@@ -17,14 +17,14 @@ from pathlib import Path
 
 import msgspec
 
-from app.hub import Hub
-from app.java import find_java
+from app.hub.server import Hub
 from app.kafka.address import parse
 from app.kafka.matches import find
 from app.kafka.place import Place, TopicOptions
-from app.spark_host import HostConfig, SparkHost
-from app.spark_session import start_session
-from app.spark_stage import StageConfig
+from app.spark.host import HostConfig, SparkHost
+from app.spark.java import find_java
+from app.spark.session import start_session
+from app.spark.stage import StageConfig
 from detectors.inputs import Block, MatchSheet, Packet
 from detectors.lane import EventRecord, UpdateRecord
 from replay.capture import Capture, CaptureWriter

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.costs import CostMeter
-from app.pipeline import MatchPipeline, PipelineOptions, measured_costs
+from app.match.costs import CostMeter
+from app.match.pipeline import MatchPipeline, PipelineOptions, measured_costs
 from detectors.lane import Follower, Health, UpdateRecord
 from middleware.account import Costs
 from middleware.rehearsal import Rehearsal

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.annotate import AnnotateError, run_annotate
+from app.commands.annotate import AnnotateError, run_annotate
 from replay.debs import Half, read_halves, write_debs
 from replay.debs_annotation import Clock, annotate, read_annotation, write_annotation
 from replay.simulator import Simulation, simulate

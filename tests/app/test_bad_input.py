@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.pipeline import MatchPipeline
+from app.match.pipeline import MatchPipeline
 from detectors.lane import EventRecord, Follower
 from replay.capture import Capture
 from replay.simulator import Simulation, simulate

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
 
-from app.broker import BrokerError, broker_status, start_broker, stop_broker
-from app.java import find_java
+from app.kafka.broker import BrokerError, broker_status, start_broker, stop_broker
+from app.spark.java import find_java
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,7 +49,7 @@ def test_a_broker_serves_keeps_its_data_and_its_port(tmp_path: Path):
 
 
 def test_a_taken_port_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("app.broker.broker_jars", lambda java, tell: tmp_path)
+    monkeypatch.setattr("app.kafka.broker.broker_jars", lambda java, tell: tmp_path)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

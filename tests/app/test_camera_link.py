@@ -8,7 +8,7 @@ import msgspec
 import pyarrow as pa
 
 from app.camera_link import camera_on
-from app.feed import MatchFeed
+from app.hub.feed import MatchFeed
 from camera.record import CAMERA_SCHEMA
 from detectors.inputs import MatchSheet
 from detectors.lane import BallView, LaneMessage, View

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from app.catalogue.command import DetectorsError, render, run_detectors
+from app.catalogue.graph import edges
 from app.cli import app
-from app.detector_graph import edges
-from app.detectors_command import DetectorsError, render, run_detectors
 from app.parameters import ParametersError, parameters_from
 from detectors.catalogue import catalogue, count
 from detectors.parameters import Parameters

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.doctor import examine, run_doctor
-from app.java import JavaNotFoundError
+from app.commands.doctor import examine, run_doctor
+from app.spark.java import JavaNotFoundError
 
 
 def findings(port: int, folder: Path):
@@ -38,7 +38,7 @@ def test_missing_java_and_a_full_disk_are_bad(tmp_path: Path, monkeypatch: pytes
     def no_java(environ: object) -> None:
         raise JavaNotFoundError("Spark needs Java")
 
-    monkeypatch.setattr("app.doctor.find_java", no_java)
+    monkeypatch.setattr("app.commands.doctor.find_java", no_java)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(100, 99, 1))
     found = findings(0, tmp_path)
     assert found["Java"].verdict == found["disk for matches"].verdict == "bad"
@@ -46,7 +46,9 @@ def test_missing_java_and_a_full_disk_are_bad(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_old_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("app.doctor.requires", lambda name: ["numpy>=99", "no-such-thing", "pytest; extra == 'test'"])
+    monkeypatch.setattr(
+        "app.commands.doctor.requires", lambda name: ["numpy>=99", "no-such-thing", "pytest; extra == 'test'"]
+    )
     found = findings(0, tmp_path)["packages"]
     assert found.verdict == "bad"
     assert "numpy" in found.found

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from app.explain import ExplainError, explain
-from app.explain_command import run_explain
-from app.explanation import Node
+from app.explain.command import run_explain
+from app.explain.reasons import ExplainError, explain
+from app.explain.tree import Node
 from app.live import run_live
 from app.settings import make_settings
 from detectors.inputs import Block, arrival

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import pytest
 
-from app.framing import unpack
-from app.hub import Hub
-from app.inprocess import InProcessConfig, InProcessHost
+from app.hub.server import Hub
 from app.live import run_live
-from app.matches import CAPTURE
+from app.match.folder import CAPTURE
+from app.match.framing import unpack
+from app.match.inprocess import InProcessConfig, InProcessHost
 from app.settings import SettingsError, make_settings
-from app.spark_source import CaptureReader
+from app.spark.source import CaptureReader
 from detectors.inputs import Block, MatchSheet
 from replay.capture import Capture, CaptureWriter
 from replay.channel import CHANNELS

@@ -7,9 +7,9 @@ import time
 import msgspec
 import pytest
 
-from app.hub import Hub, HubError
-from app.lane_client import LaneAddress, LaneClient, LaneError, frame
-from app.latency import Histogram
+from app.hub.client import LaneAddress, LaneClient, LaneError, frame
+from app.hub.latency import Histogram
+from app.hub.server import Hub, HubError
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord, LaneMessage, UpdateRecord
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from app.framing import unpack
-from app.hub import Hub
-from app.inprocess import InProcessConfig, InProcessHost
-from app.official_command import run_official
-from app.pipeline import MatchPipeline, PipelineOptions
-from app.spark_source import CaptureRange, CaptureReader
+from app.commands.official import run_official
+from app.hub.server import Hub
+from app.match.framing import unpack
+from app.match.inprocess import InProcessConfig, InProcessHost
+from app.match.pipeline import MatchPipeline, PipelineOptions
+from app.spark.source import CaptureRange, CaptureReader
 from detectors.inputs import Block, MatchSheet, Packet, Player
 from replay.capture import Capture, CaptureWriter
 from replay.desk import JOURNAL, replayed
@@ -24,7 +24,7 @@ from replay.store import MatchStore, StoreError
 from tests.app.host_run import FileCommitter
 from tests.app.test_cli import refusal, touchline, write_track
 
-PIPELINE = "app.pipeline:MatchPipeline"
+PIPELINE = "app.match.pipeline:MatchPipeline"
 PLAYERS = (Player("home_1", "home"), Player("home_2", "home"), Player("away_1", "away"))
 CARD = {"kind": "card", "variant": "yellow", "team": "home", "player": "home_1", "at_s": 2.0, "number": 7}
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.order import Ordering, order, order_rows
-from app.order_command import METHODS, OrderError, report, run_order
+from app.order.command import METHODS, OrderError, report, run_order
+from app.order.measure import Ordering, order, order_rows
 from detectors.inputs import Block, MatchSheet, Packet
 from middleware.events import Arrival, Event
 from middleware.progress import ProgressSettings

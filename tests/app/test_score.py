@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.score import lines, run_score
+from app.commands.score import lines, run_score
 from detectors.inputs import MatchSheet, Player
 from detectors.lane import EventRecord, UpdateRecord
 from detectors.states import BallState, Frame

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.cli import main
-from app.simulate import SimulateError, Wish, prepare, run_simulate, settings_of
+from app.commands.simulate import SimulateError, Wish, prepare, run_simulate, settings_of
 from detectors.inputs import MatchSheet
 from replay.capture import Capture
 from replay.channel import CHANNELS

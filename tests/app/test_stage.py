@@ -9,14 +9,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from app import spark_stage
-from app.framing import pack, pad, unpack
-from app.hub import Hub
-from app.inprocess import InProcessConfig, InProcessHost
-from app.pace import Waiter, anchored_pace, wall_us
-from app.spark_source import CaptureReader
-from app.spark_stage import StageConfig, StageError, run_stage
-from app.state_store import StateError, StateStore
+from app.hub.server import Hub
+from app.match.framing import pack, pad, unpack
+from app.match.inprocess import InProcessConfig, InProcessHost
+from app.match.pace import Waiter, anchored_pace, wall_us
+from app.match.state_store import StateError, StateStore
+from app.spark import stage as spark_stage
+from app.spark.source import CaptureReader
+from app.spark.stage import StageConfig, StageError, run_stage
 from tests.app.host_run import PIPELINE, FileCommitter, write_capture
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.java import find_java
 from app.live import run_live
 from app.settings import make_settings
+from app.spark.java import find_java
 from replay.store import read_table, updates_log
 from tests.app.test_cli import write_track
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.spark
 
 
 def test_spark_reads_updates_and_positions_of_a_match(tmp_path: Path):
-    from app.spark_session import start_session
+    from app.spark.session import start_session
 
     store = tmp_path / "store"
     track = write_track(tmp_path / "track.parquet", 6.0)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.pipeline import MatchPipeline
-from app.trace import TraceError, run_trace
+from app.commands.trace import TraceError, run_trace
+from app.match.pipeline import MatchPipeline
 from detectors.lane import Follower
 from replay.capture import Capture, CaptureWriter
 from replay.channel import channel_named, transmit

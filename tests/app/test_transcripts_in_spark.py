@@ -13,12 +13,12 @@ import msgspec
 import pytest
 from pyspark.sql import SparkSession
 
-from app.hub import Hub
-from app.java import find_java
+from app.hub.server import Hub
 from app.live import PIPELINE
-from app.pipeline import PipelineOptions
-from app.spark_host import HostConfig, SparkHost
-from app.spark_stage import StageConfig
+from app.match.pipeline import PipelineOptions
+from app.spark.host import HostConfig, SparkHost
+from app.spark.java import find_java
+from app.spark.stage import StageConfig
 from detectors.inputs import Block
 from replay.capture import Capture, CaptureWriter
 from tests.app.host_run import FileCommitter
@@ -40,7 +40,7 @@ CHOSEN = {
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    from app.spark_session import start_session, stop_session
+    from app.spark.session import start_session, stop_session
 
     started = start_session(find_java(os.environ), tmp_path_factory.mktemp("spark") / "spark.log", slots=2)
     yield started

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.broker import start_broker, stop_broker
-from app.java import find_java
+from app.kafka.broker import start_broker, stop_broker
+from app.spark.java import find_java
 
 
 @pytest.fixture(scope="session")

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from app.broker import start_broker, stop_broker
-from app.java import find_java
 from app.kafka.address import Address, parse
+from app.kafka.broker import start_broker, stop_broker
 from app.kafka.publish import publish
+from app.spark.java import find_java
 from tests.app.host_run import write_capture
 from tests.app.test_crash import check, engine_workers, finish, in_mid_batch, kill_group, launch
 

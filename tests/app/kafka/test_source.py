@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.framing import pad, unpack
 from app.kafka import records
 from app.kafka.address import parse
 from app.kafka.place import TopicOptions
 from app.kafka.source import Marks, TopicReader, _Taker
+from app.match.framing import pad, unpack
 from detectors.inputs import Block, MatchSheet, Packet
 from replay import wire
 from replay.checks import check_block

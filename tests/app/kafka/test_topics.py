@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
 
-from app.feed import MatchFeed
+from app.hub.feed import MatchFeed
 from app.kafka import clients, records, updates
 from app.kafka.address import KafkaError, parse
 from app.kafka.follow import Change, follow

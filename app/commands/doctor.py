@@ -19,8 +19,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from rich.console import Console
 from rich.table import Table
 
-from app.broker import broker_status, default_home
-from app.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
+from app.kafka.broker import broker_status, default_home
+from app.spark.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
 
 Verdict = Literal["ok", "note", "bad"]
 

@@ -28,9 +28,9 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from app.framing import unpack
-from app.lane_client import LaneAddress, LaneClient, LaneError
-from app.state_store import StateStore
+from app.hub.client import LaneAddress, LaneClient, LaneError
+from app.match.framing import unpack
+from app.match.state_store import StateStore
 from detectors.inputs import MatchSheet
 from detectors.lane import LaneMessage
 from replay.capture import Capture
@@ -112,7 +112,7 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
     matches: dict[str, MatchStage] = {}
     for batch in batches:
         for row in batch.to_pylist():
-            if not row["frames"]:  # only there to push the row before it out, see app.spark_source
+            if not row["frames"]:  # only there to push the row before it out, see app.spark.source
                 continue
             if row["match"] not in matches:
                 matches[row["match"]] = MatchStage(config, row["match"], row["start"], row["end"])

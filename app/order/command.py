@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from app.order import Ordering, order, order_rows
+from app.order.measure import Ordering, order, order_rows
 from detectors.inputs import RAW_KINDS, arrival
 from middleware.events import Arrival
 from middleware.progress import ProgressSettings

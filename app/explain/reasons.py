@@ -24,9 +24,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.explanation import Node, Tree, shown
-from app.matches import TOPIC
-from app.pipeline import MatchPipeline, PipelineOptions
+from app.explain.tree import Node, Tree, shown
+from app.match.folder import TOPIC
+from app.match.pipeline import MatchPipeline, PipelineOptions
 from app.settings import read_kept
 from detectors.facts import Scalar
 from detectors.lane import EventRecord

@@ -29,11 +29,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from app import spark_source, spark_stage
-from app.commits import Committer, HostError
 from app.kafka.place import TopicOptions
-from app.pace import NEVER_US
-from app.state_store import StateStore
+from app.match.commits import Committer, HostError
+from app.match.pace import NEVER_US
+from app.match.state_store import StateStore
+from app.spark import source as spark_source
+from app.spark import stage as spark_stage
 from replay.capture import Capture
 
 _POLL_S = 0.1

@@ -29,8 +29,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
-from app.framing import pack, pad
-from app.pace import Waiter, anchored_pace, wall_us
+from app.match.framing import pack, pad
+from app.match.pace import Waiter, anchored_pace, wall_us
 from replay.capture import Capture
 from replay.desk import Desk
 
@@ -65,8 +65,8 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     Options: ``capture`` (path), ``speed`` (0: unpaced), ``window_us`` (of arrival time), ``stop_us`` (offset at
     which the run ends at the latest), ``stop_flag`` (path of a file whose existence asks for the end), ``anchor``
-    (path of the file that keeps when the run's clock began, see :func:`app.pace.anchored_pace`), ``officials`` (a line
-    each: folder of the match store, and further files, where officials write; empty for nowhere).
+    (path of the file that keeps when the run's clock began, see :func:`app.match.pace.anchored_pace`), ``officials``
+    (a line each: folder of the match store, and further files, where officials write; empty for nowhere).
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.java import Java, cache_folder
+from app.spark.java import Java, cache_folder
 
 KAFKA = ("org.apache.kafka", "kafka_2.13", "4.1.0")
 #: Kafka logs through slf4j; without a binding it says nothing.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from app.latency import Histogram
+from app.hub.latency import Histogram
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord, Follower, Health, LaneMessage, UpdateRecord, View
 

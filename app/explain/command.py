@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
-from app.explain import Explanation, Said, explain
-from app.explanation import Node, Number, Position
+from app.explain.reasons import Explanation, Said, explain
+from app.explain.tree import Node, Number, Position
 from detectors.lane import EventRecord
 from detectors.margins import Margin
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from app.broker import BrokerStatus
+    from app.kafka.broker import BrokerStatus
 
 broker = typer.Typer(help="A Kafka broker on this machine, for trials and tests; loopback only.", no_args_is_help=True)
 
@@ -31,8 +31,8 @@ def start(
     as_json: Json = False,
 ) -> None:
     """Starts the broker and returns when it answers. The first time it fetches Kafka (about 45 MB)."""
-    from app.broker import default_home, start_broker
-    from app.java import find_java
+    from app.kafka.broker import default_home, start_broker
+    from app.spark.java import find_java
 
     status = start_broker(
         home or default_home(), port, find_java(os.environ), lambda text: print(text, file=sys.stderr)
@@ -43,7 +43,7 @@ def start(
 @broker.command()
 def stop(home: Home = None) -> None:
     """Stops the broker; its data stay."""
-    from app.broker import default_home, stop_broker
+    from app.kafka.broker import default_home, stop_broker
 
     print("stopped" if stop_broker(home or default_home()) else "was not running")
 
@@ -51,7 +51,7 @@ def stop(home: Home = None) -> None:
 @broker.command()
 def status(home: Home = None, as_json: Json = False) -> None:
     """Says whether the broker runs and where; exit code 1 if it does not."""
-    from app.broker import broker_status, default_home
+    from app.kafka.broker import broker_status, default_home
 
     found = broker_status(home or default_home())
     _show(found, as_json)

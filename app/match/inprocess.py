@@ -13,18 +13,18 @@ from typing import Any
 
 import msgspec
 
-from app.commits import Committer
-from app.hub import Hub
-from app.pace import NEVER_US, Pace, Waiter, wall_us
-from app.spark_stage import load_pipeline
-from app.state_store import StateStore
+from app.hub.server import Hub
+from app.match.commits import Committer
+from app.match.pace import NEVER_US, Pace, Waiter, wall_us
+from app.match.state_store import StateStore
+from app.spark.stage import load_pipeline
 from detectors.lane import LaneMessage
 from replay.capture import Capture
 from replay.desk import Desk
 
 
 class InProcessConfig(msgspec.Struct, frozen=True):
-    """A run, in data. See ``app.spark_host.HostConfig`` and ``app.spark_stage.StageConfig`` for the fields.
+    """A run, in data. See ``app.spark.host.HostConfig`` and ``app.spark.stage.StageConfig`` for the fields.
 
     ``batch_id`` and ``start_us``: the first batch of this run, and where it begins. ``officials``: folder of the match
     store and further files, where officials write; empty for nowhere.

@@ -23,7 +23,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from app.costs import CostMeter
+from app.match.costs import CostMeter
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.inputs import (
     RAW_KINDS,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.detector_graph import dot, svg
+from app.catalogue.graph import dot, svg
 from app.parameters import as_toml, load_parameters
 from detectors.catalogue import Count, Entry, EventTypes, catalogue, count
 from detectors.parameters import Parameter, Parameters, all_parameters

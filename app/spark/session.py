@@ -11,7 +11,7 @@ from pathlib import Path
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from app.java import Java
+from app.spark.java import Java
 
 #: What makes rows flow, found by measurement (docs/architecture.md, Spark).
 _FLOW = {
@@ -60,7 +60,7 @@ def start_session(java: Java, log: Path, slots: int, extra: dict[str, str] | Non
         "spark.driver.extraJavaOptions": f"-Xss16m -Dlog4j2.configurationFile={properties.as_uri()}",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[1]),
+        "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
         **(extra or {}),
     }
     builder = SparkSession.builder.master(f"local[{slots},{_TASK_ATTEMPTS}]").appName("touchline")

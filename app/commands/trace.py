@@ -16,7 +16,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import track
 
-from app.pipeline import MatchPipeline, PipelineOptions, measured_costs
+from app.match.pipeline import MatchPipeline, PipelineOptions, measured_costs
 from app.settings import make_settings, read_kept
 from detectors.parameters import Parameters
 from middleware.trace import Came, Concluded, Line, Released, Trace, story

@@ -19,8 +19,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from app.feed import MatchFeed
-from app.lane_client import LaneAddress, LaneError, read_frame
+from app.hub.client import LaneAddress, LaneError, read_frame
+from app.hub.feed import MatchFeed
 from detectors.inputs import MatchSheet
 from detectors.lane import LaneMessage, UpdateRecord
 

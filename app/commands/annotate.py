@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.score import found_in, span_us
+from app.commands.score import found_in, span_us
 from replay.debs import MATCH_HALVES, PS_IN_US, Half, read_halves
 from replay.debs_annotation import Clock, annotate, write_annotation
 from replay.events import consolidated_events

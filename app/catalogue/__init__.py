@@ -1,0 +1,1 @@
+"""``touchline detectors``: the catalogue of detectors, listed and drawn."""

@@ -1,0 +1,1 @@
+"""Commands that are one file each."""

@@ -1,0 +1,1 @@
+"""Why an event is what it is."""

@@ -1,0 +1,1 @@
+"""The fast lane from engine stages to whoever looks on."""

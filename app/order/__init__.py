@@ -1,0 +1,1 @@
+"""``touchline order``: slack policies held against data sets."""
