@@ -9,11 +9,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from app.hub.server import Hub
 from app.match.commits import Committer
 from app.match.pace import NEVER_US, Pace, Waiter, wall_us
 from app.match.state_store import StateStore
@@ -41,10 +40,18 @@ class InProcessConfig(msgspec.Struct, frozen=True):
     officials: tuple[Path, ...] = ()
 
 
+class Listener(Protocol):
+    """Who hears what the engine says, as it says it: the hub, or nobody."""
+
+    def apply(self, message: LaneMessage) -> None:
+        """Takes a message."""
+        ...
+
+
 class InProcessHost:
     """One run over one capture."""
 
-    def __init__(self, capture: Capture, config: InProcessConfig, hub: Hub, committer: Committer) -> None:
+    def __init__(self, capture: Capture, config: InProcessConfig, hub: Listener, committer: Committer) -> None:
         self._capture, self._config, self._hub, self._committer = capture, config, hub, committer
         self._match = capture.sheet.match_id
         self._desk = Desk(config.officials[0], config.officials[1:]) if config.officials else None
@@ -52,7 +59,7 @@ class InProcessHost:
         self._epoch = self._store.claim_epoch()
         self._pipeline = load_pipeline(config.pipeline)(capture.sheet, config.settings, self._epoch)
         if config.start_us > capture.begin_us:
-            self._pipeline.restore(self._store.read(config.start_us))
+            self._pipeline.restore(self._store.read(config.start_us, self._pipeline.maker))
 
     def run(self, stop: threading.Event) -> None:
         """Returns when the capture's end is reached and committed, or soon after ``stop`` was set, committed."""
@@ -102,6 +109,6 @@ class InProcessHost:
     def _commit(self, batch_id: int, start_us: int, end_us: int) -> None:
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": end_us}
-        self._store.write(end_us, self._epoch, self._pipeline.snapshot())
+        self._store.write(end_us, self._epoch, self._pipeline.snapshot(), self._pipeline.maker)
         self._committer.commit(batch_id, self._match, tables, meta)
         self._store.forget_before(start_us)

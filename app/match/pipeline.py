@@ -24,6 +24,7 @@ from typing import Literal
 import pyarrow as pa
 
 from app.match.costs import CostMeter
+from app.match.seal import Maker, code_fingerprint, fingerprint
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.inputs import (
     RAW_KINDS,
@@ -260,8 +261,16 @@ class MatchPipeline:
         """What the work since the last time has cost."""
         return self._meter.measure(self._engine, self._detectors)
 
+    @property
+    def maker(self) -> Maker:
+        """What must be the same where a snapshot is gone on from."""
+        return Maker(code_fingerprint(), tuple(self._detectors), fingerprint(self._options.parameters))
+
     def restore(self, snapshot: bytes) -> None:
-        """Continues from a snapshot made by a pipeline of the same sheet and options."""
+        """Continues from a snapshot made by a pipeline of the same sheet and options.
+
+        It is a pickle, so it must be our own: see :mod:`app.match.state_store`.
+        """
         engine, self._carried = pickle.loads(snapshot)
         self._engine.restore(engine)
 

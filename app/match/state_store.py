@@ -4,7 +4,12 @@ A state is the whole of one match's engine after all blocks before ``offset``: w
 arrival time in us for a capture and the number of a record for a topic. It is written
 when a batch ends, before the batch is committed, under (match, end offset); a batch starts from the state
 named by its start offset. A redone batch finds the same state again, because states are deleted only when
-the batch that starts from a later one is under way.
+the batch that starts from a later one is committed.
+
+A state is a pickle, and a pickle runs what it says. So each is sealed (:mod:`app.match.seal`) over all that the file
+says: match, offset, what made it, and the state. Whatever was cut short, changed, renamed or brought from elsewhere is
+refused before a byte of it is unpickled; and so is what was made by other code or other detectors, because only
+the code that made a state goes on from it exactly.
 
 An epoch is claimed by whoever starts from a stored state (or from nothing). The claim is the exclusive
 creation of a file, so two stages never share an epoch. A stage whose epoch is no longer the newest has been
@@ -14,12 +19,36 @@ replaced and must not write any more: a worker may outlive the driver that gave 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
 
-class StateError(Exception):
-    """A state is missing or the stage has been replaced; the message says which."""
+from app.match.seal import Maker, StateError, broken_seal, key_id, sealed, unsealed
+
+#: Version of the layout of a state's file.
+VERSION = 1
+
+__all__ = ["DamagedStateError", "OtherStateError", "StateError", "StateStore"]
+
+
+class DamagedStateError(StateError):
+    """A state that is missing, cut short, changed, or not one of this match and offset; an older one may serve."""
+
+
+class OtherStateError(StateError):
+    """A whole state that this program must not go on from: of another version, other detectors, another key."""
+
+
+class Head(msgspec.Struct, frozen=True):
+    """What a state's file says before the state."""
+
+    version: int
+    key: str
+    match: str
+    offset: int
+    maker: Maker
 
 
 class StateStore:
@@ -46,33 +75,72 @@ class StateStore:
         """The last epoch that was claimed, -1 before the first."""
         return max((int(path.name) for path in self._epochs.iterdir()), default=-1)
 
-    def write(self, offset: int, epoch: int, state: bytes) -> None:
+    def write(self, offset: int, epoch: int, state: bytes, maker: Maker) -> None:
         """Stores the state at an offset: whole or not at all, and on the disk when this returns.
 
         Raises:
-            StateError: another stage has claimed a newer epoch.
+            StateError: another stage has claimed a newer epoch, or there is no key to seal with.
         """
         newest = self.newest_epoch()
         if newest != epoch:
             raise StateError(f"match {self.match}: epoch {epoch} was replaced by {newest}; its state is void")
+        head = msgspec.json.encode(Head(VERSION, key_id(), self.match, offset, maker))
         path = self._path(offset)
         draft = path.with_name(f"{path.name}.{epoch}.draft")
         with draft.open("wb") as stream:
-            stream.write(state)
+            stream.writelines(sealed(head, state))
             stream.flush()
             os.fsync(stream.fileno())
         draft.replace(path)
 
-    def read(self, offset: int) -> bytes:
-        """The state at an offset.
+    def read(self, offset: int, maker: Maker) -> bytes:
+        """The state at an offset, as ``maker`` made it.
 
         Raises:
-            StateError: there is none.
+            DamagedStateError: there is none, or its file is damaged.
+            OtherStateError: its file is of another version, or somebody else made it.
         """
+        head, state = self._read(offset)
+        if difference := _difference(head.maker, maker):
+            raise OtherStateError(f"{self._path(offset)}: {difference}; only what made a state can go on from it")
+        return state
+
+    def check(self, offset: int) -> None:
+        """Whether the state at an offset is there and whole, whoever made it.
+
+        Raises:
+            DamagedStateError, OtherStateError: see :meth:`read`.
+        """
+        self._read(offset)
+
+    def _read(self, offset: int) -> tuple[Head, bytes]:
+        path = self._path(offset)
         try:
-            return self._path(offset).read_bytes()
+            content = path.read_bytes()
         except FileNotFoundError:
-            raise StateError(f"match {self.match}: there is no state at {offset} in {self._states}") from None
+            raise DamagedStateError(f"match {self.match}: there is no state at {offset} in {self._states}") from None
+        except OSError as error:
+            raise DamagedStateError(f"{path}: cannot be read: {error.strerror or error}") from error
+        told, seal, state = unsealed(content)
+        if seal is None:
+            raise DamagedStateError(
+                f"{path}: damaged, or from before states were sealed: it does not begin like a state"
+            )
+        try:
+            head = msgspec.json.decode(told, type=Head)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise DamagedStateError(f"{path}: damaged: its head cannot be read") from None
+        if head.version != VERSION:
+            raise OtherStateError(f"{path}: is of version {head.version}, this program reads version {VERSION}")
+        if head.key != key_id():
+            raise OtherStateError(
+                f"{path}: was sealed with another key, by another user or on another machine, and is not trusted"
+            )
+        if broken_seal(told, state, seal):
+            raise DamagedStateError(f"{path}: damaged: its seal is broken (cut short or changed)")
+        if (head.match, head.offset) != (self.match, offset):
+            raise DamagedStateError(f"{path}: is the state of match {head.match} at {head.offset}")
+        return head, state
 
     def offsets(self) -> list[int]:
         """Offsets at which a state is stored, ascending."""
@@ -89,3 +157,20 @@ class StateStore:
 
     def _path(self, offset: int) -> Path:
         return self._states / f"{offset}.state"
+
+
+def _difference(made: Maker, mine: Maker) -> str:
+    """In what two makers differ, in words; empty if in nothing."""
+    if made.detectors != mine.detectors:
+        gone, new = _without(made.detectors, mine.detectors), _without(mine.detectors, made.detectors)
+        said = [f"without {', '.join(gone)}"] * bool(gone) + [f"with {', '.join(new)} besides"] * bool(new)
+        return f"was made by other detectors: this program is {' and '.join(said) or 'wired in another order'}"
+    if made.parameters != mine.parameters:
+        return "was made with other parameters"
+    return (
+        "" if made.code == mine.code else f"was made by another version of the program ({made.code}, not {mine.code})"
+    )
+
+
+def _without(these: Sequence[str], those: Sequence[str]) -> list[str]:
+    return [name for name in these if name not in those]

@@ -165,7 +165,7 @@ class MatchStage:
             raise StageError(f"match {self._match}: the input of {self._start}..{self._end} ended before its range did")
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end, "last": self._last}
-        self._store.write(self._end, self._epoch, self._pipeline.snapshot())
+        self._store.write(self._end, self._epoch, self._pipeline.snapshot(), self._pipeline.maker)
         _kept[(self._config.states, self._match)] = Kept(self._end, self._epoch, self._pipeline)
         for name, table in tables.items():
             yield self._row(name, ipc_bytes(table), "")
@@ -204,7 +204,7 @@ def _stored_pipeline(config: StageConfig, store: StateStore, start: int, epoch: 
     """A pipeline of a new epoch at ``start``: restored, or a new one at the very beginning."""
     pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, epoch)
     if start > config.begin:
-        pipeline.restore(store.read(start))
+        pipeline.restore(store.read(start, pipeline.maker))
     return pipeline
 
 

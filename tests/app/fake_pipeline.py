@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from app.match.seal import Maker
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord, LaneMessage, UpdateRecord
 from replay import wire
@@ -22,6 +23,8 @@ class State(msgspec.Struct):
 
 
 class FakePipeline:
+    maker = Maker("fake", ("fake",))
+
     def __init__(self, sheet: MatchSheet, settings: Any, epoch: int) -> None:
         self._sheet, self._epoch = sheet, epoch
         self._state = State()

@@ -13,11 +13,14 @@ from app.hub.server import Hub
 from app.match.framing import pack, pad, unpack
 from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.pace import Waiter, anchored_pace, wall_us
+from app.match.seal import Maker
 from app.match.state_store import StateError, StateStore
 from app.spark import stage as spark_stage
 from app.spark.source import CaptureReader
 from app.spark.stage import StageConfig, StageError, run_stage
 from tests.app.host_run import PIPELINE, FileCommitter, write_capture
+
+MAKER = Maker("test")
 
 
 @pytest.fixture
@@ -152,16 +155,16 @@ def test_a_stage_that_was_replaced_must_not_write(tmp_path):
     store = StateStore(tmp_path, "m")
     old, new = store.claim_epoch(), store.claim_epoch()
     with pytest.raises(StateError, match="was replaced"):
-        store.write(5, old, b"x")
-    store.write(5, new, b"y")
-    assert store.read(5) == b"y"
+        store.write(5, old, b"x", MAKER)
+    store.write(5, new, b"y", MAKER)
+    assert store.read(5, MAKER) == b"y"
 
 
 def test_old_states_and_abandoned_drafts_are_forgotten_and_newer_ones_kept(tmp_path):
     store = StateStore(tmp_path, "a/b c")
     epoch = store.claim_epoch()
     for offset_us in (-5, 10, 20):
-        store.write(offset_us, epoch, b"x")
+        store.write(offset_us, epoch, b"x", MAKER)
     (tmp_path / "a%2Fb%20c" / "3.state.7.draft").touch()
     store.forget_before(10)
     assert store.offsets() == [10, 20]
