@@ -1,4 +1,4 @@
-"""The command line: ``touchline live | simulate | order | events | updates | test``.
+"""The command line: ``touchline live | simulate | order | events | updates | config | doctor | test`` and more.
 
 Errors that a person can do something about are one line on stderr and exit code 2. Anything else is a bug and
 shows its traceback.
@@ -6,6 +6,7 @@ shows its traceback.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -36,6 +37,7 @@ Folder = Annotated[Path, typer.Argument(help="Folder of a match store.")]
 
 @app.command()
 def live(
+    context: typer.Context,
     source: Annotated[
         str | None,
         Given(
@@ -50,7 +52,9 @@ def live(
             "as 1000/100. Default live for sim; a tracking file is taken as it is unless a rate is given.",
         ),
     ] = None,
-    endless: Annotated[bool, Given("--endless", help="Play on: half follows half without end (sim).")] = False,
+    endless: Annotated[
+        bool | None, Given("--endless/--no-endless", help="Play on: half follows half without end (sim).")
+    ] = None,
     channel: Annotated[
         str | None,
         Given(help="Radio channel between tags and gateway: none, rtls, wifi, harsh. Default rtls for sim, else none."),
@@ -90,7 +94,9 @@ def live(
     window: Annotated[
         float | None, Given(help="Wall seconds between commits, 1 to 120. Default 30.", show_default=False)
     ] = None,
-    dashboard: Annotated[bool, Given(help="Serve the live page.")] = True,
+    dashboard: Annotated[
+        bool | None, Given("--dashboard/--no-dashboard", help="Serve the live page. Default yes.")
+    ] = None,
     port: Annotated[int | None, Given(help="Port of the live page, 0 for a free one. Default 8050.")] = None,
     camera: Annotated[
         bool | None,
@@ -106,20 +112,50 @@ def live(
         Path | None,
         Given(help="File of JSON lines with what officials decide; may grow. `touchline official` writes another."),
     ] = None,
+    host: Annotated[
+        str | None,
+        Given(help="Interface of page and metrics. Default 127.0.0.1; beyond loopback TOUCHLINE_TOKEN must be set."),
+    ] = None,
+    metrics_port: Annotated[
+        int | None,
+        Given(help="Port of /metrics and /health, 0 for none. Default 8051, or a free one if that is taken."),
+    ] = None,
+    logs: Annotated[
+        str | None, Given(help="Where JSON lines go: files (DIR/logs), stderr, or off. Default files.")
+    ] = None,
+    log_level: Annotated[
+        str | None, Given(help="Least level that is logged: debug, info, warning, error. Default info.")
+    ] = None,
+    config: Annotated[
+        Path | None,
+        Given(help="Settings file (TOML). Default touchline.toml in the working folder, if there is one."),
+    ] = None,
     as_json: Annotated[bool, Given("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
-    """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly."""
-    from app.live import run_live
-    from app.settings import make_settings
+    """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly.
 
-    given: dict[str, Any] = {
-        "source": source, "channel": channel, "rate": rate, "endless": endless or None, "seed": seed, "speed": speed,
-        "official": official,
-        "duration_s": duration, "store": store, "pitch": pitch, "sheet": sheet, "engine": engine, "alpha": alpha,
-        "retraction": retraction, "parameters": parameters, "detectors": detectors, "window_s": window,
-        "publish": publish, "dashboard": dashboard, "port": port, "camera": camera,
-    }  # fmt: skip
-    run_live(make_settings(given), as_json=as_json)
+    Every option can also stand in a settings file, or be a variable: window = 20, TOUCHLINE_WINDOW=20.
+    `touchline config` shows what holds, and why.
+    """
+    from app.live import run_live
+    from app.settings import settings_of
+
+    run_live(settings_of(context.params, os.environ, Path()).settings, as_json=as_json)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def config(
+    context: typer.Context,
+    as_json: Annotated[bool, Given("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Shows the settings that `touchline live` would run with, and where each comes from.
+
+    Takes the options of `live`: flags go before the environment (TOUCHLINE_...), that before a settings file
+    (--config, TOUCHLINE_CONFIG or touchline.toml), that before the defaults.
+    """
+    from app.commands.config import run_config
+
+    run_config(context, as_json=as_json)
 
 
 @app.command()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,19 +14,22 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    SecretStr,
     ValidationError,
     field_serializer,
     field_validator,
     model_validator,
 )
 
-from app.kafka.address import is_kafka, parse
-from app.parameters import load_parameters, parameters_from
+from app.kafka.address import KafkaError, is_kafka, parse
+from app.operation.layers import Layer, chosen_file, environment_layer, file_layer, flag, worded
+from app.parameters import ParametersError, load_parameters, parameters_from
 from detectors.catalogue import ASKED
 from detectors.parameters import Parameters, all_parameters
 from middleware.retraction import Retraction
 from replay.capture import Capture
 from replay.rates import DEFAULT_SEED, rates_named
+from replay.simulator import SimulatorError
 from replay.sources import SIM, default_channel, is_capture
 from replay.store import StoreError, read_run
 
@@ -33,6 +38,9 @@ Speed = Literal["1", "4", "max"]
 
 #: Arrival time in one batch when nothing is waited for: long enough that Spark's turn-around does not count.
 _UNPACED_WINDOW_S = 60.0
+
+#: A token that others could try out is none.
+_TOKEN_LEAST = 12
 
 
 class SettingsError(ValueError):
@@ -70,6 +78,11 @@ class LiveSettings(BaseModel):
     camera: bool | None = None
     window_s: float = Field(default=30.0, ge=1, le=120)
     publish: str = ""
+    host: str = "127.0.0.1"
+    token: SecretStr = SecretStr("")
+    metrics_port: int | None = Field(default=None, ge=0, le=65535)
+    logs: Literal["files", "stderr", "off"] = "files"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @model_validator(mode="before")
     @classmethod
@@ -87,19 +100,46 @@ class LiveSettings(BaseModel):
             values = {**values, "channel": default_channel(source, values.get("rate", ""))}
         return values
 
-    @field_validator("publish")
+    @field_validator("seed", "duration_s", "port", "window_s", "metrics_port", "alpha", mode="before")
     @classmethod
-    def _publishes_to_a_topic(cls, value: str) -> str:
-        if value:
-            parse(value)
+    def _number_is_no_truth(cls, value: Any) -> Any:
+        if isinstance(value, bool):
+            raise ValueError("must be a number")
         return value
+
+    @field_validator("speed", mode="before")
+    @classmethod
+    def _speed_may_be_a_number(cls, value: Any) -> Any:
+        """A settings file has numbers."""
+        return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value
 
     @field_validator("rate")
     @classmethod
     def _rate_is_known(cls, value: str) -> str:
         if value:
-            rates_named(value)
+            try:
+                rates_named(value)
+            except SimulatorError as error:
+                raise ValueError(str(error)) from None
         return value
+
+    @field_validator("token")
+    @classmethod
+    def _token_is_no_guess(cls, value: SecretStr) -> SecretStr:
+        if 0 < len(value.get_secret_value()) < _TOKEN_LEAST:
+            raise ValueError(f"must have {_TOKEN_LEAST} characters or more")
+        return value
+
+    @model_validator(mode="after")
+    def _open_to_others_with_a_token_only(self) -> LiveSettings:
+        from dashboard.access import is_loopback  # brings a web framework
+
+        if not is_loopback(self.host) and not self.token.get_secret_value():
+            raise ValueError(
+                f"--host {self.host}: others could look; a token is demanded: TOUCHLINE_TOKEN, or token in a settings "
+                "file (never an option, since processes are listed with theirs)"
+            )
+        return self
 
     @model_validator(mode="after")
     def _fits_the_source(self) -> LiveSettings:
@@ -200,6 +240,29 @@ def _of_a_topic(source: str, values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "channel": "none"}
 
 
+def _name(field: str) -> str:
+    """What people call a field: units stand in the help."""
+    return field.removesuffix("_s")
+
+
+#: Name of each setting, as people know it, and its field.
+NAMES: Mapping[str, str] = {_name(field): field for field in LiveSettings.model_fields}
+
+#: Settings that are shown to nobody, and can't be given where processes are listed.
+SECRET = frozenset(("token",))
+
+#: Settings that are places: files, folders, addresses.
+_PLACES = frozenset(("source", "sheet", "store", "official", "parameters", "publish"))
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Settings, and which place each comes from; by name. What stands in none is a default."""
+
+    settings: LiveSettings
+    origin: Mapping[str, Layer]
+
+
 def make_settings(given: dict[str, Any]) -> LiveSettings:
     """Settings from the options that were given (None: not given), completed by those kept in the store.
 
@@ -209,18 +272,65 @@ def make_settings(given: dict[str, Any]) -> LiveSettings:
         SettingsError: an option is wrong, or contradicts the store that the run shall go on in.
         ParametersError: the settings file, or what the store keeps of one, cannot be used.
     """
-    given = {name: _findable(name, value) for name, value in given.items() if value is not None}
-    store, file = given.get("store"), given.get("parameters")
-    if file is not None:
-        given["parameters"] = load_parameters(Path(file))
-    kept = read_kept(Path(store)) if store is not None else None
-    for name, value in (kept or {}).items():
-        if name in given and (said := _contradiction(name, given[name], value, f"the run in {store}", file)):
-            raise SettingsError(f"{said}; leave it out to go on there, or choose another --store")
+    flags = {_name(field): value for field, value in given.items() if value is not None}
+    return _settle([Layer("flag", "", flags)]).settings
+
+
+def settings_of(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Settled:
+    """Settings of a run: flags, above the environment, above a settings file, above the defaults.
+
+    What a store keeps of the run that shall go on in it stands above environment and file: those are wishes for runs to
+    come, and what a match is made of has been chosen. A flag that contradicts it is refused.
+
+    Args:
+        flags: by name, None where not given; ``config`` names the file.
+        environ: variables.
+        folder: working folder.
+
+    Raises:
+        SettingsError, ParametersError: as :func:`make_settings`.
+        LayerError: a key or a variable is none, or the file cannot be read.
+    """
+    told = {name: value for name, value in flags.items() if value is not None and name in NAMES}
+    layers = []
+    if (found := chosen_file(flags.get("config"), environ, folder)) is not None:
+        layers.append(file_layer(*found, NAMES))
+    layers.append(environment_layer(environ, NAMES))
+    return _settle([*layers, Layer("flag", "", told)])
+
+
+def _settle(layers: Sequence[Layer]) -> Settled:
+    """Settings from layers, the last of which are the flags."""
+    origin = {name: layer for layer in layers for name in layer.values}
     try:
-        return LiveSettings(**{**(kept or {}), **given})
+        values = {NAMES[name]: _findable(name, layer.values[name], layer) for name, layer in origin.items()}
+        store, file = values.get("store"), values.get("parameters")
+        kept = (read_kept(Path(store)) if store is not None else None) or {}
+        in_store = Layer("store", str(store), {_name(field): value for field, value in kept.items()})
+        for name in set(in_store.values) - set(layers[-1].values):
+            origin[name] = in_store
+        values = {field: value for field, value in values.items() if origin[_name(field)] is not in_store}
+        if "parameters" in values:
+            values["parameters"] = load_parameters(Path(str(file)))
+        for field in sorted(set(kept) & set(values)):
+            if said := _contradiction(field, values[field], kept[field], f"the run in {store}", file):
+                raise SettingsError(f"{said}; leave it out to go on there, or choose another --store")
+        _check_addresses(values, origin)
+        return Settled(LiveSettings(**{**kept, **values}), origin)
     except ValidationError as error:
-        raise SettingsError(_for_people(error)) from error
+        raise SettingsError(_for_people(error, origin)) from error
+    except (SettingsError, ParametersError) as error:
+        raise type(error)(worded(str(error), origin)) from error
+
+
+def _check_addresses(values: Mapping[str, Any], origin: Mapping[str, Layer]) -> None:
+    """Before anything else looks at them: an address that holds a secret must not be repeated in an error."""
+    for name in ("source", "publish"):
+        if (address := values.get(name)) and (name == "publish" or is_kafka(address)):
+            try:
+                parse(address)
+            except KafkaError as error:
+                raise SettingsError(f"{origin[name].called(name)}: {error}") from None
 
 
 def read_kept(store: Path) -> dict[str, Any] | None:
@@ -256,7 +366,7 @@ def _contradiction(name: str, given: Any, kept: Any, where: str, file: Any) -> s
         )
     if _plain(given) == _plain(kept):
         return ""
-    return f"--{name.removesuffix('_s')} {given} contradicts {where}, which has {kept}"
+    return f"{flag(_name(name))} {given} contradicts {where}, which has {kept}"
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -265,13 +375,16 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(sorted({part.strip() for part in parts} - {""}))
 
 
-def _findable(name: str, value: Any) -> Any:
+def _findable(name: str, value: Any, layer: Layer) -> Any:
     """Paths in full, so that a store can be gone on with from another working directory."""
-    if name == "source" and value.startswith("debs:"):
-        return f"debs:{Path(value.removeprefix('debs:')).resolve()}"
-    if name == "source" and value != SIM and not value.startswith("kloppy:") and not is_kafka(value):
-        return str(Path(value).resolve())
-    return str(Path(value).resolve()) if name in ("sheet", "store", "official") else value
+    if name not in _PLACES:
+        return value
+    if not isinstance(value, str | Path):
+        raise SettingsError(f"{layer.called(name)} = {value}: must be text")
+    if name == "publish" or (name == "source" and (value == SIM or str(value).startswith(("kloppy:", "kafka:")))):
+        return value
+    scheme, path = ("debs:", str(value)[5:]) if name == "source" and str(value).startswith("debs:") else ("", value)
+    return f"{scheme}{(layer.folder / path).resolve()}"
 
 
 def _plain(value: Any) -> Any:
@@ -282,13 +395,17 @@ def _plain(value: Any) -> Any:
         return str(value)
 
 
-def _for_people(error: ValidationError) -> str:
+def _for_people(error: ValidationError, origin: Mapping[str, Layer]) -> str:
     problems = []
     for problem in error.errors():
         said = problem["msg"].removeprefix("Value error, ")
         if not problem["loc"]:
-            problems.append(said)
+            problems.append(worded(said, origin))
             continue
-        name = str(problem["loc"][0]).removesuffix("_s")
-        problems.append(f"--{name} {problem['input']}: {said}")
+        name = _name(str(problem["loc"][0]))
+        layer = origin.get(name)
+        called = layer.called(name) if layer is not None else flag(name)
+        between = "=" if layer is not None and layer.kind == "environment" else " "
+        shown = "" if name in SECRET else f"{between}{problem['input']}"
+        problems.append(f"{called}{shown}: {said}")
     return "; ".join(problems)

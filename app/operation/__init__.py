@@ -1,0 +1,1 @@
+"""How a run is set up and watched: layers of settings, logs, metrics, health."""
