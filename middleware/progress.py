@@ -10,8 +10,8 @@ sources: the frontier up to which inputs are complete. It serves for release.
 * *Sources are learned.* Until no more of them are to be expected, progress keeps behind arrival time by what
   newcomers take (:mod:`middleware.newcomers`).
 * *Silence and gaps.* A source that owes its next packet for ``patience_us`` is not waited for until it is heard
-  again; a gap of the same age is passed over. Where sources have fallen silent at the same packet number, as those of
-  one recording do, one that stands at that number is given up after two periods.
+  again, and its pause teaches no cadence; a gap of the same age is passed over. Where sources have fallen silent at
+  the same packet number, as those of one recording do, one that stands at that number is given up after two periods.
 * *Memory.* Of sources long silent ``GONE_REMEMBERED`` a kind are remembered, and all that have told anything above
   final. What comes of another afterwards is new if it is dated above final, as it would be anyway; below it nobody
   knows any more whether it is a double, and it is recorded as lost.
@@ -314,6 +314,9 @@ class SourceProgress:
         self, name: str, kind: _Kind, source: Transmitter, seq: int, ts_us: int, until_us: int, now_us: int
     ) -> None:
         """Takes a new packet in."""
+        if not source.live:
+            # What it did while nobody waited for it is no beat: a pause of an hour does not foretell another.
+            source.cadence.skip()
         if source.taken < FIRST_PACKETS:
             self._newcomers.learn(now_us - ts_us)
         if source.take(seq, ts_us, until_us, now_us):
@@ -360,10 +363,13 @@ class SourceProgress:
         self.progress_us[name] = told_us
 
     def _deadline_us(self, kind: _Kind, source: Transmitter) -> int:
-        """Arrival time up to which the next packet of a source is waited for."""
+        """Arrival time up to which the next packet of a source is waited for.
+
+        However slow its beat, not for longer than memory and patience: who is waited for holds final back.
+        """
         if source.ahead:
             return source.waited_since_us() + self._patience_us
-        period_us = int(source.cadence.period_us)
+        period_us = min(int(source.cadence.period_us), self.memory_us)
         if period_us and source.next_seq - 1 in kind.ends:
             return source.heard_us + min(2 * period_us, self._patience_us)
         return source.heard_us + period_us + self._patience_us

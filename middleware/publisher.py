@@ -78,9 +78,9 @@ class Publisher:
         self._standing = {key: events for key, events in self._standing.items() if key[0] >= final_us}
         if self._next_forget_us is None or final_us >= self._next_forget_us:
             oldest_us = final_us - AMENDABLE_US
-            self._words = {
-                name: words for name, words in self._words.items() if any(e.ts_us >= oldest_us for e in words)
-            }
+            # Word by word: what is said again and again for hours is remembered no longer than what is said once.
+            young = ((name, [e for e in words if e.ts_us >= oldest_us]) for name, words in self._words.items())
+            self._words = {name: words for name, words in young if words}
             self._next_forget_us = final_us + AMENDABLE_US // 10
 
     def state(self) -> tuple[object, ...]:

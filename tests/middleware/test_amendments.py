@@ -144,6 +144,21 @@ def test_words_are_forgotten_when_nothing_can_follow_them(monkeypatch: pytest.Mo
     assert max(remembered) < 100, "about 600 us of them, of one word in 10 us and kind"
 
 
+def test_what_is_said_again_for_ever_is_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch):
+    """One event, a new version of it in every instant: old ones go, and each new one takes the place of the last."""
+    monkeypatch.setattr("middleware.publisher.AMENDABLE_US", 500)
+    publisher = Publisher({"V": 0}, frozenset({"V"}))
+    remembered, said = [], []
+    for n in range(600):
+        version = Event("V", 10 * n, "s", n, n, "V#0", dated_us=0)
+        said += publisher.publish([Update(version, 1)], silent)
+        publisher.forget(10 * n - 100)
+        remembered.append(sum(len(words) for words in publisher.state()[0].values()))
+    assert max(remembered) < 70, "650 us of them and what lies above the frontier, of one word in 10 us"
+    assert [(update.event.payload, update.diff) for update in said[-2:]] == [(598, -1), (599, 1)]
+    assert len(said) == 2 * 600 - 1
+
+
 def test_versions_of_an_internal_kind_are_inputs_and_nothing_is_published_of_them():
     hierarchy = Hierarchy(RAW, [Attempt(internal=True), JoinerOfV()])
     engine = Engine(hierarchy, EngineSettings(memory_us=1_000))

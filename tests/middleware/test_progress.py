@@ -96,6 +96,38 @@ def test_a_source_that_stops_is_left_out_and_counts_again_when_it_returns():
     assert r.told() == 9_000, "nobody is left to wait for"
 
 
+def lag_s(r: Receiver, kind: str = "raw.b") -> float:
+    """Plays twenty minutes of another source; how far behind the newest event final comes to stand at most."""
+    begins_us, most_us = r.progress.newest_us, 0
+    for n in range(1, 1_200):
+        ts_us = begins_us + n * S
+        r.push(ts_us, packet("other", n, ts_us, kind))
+        most_us = max(most_us, r.progress.newest_us - r.progress.final_us)
+    return most_us / S
+
+
+def test_a_pause_is_no_cadence_and_who_made_one_is_not_waited_for_as_long_again():
+    """Its beat was doubted, so the next gap is a first guess; it is heard again with its very next number, once."""
+    r = Receiver()
+    for n in range(30):
+        ts_us = n * S + (n == 29) * 7 * S // 10
+        r.push(ts_us, packet("p", n, ts_us))
+    r.push(30 * S + HOUR_US)
+    r.push(31 * S + HOUR_US, packet("p", 30, 31 * S + HOUR_US))
+    assert lag_s(r) < 20, "memory is 10 s, patience 2 s"
+
+
+def test_a_beat_slower_than_memory_holds_final_back_no_longer_than_memory():
+    """A beat that has grown slower bit by bit, so that it was never silent for patience beyond what it owed."""
+    r = Receiver()
+    ts_us, gap_us = 0, 2 * S
+    for n in range(60):
+        r.push(ts_us, packet("p", n, ts_us))
+        gap_us += gap_us // 9
+        ts_us += min(gap_us, 400 * S)
+    assert lag_s(r) < 35, "memory is 10 s, patience 2 s; both are waited for twice at most"
+
+
 def test_an_end_mark_is_a_last_word():
     r = Receiver()
     r.push(0, packet("p", 0, 10), packet("q", 0, 20, until_us=END_US))
