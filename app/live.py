@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,13 +21,12 @@ from app.kafka.address import parse
 from app.kafka.place import TopicOptions
 from app.match.folder import Match, TopicMatch, open_match
 from app.match.inprocess import InProcessConfig, InProcessHost
-from app.match.pipeline import PipelineOptions, measured_costs
+from app.match.options import PIPELINE, options_of
+from app.match.pipeline import PipelineOptions
 from app.settings import LiveSettings
 from app.spark.java import find_java
 from app.spark.stage import StageConfig, warm_up
 from app.summary import show, summarize
-
-PIPELINE = "app.match.pipeline:MatchPipeline"
 
 
 class LiveError(Exception):
@@ -84,7 +82,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
 
 @contextmanager
 def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
-    options = _options(settings, match)
+    options = options_of(settings, match.capture)
     if settings.engine == "inprocess":
         config = InProcessConfig(
             PIPELINE, options, match.folder / "states", settings.pace, settings.window_us, match.offset(),
@@ -94,20 +92,6 @@ def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
     else:
         with _spark_host(settings, match, hub, options) as host:
             yield host
-
-
-def _options(settings: LiveSettings, match: Match) -> PipelineOptions:
-    """Options of the pipeline; what adapts to load goes by costs that were measured on the match's own beginning."""
-    options = PipelineOptions(
-        alpha=settings.alpha,
-        retraction=settings.retraction,
-        available=settings.available,
-        parameters=settings.parameters,
-        extra=settings.detectors,
-    )
-    if not options.adapts:
-        return options
-    return replace(options, costs=measured_costs(match.capture, options))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ def one_line(error: Exception) -> str:
 
 def _problems() -> tuple[type[Exception], ...]:
     # Imported when something went wrong, so that `touchline --help` does not load the house.
+    from app.batch.inputs import BatchError
     from app.catalogue.command import DetectorsError
     from app.commands.annotate import AnnotateError
     from app.commands.export import ExportError
@@ -33,6 +34,7 @@ def _problems() -> tuple[type[Exception], ...]:
     from app.parameters import ParametersError
     from app.settings import SettingsError
     from app.spark.java import JavaNotFoundError
+    from app.spark.session import SparkStartError
     from camera.head_server import HeadServerError
     from camera.profile import ProfileError
     from dashboard.server import DashboardError
@@ -50,4 +52,5 @@ def _problems() -> tuple[type[Exception], ...]:
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
         AnnotateError, OfficialError, OrderError, TraceError, ExplainError, KafkaError, GapError, LayerError,
+        BatchError, SparkStartError,
     )  # fmt: skip

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from app.spark.java import Java
@@ -35,12 +36,21 @@ _TURN_AROUND = {
     "spark.ui.showConsoleProgress": "false",
 }
 
+#: Set by ``spark-submit`` in the process that it starts: the master is its to say.
+_SUBMITTED = frozenset(("PYSPARK_GATEWAY_PORT",))
+
 #: A failed task is done again on the spot, within its batch, before the query gives up.
 _TASK_ATTEMPTS = 4
 
 
-def start_session(java: Java, log: Path, slots: int, extra: dict[str, str] | None = None) -> SparkSession:
-    """Starts Spark in this process.
+class SparkStartError(Exception):
+    """Spark cannot be started, or its cluster not be reached; the message says why."""
+
+
+def start_session(
+    java: Java, log: Path, slots: int, extra: Mapping[str, str] | None = None, master: str = ""
+) -> SparkSession:
+    """Starts Spark in this process, or a driver of a cluster.
 
     Args:
         java: runtime to start it with.
@@ -48,6 +58,10 @@ def start_session(java: Java, log: Path, slots: int, extra: dict[str, str] | Non
         slots: tasks at a time; at least the number of partitions, because a task holds its slot while the batch
             is open.
         extra: further Spark settings, last word.
+        master: of a cluster, ``spark://host:port``; empty for this machine, or what ``spark-submit`` was told.
+
+    Raises:
+        SparkStartError: no session came about; the message has Spark's reason.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     properties = log.with_name("log4j2.properties")
@@ -63,11 +77,23 @@ def start_session(java: Java, log: Path, slots: int, extra: dict[str, str] | Non
         "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
         **(extra or {}),
     }
-    builder = SparkSession.builder.master(f"local[{slots},{_TASK_ATTEMPTS}]").appName("touchline")
+    builder = SparkSession.builder.appName("touchline")
+    if master or not _SUBMITTED.intersection(os.environ):
+        builder = builder.master(master or f"local[{slots},{_TASK_ATTEMPTS}]")
     for key, value in settings.items():
         builder = builder.config(key, value)
-    with _output_to(log):
-        return builder.getOrCreate()
+    try:
+        with _output_to(log):
+            return builder.getOrCreate()
+    except (Py4JError, PySparkException, RuntimeError) as error:
+        raise SparkStartError(f"Spark does not start{f' at {master}' if master else ''}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """What Java says, without its stack."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if "Exception" in line or "Error" in line]
+    return (told or lines or [type(error).__name__])[0].removeprefix(": ")
 
 
 def stop_session(session: SparkSession) -> None:

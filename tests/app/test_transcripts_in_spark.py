@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from app.hub.server import Hub
-from app.live import PIPELINE
+from app.match.options import PIPELINE
 from app.match.pipeline import PipelineOptions
 from app.spark.host import HostConfig, SparkHost
 from app.spark.java import find_java

@@ -1,0 +1,93 @@
+"""What `touchline batch` is given, as matches: stores, captures, tracking files, and folders that hold such."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from replay.sources import is_capture
+
+
+class BatchError(ValueError):
+    """A batch cannot begin as asked; the message says why."""
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """A match that was recorded.
+
+    Attributes:
+        source: what to play, as ``touchline live --source`` takes it.
+        store: the match store with what was said of it; empty without one.
+    """
+
+    source: str
+    store: str = ""
+
+
+def find_recorded(given: Iterable[str]) -> list[Recorded]:
+    """The matches that arguments mean, each once, in their order; of a folder of matches all in it, by name.
+
+    Raises:
+        BatchError: something is not there, or holds no match.
+    """
+    found: dict[Recorded, None] = {}
+    for text in given:
+        if text.startswith(("kloppy:", "debs:")):
+            found[Recorded(_in_full(text))] = None
+        else:
+            found.update(dict.fromkeys(_of_path(Path(text).resolve())))
+    return list(found)
+
+
+def _of_path(path: Path) -> list[Recorded]:
+    if not path.exists():
+        raise BatchError(f"{path}: no such file or folder")
+    if (one := _of_folder(path)) is not None or path.is_file():
+        return [one or Recorded(str(path))]
+    inside = [_of_folder(child) for child in sorted(path.iterdir()) if child.is_dir() and child.name[0] != "."]
+    found = [recorded for recorded in inside if recorded is not None]
+    if not found:
+        raise BatchError(f"{path}: holds neither a match store nor a capture")
+    return found
+
+
+def _of_folder(path: Path) -> Recorded | None:
+    if (path / "run.json").is_file():
+        return Recorded(str(path), str(path))
+    return Recorded(str(path)) if path.is_dir() and is_capture(str(path)) else None
+
+
+def _in_full(text: str) -> str:
+    """A source of several parts with its paths in full; what names no file stays as it is."""
+    kind, *parts = text.split(":")
+    first = 1 if kind == "kloppy" else 0
+    full = [str(Path(part).resolve()) if i >= first else part for i, part in enumerate(parts)]
+    return ":".join([kind, *full])
+
+
+def named(recorded: Iterable[Recorded], before: Mapping[str, str]) -> dict[str, Recorded]:
+    """Matches by the name of their folder in the result: that of their own, with a number where two have the same.
+
+    Args:
+        recorded: the matches.
+        before: names by source that were given in earlier calls; they stay.
+    """
+    names = dict(before)
+    taken = set(before.values())
+    for one in recorded:
+        if one.source not in names:
+            base = _base(one.source)
+            numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
+            names[one.source] = next(name for name in numbered if name not in taken)
+            taken.add(names[one.source])
+    return {names[one.source]: one for one in recorded}
+
+
+def _base(source: str) -> str:
+    """The match's own name: of its folder, or of its file without the ending."""
+    parts = source.split(":")
+    path = Path(parts[2] if parts[0] == "kloppy" and len(parts) > 2 else parts[-1])
+    name = path.stem if path.is_file() else path.name
+    return name.lstrip(".") or "match"

@@ -1,0 +1,218 @@
+"""One recorded match, played again into a store of its own: what a task of the batch does.
+
+A match is played in a folder beside the results, and gets its name among them when it is whole, compared with the
+recording and described by ``batch.json``. So whatever is among the results is finished, and what died on the way is
+begun anew: today's detectors cannot go on from what yesterday's left.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+
+from app.batch.changes import KindChange, compare
+from app.batch.inputs import BatchError, Recorded
+from app.match.folder import Match, TopicMatch, open_match
+from app.match.inprocess import InProcessConfig, InProcessHost
+from app.match.options import PIPELINE, options_of
+from app.match.pace import NEVER_US
+from app.problems import is_problem, one_line
+from app.settings import make_settings, read_kept
+from detectors.lane import LaneMessage
+from replay.capture import Capture
+from replay.desk import JOURNAL
+from replay.events import consolidated_events
+from replay.sources import is_capture
+from replay.store import read_commits
+
+#: In a result's folder: what was played and what came of it; and what changed.
+REPORT, CHANGES_FILE = "batch.json", "changes.parquet"
+
+#: In the folder of the results: matches that are being played.
+DRAFTS = ".playing"
+
+#: Arrival time from commit to commit: few files, and still some progress to be seen.
+_WINDOW_US = 300_000_000
+
+
+class Choices(msgspec.Struct, frozen=True):
+    """What is the same for all matches of a batch.
+
+    Attributes:
+        out: folder of the results.
+        alpha: share of the slack that is waited for; the events are the same with any, see docs/history.md.
+        parameters: settings file of the detectors; empty for the defaults.
+        detectors: asked for besides those that each recording had.
+        positions: whether fused positions are kept.
+    """
+
+    out: str
+    alpha: str = "1"
+    parameters: str = ""
+    detectors: tuple[str, ...] = ()
+    positions: bool = True
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What came of one match.
+
+    Attributes:
+        name: of its folder.
+        source, store: see :class:`app.batch.inputs.Recorded`.
+        input: what was played: the capture's fingerprint and the arrival time up to which.
+        broken: why there is nothing, else empty.
+        stream_s, wall_s: how long the match was, and how long that took.
+        events: how many stand at the end.
+        kinds: what changed, by kind; None where nothing was recorded.
+    """
+
+    name: str
+    source: str
+    store: str = ""
+    input: str = ""
+    broken: str = ""
+    stream_s: float = 0.0
+    wall_s: float = 0.0
+    events: int = 0
+    kinds: dict[str, KindChange] | None = None
+
+
+def play(name: str, recorded: Recorded, choices: Choices) -> Result:
+    """Plays a match again; what goes wrong is in the result and nowhere else."""
+    draft = Path(choices.out) / DRAFTS / name
+    try:
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.parent.mkdir(parents=True, exist_ok=True)
+        return _played(name, recorded, choices, draft)
+    except Exception as error:
+        # Whatever it is, it is this match's: a bug that one match shows must not end the others.
+        told = one_line(error) if is_problem(error) else f"{type(error).__name__}: {one_line(error)}"
+        return Result(name, recorded.source, recorded.store, broken=told)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def finished(name: str, recorded: Recorded, out: Path) -> Result | None:
+    """The result that is there already; None if there is none, or of less or other input than there is now."""
+    try:
+        result = msgspec.json.decode((out / name / REPORT).read_bytes(), type=Result)
+        same = result.source == recorded.source and result.input == _input(recorded)
+    except (OSError, ValueError):
+        return None
+    return result if same else None
+
+
+def share_done(name: str, out: Path) -> float:
+    """How much of a match that is being played is committed, 0..1."""
+    draft = out / DRAFTS / name
+    try:
+        commits = read_commits(draft)
+        capture = Capture.open(draft / "capture")
+        length_us = (capture.end_us if capture.is_finished else capture.readable_us) - capture.begin_us
+        reached_us = max((commit.meta.end_offset for commit in commits), default=capture.begin_us)
+        return min(1.0, (reached_us - capture.begin_us) / max(1, length_us))
+    except ValueError:  # it is just being made, or is whole by now
+        return 0.0
+
+
+def _played(name: str, recorded: Recorded, choices: Choices, draft: Path) -> Result:
+    began_s = time.monotonic()
+    given = _settings(recorded, choices, draft)
+    with open_match(make_settings(given), Console(file=io.StringIO())) as match:
+        if isinstance(match, TopicMatch):
+            raise BatchError(f"{recorded.store}: came out of a topic, which leaves no positions in the store")
+        stop_us = _recorded_until_us(recorded, match.capture)
+        if recorded.store and (Path(recorded.store) / JOURNAL).is_file():
+            shutil.copy(Path(recorded.store) / JOURNAL, draft / JOURNAL)
+        options = options_of(make_settings(given), match.capture)
+        config = InProcessConfig(
+            PIPELINE, options, draft / "states", 0.0, _WINDOW_US, match.begin(), stop_us, officials=(draft,)
+        )
+        InProcessHost(match.capture, config, _Nobody(), _Sink(match, choices.positions)).run(threading.Event())
+        stream_s = (match.offset() - match.begin()) / 1e6
+    shutil.rmtree(draft / "states")  # nobody goes on from them: what was recorded is played
+    events = consolidated_events(draft)
+    kinds = _compared(name, recorded, events, draft)
+    wall_s = round(time.monotonic() - began_s, 3)
+    result = Result(
+        name, recorded.source, recorded.store, _input(recorded), "", round(stream_s, 3), wall_s, len(events), kinds
+    )
+    (draft / REPORT).write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1))
+    final = Path(choices.out) / name
+    shutil.rmtree(final, ignore_errors=True)
+    draft.replace(final)
+    return result
+
+
+def _settings(recorded: Recorded, choices: Choices, draft: Path) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "source": recorded.source, "store": draft, "engine": "inprocess", "speed": "max", "alpha": choices.alpha,
+        "retraction": "auto" if choices.alpha == "auto" else "on-demand", "dashboard": False, "camera": False,
+    }  # fmt: skip
+    asked = set(choices.detectors)
+    if recorded.store:
+        kept = read_kept(Path(recorded.store)) or {}
+        asked |= set(kept.get("detectors") or ())
+    if asked:
+        given["detectors"] = ",".join(sorted(asked))
+    if choices.parameters:
+        given["parameters"] = choices.parameters
+    return given
+
+
+def _recorded_until_us(recorded: Recorded, capture: Capture) -> int:
+    """Where the recording stopped: a run that was interrupted is held against as much as it had played."""
+    if not recorded.store:
+        return NEVER_US if capture.is_finished else capture.readable_us
+    commits = [commit for commit in read_commits(recorded.store) if not commit.series]
+    if any(commit.meta.ended for commit in commits):
+        return NEVER_US
+    return max((commit.meta.end_offset for commit in commits), default=capture.begin_us)
+
+
+def _input(recorded: Recorded) -> str:
+    """What is there to be played: another one after a recording has gone on, or a file was written anew."""
+    source = recorded.source
+    if is_capture(source):
+        capture = Capture.open(source)
+        return f"{capture.fingerprint} up to {_recorded_until_us(recorded, capture)}"
+    if not Path(source).is_file():
+        return source
+    stat = Path(source).stat()
+    return f"{stat.st_size} bytes of {stat.st_mtime_ns}"
+
+
+def _compared(name: str, recorded: Recorded, events: pa.Table, draft: Path) -> dict[str, KindChange] | None:
+    if not recorded.store:
+        return None
+    kinds, changes = compare(name, consolidated_events(recorded.store), events)
+    pq.write_table(changes, draft / CHANGES_FILE, compression="zstd")
+    return kinds
+
+
+class _Nobody:
+    """Nobody listens while a recording is played."""
+
+    def apply(self, message: LaneMessage) -> None:
+        pass
+
+
+class _Sink:
+    """The match's store, with or without positions."""
+
+    def __init__(self, match: Match, positions: bool) -> None:
+        self._match, self._positions = match, positions
+
+    def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
+        kept = {key: table for key, table in tables.items() if self._positions or key != "positions"}
+        self._match.commit(batch_id, match, kept, meta)

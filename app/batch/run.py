@@ -1,0 +1,229 @@
+"""A batch: which matches, what is done already, the Spark job that plays the rest, and the report.
+
+One task plays one match, from its capture to its store, in one Python worker: nothing is exchanged between tasks. What
+a match does wrong stays in its result; a match whose worker dies (out of memory, say) is begun anew by Spark and given
+up after ``_DEATHS`` times, so that it cannot end the job of the others. Long matches come first: the last one to end
+is a short one.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+
+from app.batch.changes import CHANGES, KindChange, added
+from app.batch.inputs import BatchError, Recorded, find_recorded, named
+from app.batch.play import CHANGES_FILE, DRAFTS, Choices, Result, finished, play, share_done
+from app.match.seal import code_fingerprint
+from app.spark.java import find_java
+from app.spark.session import start_session, stop_session
+from replay.capture import Capture
+from replay.sources import is_capture
+
+#: In the folder of the results: what they were made with, and which is which.
+BATCH = "batch.json"
+
+#: A match whose worker died so often is broken.
+_DEATHS = 2
+
+_LOOK_S = 0.5
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """What a folder of results was made with; another choice needs another folder.
+
+    Attributes:
+        choices: see there; of ``parameters`` the contents.
+        code: fingerprint of the engine and the detectors, see ``app.match.seal``.
+        names: folder of each source.
+    """
+
+    choices: Choices
+    code: str
+    names: dict[str, str]
+
+
+#: Is told the share done of matches that are being played, by name, and who is finished.
+Watch = Callable[[Mapping[str, float], int], None]
+
+
+def run_batch(
+    given: Sequence[str],
+    choices: Choices,
+    *,
+    jobs: int = 0,
+    master: str = "",
+    anew: bool = False,
+    watch: Watch | None = None,
+) -> tuple[list[Result], int]:
+    """Plays what is not finished, and writes ``changes.parquet`` over all.
+
+    Args:
+        given: see :func:`app.batch.inputs.find_recorded`.
+        choices: for all matches.
+        jobs: matches at a time on this machine; 0 for as many as it has cores.
+        master: of a Spark cluster, see ``docs/cluster.md``; empty for this machine.
+        anew: plays again what is finished, too, and in a folder that was made otherwise.
+        watch: called twice a second.
+
+    Returns:
+        the results of all matches that were given, in order of their names; and how many of them were there already.
+
+    Raises:
+        BatchError: nothing to play, or the folder was made with other choices or other detectors.
+        JavaNotFoundError, SparkStartError: Spark does not start.
+    """
+    out = Path(choices.out)
+    recorded = find_recorded(given)
+    matches = _begin(out, recorded, choices, anew)
+    done = {} if anew else {n: r for n, one in matches.items() if (r := finished(n, one, out)) is not None}
+    rest = sorted((n for n in matches if n not in done), key=lambda name: -_size(matches[name]))
+    shutil.rmtree(out / DRAFTS, ignore_errors=True)
+    played: list[Result] = []
+    if rest:
+        slots = min(jobs or os.cpu_count() or 1, len(rest))
+        session = start_session(find_java(os.environ), out / ".spark" / "spark.log", slots, master=master)
+        try:
+            work = [(name, matches[name], choices) for name in rest]
+            played = _job(session, work, lambda: _tell(watch, rest, out, len(done)))
+        finally:
+            stop_session(session)
+            shutil.rmtree(out / DRAFTS, ignore_errors=True)
+    results = sorted([*done.values(), *played], key=lambda result: result.name)
+    _write_changes(out, results)
+    return results, len(done)
+
+
+def totals(results: Sequence[Result]) -> dict[str, KindChange]:
+    """What changed in all matches that were held against a recording, by kind."""
+    kinds: dict[str, list[KindChange]] = {}
+    for result in results:
+        for kind, counts in (result.kinds or {}).items():
+            kinds.setdefault(kind, []).append(counts)
+    return {kind: added(counts) for kind, counts in sorted(kinds.items())}
+
+
+def _begin(out: Path, recorded: Sequence[Recorded], choices: Choices, anew: bool) -> dict[str, Recorded]:
+    """The folder, and the matches by name in it."""
+    kept = msgspec.structs.replace(choices, out="", parameters=_contents(choices.parameters))
+    before = _read(out)
+    if before is not None and not anew:
+        way_out = "choose another --out, or --anew to play all of them again"
+        if before.code != code_fingerprint():
+            raise BatchError(f"--out {out}: was made with other detectors than today's: {way_out}")
+        if before.choices != kept:
+            raise BatchError(f"--out {out}: was made with other options: {way_out}")
+    if before is None and out.exists() and (out.is_file() or any(out.iterdir())):
+        raise BatchError(f"--out {out}: is neither empty nor the result of a batch; choose another")
+    for one in recorded:
+        if out in (Path(one.source), *Path(one.source).parents):
+            raise BatchError(f"--out {out}: {one.source} is in it, and would be played onto itself")
+    matches = named(recorded, before.names if before is not None else {})
+    names = (before.names if before is not None else {}) | {one.source: name for name, one in matches.items()}
+    out.mkdir(parents=True, exist_ok=True)
+    draft = out / f".{BATCH}.{os.getpid()}"
+    draft.write_bytes(msgspec.json.format(msgspec.json.encode(Batch(kept, code_fingerprint(), names)), indent=1))
+    draft.replace(out / BATCH)
+    return matches
+
+
+def _read(out: Path) -> Batch | None:
+    try:
+        return msgspec.json.decode((out / BATCH).read_bytes(), type=Batch)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        raise BatchError(f"{out / BATCH}: cannot be read: {error}; choose another --out") from error
+
+
+def _contents(parameters: str) -> str:
+    return Path(parameters).read_text(encoding="utf-8") if parameters else ""
+
+
+def _size(recorded: Recorded) -> float:
+    """Positions of a match, about; what cannot be read is told by its task."""
+    try:
+        if is_capture(recorded.source):
+            end = Capture.open(recorded.source).end
+            return math.inf if end is None else end.positions
+        return Path(recorded.source).stat().st_size / 10
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _job(
+    session: SparkSession, work: Sequence[tuple[str, Recorded, Choices]], look: Callable[[], None]
+) -> list[Result]:
+    """Runs a task a match; looks at them meanwhile."""
+    results: list[Result] = []
+    failed: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.extend(session.sparkContext.parallelize(work, len(work)).map(_task).collect())
+        except Exception as error:  # handed to the caller's thread
+            failed.append(error)
+
+    running = threading.Thread(target=run, daemon=True)
+    running.start()
+    while running.is_alive():
+        look()
+        running.join(_LOOK_S)
+    if failed:
+        raise BatchError(f"Spark gave up: {str(failed[0]).strip().splitlines()[0]}; call again to go on") from failed[0]
+    return results
+
+
+def _task(work: tuple[str, Recorded, Choices]) -> Result:
+    name, recorded, choices = work
+    context = TaskContext.get()
+    deaths = context.attemptNumber() if context is not None else 0
+    if deaths >= _DEATHS:
+        told = f"the process that played it died {deaths} times; was there too little memory?"
+        return Result(name, recorded.source, recorded.store, broken=told)
+    return play(name, recorded, choices)
+
+
+def _tell(watch: Watch | None, rest: Sequence[str], out: Path, done: int) -> None:
+    if watch is not None:
+        playing = [name for name in rest if (out / DRAFTS / name).is_dir()]
+        whole = sum((out / name / BATCH).is_file() for name in rest)
+        watch({name: share_done(name, out) for name in playing}, done + whole)
+
+
+def _write_changes(out: Path, results: Sequence[Result]) -> None:
+    """All changes of all matches in one file."""
+    parts = [pq.read_table(out / r.name / CHANGES_FILE) for r in results if r.kinds is not None]
+    draft = out / f".{CHANGES_FILE}.{os.getpid()}"
+    pq.write_table(pa.concat_tables(parts) if parts else CHANGES.empty_table(), draft, compression="zstd")
+    draft.replace(out / CHANGES_FILE)
+
+
+def as_plain(results: Sequence[Result], skipped: int) -> dict[str, Any]:
+    """The report for programs."""
+    return {
+        "matches": len(results),
+        "skipped": skipped,
+        "broken": {result.name: result.broken for result in results if result.broken},
+        "kinds": {kind: _figures(counts) for kind, counts in totals(results).items()},
+        "results": [
+            msgspec.to_builtins(result)
+            | {"kinds": result.kinds and {kind: _figures(counts) for kind, counts in result.kinds.items()}}
+            for result in results
+        ],
+    }
+
+
+def _figures(counts: KindChange) -> dict[str, Any]:
+    return msgspec.to_builtins(counts) | {"agreement": round(counts.agreement, 6)}

@@ -1,0 +1,1 @@
+"""Questions to many match stores at once, through DuckDB and Spark SQL."""

@@ -1,0 +1,26 @@
+"""What the settings of a run make of a match's pipeline; the same for every host."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.match.pipeline import PipelineOptions, measured_costs
+from app.settings import LiveSettings
+from replay.capture import Capture
+
+#: The pipeline of matches, as hosts and stages name it.
+PIPELINE = "app.match.pipeline:MatchPipeline"
+
+
+def options_of(settings: LiveSettings, capture: Capture) -> PipelineOptions:
+    """Options of the pipeline; what adapts to load goes by costs that were measured on the match's own beginning."""
+    options = PipelineOptions(
+        alpha=settings.alpha,
+        retraction=settings.retraction,
+        available=settings.available,
+        parameters=settings.parameters,
+        extra=settings.detectors,
+    )
+    if not options.adapts:
+        return options
+    return replace(options, costs=measured_costs(capture, options))
