@@ -19,10 +19,14 @@ from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.kafka.address import parse
 from app.kafka.place import TopicOptions
+from app.match.commits import Committer
 from app.match.folder import Match, TopicMatch, open_match
 from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.options import PIPELINE, options_of
 from app.match.pipeline import PipelineOptions
+from app.operation.metrics import registry_of
+from app.operation.serve import MetricsServer
+from app.operation.watch import MatchWatch, WatchedCommitter
 from app.settings import LiveSettings
 from app.spark.java import find_java
 from app.spark.stage import StageConfig, warm_up
@@ -53,9 +57,10 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         hub = beside.enter_context(Hub([match.capture.sheet]))
         feed = hub.feed(match.capture.sheet.match_id)
         hub.seed(match.capture.sheet.match_id, match.committed_updates(), match.committed_epoch())
+        watch = _watch(settings, feed, match, hub, beside, console)
         _publish(settings, feed, match, beside, console)
         _show_page(settings, feed, beside, console)
-        host = beside.enter_context(_host(settings, match, hub))
+        host = beside.enter_context(_host(settings, match, hub, WatchedCommitter(match, {watch.match: watch})))
         camera = _camera(settings, feed, match, beside)
         began_us, began_s = match.played_us(), time.monotonic()
         with _stopped_by_signals(stop, console), _progress(feed, match, console):
@@ -81,21 +86,23 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
 
 
 @contextmanager
-def _host(settings: LiveSettings, match: Match, hub: Hub) -> Iterator[Host]:
+def _host(settings: LiveSettings, match: Match, hub: Hub, committer: Committer) -> Iterator[Host]:
     options = options_of(settings, match.capture)
     if settings.engine == "inprocess":
         config = InProcessConfig(
             PIPELINE, options, match.folder / "states", settings.pace, settings.window_us, match.offset(),
             batch_id=match.next_batch(), officials=_officials(settings, match),
         )  # fmt: skip
-        yield InProcessHost(match.capture, config, hub, match)
+        yield InProcessHost(match.capture, config, hub, committer)
     else:
-        with _spark_host(settings, match, hub, options) as host:
+        with _spark_host(settings, match, hub, options, committer) as host:
             yield host
 
 
 @contextmanager
-def _spark_host(settings: LiveSettings, match: Match, hub: Hub, options: PipelineOptions) -> Iterator[Host]:
+def _spark_host(
+    settings: LiveSettings, match: Match, hub: Hub, options: PipelineOptions, committer: Committer
+) -> Iterator[Host]:
     from app.spark.host import HostConfig, SparkHost
     from app.spark.session import start_session, stop_session
 
@@ -109,7 +116,7 @@ def _spark_host(settings: LiveSettings, match: Match, hub: Hub, options: Pipelin
         config = HostConfig(
             source, capture.path, folder, stage, settings.pace, settings.window_us, topic=topic, officials=officials
         )
-        host = SparkHost(session, config, match)
+        host = SparkHost(session, config, committer)
         host.warm_up(_warming(stage, capture.path))
         yield host
     finally:
@@ -135,6 +142,24 @@ def _warming(stage: StageConfig, capture: Path) -> Callable[[], None]:
     return lambda: warm_up(stage, capture)
 
 
+def _watch(
+    settings: LiveSettings, feed: MatchFeed, match: Match, hub: Hub, beside: ExitStack, console: Console
+) -> MatchWatch:
+    """Watches the match, and serves what is seen."""
+    link, is_topic = hub if settings.engine == "spark" else None, isinstance(match, TopicMatch)
+    watch = MatchWatch(feed, match.folder / "states", paced=is_topic or settings.pace > 0, link=link)
+    if isinstance(match, TopicMatch):
+        from app.operation.topic import TopicLag
+
+        beside.enter_context(TopicLag(parse(settings.source), match.place.partition, match.offset(), watch))
+    if settings.metrics_port != 0:
+        token = settings.token.get_secret_value()
+        registry = registry_of([watch], match.folder)
+        server = MetricsServer(registry, [watch], host=settings.host, port=settings.metrics_port, token=token)
+        console.print(f"Metrics: {beside.enter_context(server).url}/metrics and /health")
+    return watch
+
+
 def _publish(settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitStack, console: Console) -> None:
     if not settings.publish:
         return
@@ -150,8 +175,10 @@ def _show_page(settings: LiveSettings, feed: MatchFeed, beside: ExitStack, conso
         return
     from dashboard.server import serve
 
-    server = beside.enter_context(serve(feed, port=settings.port))
-    console.print(f"Live page: {server.url}")
+    token = settings.token.get_secret_value()
+    server = beside.enter_context(serve(feed, host=settings.host, port=settings.port, token=token or None))
+    url, _, _ = server.url.partition("?")  # what is printed is kept somewhere, and the token is no one's to read
+    console.print(f"Live page: {url}" + (" (the first time with ?token=...)" if token else ""))
 
 
 def _camera(settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitStack) -> Callable[[], Any] | None:

@@ -30,6 +30,7 @@ def _problems() -> tuple[type[Exception], ...]:
     from app.match.commits import HostError
     from app.match.state_store import StateError
     from app.operation.layers import LayerError
+    from app.operation.serve import OperationError
     from app.order.command import OrderError
     from app.parameters import ParametersError
     from app.settings import SettingsError
@@ -51,6 +52,6 @@ def _problems() -> tuple[type[Exception], ...]:
         BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
-        AnnotateError, OfficialError, OrderError, TraceError, ExplainError, KafkaError, GapError, LayerError,
+        AnnotateError, OfficialError, OrderError, TraceError, ExplainError, KafkaError, GapError, LayerError, OperationError,
         BatchError, SparkStartError,
     )  # fmt: skip

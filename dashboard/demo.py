@@ -15,7 +15,7 @@ from typing import Final
 
 from camera.head import Pose
 from camera.mount import Mount
-from dashboard.feed import Aim, CameraPose
+from dashboard.feed import Aim, CameraPose, InputState
 from dashboard.server import serve
 from detectors.inputs import MatchSheet, Player, Team
 from detectors.lane import BallView, BodyView, EventRecord, Health, UpdateRecord, View
@@ -71,6 +71,7 @@ class ScriptedFeed:
         self._health: Health | None = None
         self._latency: Mapping[str, Mapping[str, float]] = {}
         self._camera: CameraPose | None = None
+        self._input: InputState | None = None
         self._now_us = 0
         self._frontier_us = -(2**62)
         self._ended = False
@@ -100,6 +101,11 @@ class ScriptedFeed:
         """Sets what the health strip shows, and the camera."""
         with self._lock:
             self._health, self._latency, self._camera = health, latency, camera
+
+    def tell_input(self, state: InputState) -> None:
+        """Sets how the input is doing."""
+        with self._lock:
+            self._input = state
 
     def end(self) -> None:
         """The last message has come: all is final."""
@@ -134,6 +140,10 @@ class ScriptedFeed:
         with self._lock:
             return self._latency
 
+    def input(self) -> InputState | None:
+        with self._lock:
+            return self._input
+
     def camera(self) -> CameraPose | None:
         with self._lock:
             return self._camera
@@ -165,6 +175,7 @@ class Choreography:
                 self._feed.publish(replaced, -1)
             if event is not replaced:
                 self._feed.publish(event)
+        self._feed.tell_input(InputState(0.03, None, 1.0, 0, ()))
         self._feed.report(_health(now_us, self._passes), _latency(now_us), _camera(view))
 
     def _kick(self, number: int) -> None:

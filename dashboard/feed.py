@@ -38,6 +38,24 @@ class CameraPose(msgspec.Struct, frozen=True, gc=False):
     planned: Aim | None = None
 
 
+class InputState(msgspec.Struct, frozen=True, gc=False):
+    """How the input is doing.
+
+    Attributes:
+        behind_s: how far behind the live edge we are; None where nothing is live, or nothing came yet.
+        records: of a topic, that wait to be read; None if it is no topic, or its broker does not say.
+        speed: seconds of the stream in a second of wall time; None if too little has come.
+        restarts: of the engine's stage, in this run.
+        problems: why the match is not live, a sentence each.
+    """
+
+    behind_s: float | None
+    records: int | None
+    speed: float | None
+    restarts: int
+    problems: tuple[str, ...]
+
+
 class Feed(Protocol):
     """A live match as the page reads it."""
 
@@ -71,6 +89,10 @@ class Feed(Protocol):
 
     def latency(self) -> Mapping[str, Mapping[str, float]]:
         """Stage -> ``p50``, ``p95``, ``p99`` in milliseconds of wall time, in the order of the stages."""
+        ...
+
+    def input(self) -> InputState | None:
+        """How the input is doing, None where nobody watches it."""
         ...
 
     def camera(self) -> CameraPose | None:

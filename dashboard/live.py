@@ -166,6 +166,7 @@ class LiveState:
             self._detection.percentiles_ms(),
             message.now_us,
             self.feed.frontier_us(),
+            self.feed.input(),
         )
         totals = +self._timeline.totals
         message.totals = Totals(

@@ -14,6 +14,7 @@ from typing import Final
 
 import msgspec
 
+from dashboard.feed import InputState
 from detectors.lane import Health, UpdateRecord
 
 #: Kinds whose detection latency is watched: the papers' own figures are for these.
@@ -76,9 +77,11 @@ def strip_tables(
     detection: Mapping[str, Mapping[str, float]],
     now_us: int,
     frontier_us: int,
+    state: InputState | None = None,
 ) -> list[Table]:
-    """All tables of the strip, in the order in which they stand."""
+    """All tables of the strip, in the order in which they stand; without a state, none of the live edge."""
     return [
+        *([Table("Live edge", ("",), _edge_rows(state))] if state is not None else []),
         Table("Pipeline latency, ms", PERCENTILES, _latency_rows(latency)),
         Table("Detection latency, ms", PERCENTILES, _latency_rows(detection)),
         Table("Units with most slack", ("K ms", "alpha"), _unit_rows(health)),
@@ -93,6 +96,17 @@ def _latency_rows(latency: Mapping[str, Mapping[str, float]]) -> list[tuple[str,
         for stage, values in latency.items()
     ]
     return rows[:ROWS]
+
+
+def _edge_rows(state: InputState) -> list[tuple[str, ...]]:
+    behind = _ABSENT if state.behind_s is None else f"{state.behind_s:,.2f} s"
+    return [
+        ("condition", "; ".join(state.problems) or "as it should be"),
+        ("behind", behind),
+        ("records behind", _count(state.records)),
+        ("speed", _ABSENT if state.speed is None else f"{state.speed:.2f} x"),
+        ("stage restarts", _count(state.restarts)),
+    ]
 
 
 def _unit_rows(health: Health | None) -> list[tuple[str, ...]]:

@@ -90,9 +90,9 @@ class Health(msgspec.Struct, frozen=True, gc=False):
     ``slack_us`` and ``alpha`` are by unit (detector name; of keyed units the greatest K). ``buffered`` is the
     number of events now waiting, ``held`` of those kept for repair. ``late`` counts inputs of units that came
     later than the whole slack K and were repaired, ``lost`` inputs that came past the bound of memory.
-    ``retractions`` counts published -1 updates. ``busy`` is the engine's share of the time available, by its own
-    account. ``failed`` tells the error of detectors that have raised and are silent now, ``faults`` how often each was
-    found to break its contract.
+    ``positions`` and ``packets`` came in and could be read; ``retractions`` counts published -1 updates. ``busy`` is
+    the engine's share of the time available, by its own account. ``failed`` tells the error of detectors that have
+    raised and are silent now, ``faults`` how often each was found to break its contract.
     """
 
     clk_us: int
@@ -107,6 +107,7 @@ class Health(msgspec.Struct, frozen=True, gc=False):
     duplicates: int
     quarantined: int
     positions: int
+    packets: int = 0
     busy: float = 0.0
     failed: Mapping[str, str] = {}
     faults: Mapping[str, int] = {}

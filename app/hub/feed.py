@@ -32,6 +32,7 @@ class MatchFeed:
         self._subscribers: list[Subscriber] = []
         self._latency = {stage: Histogram() for stage in STAGES}
         self._camera: Callable[[], Any] = lambda: None
+        self._input: Callable[[], Any] = lambda: None
         self._ended = threading.Event()
         self._view_wall_us = 0
         self.messages = 0
@@ -63,11 +64,15 @@ class MatchFeed:
         self._latency["lane"].add(hub_wall_us - message.sent_wall_us)
         self._latency["total"].add(hub_wall_us - message.due_wall_us)
 
+    def subscribe(self, subscriber: Subscriber) -> None:
+        """``subscriber`` is called with every message from now on."""
+        with self._lock:
+            self._subscribers.append(subscriber)
+
     @contextmanager
     def subscribed(self, subscriber: Subscriber) -> Iterator[None]:
         """``subscriber`` is called with every message while the context lasts."""
-        with self._lock:
-            self._subscribers.append(subscriber)
+        self.subscribe(subscriber)
         try:
             yield
         finally:
@@ -77,6 +82,10 @@ class MatchFeed:
     def show_camera(self, pose: Callable[[], Any]) -> None:
         """Tells where the camera's pose is to be had."""
         self._camera = pose
+
+    def show_input(self, state: Callable[[], Any]) -> None:
+        """Tells where it is to be had how the input is doing."""
+        self._input = state
 
     def sheet(self) -> MatchSheet:
         """Teams, shirts and pitch."""
@@ -127,9 +136,18 @@ class MatchFeed:
         with self._lock:
             return {stage: histogram.summary_ms() for stage, histogram in self._latency.items()}
 
+    def latency_bounds(self) -> dict[str, tuple[list[tuple[int, int]], int, int]]:
+        """Stage -> counts below bounds (see ``Histogram.cumulative``), how many there are, and their sum in us."""
+        with self._lock:
+            return {stage: (h.cumulative(), h.count, h.total_us) for stage, h in self._latency.items() if h.count}
+
     def camera(self) -> Any:
         """The camera's pose, None where no camera runs."""
         return self._camera()
+
+    def input(self) -> Any:
+        """How far behind the live edge we are and what is wrong, None where nobody watches."""
+        return self._input()
 
     def ended(self) -> bool:
         """True once the last message of the match has been applied."""

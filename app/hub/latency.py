@@ -18,6 +18,7 @@ class Histogram:
     def __init__(self) -> None:
         self.count = 0
         self.max_us = 0
+        self.total_us = 0
         self._counts = [0] * _BUCKETS
 
     def add(self, duration_us: int) -> None:
@@ -28,6 +29,7 @@ class Histogram:
         self._counts[bucket] += 1
         self.count += 1
         self.max_us = max(self.max_us, duration_us)
+        self.total_us += max(0, duration_us)
 
     def extend(self, durations_us: Iterable[int]) -> None:
         """Counts many."""
@@ -52,6 +54,20 @@ class Histogram:
                 upper_us = round(_LOWEST_US * 2 ** ((bucket + 1) / _BUCKETS_PER_DOUBLING))
                 return min(upper_us, max(self.max_us, 0))
         raise AssertionError("the buckets hold fewer than were counted")
+
+    def cumulative(self) -> list[tuple[int, int]]:
+        """Bounds in microseconds, each twice the one before, and how many durations lie below each.
+
+        >>> histogram = Histogram(); histogram.extend([100, 200, 300_000])
+        >>> [(bound_us, count) for bound_us, count in histogram.cumulative() if bound_us in (160, 320, 327_680)]
+        [(160, 1), (320, 2), (327680, 3)]
+        """
+        seen, bounds = 0, []
+        for doubling in range(_BUCKETS // _BUCKETS_PER_DOUBLING):
+            first = doubling * _BUCKETS_PER_DOUBLING
+            seen += sum(self._counts[first : first + _BUCKETS_PER_DOUBLING])
+            bounds.append((_LOWEST_US << (doubling + 1), seen))
+        return bounds
 
     def percentiles_ms(self) -> dict[str, float]:
         """``p50``, ``p95``, ``p99`` in milliseconds; empty without measurements."""

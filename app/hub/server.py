@@ -14,7 +14,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 
 import msgspec
@@ -47,6 +47,7 @@ class Hub:
         self._feeds = {sheet.match_id: MatchFeed(sheet) for sheet in sheets}
         self._decoder = msgspec.msgpack.Decoder(LaneMessage)
         self._connections: set[socket.socket] = set()
+        self._lanes = 0
         self._lock = threading.Lock()
         try:
             self._server = socket.create_server((_HOST, port))
@@ -72,6 +73,10 @@ class Hub:
             return self._feeds[match]
         except KeyError:
             raise HubError(f"unknown match {match!r}; the hub has {', '.join(self._feeds)}") from None
+
+    def lanes(self) -> int:
+        """How many stages are connected now."""
+        return self._lanes
 
     def apply(self, message: LaneMessage) -> None:
         """Takes a message directly, as if it had come in on the lane (in-process runs, resumed runs)."""
@@ -121,8 +126,19 @@ class Hub:
         token = read_frame(stream)
         if token is None or not hmac.compare_digest(token, self.address.token.encode()):
             raise LaneError("a connection without this run's token")
-        while (body := read_frame(stream)) is not None:
-            self.apply(self._decoder.decode(body))
+        with self._counted():
+            while (body := read_frame(stream)) is not None:
+                self.apply(self._decoder.decode(body))
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        with self._lock:
+            self._lanes += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._lanes -= 1
 
 
 def _end(connection: socket.socket) -> None:

@@ -123,6 +123,7 @@ class _Carried:
     frames: dict[int, Frame] = field(default_factory=dict)
     retractions: int = 0
     positions: int = 0
+    packets: int = 0
     instants: int = 0
     quarantined: Counter[str] = field(default_factory=Counter)
     ended: bool = False
@@ -279,6 +280,7 @@ class MatchPipeline:
         block, bad = check_block(payload, self.sheet, f"block that arrived at {arrival_us} us")
         self._quarantine(bad)
         packets = block.packets if block else ()
+        self._carried.packets += len(packets)
         self._carried.positions += sum(len(packet.ts_us) for packet in packets)
         return self._arrivals(packets)
 
@@ -396,6 +398,7 @@ class MatchPipeline:
             duplicates=health.duplicates,
             quarantined=sum(carried.quarantined.values()),
             positions=carried.positions,
+            packets=carried.packets,
             busy=health.busy,
             failed=health.failed,
             faults={name: sum(fault.count for fault in found.values()) for name, found in health.faults.items()},

@@ -53,7 +53,10 @@
     const body = element.createTBody();
     for (const row of data.rows) {
       const tr = body.insertRow();
-      for (const text of row) tr.insertCell().textContent = text;
+      for (const text of row) {
+        const cell = tr.insertCell();
+        cell.textContent = cell.title = text;
+      }
     }
     if (!data.rows.length) body.insertRow().insertCell().textContent = "no figures yet";
     return element;

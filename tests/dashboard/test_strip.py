@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from dashboard.demo import demo_event
+from dashboard.feed import InputState
 from dashboard.strip import DetectionLatency, Table, percentiles_ms, strip_tables
 from detectors.lane import Health, UpdateRecord
 
@@ -34,6 +35,22 @@ def test_the_strip_shows_every_counter_of_the_health():
 def test_a_failed_detector_is_named():
     failed = msgspec.structs.replace(HEALTH, failed={"near_ball": "KeyError: 'x'"})
     assert cells(strip_tables(failed, {}, {}, 0, 0), "Repairs and losses")["failed detectors"] == ("near_ball",)
+
+
+def test_how_far_behind_the_live_edge_we_are_comes_first_with_what_is_wrong():
+    state = InputState(12.345, 1_234, 0.5, 2, ("no input for 12 s", "the store is failing: disk full"))
+    tables = strip_tables(HEALTH, {}, {}, 0, 0, state)
+    assert tables[0].title == "Live edge"
+    assert cells(tables, "Live edge") == {
+        "condition": ("no input for 12 s; the store is failing: disk full",), "behind": ("12.35 s",),
+        "records behind": ("1,234",), "speed": ("0.50 x",), "stage restarts": ("2",),
+    }  # fmt: skip
+    unknown = cells(strip_tables(None, {}, {}, 0, 0, InputState(None, None, None, 0, ())), "Live edge")
+    assert unknown == {
+        "condition": ("as it should be",), "behind": ("–",), "records behind": ("–",), "speed": ("–",),
+        "stage restarts": ("0",),
+    }  # fmt: skip
+    assert "Live edge" not in {table.title for table in strip_tables(HEALTH, {}, {}, 0, 0)}
 
 
 def test_units_with_the_greatest_slack_come_first_with_their_alpha():
