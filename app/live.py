@@ -56,7 +56,10 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     with open_match(settings, console) as match, ExitStack() as beside:
         hub = beside.enter_context(Hub([match.capture.sheet]))
         feed = hub.feed(match.capture.sheet.match_id)
-        hub.seed(match.capture.sheet.match_id, match.committed_updates(), match.committed_epoch())
+        hub.seed(
+            match.capture.sheet.match_id, match.committed_updates(), match.committed_epoch(),
+            frontier_us=match.committed_frontier_us(), ended=match.has_ended(),
+        )  # fmt: skip
         watch = _watch(settings, feed, match, hub, beside, console)
         _publish(settings, feed, match, beside, console)
         _show_page(settings, feed, beside, console)

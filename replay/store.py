@@ -244,6 +244,14 @@ class MatchStore:
         for name in SCHEMAS.keys() - fitting.keys():
             (self.path / _part(name, series, batch)).unlink(missing_ok=True)
 
+    def take_back(self, batch: int) -> None:
+        """Removes the newest batch of the engine's series, so that it can be done again otherwise."""
+        assert batch == self.last_batch, f"batch {batch} is not the newest"
+        (self.path / "commits" / f"{batch:08d}.json").unlink()
+        _sync(self.path / "commits")
+        for name in SCHEMAS:
+            (self.path / _part(name, "", batch)).unlink(missing_ok=True)
+
     def _fit(self, name: str, table: pa.Table) -> pa.Table:
         schema = SCHEMAS.get(name)
         if schema is None:

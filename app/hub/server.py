@@ -82,11 +82,27 @@ class Hub:
         """Takes a message directly, as if it had come in on the lane (in-process runs, resumed runs)."""
         self.feed(message.match).apply(message, _wall_us())
 
-    def seed(self, match: str, updates: Sequence[UpdateRecord], epoch: int) -> None:
-        """Tells a new hub what an earlier run has committed: all updates of the match so far, from seq 0."""
+    def seed(
+        self,
+        match: str,
+        updates: Sequence[UpdateRecord],
+        epoch: int,
+        *,
+        frontier_us: int = -(2**62),
+        ended: bool = False,
+    ) -> None:
+        """Tells a new hub what an earlier run has committed.
+
+        Args:
+            match: its id.
+            updates: all of the match so far, from seq 0.
+            epoch: of the stage that said the last of them.
+            frontier_us: event time below which nothing of it can change any more.
+            ended: whether the match is over.
+        """
         if updates:
             now_us = updates[-1].emitted_us
-            self.apply(LaneMessage(match, epoch, now_us, -(2**62), tuple(updates)))
+            self.apply(LaneMessage(match, epoch, now_us, frontier_us, tuple(updates), ended=ended))
 
     def close(self) -> None:
         """Stops listening and ends all connections; the feeds stay readable."""

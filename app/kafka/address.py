@@ -5,13 +5,16 @@
 ``start`` is ``earliest`` (the default), ``latest`` or a time (ISO 8601); ``match`` names one of several matches in a
 topic. User names, passwords and certificates never stand in an address, since addresses are logged, stored and seen in
 process lists: they come from a TOML file, named by ``settings=FILE`` or by ``TOUCHLINE_KAFKA_SETTINGS``, with the
-names that kafka-python gives them:
+names that kafka-python gives them, files relative to it:
 
     security_protocol = "SASL_SSL"
     ssl_cafile = "ca.pem"
     sasl_mechanism = "SCRAM-SHA-512"
     sasl_plain_username = "touchline"
-    sasl_plain_password = "..."
+    sasl_plain_password_env = "KAFKA_PASSWORD"
+
+A password stands there (``sasl_plain_password``, ``ssl_password``), in a file of its own (``..._file``) or in an
+environment variable (``..._env``).
 """
 
 from __future__ import annotations
@@ -38,6 +41,14 @@ ALLOWED = frozenset(
         "sasl_kerberos_service_name", "sasl_kerberos_domain_name", "request_timeout_ms", "client_id",
     )
 )  # fmt: skip
+
+#: Secrets, which may be told by a file or by a variable that holds them.
+SECRETS = ("sasl_plain_password", "ssl_password")
+_CHOICES = {
+    "security_protocol": ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+    "sasl_mechanism": ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"),
+}
+_FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
@@ -135,9 +146,40 @@ def connection(address: Address, environment: Mapping[str, str] = os.environ) ->
         raise KafkaError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or 'not text'}") from None
     except tomllib.TOMLDecodeError:
         raise KafkaError(f"{name}: is not TOML") from None
-    if unknown := set(given) - ALLOWED:
-        raise KafkaError(f"{name}: {', '.join(sorted(unknown))}: unknown; known are {', '.join(sorted(ALLOWED))}")
+    known = ALLOWED.union(*({f"{secret}_file", f"{secret}_env"} for secret in SECRETS))
+    if unknown := set(given) - known:
+        raise KafkaError(f"{name}: {', '.join(sorted(unknown))}: unknown; known are {', '.join(sorted(known))}")
+    for key, choices in _CHOICES.items():
+        if key in given and given[key] not in choices:
+            raise KafkaError(f"{name}: {key}: must be one of {', '.join(choices)}")
+    for secret in SECRETS:
+        _settle(given, secret, Path(name), environment)
+    for file in _FILES:
+        if isinstance(given.get(file), str):
+            given[file] = str(Path(name).parent / given[file])
+            if not Path(given[file]).is_file():
+                raise KafkaError(f"{name}: {file}: there is no file {given[file]}")
     return {**told, **given}
+
+
+def _settle(given: dict[str, Any], secret: str, settings: Path, environment: Mapping[str, str]) -> None:
+    """Puts a secret that a file or a variable holds into ``given``."""
+    ways = [way for way in (secret, f"{secret}_file", f"{secret}_env") if way in given]
+    if len(ways) > 1:
+        raise KafkaError(f"{settings}: {' and '.join(ways)}: one is enough")
+    if not ways or ways == [secret]:
+        return
+    where = str(given.pop(ways[0]))
+    if ways[0].endswith("_env"):
+        if where not in environment:
+            raise KafkaError(f"{settings}: {ways[0]}: there is no variable {where}")
+        given[secret] = environment[where]
+        return
+    try:
+        given[secret] = (settings.parent / where).read_text(encoding="utf-8").removesuffix("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not text"
+        raise KafkaError(f"{settings}: {ways[0]}: {where} cannot be read: {reason}") from None
 
 
 def _broker(text: str, url: str) -> str:

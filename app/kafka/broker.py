@@ -8,6 +8,7 @@ It is made for one machine: replication 1, small internal topics, topics made on
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -15,8 +16,8 @@ import subprocess
 import time
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.spark.java import Java, cache_folder
@@ -28,6 +29,25 @@ SLF4J = ("org.slf4j", "slf4j-simple", "1.7.36")
 #: A broker is up in some 5 s on a quiet machine.
 START_S = 90.0
 STOP_S = 30.0
+
+
+@dataclass(frozen=True)
+class Listener:
+    """A further way into a broker, beside the plain one; on loopback too.
+
+    Attributes:
+        name: capital letters.
+        protocol: as Kafka calls it: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.
+        settings: of this listener only, with Kafka's names.
+        port: 0 for a free one.
+        advertised_port: where clients are sent, if somebody stands between; 0 for the port itself.
+    """
+
+    name: str
+    protocol: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    port: int = 0
+    advertised_port: int = 0
 
 
 class BrokerError(Exception):
@@ -78,12 +98,21 @@ def broker_jars(java: Java, tell: Callable[[str], None], cache: Path | None = No
     return folder
 
 
-def start_broker(home: Path, port: int, java: Java, tell: Callable[[str], None] = lambda _: None) -> BrokerStatus:
+def start_broker(
+    home: Path,
+    port: int,
+    java: Java,
+    tell: Callable[[str], None] = lambda _: None,
+    listeners: Sequence[Listener] = (),
+) -> BrokerStatus:
     """Starts a broker that listens on 127.0.0.1 and returns when it answers; does nothing if it runs already.
 
     Args:
         home: its folder; data in it is kept from run to run.
         port: of clients; 0 takes a free one at the first start. The home remembers it.
+        java: runtime to start it with.
+        tell: is told what takes long.
+        listeners: further ways in; their ports are remembered too.
 
     Raises:
         BrokerError: the jars can't be had, the port is taken, or it did not come up in time.
@@ -98,8 +127,11 @@ def start_broker(home: Path, port: int, java: Java, tell: Callable[[str], None] 
     port = port or _kept_port(home) or _free_port()
     if _answers(port):
         raise BrokerError(f"port {port} is taken by another program: choose another --port")
+    further = [replace(one, port=one.port or listener_port(home, one.name) or _free_port()) for one in listeners]
     settings = home / "server.properties"
-    settings.write_text(_settings(home.resolve(), port, _free_port()))
+    settings.unlink(missing_ok=True)
+    settings.touch(0o600)  # passwords of users may stand in it
+    settings.write_text(_settings(home.resolve(), port, _free_port(), further))
     log = home / "broker.log"
     run = [java.home / "bin" / "java", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{jars}/*"]
     if not (home / "data" / "meta.properties").exists():
@@ -150,20 +182,32 @@ def broker_status(home: Path) -> BrokerStatus:
     return BrokerStatus(home, f"127.0.0.1:{port}" if port else "", _pid(home), bool(port) and _answers(port))
 
 
+def listener_port(home: Path, name: str) -> int | None:
+    """Port of a further listener of a broker, None if it has none of that name."""
+    found = re.search(rf"^listeners=.*\b{re.escape(name)}://[^,:]+:(\d+)", _kept_settings(home), re.MULTILINE)
+    return int(found[1]) if found else None
+
+
 def default_home() -> Path:
     """Where the broker lives if nobody says otherwise."""
     return cache_folder(os.environ) / "broker"
 
 
-def _settings(home: Path, port: int, controller_port: int) -> str:
+def _settings(home: Path, port: int, controller_port: int, further: Sequence[Listener]) -> str:
+    listeners = [f"PLAINTEXT://127.0.0.1:{port}", *(f"{one.name}://127.0.0.1:{one.port}" for one in further)]
+    advertised = [
+        f"PLAINTEXT://127.0.0.1:{port}",
+        *(f"{one.name}://127.0.0.1:{one.advertised_port or one.port}" for one in further),
+    ]
+    protocols = ["PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT", *(f"{one.name}:{one.protocol}" for one in further)]
     lines = {
         "process.roles": "broker,controller",
         "node.id": "1",
         "controller.quorum.bootstrap.servers": f"127.0.0.1:{controller_port}",
-        "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
-        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "listeners": ",".join([*listeners, f"CONTROLLER://127.0.0.1:{controller_port}"]),
+        "advertised.listeners": ",".join(advertised),
         "controller.listener.names": "CONTROLLER",
-        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "listener.security.protocol.map": ",".join(protocols),
         "log.dirs": str(home / "data"),
         "num.partitions": "1",
         "offsets.topic.num.partitions": "1",
@@ -176,6 +220,8 @@ def _settings(home: Path, port: int, controller_port: int) -> str:
         "share.coordinator.state.topic.min.isr": "1",
         "group.initial.rebalance.delay.ms": "0",
     }
+    for one in further:
+        lines |= {f"listener.name.{one.name.lower()}.{key}": value for key, value in one.settings.items()}
     return "".join(f"{key}={value}\n" for key, value in lines.items())
 
 
@@ -212,12 +258,14 @@ def _is_broker(pid: int) -> bool:
 
 
 def _kept_port(home: Path) -> int | None:
+    return listener_port(home, "PLAINTEXT")
+
+
+def _kept_settings(home: Path) -> str:
     try:
-        text = (home / "server.properties").read_text()
+        return (home / "server.properties").read_text()
     except OSError:
-        return None
-    found = [line for line in text.splitlines() if line.startswith("advertised.listeners=")]
-    return int(found[0].rpartition(":")[2]) if found else None
+        return ""
 
 
 def _free_port() -> int:

@@ -28,16 +28,29 @@ def start(
         int, typer.Option(help="Port for clients, on 127.0.0.1; 0 for a free one.", min=0, max=65535)
     ] = 9092,
     home: Home = None,
+    secured: Annotated[
+        bool,
+        typer.Option("--secured", help="A second port besides, with TLS, users and passwords, for trials of settings."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Starts the broker and returns when it answers. The first time it fetches Kafka (about 45 MB)."""
-    from app.kafka.broker import default_home, start_broker
+    from app.kafka.broker import BrokerError, broker_status, default_home, listener_port, start_broker
+    from app.kafka.secured import SECURED, add_user, secured_listener
     from app.spark.java import find_java
 
-    status = start_broker(
-        home or default_home(), port, find_java(os.environ), lambda text: print(text, file=sys.stderr)
-    )
+    home = home or default_home()
+    way_in, client = secured_listener(home) if secured else (None, None)
+    if way_in and broker_status(home).is_up and listener_port(home, SECURED) is None:
+        raise BrokerError(f"the broker in {home} runs without a secured port: stop it first")
+    listeners = [way_in] if way_in else []
+    java = find_java(os.environ)
+    status = start_broker(home, port, java, lambda text: print(text, file=sys.stderr), listeners)
+    if way_in:
+        add_user(status.address, home)
     _show(status, as_json)
+    if way_in and not as_json:
+        print(f"secured: kafka://127.0.0.1:{listener_port(home, SECURED)}/TOPIC?settings={client}")
 
 
 @broker.command()
@@ -61,7 +74,11 @@ def status(home: Home = None, as_json: Json = False) -> None:
 
 def _show(status: BrokerStatus, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({**asdict(status), "home": str(status.home), "is_up": status.is_up}))
+        from app.kafka.broker import listener_port
+        from app.kafka.secured import SECURED
+
+        told = {**asdict(status), "home": str(status.home), "is_up": status.is_up}
+        print(json.dumps({**told, "secured_port": listener_port(status.home, SECURED)}))
     elif status.is_up:
         print(f"up at {status.address} (process {status.pid}); source and topics: kafka://{status.address}/TOPIC")
     elif status.pid is not None:

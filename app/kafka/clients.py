@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import re
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,20 +19,47 @@ from app.kafka.address import Address, KafkaError, connection
 #: A producer gives up on a record that no broker has taken for so long: longer than a stall that is to be survived.
 DELIVERY_MS = 120_000
 
+#: After an outage a client comes back within so long, however long that was: the library's own bound is 30 s.
+COMING_BACK = {"reconnect_backoff_max_ms": 1_000}
+
 #: How long a cluster may take to answer the first time.
 BOOTSTRAP = {"bootstrap_timeout_ms": 10_000}
 
-# The library warns of every try to connect; what comes of it is said once, by the error.
-logging.getLogger("kafka").setLevel(logging.ERROR)
+
+class _Causes(logging.Handler):
+    """Hears why a cluster could not be reached: the library tells it only to its log, its error says "timeout"."""
+
+    _CAUSE = re.compile(r"Bootstrap connection to \S+ failed: (.*?) \(backoff", re.DOTALL)
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.last = (0.0, "")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keeps when and why it was last."""
+        if found := self._CAUSE.search(record.getMessage()):
+            self.last = (time.monotonic(), " ".join(found[1].split()))
+
+
+# The library tells of every try to connect; what comes of it is said once, by the error.
+logging.getLogger("kafka").setLevel(logging.CRITICAL)
+_causes = _Causes()
+_manager_log = logging.getLogger("kafka.net.manager")
+_manager_log.setLevel(logging.WARNING)
+_manager_log.propagate = False
+_manager_log.addHandler(_causes)
 
 
 @contextmanager
 def told(address: Address) -> Iterator[None]:
     """Errors of the client library in words for people."""
+    began_s = time.monotonic()
     try:
         yield
     except KafkaTimeoutError as error:
-        raise KafkaError(f"{address.topic} at {', '.join(address.brokers)}: no answer: {_words(error)}") from None
+        at_s, cause = _causes.last
+        said = _for_people(address, cause) if at_s >= began_s else _words(error)
+        raise KafkaError(f"{address.topic} at {', '.join(address.brokers)}: no answer: {said}") from None
     except (ClientError, OSError, ValueError, AssertionError) as error:
         raise KafkaError(f"{address.topic} at {', '.join(address.brokers)}: {_words(error)}") from error
 
@@ -45,7 +74,7 @@ def consumer(address: Address, **options: Any) -> KafkaConsumer:
         return KafkaConsumer(
             **{
                 **connection(address), "group_id": None, "enable_auto_commit": False, "fetch_max_wait_ms": 100,
-                **BOOTSTRAP, **options,
+                **BOOTSTRAP, **COMING_BACK, **options,
             }
         )  # fmt: skip
 
@@ -60,7 +89,7 @@ def producer(address: Address, **options: Any) -> KafkaProducer:
         return KafkaProducer(
             **{
                 **connection(address), "acks": "all", "enable_idempotence": True, "linger_ms": 0,
-                "delivery_timeout_ms": DELIVERY_MS, **BOOTSTRAP, **options,
+                "delivery_timeout_ms": DELIVERY_MS, **BOOTSTRAP, **COMING_BACK, **options,
             }
         )  # fmt: skip
 
@@ -103,6 +132,26 @@ def records(client: KafkaConsumer, wait_ms: int) -> Sequence[Any]:
 def kind_of(record: Any) -> str:
     """What a record's header says that it is; empty without one."""
     return dict(record.headers or ()).get("kind", b"").decode("ascii", "replace")
+
+
+def _for_people(address: Address, cause: str) -> str:
+    """What the cause of a refused connection may mean, by what we asked for."""
+    asked = connection(address)
+    protocol, user = asked.get("security_protocol", "PLAINTEXT"), asked.get("sasl_plain_username", "")
+    if "CERTIFICATE_VERIFY_FAILED" in cause:
+        reason = cause.partition("certificate verify failed: ")[2].partition(" (_ssl")[0] or "verification failed"
+        return f"the broker's certificate is not trusted ({reason}); ssl_cafile must name who signed it"
+    if "Handshake failed" in cause:
+        return f"no TLS could be agreed on ({cause}); is {protocol} right for this port?"
+    if "socket disconnected" in cause or "Invalid frame length" in cause:
+        if protocol.startswith("SASL_"):
+            mechanism = asked.get("sasl_mechanism", "")
+            return (
+                f"the broker ended the connection while user {user!r} logged in with {mechanism} over {protocol}: "
+                "password, user, mechanism or protocol is wrong"
+            )
+        return f"the broker ended the connection: {protocol} may be wrong for this port, it may want TLS or a login"
+    return cause
 
 
 def _words(error: Exception) -> str:

@@ -28,6 +28,8 @@ from rich.progress import Progress
 
 from app.kafka.address import is_kafka, parse
 from app.kafka.place import Place
+from app.match.commits import Committed
+from app.match.recovery import recover
 from app.settings import LiveSettings
 from detectors.lane import EventRecord, UpdateRecord
 from replay.capture import Capture
@@ -65,6 +67,10 @@ class Match:
         if not self.capture.is_finished and not self.capture.path.is_symlink():
             tell_played(self.capture.path, self.offset())
 
+    def committed(self) -> Committed | None:
+        """The last batch that is durable, None before the first."""
+        return Committed(self._last.batch, self._last.meta.end_offset) if self._last else None
+
     def append_camera(self, table: pa.Table) -> None:
         """Commits rows of the camera, in a series of their own."""
         self._store.commit(self._camera_batch, {"camera": table}, {}, series=CAMERA_SERIES)
@@ -97,6 +103,10 @@ class Match:
     def committed_epoch(self) -> int:
         """Epoch of the last committed batch, 0 without one."""
         return self._last.meta.epoch if self._last else 0
+
+    def committed_frontier_us(self) -> int:
+        """Event time below which nothing of what is committed can change any more."""
+        return self._last.meta.frontier_us if self._last else -(2**62)
 
     def committed_updates(self) -> list[UpdateRecord]:
         """All that was committed, as it was sent."""
@@ -150,6 +160,7 @@ def open_match(settings: LiveSettings, console: Console) -> Iterator[Match]:
 
     Raises:
         StoreError: the folder holds something else, is damaged, or another run is using it.
+        StateError: no state of the match can be gone on from.
         TrackingError, ChannelError, SimulatorError, CaptureError: the source cannot be used.
     """
     folder = settings.store
@@ -158,6 +169,9 @@ def open_match(settings: LiveSettings, console: Console) -> Iterator[Match]:
             store = MatchStore.open(folder)
             beside.enter_context(_alone(store.path))
             capture = Capture.open(folder / CAPTURE)
+            again = settings.source if is_kafka(settings.source) else str(folder / CAPTURE)
+            if said := recover(store, again):
+                console.print(said)
             if is_produced(settings.source, settings.rate) and not capture.is_finished:
                 request = {**_request(settings), "resume": True}
                 capture = beside.enter_context(Producer(request, folder / CAPTURE)).first_look()

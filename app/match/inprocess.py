@@ -15,6 +15,7 @@ import msgspec
 
 from app.match.commits import Committer
 from app.match.pace import NEVER_US, Pace, Waiter, wall_us
+from app.match.room import Room, is_full
 from app.match.state_store import StateStore
 from app.spark.stage import load_pipeline
 from detectors.lane import LaneMessage
@@ -74,7 +75,7 @@ class InProcessHost:
             if end_us == until_us and not self._capture.goes_on_after(end_us):
                 end_us = self._capture.end_us
                 self._publish(self._pipeline.finish())
-            self._commit(batch_id, start_us, end_us)
+            self._commit(batch_id, start_us, end_us, stop)
             batch_id, start_us = batch_id + 1, end_us
 
     def _stop_us(self) -> int:
@@ -106,9 +107,18 @@ class InProcessHost:
     def _publish(self, message: LaneMessage) -> None:
         self._hub.apply(message)
 
-    def _commit(self, batch_id: int, start_us: int, end_us: int) -> None:
+    def _commit(self, batch_id: int, start_us: int, end_us: int, stop: threading.Event) -> None:
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": end_us}
-        self._store.write(end_us, self._epoch, self._pipeline.snapshot(), self._pipeline.maker)
-        self._committer.commit(batch_id, self._match, tables, meta)
+        state, maker = self._pipeline.snapshot(), self._pipeline.maker
+        room = Room(self._config.states, stop)
+        while True:
+            try:
+                self._store.write(end_us, self._epoch, state, maker)
+                self._committer.commit(batch_id, self._match, tables, meta)
+                break
+            except OSError as error:
+                if not is_full(error):
+                    raise
+                room.wait(error)
         self._store.forget_before(start_us)

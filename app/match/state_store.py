@@ -102,7 +102,10 @@ class StateStore:
         """
         head, state = self._read(offset)
         if difference := _difference(head.maker, maker):
-            raise OtherStateError(f"{self._path(offset)}: {difference}; only what made a state can go on from it")
+            raise OtherStateError(
+                f"{self._path(offset)}: {difference}. Only what made a state can go on from it: use that, or play "
+                "the match again from its beginning into another --store"
+            )
         return state
 
     def check(self, offset: int) -> None:

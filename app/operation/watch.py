@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from app.hub.feed import MatchFeed
 from app.hub.latency import Histogram
-from app.match.commits import Committer
+from app.match.commits import Committed, Committer
 from dashboard.feed import InputState
 from detectors.lane import Health, LaneMessage, UpdateRecord
 
@@ -215,6 +215,14 @@ class WatchedCommitter:
 
     def __init__(self, committer: Committer, watches: Mapping[str, MatchWatch]) -> None:
         self._committer, self._watches = committer, watches
+
+    def committed(self) -> Committed | None:
+        """See :class:`app.match.commits.Committer`."""
+        return self._committer.committed()
+
+    def has_ended(self) -> bool:
+        """See :class:`app.match.commits.Committer`."""
+        return self._committer.has_ended()
 
     def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
         """See :class:`app.match.commits.Committer`."""

@@ -10,7 +10,8 @@ in between, the next run does the same batch again, from the same state, over th
 States older than a batch's start are deleted when that batch is committed: by then Spark has logged the commit
 of the one before, so no redo can start from them.
 
-If the query fails, it is started again on the spot, as long as it gets further than the time before.
+If the query fails, it is started again on the spot, as long as it gets further than the time before. While the disk
+is full it waits. A checkpoint that is damaged is replaced by one that begins where the store ends.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ from pyspark.sql.streaming import StreamingQuery
 from app.kafka.place import TopicOptions
 from app.match.commits import Committer, HostError
 from app.match.pace import NEVER_US
+from app.match.room import Room, is_full
 from app.match.state_store import StateStore
 from app.spark import source as spark_source
 from app.spark import stage as spark_stage
+from app.spark.checkpoint import CHECKPOINT, Base, mend
 from replay.capture import Capture
 
 _POLL_S = 0.1
@@ -79,11 +82,13 @@ class HostConfig(msgspec.Struct, frozen=True):
         """File that keeps when the run's clock began."""
         return self.folder / "anchor"
 
-    def options(self) -> dict[str, str]:
-        """Options of the Spark source."""
+    def options(self, begin: int | None = None) -> dict[str, str]:
+        """Options of the Spark source; ``begin`` is where a checkpoint begins that does not begin with the match."""
         if self.topic is not None:
-            return self.topic.options()
+            topic = self.topic if begin is None else msgspec.structs.replace(self.topic, begin=begin)
+            return topic.options()
         return {
+            **({} if begin is None else {"begin_us": str(begin)}),
             "capture": str(self.capture), "speed": str(self.speed), "window_us": str(self.window_us),
             "stop_us": str(self.stop_us), "stop_flag": str(self.stop_flag), "anchor": str(self.anchor),
             "officials": "\n".join(map(str, self.officials)),
@@ -97,6 +102,8 @@ class SparkHost:
         self._session, self._config, self._committer = session, config, committer
         self.batches: list[dict[str, float]] = []
         self._progress = 0
+        self._base = Base()
+        self._check_state()
         config.folder.mkdir(parents=True, exist_ok=True)
         environment = session.sparkContext.environment
         # Workers are pooled by their environment. With a role in it, the engine's worker is the engine's again in
@@ -109,6 +116,17 @@ class SparkHost:
 
             session.dataSource.register(KafkaSource)
         environment["TOUCHLINE_ROLE"] = "engine"
+
+    def _check_state(self) -> None:
+        """Sees before anything is started whether the match can be gone on with.
+
+        Raises:
+            StateError: see :meth:`app.match.state_store.StateStore.read`.
+        """
+        stage, last = self._config.stage, self._committer.committed()
+        if last is not None and last.offset > stage.begin and not self._committer.has_ended():
+            maker = spark_stage.load_pipeline(stage.pipeline)(stage.sheet, stage.settings, 0).maker
+            StateStore(Path(stage.states), stage.sheet.match_id).read(last.offset, maker)
 
     def warm_up(self, work: Callable[[], None]) -> None:
         """Plays a few tiny batches for nothing, before the clock runs; the engine's worker does ``work`` in the first.
@@ -139,7 +157,7 @@ class SparkHost:
         def ignore(frame: DataFrame, batch_id: int) -> None:
             frame.collect()
 
-        self._start(config, stage, ignore).awaitTermination()
+        self._start(config, Base(), stage, ignore).awaitTermination()
         shutil.rmtree(folder, ignore_errors=True)
 
     def run(self, stop: threading.Event) -> None:
@@ -150,36 +168,45 @@ class SparkHost:
         """
         self._config.stop_flag.unlink(missing_ok=True)
         self._config.anchor.unlink(missing_ok=True)
-        failures = 0
+        failures, room = 0, Room(self._config.folder, stop)
         while True:
             before = self._progress
             try:
+                self._base, said = mend(self._config.folder, self._committer.committed())
+                if said:
+                    _log.warning("%s", said)
                 stage = spark_stage.engine_stage(self._config.stage)
-                self._wait(self._start(self._config, stage, self._commit), stop)
+                self._wait(self._start(self._config, self._base, stage, self._commit), stop)
                 return
-            except PySparkException as error:
-                failures = 1 if self._progress > before else failures + 1
-                _log.warning("the query failed and is started again: %s", _first_line(error))
-                if failures >= _MAX_FAILURES_WITHOUT_PROGRESS:
-                    raise HostError(f"the query failed {failures} times in a row: {_first_line(error)}") from error
             except (Py4JError, ConnectionError) as error:
                 raise HostError(
                     f"Spark's process is gone; its log is in {self._config.folder}. Start again with the same "
                     "--store to go on"
                 ) from error
+            except (PySparkException, OSError) as error:
+                if is_full(error):
+                    room.wait(error)
+                    continue
+                if isinstance(error, OSError):
+                    raise
+                failures = 1 if self._progress > before else failures + 1
+                _log.warning("the query failed and is started again: %s", _first_line(error))
+                if failures >= _MAX_FAILURES_WITHOUT_PROGRESS:
+                    raise HostError(f"the query failed {failures} times in a row: {_first_line(error)}") from error
 
     def _start(
         self,
         config: HostConfig,
+        base: Base,
         stage: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
         sink: Callable[[DataFrame, int], None],
     ) -> StreamingQuery:
         reader = self._session.readStream.format(config.source if config.topic is None else "touchline_kafka")
-        rows = reader.options(**config.options()).load()
+        rows = reader.options(**config.options(base.offset)).load()
         results = rows.mapInArrow(stage, spark_stage.SCHEMA)
         return (
             results.writeStream.foreachBatch(sink)
-            .option("checkpointLocation", str(config.folder / "checkpoint"))
+            .option("checkpointLocation", str(config.folder / CHECKPOINT))
             .trigger(availableNow=True)
             .start()
         )
@@ -199,7 +226,7 @@ class SparkHost:
             tables = {row["name"]: _table(row["body"]) for row in mine if row["name"]}
             closing = next(row for row in mine if not row["name"])
             meta = msgspec.json.decode(closing["meta"])
-            self._committer.commit(batch_id, match, tables, meta)
+            self._committer.commit(self._base.batch + batch_id, match, tables, meta)
             if meta["last"]:  # a topic may go on without this match
                 self._config.stop_flag.touch()
             StateStore(Path(self._config.stage.states), match).forget_before(closing["start"])

@@ -66,7 +66,8 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     Options: ``capture`` (path), ``speed`` (0: unpaced), ``window_us`` (of arrival time), ``stop_us`` (offset at
     which the run ends at the latest), ``stop_flag`` (path of a file whose existence asks for the end), ``anchor``
     (path of the file that keeps when the run's clock began, see :func:`app.match.pace.anchored_pace`), ``officials``
-    (a line each: folder of the match store, and further files, where officials write; empty for nowhere).
+    (a line each: folder of the match store, and further files, where officials write; empty for nowhere), ``begin_us``
+    (offset that a new checkpoint begins at; without it the capture's).
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -76,11 +77,14 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._stop_us = int(options["stop_us"])
         self._stop_flag = Path(options["stop_flag"])
         self._anchor = Path(options["anchor"])
+        self._begin_us = options.get("begin_us")
         self._officials = tuple(Path(line) for line in options.get("officials", "").splitlines())
         assert self._window_us > 0
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
-        """Arrival of the capture's first block."""
+        """Arrival of the capture's first block, unless another begin is asked for."""
+        if self._begin_us is not None:
+            return {"arrival_us": int(self._begin_us)}
         return {"arrival_us": Capture.open(self._capture_path).begin_us}
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802

@@ -59,7 +59,7 @@ class FakePipeline:
         return {"updates": pa.Table.from_pylist(rows)} if rows else {}
 
     def commit_meta(self) -> dict[str, Any]:
-        return {"balls": self._state.balls}
+        return {"balls": self._state.balls, "next_seq": self._state.seq}
 
     def snapshot(self) -> bytes:
         return msgspec.msgpack.encode(self._state)

@@ -1,8 +1,9 @@
 """Runs the Spark host with the fake pipeline in a folder, as a process that a test can kill.
 
-    python -m tests.app.host_run FOLDER SPEED WINDOW_S [TOPIC]
+    python -m tests.app.host_run FOLDER SPEED WINDOW_S [TOPIC [UPDATES]]
 
-With a topic the capture is not read but only warmed up on: somebody else publishes it.
+With a topic the capture is not read but only warmed up on: somebody else publishes it. UPDATES is the topic that a
+relay tells what happens.
 
 Commits are one JSON file a batch id, put in place by a rename; ``done.json`` holds what the hub ended up with.
 """
@@ -13,6 +14,8 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -21,9 +24,11 @@ from app.hub.server import Hub
 from app.kafka.address import parse
 from app.kafka.matches import find
 from app.kafka.place import Place, TopicOptions
+from app.kafka.relay import Relay
+from app.match.commits import Committed
 from app.spark.host import HostConfig, SparkHost
 from app.spark.java import find_java
-from app.spark.session import start_session
+from app.spark.session import start_session, stop_session
 from app.spark.stage import StageConfig
 from detectors.inputs import Block, MatchSheet, Packet
 from detectors.lane import EventRecord, UpdateRecord
@@ -55,6 +60,7 @@ class FileCommitter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.on_commit: Callable[[int, int, Mapping], None] = lambda batch, seq, tables: None
         folder.mkdir(parents=True, exist_ok=True)
 
     def commit(self, batch_id, match, tables, meta) -> None:
@@ -64,6 +70,18 @@ class FileCommitter:
             draft = path.with_suffix(".draft")
             draft.write_text(json.dumps({"rows": rows, "meta": meta}))
             draft.replace(path)
+        self.on_commit(batch_id, meta["next_seq"], {})
+
+    def committed(self) -> Committed | None:
+        paths = sorted(self.folder.glob("*.json"))
+        meta = json.loads(paths[-1].read_text())["meta"] if paths else {}
+        return Committed(int(paths[-1].stem), meta["end_offset"]) if paths else None
+
+    def has_ended(self) -> bool:
+        last = self.committed()
+        return last is not None and bool(
+            json.loads((self.folder / f"{last.batch:06d}.json").read_text())["meta"].get("last")
+        )
 
     def rows(self) -> list[dict]:
         commits = [json.loads(path.read_text()) for path in sorted(self.folder.glob("*.json"))]
@@ -79,6 +97,7 @@ def as_update(row: dict) -> UpdateRecord:
 def topic_options(folder: Path, url: str, window_s: float) -> TopicOptions:
     """The match in a topic; found again where it was found first."""
     kept = folder / "topic.json"
+    (folder / "listening").touch()
     if not kept.exists():
         kept.write_bytes(msgspec.json.encode(find(parse(url))))
     place = msgspec.json.decode(kept.read_bytes(), type=Place)
@@ -88,13 +107,16 @@ def topic_options(folder: Path, url: str, window_s: float) -> TopicOptions:
     )  # fmt: skip
 
 
-def main(folder: Path, speed: float, window_s: float, url: str = "") -> None:
+def main(folder: Path, speed: float, window_s: float, url: str = "", updates: str = "") -> None:
     capture = write_capture(folder / "capture")
     committer = FileCommitter(folder / "commits")
     session = start_session(find_java(os.environ), folder / "spark" / "spark.log", slots=2)
-    with Hub([capture.sheet]) as hub:
+    with Hub([capture.sheet]) as hub, ExitStack() as beside:
         rows = committer.rows()
         hub.seed("fake/1", [as_update(row) for row in rows], max((row["epoch"] for row in rows), default=0))
+        if updates:
+            relay = beside.enter_context(Relay(hub.feed("fake/1"), parse(updates), folder))
+            committer.on_commit = relay.committed
         states = str(folder / "states")
         topic = topic_options(folder, url, window_s) if url else None
         begin = topic.begin if topic else capture.begin_us
@@ -107,7 +129,7 @@ def main(folder: Path, speed: float, window_s: float, url: str = "") -> None:
         feed = hub.feed("fake/1")
         assert feed.wait_ended(10), "the last message did not come"
         (folder / "done.json").write_text(json.dumps({"epoch": feed.epoch(), "events": sorted(feed.events())}))
-    session.stop()
+    stop_session(session)
 
 
 if __name__ == "__main__":

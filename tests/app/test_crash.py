@@ -23,6 +23,7 @@ from tests.app.test_cli import write_track
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.spark
+in_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes in /proc")
 
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
@@ -42,7 +43,7 @@ def launch(log: Path, module: str, *arguments: object) -> subprocess.Popen[bytes
 
 
 def wait_for(condition, run: subprocess.Popen[bytes], what: str) -> None:
-    end = time.monotonic() + 90
+    end = time.monotonic() + 240
     while not condition():
         assert run.poll() is None, f"the run ended before {what}"
         assert time.monotonic() < end, f"waited too long for {what}"
@@ -57,21 +58,59 @@ def in_mid_batch(folder: Path, run: subprocess.Popen[bytes]) -> None:
 
 def engine_workers(run: subprocess.Popen[bytes]) -> list[int]:
     """Python workers that run engine stages: by the role in their environment, among the run's descendants."""
-    parents, found = {}, []
+    parents = _parents()
+    return [pid for pid in descendants(run) if pid not in parents.values() and _role(pid) == "engine"]
+
+
+def jvm(run: subprocess.Popen[bytes]) -> int:
+    """Spark's own process: driver's and executor's Java are one on a single machine."""
+    (found,) = [pid for pid in descendants(run) if _program(pid) == "java"]
+    return found
+
+
+def descendants(run: subprocess.Popen[bytes]) -> list[int]:
+    """All processes below a run's."""
+    parents, found = _parents(), []
+    for pid in parents:
+        above = parents.get(pid)
+        while above and above != run.pid:
+            above = parents.get(above)
+        if above == run.pid:
+            found.append(pid)
+    return found
+
+
+def _parents() -> dict[int, int]:
+    parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             except OSError:
                 continue
-    for pid in parents:
-        line, above = [pid], parents.get(pid)
-        while above and above != run.pid:
-            line.append(above)
-            above = parents.get(above)
-        if above == run.pid and pid not in parents.values() and _role(pid) == "engine":
-            found.append(pid)
-    return found
+    return parents
+
+
+def _program(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def gone(pids: list[int]) -> None:
+    """Returns when none of the processes runs any more."""
+    end = time.monotonic() + 60
+    while any(_program(pid) and not _is_zombie(pid) for pid in pids):
+        assert time.monotonic() < end, f"of {pids} some still run"
+        time.sleep(0.05)
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
 
 
 def _role(pid: int) -> str:
@@ -99,7 +138,7 @@ def check(folder: Path) -> dict:
 
 def finish(run: subprocess.Popen[bytes], log: Path) -> None:
     try:
-        code = run.wait(120)
+        code = run.wait(300)
     finally:
         kill_group(run)
     assert code == 0, log.read_text()[-3000:]
@@ -114,7 +153,7 @@ def kill_group(run: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds the worker in /proc")
+@in_proc
 def test_killing_the_engines_worker_in_mid_batch_changes_nothing(tmp_path: Path):
     folder = tmp_path / "store"
     run = start(folder)
@@ -140,6 +179,39 @@ def test_killing_everything_in_mid_batch_and_starting_again_changes_nothing(tmp_
     assert not (folder / "done.json").exists(), "the run was over before it was killed"
     finish(start(folder), folder / "run.log")
     assert check(folder)["epoch"] >= 1, "the second run must have begun a new epoch"
+
+
+@pytest.mark.slow
+@in_proc
+def test_killing_sparks_java_in_mid_batch_ends_the_run_with_a_reason_and_changes_nothing(tmp_path: Path):
+    folder = tmp_path / "store"
+    run = start(folder)
+    try:
+        in_mid_batch(folder, run)
+        os.kill(jvm(run), signal.SIGKILL)
+        assert run.wait(60) != 0
+    finally:
+        kill_group(run)
+    assert "Spark's process is gone" in (folder / "run.log").read_text()
+    finish(start(folder), folder / "run.log")
+    assert check(folder)["epoch"] >= 1
+
+
+@pytest.mark.slow
+@in_proc
+def test_killing_only_the_driver_ends_all_that_it_had_started_and_changes_nothing(tmp_path: Path):
+    folder = tmp_path / "store"
+    run = start(folder)
+    try:
+        in_mid_batch(folder, run)
+        below = descendants(run)
+        assert len(below) >= 3, "Java and two workers at least"
+        os.kill(run.pid, signal.SIGKILL)
+        gone(below)
+    finally:
+        kill_group(run)
+    finish(start(folder), folder / "run.log")
+    assert check(folder)["epoch"] >= 1
 
 
 def test_a_real_match_that_is_killed_and_gone_on_with_has_the_same_events(tmp_path: Path):

@@ -1,12 +1,14 @@
-"""A match comes out of a topic while things die: nothing is lost, nothing is there twice.
+"""A match comes out of a topic and goes into another while things die: nothing is lost, nothing is there twice.
 
-The pipeline is the small deterministic one of ``tests.app.test_crash``; what is tested is the way from the topic.
+The pipeline is the small deterministic one of ``tests.app.test_crash``; what is tested is the way from topic to topic.
+Somebody follows the topic of updates all the time, see ``watching``.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -15,85 +17,141 @@ from pathlib import Path
 
 import pytest
 
-from app.kafka.address import Address, parse
-from app.kafka.broker import start_broker, stop_broker
+from app.kafka.address import parse
+from app.kafka.broker import Listener, listener_port, start_broker, stop_broker
 from app.kafka.publish import publish
 from app.spark.java import find_java
 from tests.app.host_run import write_capture
-from tests.app.test_crash import check, engine_workers, finish, in_mid_batch, kill_group, launch
+from tests.app.kafka.proxy import proxy
+from tests.app.kafka.watching import Watcher, watching
+from tests.app.test_crash import (
+    check,
+    descendants,
+    engine_workers,
+    finish,
+    gone,
+    in_mid_batch,
+    in_proc,
+    jvm,
+    kill_group,
+    launch,
+    wait_for,
+)
 
 pytestmark = pytest.mark.spark
 
 
-@contextmanager
-def publishing(folder: Path, address: Address) -> Iterator[None]:
-    """The capture goes into the topic, as time goes, until it is over."""
-    failed: list[BaseException] = []
+class Trial:
+    """A run from a topic to another; ``at`` is where it finds its broker, ``broker`` where the others do."""
 
-    def speak() -> None:
+    def __init__(self, folder: Path, broker: str, name: str, at: str = "") -> None:
+        self.folder, self.broker = folder, broker
+        self._in, self._out = (f"kafka://{at or broker}/{name}{suffix}" for suffix in ("", "-events"))
+        self.address, self.updates = parse(f"kafka://{broker}/{name}"), f"kafka://{broker}/{name}-events"
+        self.run: subprocess.Popen[bytes] | None = None
+        folder.mkdir()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        self.run = launch(self.folder / "run.log", "tests.app.host_run", self.folder, 1, 3, self._in, self._out)
+        return self.run
+
+    def finish(self) -> None:
+        assert self.run is not None
+        finish(self.run, self.folder / "run.log")
+
+    @contextmanager
+    def under_way(self) -> Iterator[tuple[subprocess.Popen[bytes], Watcher]]:
+        """The match plays and somebody watches; what the block leaves of the run is killed at its end if it fails."""
+        failed: list[BaseException] = []
+
+        def speak() -> None:
+            try:
+                wait_for((self.folder / "listening").exists, run, "somebody to speak to")
+                publish(write_capture(self.folder / "spoken"), self.address, 1.0)
+            except BaseException as error:
+                failed.append(error)
+                raise
+
+        run, speaker = self.start(), threading.Thread(target=speak)
+        speaker.start()
         try:
-            publish(write_capture(folder / "capture"), address, 1.0)
-        except BaseException as error:
-            failed.append(error)
-            raise
-
-    speaker = threading.Thread(target=speak)
-    speaker.start()
-    yield
-    speaker.join()
-    assert not failed
-
-
-def start(folder: Path, address: Address):
-    folder.mkdir(exist_ok=True)
-    return launch(folder / "run.log", "tests.app.host_run", folder, 1, 3, address.url)
-
-
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds the worker in /proc")
-def test_killing_the_engines_worker_changes_nothing(broker: str, tmp_path: Path):
-    folder, address = tmp_path / "store", parse(f"kafka://{broker}/worker")
-    run = start(folder, address)
-    with publishing(folder, address):
-        try:
-            in_mid_batch(folder, run)
-            workers = engine_workers(run)
-            assert workers, "no engine worker found"
-            for pid in workers:
-                os.kill(pid, signal.SIGKILL)
+            with watching(self.updates) as watcher:
+                in_mid_batch(self.folder, run)
+                yield run, watcher
+            done = check(self.folder)
+            watcher.check(done["events"])
         finally:
-            finish(run, folder / "run.log")
-    assert check(folder)["epoch"] >= 1, "the redo must have begun a new epoch"
+            if self.run is not None:
+                kill_group(self.run)
+            speaker.join()
+        assert not failed
+
+
+@in_proc
+def test_killing_the_engines_worker_changes_nothing(broker: str, tmp_path: Path):
+    trial = Trial(tmp_path / "store", broker, "worker")
+    with trial.under_way() as (run, _):
+        workers = engine_workers(run)
+        assert workers, "no engine worker found"
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
+        trial.finish()
+        assert check(trial.folder)["epoch"] >= 1, "the redo must have begun a new epoch"
 
 
 @pytest.mark.slow
-def test_killing_everything_and_starting_again_while_the_match_goes_on_changes_nothing(broker: str, tmp_path: Path):
-    folder, address = tmp_path / "store", parse(f"kafka://{broker}/everything")
-    run = start(folder, address)
-    with publishing(folder, address):
-        try:
-            in_mid_batch(folder, run)
-        finally:
+@pytest.mark.parametrize("whom", ["everything", "java", "driver"])
+@in_proc
+def test_killing_and_starting_again_while_the_match_goes_on_changes_nothing(broker: str, tmp_path: Path, whom: str):
+    trial = Trial(tmp_path / "store", broker, whom)
+    with trial.under_way() as (run, _):
+        below = descendants(run)
+        if whom == "everything":
             kill_group(run)
-        finish(start(folder, address), folder / "run.log")
-    check(folder)
+        else:
+            os.kill(jvm(run) if whom == "java" else run.pid, signal.SIGKILL)
+            run.wait(60)
+        gone(below)
+        trial.start()
+        trial.finish()
 
 
 @pytest.mark.slow
 def test_a_broker_that_is_killed_and_comes_back_changes_nothing(tmp_path: Path):
     home, java = tmp_path / "broker", find_java(os.environ)
     status = start_broker(home, 0, java)
-    folder, address = tmp_path / "store", parse(f"kafka://{status.address}/outage")
-    run = start(folder, address)
+    trial = Trial(tmp_path / "store", status.address, "outage")
     try:
-        with publishing(folder, address):
-            in_mid_batch(folder, run)
+        with trial.under_way():
             killed = start_broker(home, 0, java).pid
             assert killed is not None
             os.kill(killed, signal.SIGKILL)
             time.sleep(5)
             assert start_broker(home, 0, java).address == status.address
-            finish(run, folder / "run.log")
-        check(folder)
+            trial.finish()
     finally:
-        kill_group(run)
         stop_broker(home)
+
+
+@pytest.mark.slow
+def test_a_network_that_stalls_for_thirty_seconds_changes_nothing(tmp_path: Path):
+    """Source and relay speak through a proxy that forwards nothing for 30 s; gateway and watcher speak past it."""
+    home, java = tmp_path / "broker", find_java(os.environ)
+    with proxy() as between:
+        status = start_broker(home, 0, java, listeners=[Listener("AWAY", "PLAINTEXT", advertised_port=between.port)])
+        behind = listener_port(home, "AWAY")
+        assert behind is not None
+        between.forward_to(behind)
+        trial = Trial(tmp_path / "store", status.address, "stall", at=f"127.0.0.1:{between.port}")
+        try:
+            with trial.under_way() as (run, _):
+                between.flowing.clear()
+                held = between.forwarded
+                time.sleep(30)
+                assert between.forwarded <= held + 65_536 * 4, "something went through"
+                assert run.poll() is None, "the run must wait"
+                between.flowing.set()
+                trial.finish()
+                assert between.forwarded > held
+        finally:
+            stop_broker(home)
