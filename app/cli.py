@@ -425,16 +425,19 @@ def follow(
     run_follow(topic, idle_s=idle, as_json=as_json)
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def doctor(
-    port: Annotated[int, Given(help="Port that the live page is to have.", min=0, max=65535)] = 8050,
-    store: Annotated[Path, Given(help="Folder where matches are to be stored.")] = Path("matches"),
+    context: typer.Context,
     as_json: Annotated[bool, Given("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Says what this machine lacks for a live match and how to mend it; exit code 1 if one would not run."""
+    """Says what this machine lacks for a live match and how to mend it; exit code 1 if one would not run.
+
+    Takes the options of `live`: ports, the store's disk and the brokers are those that a run with them would use.
+    """
+    from app.commands.config import options_of_live
     from app.commands.doctor import run_doctor
 
-    if not run_doctor(port, store, as_json=as_json):
+    if not run_doctor(options_of_live(context), as_json=as_json):
         raise typer.Exit(1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -24,13 +25,21 @@ from app.match.folder import Match, TopicMatch, open_match
 from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.options import PIPELINE, options_of
 from app.match.pipeline import PipelineOptions
+from app.operation.hidden import secrets_of
+from app.operation.logs import VARIABLE, hide, logging_to, say, worker_variable
 from app.operation.metrics import registry_of
+from app.operation.observe import Observer
 from app.operation.serve import MetricsServer
 from app.operation.watch import MatchWatch, WatchedCommitter
 from app.settings import LiveSettings
 from app.spark.java import find_java
 from app.spark.stage import StageConfig, warm_up
 from app.summary import show, summarize
+
+#: Lines of JSON, in the match's folder.
+LOGS = "logs"
+
+_log = logging.getLogger(__name__)
 
 
 class LiveError(Exception):
@@ -53,14 +62,20 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     """
     console = Console(stderr=as_json)
     stop = threading.Event()
+    os.environ.pop("TOUCHLINE_TOKEN", None)  # known by now; children shall not inherit it
+    hide(secrets_of(settings))
     with open_match(settings, console) as match, ExitStack() as beside:
+        beside.enter_context(logging_to(match.folder / LOGS, settings.logs, settings.log_level))
         hub = beside.enter_context(Hub([match.capture.sheet]))
+        hide([hub.address.token])
         feed = hub.feed(match.capture.sheet.match_id)
         hub.seed(
             match.capture.sheet.match_id, match.committed_updates(), match.committed_epoch(),
             frontier_us=match.committed_frontier_us(), ended=match.has_ended(),
         )  # fmt: skip
         watch = _watch(settings, feed, match, hub, beside, console)
+        options = settings.model_dump(mode="json", exclude={"parameters", "token"})
+        say(_log, logging.INFO, "run begins", watch.match, **options)
         _publish(settings, feed, match, beside, console)
         _show_page(settings, feed, beside, console)
         host = beside.enter_context(_host(settings, match, hub, WatchedCommitter(match, {watch.match: watch})))
@@ -70,6 +85,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
             host.run(stop)
         took_s = time.monotonic() - began_s
         ended = match.has_ended()
+        say(_log, logging.INFO, "run ends", watch.match, ended=ended, took_s=round(took_s, 3))
         if ended and match.played_us() > began_us and not feed.wait_ended(10):
             raise LiveError("the last message of the match did not reach the hub")
     summary = summarize(
@@ -111,6 +127,8 @@ def _spark_host(
 
     capture, folder = match.capture, match.folder / "spark"
     session = start_session(find_java(os.environ), folder / "spark.log", slots=2)
+    logs = worker_variable(match.folder / LOGS, settings.logs, settings.log_level)
+    session.sparkContext.environment[VARIABLE] = logs
     try:
         stage = StageConfig(capture.sheet, options, PIPELINE, str(match.folder / "states"), match.begin(), hub.address)
         source = "sim" if settings.source == "sim" else "tracking"
@@ -151,6 +169,7 @@ def _watch(
     """Watches the match, and serves what is seen."""
     link, is_topic = hub if settings.engine == "spark" else None, isinstance(match, TopicMatch)
     watch = MatchWatch(feed, match.folder / "states", paced=is_topic or settings.pace > 0, link=link)
+    beside.enter_context(Observer(watch))
     if isinstance(match, TopicMatch):
         from app.operation.topic import TopicLag
 

@@ -52,6 +52,6 @@ def _problems() -> tuple[type[Exception], ...]:
         BrokerError, ExportError, HostError, HubError, JavaNotFoundError, LiveError, SettingsError, StateError,
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
-        AnnotateError, OfficialError, OrderError, TraceError, ExplainError, KafkaError, GapError, LayerError, OperationError,
-        BatchError, SparkStartError,
+        AnnotateError, OfficialError, OrderError, TraceError, ExplainError, KafkaError, GapError, LayerError,
+        BatchError, SparkStartError, OperationError,
     )  # fmt: skip

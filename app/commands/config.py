@@ -14,14 +14,12 @@ from rich.console import Console
 from rich.table import Table
 
 from app.kafka.address import SETTINGS_VARIABLE, connection, is_kafka, parse
+from app.operation.hidden import KAFKA_SECRET
 from app.operation.layers import Layer
 from app.settings import NAMES, Settled, settings_of
 from detectors.parameters import Parameters, all_parameters
 
 HIDDEN = "********"
-
-#: What of Kafka's connection is shown to nobody.
-_KAFKA_SECRET = frozenset(("ssl_password", "sasl_plain_password"))
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -32,17 +30,21 @@ class Setting(msgspec.Struct, frozen=True):
     where: str
 
 
+def options_of_live(context: typer.Context) -> Mapping[str, Any]:
+    """What the rest of this command line says to ``live``, by name, without running it."""
+    assert context.parent is not None
+    live = context.parent.command.commands["live"]  # type: ignore[attr-defined]
+    with live.make_context("live", list(context.args)) as told:
+        return dict(told.params)
+
+
 def run_config(context: typer.Context, *, as_json: bool) -> None:
-    """Prints the settings that `live` would have with the options of this command line.
+    """Prints the settings that ``live`` would have with the options of this command line.
 
     Raises:
         The errors of :func:`app.settings.settings_of`.
     """
-    assert context.parent is not None
-    live = context.parent.command.commands["live"]  # type: ignore[attr-defined]
-    with live.make_context("live", list(context.args)) as told:
-        flags: Mapping[str, Any] = told.params
-    settled = settings_of(flags, os.environ, Path())
+    settled = settings_of(options_of_live(context), os.environ, Path())
     shown = {**shown_settings(settled), **kafka_settings(settled, os.environ)}
     if as_json:
         print(msgspec.json.encode(shown).decode())
@@ -74,7 +76,7 @@ def kafka_settings(settled: Settled, environ: Mapping[str, str]) -> dict[str, Se
             where = f"{address.settings or environ.get(variable, '')}"
             told = connection(address, environ)
             for name in sorted(set(told) - {"bootstrap_servers"}):
-                value = HIDDEN if name in _KAFKA_SECRET else told[name]
+                value = HIDDEN if name in KAFKA_SECRET else told[name]
                 shown[f"kafka.{name}"] = Setting(value, "file", f"{where}: {name}")
     return shown
 

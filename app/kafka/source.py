@@ -17,6 +17,7 @@ fast as it goes. How far behind the source is travels with each row's due times:
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -34,6 +35,7 @@ from app.kafka.clients import consumer, records
 from app.kafka.matches import is_of
 from app.kafka.place import TopicOptions
 from app.match.framing import pack
+from app.operation.logs import log_in_worker, say
 from app.spark.source import ROW_BYTES, SCHEMA, row
 from replay import wire
 
@@ -44,6 +46,7 @@ LEAP_MAX_US = 3_600_000_000
 PATIENCE_WINDOWS = 3.0
 
 _POLL_MS = 50
+_log = logging.getLogger(__name__)
 
 #: This process's consumers: Spark keeps its workers between batches, and a new client costs a tenth of a second.
 _consumers: dict[tuple[str, int], KafkaConsumer] = {}
@@ -113,6 +116,7 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Rows of what comes, as soon as it comes, and the closing row."""
         assert isinstance(partition, TopicRange)
+        log_in_worker()
         address, told = parse(self._told.url), self._told
         settled = self._marks.of(partition.promised) is not None
         client = _consumer(address, told.partition)
@@ -137,6 +141,10 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                     frames, size = [], 0
             if frames:
                 yield self._row(partition, b"".join(frames))
+        say(
+            _log, logging.INFO, "range read", told.match, start=partition.start, end=position,
+            promised=partition.promised, last=taker.ended,
+        )  # fmt: skip
         if position < partition.end:
             self._marks.settle(partition.promised, position)
         yield self._row(partition, b"", closing=True, last=taker.ended)

@@ -25,9 +25,7 @@ FILE = "touchline.toml"
 PREFIX = "TOUCHLINE_"
 
 #: Variables that are no settings of a run: which file, how to connect to Kafka, and what we tell our own workers.
-OTHER_VARIABLES = frozenset(
-    ("TOUCHLINE_CONFIG", "TOUCHLINE_KAFKA_SETTINGS", "TOUCHLINE_ROLE", "TOUCHLINE_LOGS", "TOUCHLINE_LOG_LEVEL_WORKERS")
-)
+OTHER_VARIABLES = frozenset(("TOUCHLINE_CONFIG", "TOUCHLINE_KAFKA_SETTINGS", "TOUCHLINE_ROLE", "TOUCHLINE_WORKER_LOGS"))
 
 Kind = Literal["file", "environment", "store", "flag"]
 

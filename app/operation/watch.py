@@ -12,6 +12,7 @@ Where nothing is paced (``--speed max``) there is no live edge.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -25,6 +26,7 @@ import pyarrow as pa
 from app.hub.feed import MatchFeed
 from app.hub.latency import Histogram
 from app.match.commits import Committed, Committer
+from app.operation.logs import say
 from dashboard.feed import InputState
 from detectors.lane import Health, LaneMessage, UpdateRecord
 
@@ -37,6 +39,8 @@ WINDOW_S = 10.0
 
 #: Counters of a stage's health that are told as sums since the match began.
 COUNTERS = ("positions", "packets", "late", "lost", "duplicates", "quarantined", "retractions")
+
+_log = logging.getLogger(__name__)
 
 
 class StageLink(Protocol):
@@ -230,9 +234,17 @@ class WatchedCommitter:
         try:
             self._committer.commit(batch_id, match, tables, meta)
         except Exception as error:
-            watch.commit_failed(" ".join(str(error).split()) or type(error).__name__)
+            told = " ".join(str(error).split()) or type(error).__name__
+            watch.commit_failed(told)
+            say(_log, logging.ERROR, "commit failed", match, batch=batch_id, error=told)
             raise
-        watch.committed(sum(map(len, tables.values())), time.perf_counter() - began_s)
+        took_s, rows = time.perf_counter() - began_s, {name: len(table) for name, table in tables.items()}
+        watch.committed(sum(rows.values()), took_s)
+        figures = {name: meta.get(name) for name in ("epoch", "end_offset", "next_seq", "positions", "late", "lost")}
+        say(
+            _log, logging.INFO, "batch committed", match, batch=batch_id, took_ms=round(took_s * 1e3, 1),
+            state_bytes=watch.commits.state_bytes, rows=rows, **figures,
+        )  # fmt: skip
 
 
 def _newest_state_bytes(states: Path) -> int:

@@ -22,6 +22,7 @@ was promised to Spark's log already, and no further range is offered: the query 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 
 from app.match.framing import pack, pad
 from app.match.pace import Waiter, anchored_pace, wall_us
+from app.operation.logs import log_in_worker, say
 from replay.capture import Capture
 from replay.desk import Desk
 
@@ -51,6 +53,8 @@ _ARROW_SCHEMA = pa.schema(
 
 #: A row is handed on at this size at the latest; the limit of what a late reader catches up with in one row.
 ROW_BYTES = 256 * 1024
+
+_log = logging.getLogger(__name__)
 
 
 class CaptureRange(InputPartition):
@@ -109,6 +113,7 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Rows of what is due, each as soon as it is due, and the closing row."""
         assert isinstance(partition, CaptureRange)
+        log_in_worker()
         capture = Capture.open(self._capture_path)
         match = capture.sheet.match_id
         pace = anchored_pace(self._anchor, self._speed, partition.start_us)
@@ -128,6 +133,11 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if frames:
             yield row(match, partition.start_us, partition.end_us, b"".join(frames))
         last = not capture.goes_on_after(partition.end_us)
+        late_us = wall_us() - pace.due_wall_us(partition.end_us)
+        say(
+            _log, logging.INFO, "range read", match, start=partition.start_us, end=partition.end_us, last=last,
+            behind_ms=late_us / 1e3, stopped=waiter.stopped,
+        )  # fmt: skip
         yield row(match, partition.start_us, partition.end_us, b"", closing=True, last=last)
 
     def _blocks(self, capture: Capture, part: CaptureRange) -> Iterator[tuple[int, bytes]]:

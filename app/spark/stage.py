@@ -18,6 +18,7 @@ was killed, the driver is gone) raises, and the batch is done again.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -31,6 +32,7 @@ import pyarrow as pa
 from app.hub.client import LaneAddress, LaneClient, LaneError
 from app.match.framing import unpack
 from app.match.state_store import StateStore
+from app.operation.logs import log_in_worker, say
 from detectors.inputs import MatchSheet
 from detectors.lane import LaneMessage
 from replay.capture import Capture
@@ -49,6 +51,8 @@ _ARROW_SCHEMA = pa.schema(
     ]
 )
 
+
+_log = logging.getLogger(__name__)
 
 _WARM_UP_BLOCKS = 500
 
@@ -109,16 +113,21 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
         StageError: the input ended before a range was closed.
         LaneError, StateError: see there.
     """
+    log_in_worker()
     matches: dict[str, MatchStage] = {}
-    for batch in batches:
-        for row in batch.to_pylist():
-            if not row["frames"]:  # only there to push the row before it out, see app.spark.source
-                continue
-            if row["match"] not in matches:
-                matches[row["match"]] = MatchStage(config, row["match"], row["start"], row["end"])
-            matches[row["match"]].take(row)
-    for match in matches.values():
-        yield from match.close()
+    try:
+        for batch in batches:
+            for row in batch.to_pylist():
+                if not row["frames"]:  # only there to push the row before it out, see app.spark.source
+                    continue
+                if row["match"] not in matches:
+                    matches[row["match"]] = MatchStage(config, row["match"], row["start"], row["end"])
+                matches[row["match"]].take(row)
+        for match in matches.values():
+            yield from match.close()
+    except Exception as error:
+        say(_log, logging.ERROR, "batch failed", ", ".join(matches), error=f"{type(error).__name__}: {error}")
+        raise
 
 
 def warm_up(config: StageConfig, capture: Path) -> None:
@@ -140,11 +149,14 @@ class MatchStage:
         self._store = StateStore(Path(config.states), match)
         kept = _kept.pop((config.states, match), None)
         if kept is not None and (kept.offset, kept.epoch) == (start, self._store.newest_epoch()):
-            self._epoch, self._pipeline = kept.epoch, kept.pipeline
+            self._epoch, self._pipeline, origin = kept.epoch, kept.pipeline, "memory"
         else:
+            origin = "nothing" if start == config.begin else "stored state"
             self._epoch = self._store.claim_epoch()
             self._pipeline = _stored_pipeline(config, self._store, start, self._epoch)
         self._lane = _lane(config.lane)
+        self._blocks = 0
+        say(_log, logging.INFO, "batch begins", match, start=start, end=end, epoch=self._epoch, goes_on_from=origin)
         self._closed = self._last = False
 
     def take(self, row: dict[str, Any]) -> None:
@@ -157,15 +169,24 @@ class MatchStage:
             return
         for arrival_us, due_wall_us, payload in unpack(row["frames"]):
             stage_wall_us = _wall_us()
+            self._blocks += 1
             self._publish(self._pipeline.push(payload, arrival_us, due_wall_us), stage_wall_us)
 
     def close(self) -> Iterator[pa.RecordBatch]:
         """Stores the state at the end of the range, keeps the pipeline, yields the rows to commit."""
         if not self._closed:
             raise StageError(f"match {self._match}: the input of {self._start}..{self._end} ended before its range did")
+        began_us = _wall_us()
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end, "last": self._last}
-        self._store.write(self._end, self._epoch, self._pipeline.snapshot(), self._pipeline.maker)
+        state = self._pipeline.snapshot()
+        made_us = _wall_us()
+        self._store.write(self._end, self._epoch, state, self._pipeline.maker)
+        say(
+            _log, logging.INFO, "batch closed", self._match, end=self._end, epoch=self._epoch, last=self._last,
+            blocks=self._blocks, rows={name: len(table) for name, table in tables.items()}, state_bytes=len(state),
+            snapshot_ms=(made_us - began_us) / 1e3, write_ms=(_wall_us() - made_us) / 1e3,
+        )  # fmt: skip
         _kept[(self._config.states, self._match)] = Kept(self._end, self._epoch, self._pipeline)
         for name, table in tables.items():
             yield self._row(name, ipc_bytes(table), "")
