@@ -26,10 +26,10 @@ pytestmark = pytest.mark.spark
 in_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes in /proc")
 
 
-def start(folder: Path) -> subprocess.Popen[bytes]:
+def start(folder: Path, log: Path | None = None) -> subprocess.Popen[bytes]:
     """A run at speed 4 with a window of one second: 16 s of stream are four batches."""
     folder.mkdir(exist_ok=True)
-    return launch(folder / "run.log", "tests.app.host_run", folder, 4, 1)
+    return launch(log or folder / "run.log", "tests.app.host_run", folder, 4, 1)
 
 
 def launch(log: Path, module: str, *arguments: object) -> subprocess.Popen[bytes]:

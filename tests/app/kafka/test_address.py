@@ -68,6 +68,37 @@ def test_a_bad_settings_file_is_named_without_its_values(tmp_path: Path, text: s
     assert str(file) in str(error.value)
 
 
+def test_a_password_may_stand_in_a_file_or_a_variable_of_its_own_and_files_are_beside_the_settings(tmp_path: Path):
+    (tmp_path / "ca.pem").touch()
+    (tmp_path / "word").write_text("hunter2\n")
+    file = tmp_path / "kafka.toml"
+    file.write_text('ssl_cafile = "ca.pem"\nsasl_plain_password_file = "word"\nssl_password_env = "KEY_WORD"\n')
+    told = connection(parse(f"kafka://a:1/t?settings={file}"), {"KEY_WORD": "swordfish"})
+    assert told["sasl_plain_password"] == "hunter2"
+    assert told["ssl_password"] == "swordfish"
+    assert told["ssl_cafile"] == str(tmp_path / "ca.pem")
+    assert set(told) == {"bootstrap_servers", "sasl_plain_password", "ssl_password", "ssl_cafile"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('sasl_plain_password_file = "gone"', "gone cannot be read"),
+        ('sasl_plain_password_env = "GONE"', "there is no variable GONE"),
+        ('sasl_plain_password = "hunter2"\nsasl_plain_password_env = "X"', "one is enough"),
+        ('ssl_cafile = "gone.pem"', "ssl_cafile: there is no file"),
+        ('security_protocol = "hunter2"', "security_protocol: must be one of PLAINTEXT"),
+        ('sasl_mechanism = "hunter2"', "sasl_mechanism: must be one of PLAIN"),
+    ],
+)
+def test_a_secret_that_is_not_there_is_said_by_name(tmp_path: Path, text: str, said: str):
+    file = tmp_path / "kafka.toml"
+    file.write_text(text)
+    with pytest.raises(KafkaError, match=said) as error:
+        connection(parse(f"kafka://a:1/t?settings={file}"), {"X": "swordfish"})
+    assert "hunter2" not in str(error.value)
+
+
 @given(st.text(max_size=60))
 def test_any_text_is_an_address_or_an_error(text: str):
     for url in (text, f"kafka://{text}", f"kafka://a:1/{text}"):

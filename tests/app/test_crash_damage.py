@@ -1,0 +1,206 @@
+"""Checkpoint and states damaged after a crash: the match goes on where it can, and says by name what it cannot use."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from app.match.commits import Committed
+from app.match.seal import Maker, StateError
+from app.match.state_store import StateStore
+from app.spark.checkpoint import Base, mend
+from replay.events import consolidated_events
+from replay.store import read_commits, updates_log
+from tests.app.test_cli import write_track
+from tests.app.test_crash import check, finish, in_mid_batch, kill_group, launch, start, wait_for
+
+CONF = '{"batchWatermarkMs":0}'
+
+
+def checkpoint(folder: Path, planned: int, noted: int) -> Path:
+    """A checkpoint as Spark writes it, whose batch n ends at 10 (n + 1)."""
+    made = folder / "checkpoint"
+    for name in ("offsets", "commits"):
+        (made / name).mkdir(parents=True)
+    (made / "metadata").write_text('{"id":"782d9753-23e0-4004-84bc-550c895223fe"}')
+    for n in range(planned + 1):
+        (made / "offsets" / str(n)).write_text(f'v1\n{CONF}\n{{"arrival_us": {(n + 1) * 10}}}')
+    for n in range(noted + 1):
+        (made / "commits" / str(n)).write_text('v1\n{"nextBatchWatermarkMs":0}')
+    return made
+
+
+@pytest.mark.parametrize(
+    ("planned", "noted", "stored"), [(-1, -1, None), (0, -1, None), (0, -1, 0), (0, 0, 0), (5, 4, 5), (5, 4, 4)]
+)
+def test_whatever_a_crash_can_leave_is_gone_on_with(tmp_path: Path, planned: int, noted: int, stored: int | None):
+    checkpoint(tmp_path, planned, noted)
+    committed = None if stored is None else Committed(stored, (stored + 1) * 10)
+    assert mend(tmp_path, committed) == (Base(), "")
+    assert (tmp_path / "checkpoint").exists()
+
+
+def test_a_match_that_has_not_begun_needs_no_checkpoint(tmp_path: Path):
+    assert mend(tmp_path, None) == (Base(), "")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"\xff\x00garbage\n" * 5)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("spoil", [cut, garbage, empty, Path.unlink])
+@pytest.mark.parametrize("file", ["metadata", "offsets/5", "offsets/4", "commits/5"])
+def test_a_damaged_file_is_named_and_a_new_checkpoint_begins_where_the_store_ends(
+    tmp_path: Path, file: str, spoil: Callable[[Path], None]
+):
+    made = checkpoint(tmp_path, 5, 5)
+    spoil(made / file)
+    base, said = mend(tmp_path, Committed(5, 60))
+    assert base == Base(6, 60)
+    assert str(made / file) in said or spoil is Path.unlink, "the file is named"
+    assert "checkpoint.damaged-1" in said
+    assert not made.exists(), "Spark begins anew"
+    assert (tmp_path / "checkpoint.damaged-1" / "commits" / "3").exists(), "and what was there is kept"
+    assert mend(tmp_path, Committed(5, 60)) == (base, "")
+    checkpoint(tmp_path, 1, 1)
+    for n, end in enumerate((70, 80)):
+        (tmp_path / "checkpoint" / "offsets" / str(n)).write_text(f'v1\n{CONF}\n{{"0": {end}}}')
+    assert mend(tmp_path, Committed(7, 80)) == (base, ""), "its batches count on from the base"
+    assert mend(tmp_path, Committed(9, 100))[0] == Base(10, 100)
+
+
+@pytest.mark.parametrize(
+    ("planned", "noted", "stored", "end"), [(5, 3, 4, 50), (5, 5, 4, 50), (3, 3, 5, 60), (4, 4, 4, 51)]
+)
+def test_a_checkpoint_that_counts_otherwise_than_the_store_is_replaced(tmp_path, planned, noted, stored, end):
+    checkpoint(tmp_path, planned, noted)
+    base, said = mend(tmp_path, Committed(stored, end))
+    assert (base, "does not serve" in said) == (Base(stored + 1, end), True)
+
+
+def test_a_lost_checkpoint_does_not_begin_the_match_anew(tmp_path: Path):
+    base, said = mend(tmp_path, Committed(2, 30))
+    assert base == Base(3, 30)
+    assert "is missing" in said
+
+
+def test_a_base_that_cannot_be_read_is_made_anew(tmp_path: Path):
+    (tmp_path / "base.json").write_text("{")
+    assert mend(tmp_path, Committed(2, 30))[0] == Base(3, 30)
+    assert msgspec.json.decode((tmp_path / "base.json").read_bytes(), type=Base) == Base(3, 30)
+
+
+SAME = ("--alpha", 0, "--retraction", "on-demand", "--no-dashboard", "--no-camera")
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A match in process that was killed after three commits, and the same match whole."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    track, log = write_track(folder / "track.parquet", 12.0), folder / "run.log"
+    match = ("app.cli", "live", "--source", track, "--channel", "harsh", *SAME, "--engine", "inprocess", "--store")
+    run = launch(log, *match, folder / "store", "--speed", 4, "--window", 1)
+    try:
+        wait_for(lambda: len(list((folder / "store" / "commits").glob("*.json"))) >= 2, run, "two commits")
+    finally:
+        kill_group(run)
+    finish(launch(log, *match, folder / "whole", "--speed", "max"), log)
+    return folder / "store", folder / "whole"
+
+
+def go_on(store: Path) -> tuple[int, str]:
+    """Exit code and words of a run that goes on in a store."""
+    log = store.with_name(f"{store.name}.log")
+    run = launch(log, "app.cli", "live", "--store", store, "--speed", "max", "--no-dashboard", "--no-camera")
+    try:
+        return run.wait(300), " ".join(log.read_text().split())
+    finally:
+        kill_group(run)
+
+
+def states_of(store: Path) -> list[Path]:
+    return sorted((store / "states").glob("*/*.state"), key=lambda path: int(path.stem))
+
+
+@pytest.mark.parametrize("spoil", [cut, Path.unlink])
+def test_a_match_with_a_damaged_newest_state_goes_back_one_batch(tmp_path: Path, interrupted, spoil):
+    store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
+    newest = max(c.meta.end_offset for c in read_commits(store))
+    spoiled = next(path for path in states_of(store) if int(path.stem) == newest)
+    spoil(spoiled)
+    code, said = go_on(store)
+    assert code == 0, said
+    assert "is done again from the state before it" in said
+    assert str(newest) in said, "the state is named"
+    assert consolidated_events(store).equals(consolidated_events(interrupted[1]))
+    numbers = updates_log(store)["seq"].to_pylist()
+    assert numbers == list(range(len(numbers)))
+
+
+def test_a_match_without_a_usable_state_is_refused_and_the_way_out_works(tmp_path: Path, interrupted):
+    store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
+    states = states_of(store)
+    for path in states:
+        garbage(path)
+    before = {path: path.read_bytes() for path in store.rglob("*.json")}
+    code, said = go_on(store)
+    assert code == 2
+    assert all(str(path.name) in said for path in states[-2:]), said
+    way_out = said.partition("touchline live ")[2].replace("ANOTHER-FOLDER", str(tmp_path / "again"))
+    assert {path: path.read_bytes() for path in before} == before, "nothing was touched"
+    finish(
+        launch(tmp_path / "log", "app.cli", "live", *way_out.split(), *SAME, "--engine", "inprocess", "--speed", "max"),
+        tmp_path / "log",
+    )
+    assert consolidated_events(tmp_path / "again").equals(consolidated_events(interrupted[1]))
+
+
+def test_a_state_of_another_program_is_kept_and_refused(tmp_path: Path, interrupted):
+    store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
+    (match,) = (path.name for path in (store / "states").iterdir())
+    states = StateStore(store / "states", match)
+    newest = max(c.meta.end_offset for c in read_commits(store))
+    states.write(newest, states.claim_epoch(), b"of old", Maker("of old", ("hit",), ""))
+    code, said = go_on(store)
+    assert code == 2
+    assert f"{newest}.state: was made by other detectors" in said
+    assert "from its beginning" in said
+    assert f"{newest}.state" in [path.name for path in states_of(store)], "the old program could still use it"
+    with pytest.raises(StateError):
+        states.read(newest, Maker("new"))
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize("what", ["cut", "garbage", "gone", "offsets gone", "commit gone"])
+def test_spark_goes_on_after_its_checkpoint_was_damaged(tmp_path: Path, what: str):
+    folder = tmp_path / "store"
+    run = start(folder)
+    try:
+        in_mid_batch(folder, run)
+    finally:
+        kill_group(run)
+    made = folder / "spark" / "checkpoint"
+    newest = max((made / "offsets").iterdir(), key=lambda path: int(path.name) if path.name.isdigit() else -1)
+    {
+        "cut": lambda: cut(newest),
+        "garbage": lambda: garbage(newest),
+        "gone": lambda: shutil.rmtree(made),
+        "offsets gone": lambda: shutil.rmtree(made / "offsets"),
+        "commit gone": lambda: os.remove(made / "commits" / "0"),
+    }[what]()
+    finish(start(folder), folder / "run.log")
+    check(folder)

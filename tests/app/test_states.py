@@ -1,0 +1,184 @@
+"""States in files: what was changed, brought from elsewhere, or made by others is refused before it is unpickled."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.match import seal
+from app.match.pipeline import MatchPipeline, PipelineOptions
+from app.match.seal import KEY_VARIABLE, Maker, StateError, key_file
+from app.match.state_store import DamagedStateError, OtherStateError, StateStore
+from detectors.inputs import MatchSheet
+from detectors.parameters import Parameters, all_parameters
+
+MAKER = Maker("code", ("hit", "pass"), "parameters")
+KEY = "ab" * 32
+
+
+@pytest.fixture(autouse=True)
+def own_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> StateStore:
+    made = StateStore(tmp_path, "final")
+    made.write(40, made.claim_epoch(), b"state" * 100, MAKER)
+    return made
+
+
+def file_of(store: StateStore, offset: int = 40) -> Path:
+    return store._path(offset)
+
+
+def test_a_state_comes_back_to_who_made_it(store: StateStore):
+    assert store.read(40, MAKER) == b"state" * 100
+    store.check(40)
+
+
+def test_every_changed_byte_and_every_cut_is_found(store: StateStore):
+    whole = file_of(store).read_bytes()
+    for place in range(0, len(whole), 7):
+        file_of(store).write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(StateError, match=r"final.*40\.state"):
+            store.read(40, MAKER)
+    for length in range(0, len(whole), 13):
+        file_of(store).write_bytes(whole[:length])
+        with pytest.raises(DamagedStateError, match=r"40\.state: damaged"):
+            store.read(40, MAKER)
+    file_of(store).write_bytes(whole + b"x")
+    with pytest.raises(DamagedStateError, match="seal is broken"):
+        store.check(40)
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes):
+    store = StateStore(tmp_path_factory.getbasetemp() / "any", "final")
+    file_of(store).write_bytes(content)
+    with pytest.raises(DamagedStateError, match=r"40\.state"):
+        store.read(40, MAKER)
+
+
+class Bomb:
+    """A pickle that leaves a trace when it is loaded."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self):
+        return (os.mkdir, (str(self.trace),))
+
+
+def test_what_a_foreign_pickle_would_run_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pipeline = MatchPipeline(MatchSheet("final"))
+    store, trace = StateStore(tmp_path / "states", "final"), tmp_path / "trace"
+    bomb = pickle.dumps((Bomb(trace), None))
+    file_of(store).write_bytes(bomb)
+    with pytest.raises(StateError):
+        pipeline.restore(store.read(40, pipeline.maker))
+    monkeypatch.setenv(KEY_VARIABLE, "cd" * 32)  # somebody else's whole and well-sealed state
+    store.write(40, store.claim_epoch(), bomb, pipeline.maker)
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+    with pytest.raises(OtherStateError, match="sealed with another key"):
+        pipeline.restore(store.read(40, pipeline.maker))
+    assert not trace.exists()
+    monkeypatch.setenv(KEY_VARIABLE, "cd" * 32)
+    with pytest.raises(TypeError):  # that the trace shows: with the right key it would have run
+        pipeline.restore(store.read(40, pipeline.maker))
+    assert trace.exists()
+
+
+def test_a_renamed_state_is_refused(store: StateStore, tmp_path: Path):
+    file_of(store).rename(file_of(store, 50))
+    with pytest.raises(DamagedStateError, match="is the state of match final at 40"):
+        store.read(50, MAKER)
+    other = StateStore(tmp_path, "other")
+    file_of(store, 50).rename(file_of(other))
+    with pytest.raises(DamagedStateError, match="is the state of match final at 40"):
+        other.read(40, MAKER)
+
+
+@pytest.mark.parametrize(
+    ("mine", "said"),
+    [
+        (Maker("other", MAKER.detectors, MAKER.parameters), r"another version of the program \(code, not other\)"),
+        (Maker("code", ("hit",), "parameters"), "other detectors: this program is without pass"),
+        (Maker("code", ("hit", "pass", "shot"), "parameters"), "this program is with shot besides"),
+        (Maker("code", ("pass", "hit"), "parameters"), "wired in another order"),
+        (Maker("code", MAKER.detectors, "others"), "made with other parameters"),
+    ],
+)
+def test_what_somebody_else_made_is_refused_and_told_apart(store: StateStore, mine: Maker, said: str):
+    store.check(40)  # it is whole, after all
+    with pytest.raises(OtherStateError, match=said) as error:
+        store.read(40, mine)
+    assert "40.state" in str(error.value)
+    assert "from its beginning into another --store" in str(error.value)
+
+
+def test_a_state_of_another_layout_is_refused_by_its_number(store: StateStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("app.match.state_store.VERSION", 2)
+    store.write(60, store.newest_epoch(), b"new", MAKER)
+    monkeypatch.undo()
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+    with pytest.raises(OtherStateError, match="is of version 2, this program reads version 1"):
+        store.read(60, MAKER)
+
+
+def test_a_state_from_before_states_were_sealed_is_refused(store: StateStore):
+    file_of(store).write_bytes(pickle.dumps(({}, {})))
+    with pytest.raises(DamagedStateError, match="from before states were sealed"):
+        store.read(40, MAKER)
+
+
+def test_the_maker_of_a_pipeline_changes_with_detectors_parameters_and_code(monkeypatch: pytest.MonkeyPatch):
+    sheet = MatchSheet("final")
+    maker = MatchPipeline(sheet).maker
+    assert MatchPipeline(sheet).maker == maker
+    more = MatchPipeline(sheet, PipelineOptions(extra=_asked())).maker
+    assert set(more.detectors) > set(maker.detectors)
+    assert more.code == maker.code
+    monkeypatch.setattr(seal, "_CODE", ("middleware",))
+    seal.code_fingerprint.cache_clear()
+    assert MatchPipeline(sheet).maker.code != maker.code
+    seal.code_fingerprint.cache_clear()
+    assert len(list(all_parameters(Parameters()))) > 50
+    assert seal.fingerprint(Parameters()) == maker.parameters
+
+
+def _asked() -> tuple[str, ...]:
+    from detectors.catalogue import ASKED
+
+    return tuple(ASKED)[:1]
+
+
+def test_the_key_is_made_once_and_nobody_else_can_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(KEY_VARIABLE)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
+    first = seal.key_id()
+    file = key_file()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    seal._kept_key.cache_clear()
+    assert seal.key_id() == first
+    assert list(file.parent.iterdir()) == [file]
+    file.write_bytes(b"short")
+    seal._kept_key.cache_clear()
+    with pytest.raises(StateError, match="is damaged"):
+        seal.key_id()
+    seal._kept_key.cache_clear()
+
+
+@pytest.mark.parametrize("given", ["xyz", "ab" * 8])
+def test_a_key_that_cannot_be_one_is_refused_and_not_repeated(monkeypatch: pytest.MonkeyPatch, given: str):
+    monkeypatch.setenv(KEY_VARIABLE, given)
+    with pytest.raises(StateError, match="at least 32 hexadecimal digits") as error:
+        seal.key_id()
+    assert given not in str(error.value)
