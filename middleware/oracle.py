@@ -20,25 +20,31 @@ from middleware.isolation import Failed, failed, lawful, the_one
 from middleware.progress import BEGINNING_US
 from middleware.publisher import AMENDABLE_US
 
+#: A version of an event (False) or an annulment of it (True), sortable but for its last place.
+_Word = tuple[int, bool, Key, str, Event]
+
 
 def published(hierarchy: Hierarchy, events: Iterable[Event]) -> list[Event]:
     """What the engine must have published in the end: of sparse events the last words, in canonical order."""
     sparse = [event for event in sorted_replay(hierarchy, events) if event.kind not in hierarchy.internal]
-    amendable = [event for event in sparse if event.kind in hierarchy.amendable]
     plain: dict[Key, list[Event]] = {}
+    versions: dict[str, list[_Word]] = {}
+    voids: dict[str, list[_Word]] = {}
     for event in sparse:
-        if event.kind not in hierarchy.amendable:
-            plain.setdefault(canonical_key(event, hierarchy.rank), []).append(event)
-    voids = [event for event in sparse if event.annuls]
+        key = canonical_key(event, hierarchy.rank)
+        if event.kind in hierarchy.amendable:
+            versions.setdefault(event.id, []).append((event.ts_us, False, key, repr(event), event))
+        else:
+            plain.setdefault(key, []).append(event)
+        if event.annuls:
+            voids.setdefault(event.annuls, []).append((event.ts_us, True, key, repr(event), event))
     standing = [the_one(same) for same in plain.values()]
-    for name in sorted({event.id for event in amendable}):
-        about = [(e.ts_us, False, canonical_key(e, hierarchy.rank), repr(e), e) for e in amendable if e.id == name]
-        about += [(e.ts_us, True, canonical_key(e, hierarchy.rank), repr(e), e) for e in voids if e.annuls == name]
-        standing.extend(_last_words(sorted(about, key=lambda word: word[:4]), name))
+    for name, about in sorted(versions.items()):
+        standing.extend(_last_words(sorted(about + voids.get(name, []), key=lambda word: word[:4]), name))
     return sorted(standing, key=lambda event: canonical_key(event, hierarchy.rank))
 
 
-def _last_words(words: Sequence[tuple[int, bool, Key, str, Event]], name: str) -> Iterator[Event]:
+def _last_words(words: Sequence[_Word], name: str) -> Iterator[Event]:
     """Of each stretch of words about one event the last, if it is a version: under the time that it is dated."""
     last: Event | None = None
     for ts_us, *_, event in words:
