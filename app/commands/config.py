@@ -13,8 +13,7 @@ from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 
-from app.kafka.address import SETTINGS_VARIABLE, connection, is_kafka, parse
-from app.operation.hidden import KAFKA_SECRET
+from app.kafka.address import SECRETS, SETTINGS_VARIABLE, connection, is_kafka, parse
 from app.operation.layers import Layer
 from app.settings import NAMES, Settled, settings_of
 from detectors.parameters import Parameters, all_parameters
@@ -76,7 +75,7 @@ def kafka_settings(settled: Settled, environ: Mapping[str, str]) -> dict[str, Se
             where = f"{address.settings or environ.get(variable, '')}"
             told = connection(address, environ)
             for name in sorted(set(told) - {"bootstrap_servers"}):
-                value = HIDDEN if name in KAFKA_SECRET else told[name]
+                value = HIDDEN if name in SECRETS else told[name]
                 shown[f"kafka.{name}"] = Setting(value, "file", f"{where}: {name}")
     return shown
 

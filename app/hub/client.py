@@ -37,6 +37,10 @@ class LaneAddress(msgspec.Struct, frozen=True):
     port: int
     token: str
 
+    def __repr__(self) -> str:
+        """Without the token: what is shown of an address may be kept."""
+        return f"LaneAddress({self.host}:{self.port})"
+
 
 def frame(body: bytes) -> bytes:
     """``body`` with its length before it."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from app.kafka.address import KafkaError, connection, is_kafka, parse
+from app.kafka.address import SECRETS, KafkaError, connection, is_kafka, parse
 from app.settings import LiveSettings
-
-#: What of Kafka's connection is secret.
-KAFKA_SECRET = frozenset(("ssl_password", "sasl_plain_password"))
 
 
 def secrets_of(settings: LiveSettings, environ: Mapping[str, str] = os.environ) -> Iterator[str]:
-    """Every secret that the settings of a run hold or name a file of."""
+    """Every secret that the settings of a run hold, or name a place of."""
     yield settings.token.get_secret_value()
     for url in (settings.source, settings.publish):
         if is_kafka(url):
@@ -21,4 +18,4 @@ def secrets_of(settings: LiveSettings, environ: Mapping[str, str] = os.environ) 
                 told = connection(parse(url), environ)
             except KafkaError:  # who connects will say what is wrong
                 continue
-            yield from (str(value) for name, value in told.items() if name in KAFKA_SECRET)
+            yield from (str(told[name]) for name in SECRETS if name in told)

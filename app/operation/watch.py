@@ -13,6 +13,7 @@ Where nothing is paced (``--speed max``) there is no live edge.
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 import time
 from collections import deque
@@ -26,6 +27,7 @@ import pyarrow as pa
 from app.hub.feed import MatchFeed
 from app.hub.latency import Histogram
 from app.match.commits import Committed, Committer
+from app.match.room import ENOUGH_BYTES
 from app.operation.logs import say
 from dashboard.feed import InputState
 from detectors.lane import Health, LaneMessage, UpdateRecord
@@ -182,6 +184,8 @@ class MatchWatch:
 
     def problems(self) -> list[str]:
         """Why this match is not live, a sentence each; empty if it is, or has ended as it should."""
+        if not self.feed.ended() and shutil.disk_usage(self._states.parent).free < ENOUGH_BYTES:
+            return ["the store is failing: no room on its disk"]
         with self._lock:
             if self.commits.error:
                 return [f"the store is failing: {self.commits.error}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -163,6 +164,14 @@ def test_a_store_that_fails_is_said_until_a_commit_succeeds(case: Case):
         1, 1, 1_000,
     ]  # fmt: skip
     assert (told[("touchline_committed_rows_total",)], told[("touchline_commit_seconds_count",)]) == (1, 1)
+
+
+def test_a_disk_without_room_is_said_while_the_match_waits_for_it(case: Case, monkeypatch: pytest.MonkeyPatch):
+    case.say()
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10, 10, 0))
+    assert case.watch.problems() == ["the store is failing: no room on its disk"]
+    case.say(ended=True)
+    assert case.watch.problems() == []
 
 
 def test_how_far_behind_grows_while_nothing_comes_and_is_not_told_where_nothing_is_live(case: Case, tmp_path: Path):
