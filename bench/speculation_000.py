@@ -56,7 +56,7 @@ from detectors.inputs import RAW_KINDS, Block, MatchSheet, arrival
 from middleware.account import Costs
 from middleware.consolidation import Identity, identity
 from middleware.engine import Engine
-from middleware.events import Event
+from middleware.events import Event, Update
 from middleware.hierarchy import Hierarchy
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from middleware.retraction import Retraction
@@ -132,55 +132,79 @@ def hierarchy_of(sheet: MatchSheet, *, eager: bool = False) -> Hierarchy:
     return Hierarchy(RAW_KINDS, detectors)
 
 
-def run(sheet: MatchSheet, blocks: Iterable[Block], mode: Mode, costs: Costs) -> Run:
-    """Pushes all blocks through an engine, with a clock around each push."""
-    hierarchy = hierarchy_of(sheet)
-    unit = UnitSettings(mode.speculation, mode.retraction, slack=mode.slack)
-    engine = Engine(hierarchy, EngineSettings(unit, dict(mode.by_detector)))
-    engine.set_costs(costs)
-    speculative = [d.spec.name for d in hierarchy.detectors if d.spec.speculative]
-    standing: dict[Identity, tuple[Event, int, int]] = {}
-    series: dict[str, list[float]] = defaultdict(list)
-    taken_back: dict[str, int] = defaultdict(int)
-    state_bytes: list[float] = []
-    ready_us = now_us = spent_ns = span_ns = span = 0
-    for block in blocks:
-        now_us = block.arrival_us
+class Running:
+    """An engine that is given blocks, with a clock around each push."""
+
+    def __init__(self, hierarchy: Hierarchy, mode: Mode, costs: Costs) -> None:
+        unit = UnitSettings(mode.speculation, mode.retraction, slack=mode.slack)
+        self.engine = Engine(hierarchy, EngineSettings(unit, dict(mode.by_detector)))
+        self.engine.set_costs(costs)
+        self.standing: dict[Identity, tuple[Event, int, int]] = {}
+        self.series: dict[str, list[float]] = defaultdict(list)
+        self._speculative = [d.spec.name for d in hierarchy.detectors if d.spec.speculative]
+        self._taken_back: dict[str, int] = defaultdict(int)
+        self._state_bytes: list[float] = []
+        self._ready_us = self._now_us = self._spent_ns = self._span_ns = self._span = 0
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time that pushes took."""
+        return self._spent_ns / 1e9
+
+    def push(self, block: Block) -> None:
+        """Takes a block in."""
+        self._now_us = now_us = block.arrival_us
         arrivals = [arrival(packet) for packet in block.packets]
         began_ns = time.process_time_ns()
-        updates = engine.push(arrivals, now_us).updates
+        updates = self.engine.push(arrivals, now_us).updates
         took_ns = time.process_time_ns() - began_ns
-        spent_ns += took_ns
-        ready_us = max(ready_us, now_us) + took_ns // 1000
+        self._spent_ns += took_ns
+        self._ready_us = max(self._ready_us, now_us) + took_ns // 1000
+        self._book(updates)
+        if now_us // SPAN_US != self._span:
+            self._note_span(now_us)
+
+    def finish(self) -> Run:
+        """Ends the stream; what it came to."""
+        self._book(self.engine.finish().updates)
+        metrics = {name: dataclasses.asdict(m) for name, m in self.engine.metrics().items()}
+        mean_bytes = float(np.mean(self._state_bytes)) if self._state_bytes else 0.0
+        moved = self.engine.work()[1]
+        return Run(
+            self.standing, dict(self.series), dict(self._taken_back), metrics, moved, self.cpu_s, mean_bytes
+        )  # fmt: skip
+
+    def _book(self, updates: Iterable[Update]) -> None:
         for update in updates:
             if update.diff > 0:
-                standing[identity(update.event)] = (update.event, now_us, ready_us)
+                self.standing[identity(update.event)] = (update.event, self._now_us, self._ready_us)
             else:
-                taken_back[update.event.kind] += 1
-                standing.pop(identity(update.event), None)
-        if now_us // SPAN_US != span:
-            health = engine.health()
-            series["at_s"].append(now_us / 1e6)
-            series["cpu_share"].append(round((spent_ns - span_ns) / 1e3 / ((now_us // SPAN_US - span) * SPAN_US), 4))
-            series["waiting"].append(health.waiting)
-            series["held"].append(health.held)
-            series["alpha"].append(
-                round(float(np.mean([health.alpha[n] for n in speculative if n in health.alpha] or [1.0])), 4)
-            )
-            series["busy"].append(round(health.busy, 3))
-            series["pass_k_ms"].append(health.slack_us.get("pass_outcome", 0) / 1000)
-            if len(series["at_s"]) % METRICS_EVERY_SPANS == 0:
-                figures = engine.metrics().values()
-                state_bytes.append(sum(m.snapshots * m.snapshot_bytes for m in figures))
-            span, span_ns = now_us // SPAN_US, spent_ns
-    for update in engine.finish().updates:
-        if update.diff > 0:
-            standing[identity(update.event)] = (update.event, now_us, ready_us)
-        else:
-            standing.pop(identity(update.event), None)
-    metrics = {name: dataclasses.asdict(m) for name, m in engine.metrics().items()}
-    mean_bytes = float(np.mean(state_bytes)) if state_bytes else 0.0
-    return Run(standing, dict(series), dict(taken_back), metrics, engine.work()[1], spent_ns / 1e9, mean_bytes)
+                self._taken_back[update.event.kind] += 1
+                self.standing.pop(identity(update.event), None)
+
+    def _note_span(self, now_us: int) -> None:
+        series, spans = self.series, now_us // SPAN_US - self._span
+        health = self.engine.health()
+        alphas = [health.alpha[name] for name in self._speculative if name in health.alpha]
+        series["at_s"].append(now_us / 1e6)
+        series["cpu_share"].append(round((self._spent_ns - self._span_ns) / 1e3 / (spans * SPAN_US), 4))
+        series["waiting"].append(health.waiting)
+        series["held"].append(health.held)
+        series["alpha"].append(round(float(np.mean(alphas or [1.0])), 4))
+        series["busy"].append(round(health.busy, 3))
+        series["pass_k_ms"].append(health.slack_us.get("pass_outcome", 0) / 1000)
+        if len(series["at_s"]) % METRICS_EVERY_SPANS == 0:
+            figures = self.engine.metrics().values()
+            self._state_bytes.append(sum(m.snapshots * m.snapshot_bytes for m in figures))
+        self._span, self._span_ns = now_us // SPAN_US, self._spent_ns
+
+
+def run(sheet: MatchSheet, blocks: Iterable[Block], mode: Mode, costs: Costs) -> Run:
+    """Pushes all blocks through an engine."""
+    running = Running(hierarchy_of(sheet), mode, costs)
+    for block in blocks:
+        running.push(block)
+    return running.finish()
 
 
 def first_followed(sheet: MatchSheet, blocks: Iterable[Block], wanted: dict[Identity, Event]) -> dict[Identity, int]:
@@ -216,9 +240,8 @@ def without_radio(blocks: Iterable[Block]) -> Iterator[Block]:
         yield Block(at_us, tuple(by_time[at_us].values()))
 
 
-def measured_costs(sheet: MatchSheet, blocks: Iterable[Block], available: float) -> Costs:
+def measured_costs(hierarchy: Hierarchy, blocks: Iterable[Block], available: float) -> Costs:
     """Costs of this machine, from the first blocks, the same for all runs."""
-    hierarchy = hierarchy_of(sheet)
     engine = Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(0.0))))
     meter = CostMeter(available)
     for block in blocks:
@@ -300,7 +323,7 @@ def each_alone(
         ``auto`` ended in; and what those repairs of the detector itself come to that its way decides on.
     """
     sheet = capture.sheet
-    costs = measured_costs(sheet, islice(capture.blocks(begin_us, end_us), MEASURED_BLOCKS), available)
+    costs = measured_costs(hierarchy_of(sheet), islice(capture.blocks(begin_us, end_us), MEASURED_BLOCKS), available)
 
     def done(name: str, retraction: Retraction) -> Run:
         mode = Mode(FixedAlpha(0.0), "on-demand", by_detector={name: UnitSettings(FixedAlpha(0.0), retraction)})
@@ -346,7 +369,7 @@ def compare(
         return capture.blocks(begin_us, end_us)
 
     sheet = capture.sheet
-    costs = measured_costs(sheet, islice(blocks(), MEASURED_BLOCKS), available)
+    costs = measured_costs(hierarchy_of(sheet), islice(blocks(), MEASURED_BLOCKS), available)
     runs = {name: run(sheet, blocks(), mode, costs) for name, mode in MODES.items() if name in wanted_runs}
     wanted = {name: event for name, (event, _, _) in runs["at once"].standing.items()}
     same = all({n: e for n, (e, _, _) in result.standing.items()} == wanted for result in runs.values())
