@@ -26,6 +26,9 @@ MEMORY_US = 2 * SECOND_US
 
 ALPHAS = (0.0, 0.5, 1.0)
 
+#: When a source that grows slower is heard, in tenths of a second: each pause is half as long again.
+SLOWER = (100, 103, 108, 116, 128, 146, 173)
+
 
 class Echo:
     """Tells each input again, named by its id alone, so that it can be followed through."""
@@ -123,6 +126,12 @@ def bad_stream(kind: str) -> Callable[[int, int], Arrival | None]:
                 return sent("x", seq, 10 * SECOND_US + seq % 2 if trouble else ts_us, name)
             case "silent for ten seconds":
                 return None if trouble else sent("x", seq, ts_us, name)
+            case "slower and slower for ten seconds":
+                if ts_us >= 20 * SECOND_US:
+                    return sent("x", seq - 200 + 100 + len(SLOWER), ts_us, name)
+                if trouble:
+                    return sent("x", 100 + SLOWER.index(seq), ts_us, name) if seq in SLOWER else None
+                return sent("x", seq, ts_us, name)
             case "silent, and numbered from zero when it returns":
                 if trouble:
                     return None
@@ -154,6 +163,7 @@ TROUBLES = (
     "decreasing for ten seconds",
     "stands still for ten seconds",
     "silent for ten seconds",
+    "slower and slower for ten seconds",
     "silent, and numbered from zero when it returns",
     "a gap of a billion numbers",
     "numbers wrap at 128",
