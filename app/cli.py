@@ -282,6 +282,27 @@ def batch(
 
 
 @app.command()
+def query(
+    folders: Annotated[
+        list[str], typer.Argument(metavar="FOLDER...", help="Match stores, or folders of match stores.")
+    ],
+    sql: Annotated[
+        str | None, Given("--sql", help="A query over matches, players, events, updates, positions, attacks, changes.")
+    ] = None,
+    example: Annotated[
+        str | None, Given(help="A query that comes with us, by name; `list` names them, with what they answer.")
+    ] = None,
+    engine: Annotated[str, Given(help="duckdb or spark; they answer the same.")] = "duckdb",
+    form: Format = "csv",
+    out: Out = None,
+) -> None:
+    """Asks many matches at once, in SQL; docs/history.md describes the tables."""
+    from app.commands.query import run_query
+
+    run_query(folders, sql, example, engine, form, out)
+
+
+@app.command()
 def score(
     folder: Folder,
     truth: Annotated[

@@ -22,6 +22,7 @@ def _problems() -> tuple[type[Exception], ...]:
     from app.commands.simulate import SimulateError
     from app.commands.trace import TraceError
     from app.explain.reasons import ExplainError
+    from app.history.layout import HistoryError
     from app.hub.server import HubError
     from app.kafka.address import KafkaError
     from app.kafka.broker import BrokerError
@@ -53,5 +54,5 @@ def _problems() -> tuple[type[Exception], ...]:
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
         AnnotateError, OfficialError, OrderError, TraceError, ExplainError, KafkaError, GapError, LayerError,
-        BatchError, SparkStartError, OperationError,
+        BatchError, SparkStartError, HistoryError, OperationError,
     )  # fmt: skip

@@ -22,18 +22,19 @@ from rich.console import Console
 
 from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, Recorded
-from app.match.folder import Match, TopicMatch, open_match
+from app.match.folder import TOPIC, Match, open_match
 from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.options import PIPELINE, options_of
 from app.match.pace import NEVER_US
 from app.problems import is_problem, one_line
-from app.settings import make_settings, read_kept
+from app.settings import make_settings
+from detectors.catalogue import ASKED
 from detectors.lane import LaneMessage
 from replay.capture import Capture
 from replay.desk import JOURNAL
 from replay.events import consolidated_events
 from replay.sources import is_capture
-from replay.store import read_commits
+from replay.store import read_commits, read_run
 
 #: In a result's folder: what was played and what came of it; and what changed.
 REPORT, CHANGES_FILE = "batch.json", "changes.parquet"
@@ -127,14 +128,14 @@ def share_done(name: str, out: Path) -> float:
 
 def _played(name: str, recorded: Recorded, choices: Choices, draft: Path) -> Result:
     began_s = time.monotonic()
-    given = _settings(recorded, choices, draft)
-    with open_match(make_settings(given), Console(file=io.StringIO())) as match:
-        if isinstance(match, TopicMatch):
-            raise BatchError(f"{recorded.store}: came out of a topic, which leaves no positions in the store")
+    if recorded.store and (Path(recorded.store) / TOPIC).is_file():
+        raise BatchError(f"{recorded.store}: came out of a topic, which leaves no positions in the store")
+    settings = make_settings(_given(recorded, choices, draft))
+    with open_match(settings, Console(file=io.StringIO())) as match:
         stop_us = _recorded_until_us(recorded, match.capture)
         if recorded.store and (Path(recorded.store) / JOURNAL).is_file():
             shutil.copy(Path(recorded.store) / JOURNAL, draft / JOURNAL)
-        options = options_of(make_settings(given), match.capture)
+        options = options_of(settings, match.capture)
         config = InProcessConfig(
             PIPELINE, options, draft / "states", 0.0, _WINDOW_US, match.begin(), stop_us, officials=(draft,)
         )
@@ -154,15 +155,15 @@ def _played(name: str, recorded: Recorded, choices: Choices, draft: Path) -> Res
     return result
 
 
-def _settings(recorded: Recorded, choices: Choices, draft: Path) -> dict[str, Any]:
+def _given(recorded: Recorded, choices: Choices, draft: Path) -> dict[str, Any]:
     given: dict[str, Any] = {
         "source": recorded.source, "store": draft, "engine": "inprocess", "speed": "max", "alpha": choices.alpha,
         "retraction": "auto" if choices.alpha == "auto" else "on-demand", "dashboard": False, "camera": False,
     }  # fmt: skip
     asked = set(choices.detectors)
     if recorded.store:
-        kept = read_kept(Path(recorded.store)) or {}
-        asked |= set(kept.get("detectors") or ())
+        kept = read_run(recorded.store).get("settings")  # not its parameters: some may be no more
+        asked |= set(kept.get("detectors") or ()) & set(ASKED) if isinstance(kept, dict) else set()
     if asked:
         given["detectors"] = ",".join(sorted(asked))
     if choices.parameters:

@@ -117,6 +117,9 @@ def totals(results: Sequence[Result]) -> dict[str, KindChange]:
 def _begin(out: Path, recorded: Sequence[Recorded], choices: Choices, anew: bool) -> dict[str, Recorded]:
     """The folder, and the matches by name in it."""
     kept = msgspec.structs.replace(choices, out="", parameters=_contents(choices.parameters))
+    for one in recorded:
+        if out in (Path(one.source), *Path(one.source).parents):
+            raise BatchError(f"--out {out}: {one.source} is in it, and would be played onto itself")
     before = _read(out)
     if before is not None and not anew:
         way_out = "choose another --out, or --anew to play all of them again"
@@ -126,9 +129,6 @@ def _begin(out: Path, recorded: Sequence[Recorded], choices: Choices, anew: bool
             raise BatchError(f"--out {out}: was made with other options: {way_out}")
     if before is None and out.exists() and (out.is_file() or any(out.iterdir())):
         raise BatchError(f"--out {out}: is neither empty nor the result of a batch; choose another")
-    for one in recorded:
-        if out in (Path(one.source), *Path(one.source).parents):
-            raise BatchError(f"--out {out}: {one.source} is in it, and would be played onto itself")
     matches = named(recorded, before.names if before is not None else {})
     names = (before.names if before is not None else {}) | {one.source: name for name, one in matches.items()}
     out.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,121 @@
+"""The match stores of an archive: which parts are committed, and what each store says of itself.
+
+The layout is that of every match store (``replay.store``), one folder a match. A name for each match is its
+folder's; of two with one name the later one gets a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+
+from app.batch.inputs import BatchError, Recorded, find_recorded, named
+from app.batch.play import CHANGES_FILE
+from replay.store import Commit, read_commits, read_sheet_of
+
+MATCHES = pa.schema(
+    [
+        ("match", pa.string()),
+        ("folder", pa.string()),
+        ("match_id", pa.string()),
+        ("home", pa.string()),
+        ("away", pa.string()),
+        ("length_m", pa.float64()),
+        ("width_m", pa.float64()),
+        ("input", pa.string()),
+        ("end_us", pa.int64()),
+        ("frontier_us", pa.int64()),
+        ("ended", pa.bool_()),
+    ]
+)
+
+PLAYERS = pa.schema(
+    [
+        ("match", pa.string()),
+        ("player", pa.string()),
+        ("team", pa.string()),
+        ("shirt", pa.int64()),
+        ("name", pa.string()),
+    ]
+)
+
+#: Which match a file is of.
+FILES = pa.schema([("path", pa.string()), ("match", pa.string())])
+
+#: Tables that are read from parts, and those of a batch's results.
+PARTS = ("updates", "positions", "changes")
+
+
+class HistoryError(ValueError):
+    """An archive that cannot be asked, or a question that is none; the message says why."""
+
+
+class Archive(msgspec.Struct, frozen=True):
+    """An archive, in data: small tables as they are, large ones as the files that hold them.
+
+    Attributes:
+        matches, players, files: see the schemas.
+        parts: files of each of ``PARTS``; only those that a commit names.
+    """
+
+    matches: pa.Table
+    players: pa.Table
+    files: pa.Table
+    parts: dict[str, list[str]]
+
+
+def open_archive(folders: Sequence[str | Path]) -> Archive:
+    """The stores in folders: each a match store, or a folder of match stores.
+
+    Raises:
+        HistoryError: there is none.
+        StoreError: one is damaged; the message names the file.
+    """
+    try:
+        stores = [one for one in find_recorded(map(str, folders)) if one.store]
+    except BatchError as error:
+        raise HistoryError(str(error)) from error
+    if not stores:
+        raise HistoryError(f"{', '.join(map(str, folders))}: no match store")
+    matches, players, files = [], [], []
+    parts: dict[str, list[str]] = {name: [] for name in PARTS}
+    for name, one in named(stores, {}).items():
+        commits = [commit for commit in read_commits(one.store) if not commit.series]
+        matches.append(_match(name, one, commits))
+        players += _players(name, one)
+        for table, file in _files(Path(one.store), commits):
+            parts[table].append(str(file))
+            files.append({"path": str(file), "match": name})
+    return Archive(
+        pa.Table.from_pylist(matches, schema=MATCHES),
+        pa.Table.from_pylist(players, schema=PLAYERS),
+        pa.Table.from_pylist(files, schema=FILES),
+        parts,
+    )
+
+
+def _match(name: str, store: Recorded, commits: Sequence[Commit]) -> dict[str, object]:
+    sheet = read_sheet_of(store.store)
+    return {
+        "match": name, "folder": store.store, "match_id": sheet.match_id, "home": sheet.home, "away": sheet.away,
+        "length_m": sheet.length_m, "width_m": sheet.width_m, "input": sheet.quality.kind,
+        "end_us": max((commit.meta.end_offset for commit in commits), default=0),
+        "frontier_us": max((commit.meta.frontier_us for commit in commits), default=-(2**62)),
+        "ended": any(commit.meta.ended for commit in commits),
+    }  # fmt: skip
+
+
+def _players(name: str, store: Recorded) -> list[dict[str, object]]:
+    sheet = read_sheet_of(store.store)
+    return [
+        {"match": name, "player": p.object_id, "team": p.team, "shirt": p.shirt, "name": p.name} for p in sheet.players
+    ]
+
+
+def _files(store: Path, commits: Sequence[Commit]) -> list[tuple[str, Path]]:
+    found = [(table, store / part) for commit in commits for table, part in commit.parts.items() if table in PARTS]
+    changes = store / CHANGES_FILE
+    return [*found, ("changes", changes)] if changes.is_file() else found
