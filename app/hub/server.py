@@ -74,6 +74,10 @@ class Hub:
         except KeyError:
             raise HubError(f"unknown match {match!r}; the hub has {', '.join(self._feeds)}") from None
 
+    def add(self, sheet: MatchSheet) -> MatchFeed:
+        """A further match may come from now on; its feed. One that is known already keeps the feed that it has."""
+        return self._feeds.setdefault(sheet.match_id, MatchFeed(sheet))
+
     def lanes(self) -> int:
         """How many stages are connected now."""
         return self._lanes

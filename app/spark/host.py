@@ -40,6 +40,9 @@ from app.spark import stage as spark_stage
 from app.spark.checkpoint import CHECKPOINT, Base, mend
 from replay.capture import Capture
 
+#: File in a run's folder whose existence asks the source to end.
+STOP = "stop"
+
 _POLL_S = 0.1
 _WARM_UP_BATCHES = 8
 _WARM_UP_WINDOW_US = 200_000
@@ -75,7 +78,7 @@ class HostConfig(msgspec.Struct, frozen=True):
     @property
     def stop_flag(self) -> Path:
         """File whose existence asks the source to end."""
-        return self.folder / "stop"
+        return self.folder / STOP
 
     @property
     def anchor(self) -> Path:
@@ -168,31 +171,14 @@ class SparkHost:
         """
         self._config.stop_flag.unlink(missing_ok=True)
         self._config.anchor.unlink(missing_ok=True)
-        failures, room = 0, Room(self._config.folder, stop)
-        while True:
-            before = self._progress
-            try:
-                self._base, said = mend(self._config.folder, self._committer.committed())
-                if said:
-                    _log.warning("%s", said)
-                stage = spark_stage.engine_stage(self._config.stage)
-                self._wait(self._start(self._config, self._base, stage, self._commit), stop)
-                return
-            except (Py4JError, ConnectionError) as error:
-                raise HostError(
-                    f"Spark's process is gone; its log is in {self._config.folder}. Start again with the same "
-                    "--store to go on"
-                ) from error
-            except (PySparkException, OSError) as error:
-                if is_full(error):
-                    room.wait(error)
-                    continue
-                if isinstance(error, OSError):
-                    raise
-                failures = 1 if self._progress > before else failures + 1
-                _log.warning("the query failed and is started again: %s", _first_line(error))
-                if failures >= _MAX_FAILURES_WITHOUT_PROGRESS:
-                    raise HostError(f"the query failed {failures} times in a row: {_first_line(error)}") from error
+        keep_running(self._config.folder, self._begin, lambda: self._progress, stop)
+
+    def _begin(self) -> StreamingQuery:
+        """The query, from where the last one ended."""
+        self._base, said = mend(self._config.folder, self._committer.committed())
+        if said:
+            _log.warning("%s", said)
+        return self._start(self._config, self._base, spark_stage.engine_stage(self._config.stage), self._commit)
 
     def _start(
         self,
@@ -211,11 +197,6 @@ class SparkHost:
             .start()
         )
 
-    def _wait(self, query: StreamingQuery, stop: threading.Event) -> None:
-        while not query.awaitTermination(_POLL_S):
-            if stop.is_set():
-                self._config.stop_flag.touch()
-
     def _commit(self, frame: DataFrame, batch_id: int) -> None:
         """``foreachBatch``: runs the batch (Spark is lazy), then commits what it gave."""
         began = time.monotonic()
@@ -223,7 +204,7 @@ class SparkHost:
         worked = time.monotonic()
         for match in dict.fromkeys(row["match"] for row in rows):
             mine = [row for row in rows if row["match"] == match]
-            tables = {row["name"]: _table(row["body"]) for row in mine if row["name"]}
+            tables = {row["name"]: table_of(row["body"]) for row in mine if row["name"]}
             closing = next(row for row in mine if not row["name"])
             meta = msgspec.json.decode(closing["meta"])
             self._committer.commit(self._base.batch + batch_id, match, tables, meta)
@@ -235,7 +216,47 @@ class SparkHost:
         self.batches.append({"began": began, "worked": worked, "ended": ended})
 
 
-def _table(body: bytes) -> pa.Table:
+def keep_running(
+    folder: Path, begin: Callable[[], StreamingQuery], progress: Callable[[], int], stop: threading.Event
+) -> None:
+    """Starts a query, and starts it again when it fails, as long as it gets further; while the disk is full it waits.
+
+    Args:
+        folder: of the run; a file ``stop`` in it asks the source to end.
+        begin: starts the query.
+        progress: how many batches are committed.
+        stop: asks for the end.
+
+    Raises:
+        HostError: the query keeps failing, or Spark is gone.
+    """
+    failures, room = 0, Room(folder, stop)
+    while True:
+        before = progress()
+        try:
+            query = begin()
+            while not query.awaitTermination(_POLL_S):
+                if stop.is_set():
+                    (folder / STOP).touch()
+            return
+        except (Py4JError, ConnectionError) as error:
+            raise HostError(
+                f"Spark's process is gone; its log is in {folder}. Start again with the same --store to go on"
+            ) from error
+        except (PySparkException, OSError) as error:
+            if is_full(error):
+                room.wait(error)
+                continue
+            if isinstance(error, OSError):
+                raise
+            failures = 1 if progress() > before else failures + 1
+            _log.warning("the query failed and is started again: %s", _first_line(error))
+            if failures >= _MAX_FAILURES_WITHOUT_PROGRESS:
+                raise HostError(f"the query failed {failures} times in a row: {_first_line(error)}") from error
+
+
+def table_of(body: bytes) -> pa.Table:
+    """A table out of the bytes of a stage's row."""
     return pa.ipc.open_stream(body).read_all()
 
 

@@ -202,9 +202,14 @@ class MatchStage:
                 raise
 
     def _row(self, name: str, body: bytes, meta: str) -> pa.RecordBatch:
-        values = [[self._match], [self._start], [self._end], [name], [body], [meta]]
-        columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
-        return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
+        return result_row(self._match, self._start, self._end, name, body, meta)
+
+
+def result_row(match: str, start: int, end: int, name: str, body: bytes, meta: str) -> pa.RecordBatch:
+    """A row of :data:`SCHEMA`."""
+    values = [[match], [start], [end], [name], [body], [meta]]
+    columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
 
 
 def load_pipeline(name: str) -> Any:

@@ -1,0 +1,198 @@
+"""Runs one query over the matches of all seats, and takes matches in while it runs.
+
+Theory of operation
+-------------------
+The query is the union of its seats: a source and an engine stage each. A seat's Python workers are pooled by their
+environment, so with the seat in it a match is always with the engine process that holds its pipeline, and as many
+engines work at a time as there are seats. All seats close a batch together.
+
+Where a match goes on is told by its store: what is committed, and the engine state at that offset. So each query
+begins with an empty checkpoint of Spark's, its rosters say from which offset each match is to be played, and a query
+that fails is followed by one that begins where the stores end. A range that is committed already is not taken twice.
+A capture gives the same blocks for a range whichever windows it is read in, and so the same events.
+
+A new match goes to the seat with the least positions a second, and begins with the next batch.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from app.many.roster import Entry, Seat
+from app.many.source import NAME, SeatSource
+from app.many.stage import Stage, seat_stage, warming_stage
+from app.match.state_store import StateStore
+from app.spark.host import STOP, keep_running, table_of
+from app.spark.stage import SCHEMA, StageConfig
+
+_WARM_UP_BATCHES = 8
+_WARM_UP_WINDOW_US = 200_000
+
+_log = logging.getLogger(__name__)
+
+
+class Player(msgspec.Struct, frozen=True):
+    """A match as the host takes it.
+
+    Attributes:
+        entry: where it is read, from the beginning; what is committed of it is left out.
+        stage: how its engine is made.
+        positions_hz: how much it is.
+    """
+
+    entry: Entry
+    stage: StageConfig
+    positions_hz: float
+
+
+class Stores(Protocol):
+    """Who keeps what is committed of each match."""
+
+    def offset(self, match: str) -> int:
+        """Offset up to which everything of a match is committed."""
+        ...
+
+    def commit(self, match: str, tables: dict[str, pa.Table], meta: dict[str, Any]) -> None:
+        """Makes a range durable that begins where the last one ended."""
+        ...
+
+    def failed(self, match: str, reason: str) -> None:
+        """A match does not go on."""
+        ...
+
+
+class ManyHost:
+    """One query over any number of matches.
+
+    Args:
+        session: with a slot a seat.
+        folder: for rosters, checkpoint and flags.
+        seats: how many branches the query has.
+        window_us: wall time in one batch.
+        stores: takes what is committed.
+    """
+
+    def __init__(self, session: SparkSession, folder: Path, seats: int, window_us: int, stores: Stores) -> None:
+        self._session, self._folder, self._window_us, self._stores = session, folder, window_us, stores
+        self._seats = [Seat(folder / f"seat-{number}") for number in range(seats)]
+        self._players: list[list[Player]] = [[] for _ in range(seats)]
+        self._out: set[str] = set()
+        self._lock = threading.Lock()
+        self._progress = self._queries = 0
+        session.sparkContext.environment["TOUCHLINE_ROLE"] = "source"
+        session.dataSource.register(SeatSource)
+        for seat in self._seats:
+            shutil.rmtree(seat.folder, ignore_errors=True)
+            seat.write([])
+
+    def add(self, player: Player) -> None:
+        """Takes a match in; while the query runs it begins with the next batch."""
+        with self._lock:
+            load = [sum(p.positions_hz for p in players) for players in self._players]
+            number = load.index(min(load))
+            self._players[number].append(player)
+            self._seats[number].write_stage(player.entry.match, player.stage)
+            self._write(number)
+
+    def seat_of(self, match: str) -> int:
+        """Number of the seat of a match."""
+        return next(n for n, players in enumerate(self._players) if any(p.entry.match == match for p in players))
+
+    def _write(self, number: int) -> None:
+        """The roster of a seat. A match keeps its begin as long as the query runs that has read it."""
+        seat = self._seats[number]
+        known = {entry.match: entry for entry in seat.entries()}
+        seat.write([known.get(p.entry.match) or self._from_store(p.entry) for p in self._players[number]])
+
+    def _from_store(self, entry: Entry) -> Entry:
+        return msgspec.structs.replace(entry, begin=self._stores.offset(entry.match))
+
+    def warm_up(self, capture: str) -> None:
+        """Plays a few tiny batches of a capture for nothing on every seat, before any clock runs."""
+        with self._lock:
+            first = next(player for players in self._players for player in players)
+            folder = self._folder / "warm-up"
+            seats = [Seat(folder / seat.folder.name) for seat in self._seats]
+            stop_us = first.stage.begin + _WARM_UP_BATCHES * _WARM_UP_WINDOW_US
+            entry = msgspec.structs.replace(
+                first.entry, begin=first.stage.begin, speed=0.0, stop_us=min(stop_us, first.entry.stop_us), officials=()
+            )
+            for seat in seats:
+                seat.write([entry])
+                seat.write_stage(entry.match, first.stage)
+        stages = [warming_stage(str(seat.folder), capture) for seat in seats]
+        self._start(folder, seats, stages, _WARM_UP_WINDOW_US, lambda frame, _: frame.collect()).awaitTermination()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def run(self, stop: threading.Event) -> None:
+        """Returns when no match goes on any more, or ``stop`` was set and the batch is closed.
+
+        Raises:
+            HostError: the query keeps failing, or Spark is gone.
+        """
+        (self._folder / STOP).unlink(missing_ok=True)
+        keep_running(self._folder, self._begin, lambda: self._progress, stop)
+
+    def _begin(self) -> StreamingQuery:
+        """A query from where the stores end."""
+        with self._lock:
+            for number, seat in enumerate(self._seats):
+                playing = [p for p in self._players[number] if p.entry.match not in self._out]
+                seat.write([self._from_store(player.entry) for player in playing])
+                for player in playing:
+                    seat.anchor(player.entry.match).unlink(missing_ok=True)
+            shutil.rmtree(self._folder / f"query-{self._queries}", ignore_errors=True)
+            self._queries += 1
+        stages = [seat_stage(str(seat.folder)) for seat in self._seats]
+        return self._start(self._folder / f"query-{self._queries}", self._seats, stages, self._window_us, self._commit)
+
+    def _start(
+        self,
+        folder: Path,
+        seats: list[Seat],
+        stages: list[Stage],
+        window_us: int,
+        sink: Callable[[DataFrame, int], Any],
+    ) -> StreamingQuery:
+        results: DataFrame | None = None
+        for number, (seat, stage) in enumerate(zip(seats, stages, strict=True)):
+            options = {"seat": str(seat.folder), "window_us": str(window_us), "stop_flag": str(self._folder / STOP)}
+            rows = self._session.readStream.format(NAME).options(**options).load()
+            self._session.sparkContext.environment["TOUCHLINE_ROLE"] = f"engine-{number}"
+            branch = rows.mapInArrow(stage, SCHEMA)
+            results = branch if results is None else results.unionAll(branch)
+        assert results is not None, "a query has a seat"
+        writer = results.writeStream.foreachBatch(sink).option("checkpointLocation", str(folder / "checkpoint"))
+        return writer.trigger(availableNow=True).start()
+
+    def _commit(self, frame: DataFrame, batch_id: int) -> None:
+        """``foreachBatch``: runs the batch (Spark is lazy), then commits what each match gave."""
+        rows = frame.collect()
+        for match in dict.fromkeys(row["match"] for row in rows):
+            mine = [row for row in rows if row["match"] == match]
+            closing = next(row for row in mine if not row["name"])
+            meta = msgspec.json.decode(closing["meta"])
+            if "failed" in meta:
+                self._put_out(match, meta["failed"])
+            elif closing["end"] > self._stores.offset(match):
+                tables = {row["name"]: table_of(row["body"]) for row in mine if row["name"]}
+                self._stores.commit(match, tables, meta)
+                player = next(p for players in self._players for p in players if p.entry.match == match)
+                StateStore(Path(player.stage.states), match).forget_before(closing["start"])
+        self._progress += 1
+
+    def _put_out(self, match: str, reason: str) -> None:
+        if match not in self._out:
+            self._out.add(match)
+            self._seats[self.seat_of(match)].put_out(match, reason)
+            self._stores.failed(match, reason)

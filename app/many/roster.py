@@ -1,0 +1,87 @@
+"""Who plays on which seat: the files by which the driver tells source and stage of the matches there are.
+
+A *seat* is a branch of the query, with one source and one engine process; it has any number of matches. Its roster is
+a file that the driver writes anew, whole or not at all, when a match begins. A match whose input or engine failed is
+*out*: a file says why, and the seat goes on without it.
+"""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+
+from app.match.seal import broken_seal, sealed, unsealed
+from app.match.state_store import StateError
+from app.spark.stage import StageConfig
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A match on a seat.
+
+    Attributes:
+        match: key of the match in this run.
+        capture: folder to read.
+        begin: offset from which this query plays it.
+        speed: as ``app.match.pace.Pace``.
+        stop_us: offset at which it ends at the latest.
+        officials: folder of the match store and further files, where officials write.
+    """
+
+    match: str
+    capture: str
+    begin: int
+    speed: float
+    stop_us: int
+    officials: tuple[str, ...] = ()
+
+
+class Seat:
+    """A seat's files, in a folder of its own."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+
+    def write(self, entries: list[Entry]) -> None:
+        """Tells who plays here."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._put("roster.json", msgspec.json.encode(entries))
+
+    def entries(self) -> list[Entry]:
+        """Who plays here."""
+        return msgspec.json.decode((self.folder / "roster.json").read_bytes(), type=list[Entry])
+
+    def write_stage(self, match: str, config: StageConfig) -> None:
+        """Tells how a match's engine is made. Sealed, since it is unpickled."""
+        self._put(f"{quote(match, safe='')}.stage", b"".join(sealed(b"", pickle.dumps(config))))
+
+    def stage(self, match: str) -> StageConfig:
+        """How a match's engine is made.
+
+        Raises:
+            StateError: somebody else wrote the file.
+        """
+        path = self.folder / f"{quote(match, safe='')}.stage"
+        head, seal, body = unsealed(path.read_bytes())
+        if seal is None or broken_seal(head, body, seal):
+            raise StateError(f"{path}: was not written by us")
+        return pickle.loads(body)
+
+    def anchor(self, match: str) -> Path:
+        """File that keeps when the match's clock began."""
+        return self.folder / f"{quote(match, safe='')}.anchor"
+
+    def put_out(self, match: str, reason: str) -> None:
+        """The match does not go on in this run."""
+        self._put(f"{quote(match, safe='')}.out", reason.encode())
+
+    def is_out(self, match: str) -> bool:
+        """Whether it does not go on."""
+        return (self.folder / f"{quote(match, safe='')}.out").exists()
+
+    def _put(self, name: str, content: bytes) -> None:
+        draft = self.folder / f"{name}.draft"
+        draft.write_bytes(content)
+        draft.replace(self.folder / name)
