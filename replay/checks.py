@@ -28,6 +28,9 @@ HEIGHT_M = (-5.0, 60.0)
 #: An arrival time may precede an event time by this much. Captures are exact, so nothing is allowed.
 CLOCK_TOLERANCE_US = 0
 
+#: Event times and numbers of packets are whole numbers below this; what is stored and computed of them fits 64 bits.
+NUMBER_MAX = 2**53
+
 #: A packet whose positions lie further from its first one, in metres, is looked at one by one.
 REACH_M = 4.0
 
@@ -104,8 +107,9 @@ class Quarantine:
             -self._x_m + REACH_M <= x0 <= self._x_m - REACH_M
             and -self._y_m + REACH_M <= y0 <= self._y_m - REACH_M
             and HEIGHT_M[0] + REACH_M <= z0 <= HEIGHT_M[1] - REACH_M
+            and ts[0] > -NUMBER_MAX
             and ts[-1] <= arrival_us + CLOCK_TOLERANCE_US
-            and packet.sequence >= 0
+            and 0 <= packet.sequence < NUMBER_MAX
             and 0.0 <= packet.quality <= 1.0
             and (packet.transmitter in self._expected or self._is_known(packet.transmitter))
             and (
@@ -134,6 +138,8 @@ class Quarantine:
             return "unknown transmitter: not on the match sheet"
         if packet.sequence < 0:
             return "negative sequence number"
+        if packet.sequence >= NUMBER_MAX:
+            return "sequence number that cannot be"
         if not packet.ts_us:
             return "packet without positions"
         if not len(packet.ts_us) == len(packet.x_m) == len(packet.y_m) == len(packet.z_m):
@@ -173,6 +179,8 @@ class Quarantine:
                 yield "position is not a number"
             elif abs(x) > self._x_m or abs(y) > self._y_m or not HEIGHT_M[0] <= z <= HEIGHT_M[1]:
                 yield f"outside the tracking volume (pitch + {MARGIN_M:g} m)"
+            elif ts <= -NUMBER_MAX:
+                yield "event time that cannot be"
             elif ts > arrival_us + CLOCK_TOLERANCE_US:
                 yield "arrived before its event time"
             elif newest_us is not None and ts <= newest_us:
@@ -197,6 +205,11 @@ def check_block(payload: bytes, sheet: MatchSheet, where: str) -> tuple[Block | 
         where: names the payload in the rejected records.
     """
     return quarantine_of(sheet).check(payload, where)
+
+
+def bounded(number: int | None, otherwise: int | None) -> int | None:
+    """A claimed number as it can be stored: ``otherwise`` for one that cannot be."""
+    return number if number is None or -NUMBER_MAX < number < NUMBER_MAX else otherwise
 
 
 def _short(value: object) -> str:

@@ -35,7 +35,7 @@ import pyarrow.parquet as pq
 from detectors.inputs import MatchSheet
 from detectors.lane import UpdateRecord
 from detectors.states import Frame
-from replay.checks import Rejected
+from replay.checks import Rejected, bounded
 
 #: Version of the layout, in ``run.json`` under ``store``.
 VERSION = 2
@@ -302,8 +302,13 @@ def positions_table(frames: Iterable[tuple[int, Frame]]) -> pa.Table:
 
 def quarantine_table(rejected: Iterable[Rejected]) -> pa.Table:
     """Rejected records as rows of the ``quarantine`` table."""
-    rows = list(rejected)
-    return pa.table({name: [getattr(r, name) for r in rows] for name in QUARANTINE.names}, schema=QUARANTINE)
+    columns: dict[str, list[object]] = {name: [] for name in QUARANTINE.names}
+    for record in rejected:
+        for name in QUARANTINE.names:
+            columns[name].append(getattr(record, name))
+        columns["sequence"][-1] = bounded(record.sequence, -1)
+        columns["ts_us"][-1] = bounded(record.ts_us, None)
+    return pa.table(columns, schema=QUARANTINE)
 
 
 def read_run(path: Path | str) -> dict[str, object]:
@@ -315,7 +320,7 @@ def read_run(path: Path | str) -> dict[str, object]:
     file = Path(path) / "run.json"
     try:
         run = msgspec.json.decode(file.read_bytes(), type=dict[str, object])
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{path}: not a match store: {file.name}: {error}") from error
     if run.get("store") != VERSION:
         raise StoreError(f"{path}: not a match store of version {VERSION} (version found: {run.get('store')})")
@@ -382,7 +387,7 @@ def _json(value: object) -> bytes:
 def _read_json(file: Path, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(file.read_bytes(), type=kind)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{file}: damaged: {error}") from error
 
 

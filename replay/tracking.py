@@ -150,6 +150,8 @@ def _tracks(
     objects: list[str], codes: Codes, times_us: Floats, x_m: Floats, y_m: Floats, z_m: Floats, usable: Codes
 ) -> tuple[Track, ...]:
     """The usable rows by object, each object's in the order of the file."""
+    if not objects:
+        return ()
     order = usable[np.argsort(codes[usable], kind="stable")]
     bounds = np.cumsum(np.bincount(codes[usable], minlength=len(objects)))[:-1]
     tracks: list[Track] = []

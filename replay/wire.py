@@ -107,7 +107,7 @@ def decode(payload: bytes) -> Block:
     if not payload:
         raise WireError("empty payload: a block begins with its version byte")
     if payload[0] == REFUSED:
-        raise WireError(payload[1:].decode(errors="replace"))
+        raise WireError(payload[1:].decode(errors="replace") or "refused without a reason")
     if payload[0] not in (VERSION, COMPACT):
         raise WireError(
             f"wire version {payload[0]} cannot be read, this program reads versions {VERSION} and {COMPACT}"

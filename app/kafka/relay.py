@@ -191,7 +191,7 @@ class Relay:
     def _mark(self) -> Mark | None:
         try:
             return msgspec.json.decode(self._mark_path.read_bytes(), type=Mark)
-        except (OSError, msgspec.DecodeError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
 
     def _send_update(self, sender: KafkaProducer, record: Told) -> None:

@@ -18,6 +18,8 @@ fast as it goes. How far behind the source is travels with each row's due times:
 from __future__ import annotations
 
 import logging
+import os
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +32,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
 from app.kafka import records as schema
-from app.kafka.address import Address, parse
+from app.kafka.address import Address, KafkaError, parse
 from app.kafka.clients import consumer, records
 from app.kafka.matches import is_of
 from app.kafka.place import TopicOptions
@@ -66,18 +68,29 @@ class Marks:
         self._folder = folder
 
     def of(self, promised: int) -> int | None:
-        """Where the range that was promised up to ``promised`` ends; None if that is not settled yet."""
+        """Where the range that was promised up to ``promised`` ends; None if that is not settled yet.
+
+        Raises:
+            KafkaError: what is written there is no such number.
+        """
+        path = self._folder / str(promised)
         try:
-            return int((self._folder / str(promised)).read_text())
+            told = path.read_bytes()
         except FileNotFoundError:
             return None
+        if not re.fullmatch(rb"\d{1,19}", told) or int(told) > promised:
+            raise KafkaError(f"{path}: damaged: is no number up to {promised}; play the match anew, into another store")
+        return int(told)
 
     def settle(self, promised: int, end: int) -> None:
         """Ends the range there, now and whenever it is done again."""
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / str(promised)
         draft = path.with_suffix(".draft")
-        draft.write_text(str(end))
+        with draft.open("w") as stream:
+            stream.write(str(end))
+            stream.flush()
+            os.fsync(stream.fileno())
         draft.replace(path)
 
 

@@ -212,7 +212,7 @@ def _place(folder: Path) -> Place | None:
         return msgspec.json.decode((folder / TOPIC).read_bytes(), type=Place)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{folder / TOPIC}: cannot be read: {error}") from error
 
 

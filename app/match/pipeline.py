@@ -438,6 +438,7 @@ def measured_costs(capture: Capture, options: PipelineOptions) -> Costs:
 _LATE_FOR = {
     "memory": "arrived later than the engine's memory",
     "held": "arrived later than the engine's memory, cut short by the number of inputs held",
+    "clock": "the clock of its source is ahead of all others",
 }
 
 

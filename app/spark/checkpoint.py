@@ -122,7 +122,7 @@ def _read_base(folder: Path) -> Base:
         return msgspec.json.decode((folder / BASE).read_bytes(), type=Base)
     except FileNotFoundError:
         return Base()
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise CheckpointError(f"{folder / BASE}: damaged: {error}") from error
 
 

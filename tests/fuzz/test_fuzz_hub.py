@@ -1,0 +1,116 @@
+"""Frames of the fast lane, the feed behind them, and what a browser may ask the page for."""
+
+from __future__ import annotations
+
+import io
+import threading
+from contextlib import suppress
+
+import msgspec
+from hypothesis import strategies as st
+
+from app.hub.client import LaneError, frame, read_frame
+from app.hub.feed import MatchFeed
+from app.hub.server import Hub, HubError
+from dashboard.access import guard
+from dashboard.live import LiveState
+from dashboard.page import build_app
+from dashboard.web import add_live_routes
+from detectors.inputs import MatchSheet
+from detectors.lane import BallView, EventRecord, LaneMessage, UpdateRecord, View
+from tests.fuzz.cases import both, hold, json_like, mangled, refusal
+
+EVENT = EventRecord("hit#1", "hit", "", 5, 7, "home", "home_7", 1.0, 2.0, None, 1.0, ("x",), {"limb": "head"})
+MESSAGES = [
+    LaneMessage("final", 0, 5, 0, (UpdateRecord(0, 1, 5, EVENT), UpdateRecord(1, -1, 6, EVENT)), 0),
+    LaneMessage("final", 1, 9, 0, (), 1, View(5, BallView(5, 0.0, 0.0, 0.11, 1.0, 0.0, 0.0), ())),
+    LaneMessage("final", 1, 9, 2**62, ended=True),
+]
+BODIES = [msgspec.msgpack.encode(message) for message in MESSAGES]
+FIELDS = [*LaneMessage.__struct_fields__, *UpdateRecord.__struct_fields__, *EventRecord.__struct_fields__]
+
+
+def packed(value: object) -> bytes:
+    with suppress(OverflowError, ValueError):
+        return msgspec.msgpack.encode(value)
+    return b""
+
+
+bodies = mangled(BODIES) | json_like(FIELDS).map(packed)
+
+
+@both
+def test_any_bytes_on_a_lane_are_frames_or_a_lane_error(cases: int):
+    def body(content: bytes) -> None:
+        stream = io.BytesIO(content)
+        with suppress(LaneError):
+            while (one := read_frame(stream)) is not None:
+                assert len(one) <= len(content)
+
+    hold(cases, mangled([frame(body) for body in BODIES] + [b"".join(map(frame, BODIES))]), body)
+
+
+@both
+def test_whoever_speaks_into_the_lane_is_heard_or_shut_out(cases: int):
+    hub = Hub([MatchSheet("final")])
+    try:
+
+        def body(came: list[bytes]) -> None:
+            said = frame(hub.address.token.encode()) + b"".join(map(frame, came))
+            with suppress(LaneError, HubError, ValueError):  # what the hub's thread closes a lane for
+                hub._read(io.BytesIO(said))
+            events = hub.feed("final").events()
+            assert all(name == event.id for name, event in events.items())
+
+        hold(cases, st.lists(bodies, max_size=3), body)
+    finally:
+        hub.close()
+
+
+@both
+def test_without_the_token_nothing_is_heard(cases: int):
+    hub = Hub([MatchSheet("final")])
+    try:
+
+        def body(token: bytes) -> None:
+            said = refusal(LaneError, lambda: hub._read(io.BytesIO(frame(token) + frame(BODIES[0]))))
+            assert said is not None, "it was let in"
+            assert hub.address.token not in said
+
+        hold(cases, st.binary(max_size=40) | mangled([hub.address.token.encode()]).filter(
+            lambda token: token != hub.address.token.encode()), body)  # fmt: skip
+        assert hub.feed("final").messages == 0
+    finally:
+        hub.close()
+
+
+@both
+def test_no_question_breaks_the_page(cases: int):
+    feed = MatchFeed(MatchSheet("final"))
+    feed.apply(MESSAGES[0], 0)
+    app = build_app(feed)
+    guard(app.server, "right-token-right-token", 8050)
+    add_live_routes(app.server, LiveState(feed), threading.Event())
+    app.server.testing = False
+    open_app = build_app(feed)
+    guard(open_app.server, None, 8050)
+    add_live_routes(open_app.server, LiveState(feed), threading.Event())
+    rules = sorted({rule.rule for rule in open_app.server.url_map.iter_rules() if "GET" in (rule.methods or ())})
+    live = [rule for rule in rules if "<" not in rule and "stream" not in rule and "reload" not in rule]
+    guarded, opened = app.server.test_client(), open_app.server.test_client()
+
+    def body(told: tuple[str, dict[str, str], str]) -> None:
+        path, query, host = told
+        asked = {**query}
+        refused = guarded.get(path, query_string={**asked, "token": asked.get("families", "x")})
+        assert refused.status_code == 401, f"{path} was answered without the token"
+        answer = opened.get(path, query_string=asked, headers={"Host": host})
+        assert answer.status_code < 500, f"{path} {asked}"
+        if host != "localhost":
+            assert answer.status_code in (400, 403), f"{path} for {host}"
+
+    texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+    names = st.sampled_from(["families", "events", "strip", "x"])
+    values = st.sampled_from(["-1", "0", "9" * 30, "nan", "hit,pass", "%00"]) | texts
+    hosts = st.sampled_from(["localhost", "evil.example", "10.0.0.1", "127.0.0.1.evil.example"])
+    hold(cases, st.tuples(st.sampled_from(live), st.dictionaries(names, values, max_size=3), hosts), body)

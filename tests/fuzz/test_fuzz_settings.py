@@ -1,0 +1,178 @@
+"""Settings, parameters, scenarios, what is kept of a run, states and checkpoints."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from app.kafka.address import KafkaError
+from app.match.commits import Committed
+from app.match.seal import Maker, StateError
+from app.match.state_store import StateStore
+from app.operation.layers import LayerError
+from app.parameters import ParametersError, as_toml, load_parameters
+from app.settings import SettingsError, make_settings, read_kept, settings_of
+from app.spark.checkpoint import mend
+from detectors.inputs import MatchSheet
+from detectors.parameters import Parameters
+from replay.capture import CaptureError
+from replay.desk import Desk, replayed
+from replay.errors import TrackingError
+from replay.official import Line, OfficialError, read
+from replay.sim.scenario import ScenarioError, parse_scenario
+from replay.simulator import SimulatorError
+from replay.store import MatchStore, StoreError
+from tests.app.test_crash_damage import checkpoint
+from tests.fuzz.cases import both, changed_text, hold, json_like, mangled, refusal
+
+OPTIONS = (
+    "source", "channel", "rate", "seed", "speed", "duration", "pitch", "alpha", "retraction", "engine", "detectors",
+    "window", "publish", "port", "host",
+)  # fmt: skip
+WORDS = st.sampled_from(
+    ["sim", "none", "full", "1", "max", "105x68", "auto", "0.5", "spark", "-1", "nan", "1e999", "kafka://a:1/t", "0x0"]
+) | st.text(max_size=10)
+REFUSALS = (SettingsError, ParametersError, LayerError, KafkaError, SimulatorError, CaptureError, StoreError)
+
+
+@both
+def test_options(cases: int):
+    def body(given: dict[str, str]) -> None:
+        refusal(REFUSALS, lambda: make_settings(dict(given)))
+
+    hold(cases, st.dictionaries(st.sampled_from(OPTIONS), WORDS, max_size=4), body)
+
+
+@both
+def test_a_settings_file_and_the_environment(cases: int, tmp_path: Path):
+    good = b'source = "sim"\nwindow = 20\nport = 0\nalpha = "auto"\nhost = "127.0.0.1"\ncamera = false\n'
+
+    def body(told: tuple[bytes, dict[str, str]]) -> None:
+        (tmp_path / "touchline.toml").write_bytes(told[0])
+        environ = {f"TOUCHLINE_{name.upper()}": value for name, value in told[1].items()}
+        refusal(REFUSALS, lambda: settings_of({}, environ, tmp_path))
+
+    hold(cases, st.tuples(mangled([good]), st.dictionaries(st.sampled_from(OPTIONS), WORDS, max_size=3)), body)
+
+
+@both
+def test_parameters(cases: int, tmp_path: Path):
+    file = tmp_path / "numbers.toml"
+    good = [as_toml(Parameters())[:2_000], as_toml(Parameters())]
+
+    def body(text: str) -> None:
+        file.write_bytes(text.encode("utf-8", "surrogatepass"))
+        said = refusal(ParametersError, lambda: load_parameters(file))
+        assert said is None or "numbers.toml" in said
+
+    hold(cases // 4, changed_text(good), body)
+
+
+@both
+def test_a_scenario(cases: int):
+    folder = Path(__file__).resolve().parents[2] / "replay" / "sim" / "scenarios"
+    good = [path.read_text() for path in sorted(folder.glob("*.yaml"))]
+    assert good
+
+    def body(text: str) -> None:
+        said = refusal(ScenarioError, lambda: parse_scenario(text, "mine.yaml"))
+        assert said is None or "mine.yaml" in said
+
+    hold(cases, changed_text(good), body)
+
+
+@both
+def test_what_a_store_keeps_of_its_run(cases: int, tmp_path: Path):
+    settings = make_settings({"source": "sim"}).kept()
+    MatchStore.create(tmp_path / "store", MatchSheet("final"), {"settings": settings})
+    file = tmp_path / "store" / "run.json"
+
+    def body(content: bytes) -> None:
+        file.write_bytes(content)
+        refusal(REFUSALS, lambda: make_settings({"store": str(tmp_path / "store")}))
+        refusal(REFUSALS, lambda: read_kept(tmp_path / "store"))
+
+    names = [*settings, "settings", "store"]
+    odd = json_like(names).map(lambda value: json.dumps({"store": 2, "settings": value}).encode())
+    hold(cases // 4, mangled([file.read_bytes()]) | odd, body)
+
+
+@both
+def test_a_state(cases: int, tmp_path: Path):
+    store, maker = StateStore(tmp_path, "final"), Maker("code", ("hit",))
+    store.write(40, store.claim_epoch(), b"state" * 20, maker)
+    file = store._path(40)
+    whole = file.read_bytes()
+
+    def body(content: bytes) -> None:
+        file.write_bytes(content)
+        said = refusal(StateError, lambda: store.read(40, maker))
+        assert (said is None) == (content == whole)
+        assert said is None or str(file) in said
+
+    hold(cases, mangled([whole]), body)
+
+
+@both
+def test_a_checkpoint(cases: int, tmp_path: Path):
+    made = checkpoint(tmp_path, 3, 2)
+    files = ["metadata", "offsets/3", "offsets/2", "commits/2", "offsets/0"]
+    good = {name: (made / name).read_bytes() for name in files}
+
+    def body(told: tuple[str, bytes]) -> None:
+        name, content = told
+        (made / name).write_bytes(content)
+        base, said = mend(tmp_path, Committed(2, 30))
+        if said:
+            assert (base.batch, base.offset) == (3, 30)
+            aside = next(tmp_path.glob("checkpoint.damaged-*"))
+            (tmp_path / "base.json").unlink()
+            aside.rename(made)
+        (made / name).write_bytes(good[name])
+
+    hold(cases, st.sampled_from(files).flatmap(lambda name: st.tuples(st.just(name), mangled([good[name]]))), body)
+
+
+LINES = [
+    '{"kind": "card", "variant": "yellow", "team": "home", "player": "home_7", "at_s": 1834.2}',
+    '{"kind": "goal", "team": "home", "player": "home_7", "said_s": 3, "number": 4, "source": "var"}',
+    '{"kind": "void", "event": "goal.scored#1"}',
+]
+NAMES = ["kind", "variant", "team", "player", "other", "minutes", "event", "note", "at_s", "said_s", "source", "number"]
+
+
+@both
+def test_a_line_of_officials(cases: int):
+    def body(text: str) -> None:
+        with suppress(OfficialError):
+            told = read(Line("official.jsonl", 1, text), MatchSheet("final"), 10_000_000)
+            assert told.at_us <= 10_000_000
+
+    hold(cases, changed_text(LINES) | json_like(NAMES).map(json.dumps), body)
+
+
+@both
+def test_files_of_officials_and_their_journal(cases: int, tmp_path: Path):
+    blocks = [(us, b"\x01x") for us in range(0, 200_000, 40_000)]
+    journal = '{"arrival_us":40001,"line":["official.jsonl",1,"x"]}\n{"arrival_us":200000,"line":null}\n'
+
+    def body(told: tuple[bytes, bytes]) -> None:
+        (tmp_path / "official.jsonl").write_bytes(told[0])
+        (tmp_path / "official.journal").write_bytes(told[1])
+        woven = list(Desk(tmp_path).woven(iter(blocks), 0, 200_000, lambda: False))
+        assert [one for one in woven if one in blocks] == blocks
+        again = list(replayed(tmp_path, iter(blocks), 0, 200_000))
+        assert sorted(again) == sorted(woven), "played again, all is where it was"
+
+    lines = mangled(["\n".join(LINES).encode()])
+    hold(cases // 4, st.tuples(lines, st.just(b"") | mangled([journal.encode()])), body)
+
+
+def test_the_kinds_of_refusal_are_told_in_one_line():
+    from app.problems import is_problem
+
+    for kind in (*REFUSALS, StateError, ScenarioError, OfficialError, TrackingError):
+        assert is_problem(kind("x"))

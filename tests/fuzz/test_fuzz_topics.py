@@ -1,0 +1,116 @@
+"""Records of topics, addresses and the settings of clients."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+from hypothesis import strategies as st
+
+from app.kafka import records, updates
+from app.kafka.address import KafkaError, connection, is_kafka, parse
+from app.kafka.follow import View
+from app.kafka.source import Marks, _Taker
+from app.match.framing import pad, unpack
+from detectors.inputs import MatchSheet
+from detectors.lane import EventRecord
+from tests.fuzz.cases import both, changed_text, hold, json_like, mangled, refusal
+from tests.fuzz.test_fuzz_wire import payloads
+
+ADDRESS = parse("kafka://broker/positions")
+EVENT = EventRecord("hit#1", "hit", "", 5, 7, "home", "home_7", 1.0, 2.0, None, 1.0, ("x",), {"limb": "head"})
+SHEET = msgspec.json.encode(records.Sheet(MatchSheet("final"), 5_000, 7))
+TOLD = [msgspec.json.encode(updates.Told("m", seq, diff, 5, EVENT, undo)) for seq in (0, 1) for diff, undo in
+        ((1, False), (-1, False), (-1, True))]  # fmt: skip
+
+headers = st.lists(
+    st.tuples(
+        st.sampled_from(["kind", "version", "x"]),
+        st.sampled_from([b"sheet", b"end", b"block", b"1", b"update"]) | st.binary(max_size=6) | st.none(),
+    ),
+    max_size=3,
+)
+fields = json_like([*records.Sheet.__struct_fields__, *MatchSheet.__struct_fields__]).map(msgspec.json.encode)
+values = st.none() | payloads | mangled([SHEET, b'{"arrival_us":9}']) | fields
+
+
+@both
+def test_any_record_is_read_or_refused_and_never_stops_a_reader(cases: int):
+    taker = _Taker("final", ADDRESS, 0)
+
+    def body(told: tuple[bytes | None, list, bytes | None, int]) -> None:
+        value, head, key, timestamp = told
+        with suppress(records.RecordError):
+            records.read(value, head)
+        record = SimpleNamespace(value=value, headers=head, key=key, offset=3, timestamp=timestamp)
+        for _, _, payload in unpack(pad(taker.take(record))):
+            assert payload
+
+    keys = st.none() | st.just(b"final") | st.binary(max_size=4)
+    hold(cases, st.tuples(values, headers, keys, st.integers(-1, 2**48)), body)
+
+
+@both
+def test_any_update_is_decoded_or_refused_and_a_view_never_holds_one_twice(cases: int):
+    names = [*updates.Told.__struct_fields__, *EventRecord.__struct_fields__]
+
+    def body(raw: list[bytes | None]) -> None:
+        view, total = View(), dict[str, int]()
+        for value in raw:
+            try:
+                told = updates.decode(value)
+            except ValueError:
+                continue
+            before = dict(view.events)
+            with suppress(updates.GapError):
+                view.take(told)
+            gone, new = before.keys() - view.events.keys(), view.events.keys() - before.keys()
+            for name in gone | new:
+                total[name] = total.get(name, 0) + (1 if name in new else -1)
+            assert set(total.values()) <= {0, 1}
+
+    one = st.none() | mangled(TOLD) | st.sampled_from(TOLD) | json_like(names).map(msgspec.json.encode)
+    hold(cases, st.lists(one, max_size=8), body)
+
+
+@both
+def test_any_text_is_an_address_or_an_error(cases: int):
+    good = ["kafka://a:9093,b/positions?match=Cup+final&start=2026-11-21T15:00:00Z&settings=x", "kafka://[::1]:1/t"]
+
+    def body(text: str) -> None:
+        for url in (text, f"kafka://{text}"):
+            if refusal(KafkaError, lambda url=url: parse(url)) is None:
+                assert is_kafka(url)
+                assert parse(parse(url).url) == parse(url)
+
+    hold(cases, changed_text(good) | st.text(max_size=60), body)
+
+
+@both
+def test_any_settings_file_is_taken_or_refused_without_telling_it(cases: int, tmp_path: Path):
+    file, address = tmp_path / "kafka.toml", parse(f"kafka://a:1/t?settings={tmp_path / 'kafka.toml'}")
+    good = [
+        'security_protocol = "SASL_SSL"\nsasl_plain_password = "hunter2"\n',
+        'sasl_plain_password_env = "HOME"\nssl_password_file = "kafka.toml"\nrequest_timeout_ms = 5\n',
+        'ssl_cafile = "kafka.toml"\nsasl_mechanism = ["PLAIN"]\nsasl_plain_password_file = {}\n',
+    ]
+
+    def body(content: bytes) -> None:
+        file.write_bytes(content)
+        assert "hunter2" not in (refusal(KafkaError, lambda: connection(address, {"HOME": "x"})) or "")
+
+    hold(cases, mangled([text.encode() for text in good]), body)
+
+
+@both
+def test_a_mark_is_a_number_or_an_error_that_names_it(cases: int, tmp_path: Path):
+    marks = Marks(tmp_path)
+
+    def body(content: bytes) -> None:
+        (tmp_path / "150").write_bytes(content)
+        said = refusal(KafkaError, lambda: marks.of(150))
+        assert said is None or str(tmp_path / "150") in said
+
+    hold(cases, mangled([b"120"]), body)
