@@ -130,6 +130,15 @@ def live(
         Path | None,
         Given(help="Settings file (TOML). Default touchline.toml in the working folder, if there is one."),
     ] = None,
+    matches: Annotated[
+        list[str] | None,
+        Given(
+            help="Instead of --source, and as often as there are matches: each a source, or a list of matches (.toml) "
+            "that may grow meanwhile. --store is the folder of all of them.",
+        ),
+    ] = None,
+    seats: Annotated[int, Given(help="Engines at a time with --matches; 0 for as many as there are cores.", min=0)] = 0,
+    master: Annotated[str, Given(help="Spark cluster for --matches, spark://host:port. Default this machine.")] = "",
     as_json: Annotated[bool, Given("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
     """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly.
@@ -138,9 +147,20 @@ def live(
     `touchline config` shows what holds, and why.
     """
     from app.live import run_live
-    from app.settings import settings_of
+    from app.settings import SettingsError, settings_of
 
-    run_live(settings_of(context.params, os.environ, Path()).settings, as_json=as_json)
+    settings = settings_of(context.params, os.environ, Path()).settings
+    if not matches:
+        run_live(settings, as_json=as_json)
+        return
+    from app.many.run import common_of, run_many
+    from app.many.wishes import wishes_of
+
+    if source is not None or camera:
+        raise SettingsError("--matches: without --source and --camera")
+    common = common_of(settings, context.params)
+    code = run_many(lambda: wishes_of(matches), common, seats=seats, master=master, as_json=as_json)
+    raise typer.Exit(code)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

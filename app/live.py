@@ -81,7 +81,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         host = beside.enter_context(_host(settings, match, hub, WatchedCommitter(match, {watch.match: watch})))
         camera = _camera(settings, feed, match, beside)
         began_us, began_s = match.played_us(), time.monotonic()
-        with _stopped_by_signals(stop, console), _progress(feed, match, console):
+        with stopped_by_signals(stop, console), _progress(feed, match, console):
             host.run(stop)
         took_s = time.monotonic() - began_s
         ended = match.has_ended()
@@ -213,7 +213,7 @@ def _camera(settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitS
 
 
 @contextmanager
-def _stopped_by_signals(stop: threading.Event, console: Console) -> Iterator[None]:
+def stopped_by_signals(stop: threading.Event, console: Console) -> Iterator[None]:
     """The first Ctrl-C (or SIGTERM) asks for a clean end, a second one insists."""
 
     def ask(number: int, frame: object) -> None:

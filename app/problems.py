@@ -28,6 +28,7 @@ def _problems() -> tuple[type[Exception], ...]:
     from app.kafka.broker import BrokerError
     from app.kafka.updates import GapError
     from app.live import LiveError
+    from app.many.wishes import ListError
     from app.match.commits import HostError
     from app.match.state_store import StateError
     from app.operation.layers import LayerError
@@ -54,5 +55,5 @@ def _problems() -> tuple[type[Exception], ...]:
         HeadServerError, ProfileError, DashboardError, CaptureError, ChannelError, TrackingError, ScoreError,
         SimulatorError, StoreError, SimulateError, ScenarioError, DetectorsError, ParametersError,
         AnnotateError, OfficialError, OrderError, TraceError, ExplainError, KafkaError, GapError, LayerError,
-        BatchError, SparkStartError, HistoryError, OperationError,
+        BatchError, SparkStartError, HistoryError, ListError, OperationError,
     )  # fmt: skip

@@ -78,14 +78,14 @@ def named(recorded: Iterable[Recorded], before: Mapping[str, str]) -> dict[str, 
     taken = set(before.values())
     for one in recorded:
         if one.source not in names:
-            base = _base(one.source)
+            base = base_name(one.source)
             numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
             names[one.source] = next(name for name in numbered if name not in taken)
             taken.add(names[one.source])
     return {names[one.source]: one for one in recorded}
 
 
-def _base(source: str) -> str:
+def base_name(source: str) -> str:
     """The match's own name: of its folder, or of its file without the ending."""
     parts = source.split(":")
     path = Path(parts[2] if parts[0] == "kloppy" and len(parts) > 2 else parts[-1])

@@ -3,7 +3,7 @@
     [[match]]
     source = "captures/derby"
     name = "derby"        # folder in the run's; default: of the source
-    speed = "1"           # and any other option of `touchline live` that makes a match: rate, seed, channel, ...
+    channel = "rtls"      # and any other option of `touchline live` that makes a match: rate, seed, official, ...
 
 What a match does not say, it has from the command line.
 """
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.batch.inputs import Recorded, named
+from app.batch.inputs import base_name
 
 #: Options that a match of a list may have.
 OPTIONS = (
@@ -48,6 +48,14 @@ def read_list(path: Path) -> list[dict[str, Any]]:
     return [_checked(path, number, one) for number, one in enumerate(matches, 1)]
 
 
+def wishes_of(told: Iterable[str]) -> list[dict[str, Any]]:
+    """The matches that arguments mean: of a TOML file all in it, else a source each."""
+    found: list[dict[str, Any]] = []
+    for one in told:
+        found += read_list(Path(one)) if one.endswith(".toml") else [{"source": one}]
+    return found
+
+
 def _checked(path: Path, number: int, one: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := sorted(set(one) - set(OPTIONS)):
         raise ListError(f"--matches {path}: match {number}: no option {unknown[0]}; there are {', '.join(OPTIONS)}")
@@ -65,12 +73,12 @@ def _from(folder: Path, source: str) -> str:
 
 def with_names(matches: Iterable[Mapping[str, Any]], taken: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Each match with a name of its own: as it says, else that of its source; numbered where it is taken."""
-    before = {name: name for name in taken}
+    before = set(taken)
     found: list[dict[str, Any]] = []
     for one in matches:
-        wanted = Recorded(str(one.get("name") or one["source"]))
-        key = f"{len(before)}/{Path(wanted.source).name if ':' not in wanted.source else wanted.source}"
-        name = next(iter(named([Recorded(key)], before)))
-        before[key] = name
+        base = str(one.get("name") or base_name(one["source"]))
+        numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(before) + 2))
+        name = next(name for name in numbered if name not in before)
+        before.add(name)
         found.append({**one, "name": name})
     return found
