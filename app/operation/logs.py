@@ -130,6 +130,7 @@ def logging_to(folder: Path, logs: Logs, level: str, process: str = "driver") ->
         people = logging.StreamHandler()
         people.setLevel(logging.WARNING)
         people.setFormatter(_ForPeople())
+        people.addFilter(lambda record: record.name != __name__)  # that a run failed is told to people by its error
         handlers.append(people)
     root, before = logging.getLogger(), {name: logging.getLogger(name).level for name in _OURS}
     for handler in handlers:

@@ -50,13 +50,14 @@ def test_a_line_has_time_level_process_match_what_and_figures(tmp_path: Path):
     assert [path.name for path in tmp_path.iterdir()] == [f"driver-{os.getpid()}.jsonl"]
 
 
-def test_it_ends_with_the_run_and_says_that_the_run_failed(tmp_path: Path):
+def test_it_ends_with_the_run_and_says_that_the_run_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     before = (list(logging.getLogger().handlers), logging.getLogger("app").level)
     with pytest.raises(OSError, match="gone"), logging_to(tmp_path, "files", "debug"):
         raise OSError("gone")
     assert (list(logging.getLogger().handlers), logging.getLogger("app").level) == before
     (line,) = lines(tmp_path)
     assert (line["what"], line["figures"]) == ("run failed", {"error": "OSError: gone"})
+    assert capsys.readouterr().err == "", "people are told once, by the error"
 
 
 def test_stderr_gets_json_or_warnings_for_people_and_off_is_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
