@@ -101,7 +101,7 @@ def _latency_rows(latency: Mapping[str, Mapping[str, float]]) -> list[tuple[str,
 def _edge_rows(state: InputState) -> list[tuple[str, ...]]:
     behind = _ABSENT if state.behind_s is None else f"{state.behind_s:,.2f} s"
     return [
-        ("condition", "; ".join(state.problems) or "as it should be"),
+        ("condition", "; ".join(state.problems) or "running"),
         ("behind", behind),
         ("records behind", _count(state.records)),
         ("speed", _ABSENT if state.speed is None else f"{state.speed:.2f} x"),

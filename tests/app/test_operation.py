@@ -244,7 +244,7 @@ def test_the_page_is_told_how_the_input_is_doing(case: Case):
     strip = LiveState(case.feed).message(0, (), hello=True, strip=True).strip
     assert strip is not None
     assert dict(strip[0].rows) == {  # type: ignore[call-overload]
-        "condition": "as it should be", "behind": "0.50 s", "records behind": "42", "speed": "–", "stage restarts": "0",
+        "condition": "running", "behind": "0.50 s", "records behind": "42", "speed": "–", "stage restarts": "0",
     }  # fmt: skip
     assert case.metrics()[("touchline_source_lag_records",)] == 42
 

@@ -47,7 +47,7 @@ def test_how_far_behind_the_live_edge_we_are_comes_first_with_what_is_wrong():
     }  # fmt: skip
     unknown = cells(strip_tables(None, {}, {}, 0, 0, InputState(None, None, None, 0, ())), "Live edge")
     assert unknown == {
-        "condition": ("as it should be",), "behind": ("–",), "records behind": ("–",), "speed": ("–",),
+        "condition": ("running",), "behind": ("–",), "records behind": ("–",), "speed": ("–",),
         "stage restarts": ("0",),
     }  # fmt: skip
     assert "Live edge" not in {table.title for table in strip_tables(HEALTH, {}, {}, 0, 0)}
