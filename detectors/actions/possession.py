@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from detectors.contacts.hits import number
-from detectors.facts import Fact, fact_event
+from detectors.facts import Fact, Scalar, fact_event
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -22,7 +22,7 @@ class IndividualPossession:
 
     The gain is named by its contact, or by the kick from rest of a restart, whose taker has the ball from then on;
     ``variant`` says which. ``detail`` has ``speed_before_m_s`` of the ball that was gained. Contacts with a dead
-    ball are nobody's gain.
+    ball are nobody's gain. A loss to a dead ball is dated when that is known, ``since_us`` says since when it was dead.
     """
 
     def __init__(self) -> None:
@@ -68,6 +68,12 @@ def _fact(event: Event) -> Fact:
     return fact
 
 
+def _died(cause: Event) -> dict[str, int]:
+    """``since_us`` of a cause that is the death of play: it is known later than it was."""
+    since_us = _fact(cause).detail.get("since_us") if cause.kind == "phase.dead" else None
+    return {"since_us": since_us} if isinstance(since_us, int) else {}
+
+
 def _gain(event: Event, fact: Fact, variant: str, speed_m_s: float) -> Event:
     gained = Fact(
         variant,
@@ -86,7 +92,9 @@ def _loss(gain: Event, cause: Event) -> Event:
     """The holder's loss, named by his gain. ``variant``: what ended it (``hit``, ``touch`` or ``dead``)."""
     held, ended = _fact(gain), _fact(cause)
     variant = "dead" if cause.kind == "phase.dead" else cause.kind
-    detail = {"held_us": cause.ts_us - gain.ts_us}
+    since = _died(cause)
+    ended_us = int(since.get("since_us", cause.ts_us))
+    detail: dict[str, Scalar] = {"held_us": max(0, ended_us - gain.ts_us), **since}
     lost = Fact(variant, held.team, held.player, ended.x_m, ended.y_m, ended.z_m, held.confidence, detail)
     return fact_event("possession.loss", cause.ts_us, gain.source, lost, causes=(gain.id, cause.id))
 
@@ -110,7 +118,8 @@ class TeamPossession:
     """6.3: ``team.possession`` x {home, away, in contest, dead}; ``Fact.team`` where the value is a team.
 
     A contact gives its team the ball at once, unless the other team played it less than ``contest_us`` ago: then it is
-    in contest until one of them has had it alone for that long. A restart gives it to the taker's team.
+    in contest until one of them has had it alone for that long. A restart gives it to the taker's team. ``dead`` is
+    dated when it is known, ``since_us`` says since when.
     """
 
     def __init__(self, parameters: TeamPossessionParameters | None = None) -> None:
@@ -164,6 +173,6 @@ def _show(state: TeamState, value: str, event: Event, cause: Event) -> Step[Team
     fact = _fact(cause)
     controlled = value in ("home", "away")
     team, player = (fact.team, fact.player) if controlled else ("", "")
-    shown = Fact(value, team, player, fact.x_m, fact.y_m, fact.z_m, fact.confidence)
+    shown = Fact(value, team, player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, _died(cause))
     found = fact_event("team.possession", event.ts_us, f"{event.source}:{event.ts_us}", shown, causes=(cause.id,))
     return TeamState(state.dead, value, state.home, state.away), (found,)

@@ -58,6 +58,8 @@ OCCURRED: Mapping[str, str] = {
     "out": "since_us",
     "play.dead": "since_us",
     "play.live": "kick_us",
+    "team.possession": "since_us",
+    "possession.loss": "since_us",
     "goal.candidate": "since_us",
     "goal.scored": "since_us",
     "goal.own": "since_us",

@@ -74,10 +74,13 @@ def contact(
 
 
 def seize(state: State, row: int, what: str) -> int:
-    """Hands close around a ball that is dead; it goes with them until it is let go. Returns the row."""
-    pending = Pending(row, "right_hand", what, state.now_s, STEP_S, _STILL, is_hold=True)
-    state.expect(pending)
-    return state.notes.note("touch", state.now_s, row, None, "right_hand", what=what)
+    """Hands close around a ball that is dead; it goes with them until it is let go. Returns the row.
+
+    How hard they pull it to them is measured as the tick is played, and may make a hit of the touch.
+    """
+    index = state.notes.note("touch", state.now_s, row, None, "right_hand", what=what)
+    state.expect(Pending(row, "right_hand", what, state.now_s, STEP_S, _STILL, is_hold=True, noted=index))
+    return index
 
 
 def kick(

@@ -36,7 +36,8 @@ def lines(state: State, tick: BallTick, begin_s: float) -> None:
     at = before + share * (places[k] - before)
     t_s = begin_s + (max(k - 1, 0) + share) * STEP_S
     place: Vector = (float(at[0]), float(at[1]), float(at[2]))
-    if over_x and abs(place[1]) < POST_Y_M - _RADIUS_M and place[2] < BAR_Z_M - _RADIUS_M:
+    # The whole ball is over: whichever side of post and bar its centre is on now it has passed on (Law 10).
+    if over_x and abs(place[1]) < POST_Y_M and place[2] < BAR_Z_M:
         _goal(state, t_s, place)
     elif over_x:
         _over_goal_line(state, t_s, place)
@@ -61,7 +62,7 @@ def _over_goal_line(state: State, t_s: float, place: Vector) -> None:
     shooter = state.flight.team if state.flight is not None else -1
     variant = ""
     if shooter == attacking:
-        over = abs(place[1]) < POST_Y_M + _RADIUS_M
+        over = abs(place[1]) < POST_Y_M
         # Left and right are the shooter's, who looks at the goal.
         variant = "over" if over else "wide left" if place[1] * end > 0 else "wide right"
     flights.stopped(state, "out", t_s, out, place, variant)

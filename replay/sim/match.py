@@ -242,6 +242,9 @@ class Match:
         x, y, z = played.places[k].tolist()
         vx, vy, vz = played.velocities[k].tolist()
         state.notes.settle((x, y, z))
+        if pending.noted >= 0:
+            pushes_m_s = np.linalg.norm(np.diff(played.velocities[k:], axis=0), axis=1)
+            state.notes.measured(pending.noted, float(pushes_m_s.max(initial=0.0)) / STEP_S)
         hold_s = math.inf if pending.is_hold else 0.0
         contact = Contact(
             pending.t_s, pending.row, pending.limb, (x, y, z), (vx, vy, vz), pending.after, pending.what,

@@ -142,6 +142,12 @@ class Notes:
             self.rows[index].place = place
         self._unplaced.clear()
 
+    def measured(self, index: int, peak_m_s2: float) -> None:
+        """Says of a contact how hard it was: a hit from ``HIT_M_S2`` on, else a touch."""
+        row = self.rows[index]
+        row.kind = "hit" if peak_m_s2 >= HIT_M_S2 else "touch"
+        row.detail["peak_m_s2"] = round(peak_m_s2, 1)
+
     def touched(self, person: int, t_s: float, cause: int, variant: str, place: Vector | None) -> None:
         """A contact with the ball in play (6.2, 6.3)."""
         team = 0 if team_of_row(person) == "home" else 1

@@ -153,7 +153,10 @@ class Change:
 
 @dataclass
 class Pending:
-    """The contact of the coming tick, until its place is known."""
+    """The contact of the coming tick, until its place is known.
+
+    ``noted``: its row in the notes where only the ball's way tells how hard it was, else -1.
+    """
 
     row: int
     limb: str
@@ -162,6 +165,7 @@ class Pending:
     duration_s: float
     after: Vector
     is_hold: bool
+    noted: int = -1
 
 
 class State:

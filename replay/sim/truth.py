@@ -41,6 +41,9 @@ from replay.sim.world import BALLS, NAMES, PERSONS, SQUAD, Contact, Row, Stretch
 
 T = TypeVar("T")
 
+#: By then every transmitter has been heard; nothing before its first position can be asked of a stream.
+HEARD_S = 0.1
+
 #: Frames a second in ``frames.parquet``.
 FRAMES_HZ = 25
 
@@ -154,6 +157,7 @@ class Truth:
         self.lines.add_rows(rows, self._end_s)
         add_chains(rows, self._end_s, self._sheet.length_m, self._attacks(), self.lines)
         self._add_periods()
+        self._add_beginning()
         return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])
 
     def _add_periods(self) -> None:
@@ -165,6 +169,13 @@ class Truth:
                 teams = self._match.squads.teams if self._match.squads is not None else ()
                 for team, settings in zip(("home", "away"), teams, strict=False):
                     self.lines.add("formation", row.t_s, -1, variant=settings.shape, team=team)
+
+    def _add_beginning(self) -> None:
+        """6.3 and 6.4 of a stream that begins before its kick-off: the ball is dead from when all are heard on."""
+        first = min((r for r in self._match.rows if r.kind in ("play.live", "play.dead")), key=_when, default=None)
+        if first is not None and first.kind == "play.live" and HEARD_S < first.t_s < self._end_s:
+            self.lines.add("play.dead", HEARD_S, -1, variant="stop")
+            self.lines.add("team.possession", HEARD_S, -1, variant="dead")
 
     def _who(self, row: Row) -> str:
         return self._names[row.person] if row.person >= 0 else ""
@@ -223,6 +234,10 @@ def _held(times_us: np.ndarray, rows: Sequence[Row], values: Mapping[str, Callab
     told = [(us_of(row.t_s), values[row.kind](row)) for row in rows if row.kind in values]
     at = np.searchsorted([t for t, _ in told], times_us, side="right") - 1
     return [told[i][1] if i >= 0 else before for i in at.tolist()]
+
+
+def _when(row: Row) -> float:
+    return row.t_s
 
 
 def _score(row: Row) -> tuple[int, int]:
