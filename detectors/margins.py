@@ -258,19 +258,22 @@ def _shot(e: Evidence) -> Found:
     kicked = _fact(release) if release is not None else e.fact
     yield _against(e, "time to the goal line", _number(e.fact, "goal_after_s"), "at most", "shot.within_s")
     y_m, z_m = _number(e.fact, "goal_y_m"), _number(e.fact, "goal_z_m")
-    near_m, close = e.parameters.shot.near_m, False
+    p, close = e.parameters.shot, False
+    near_m, limit = p.near_m, "shot.near_m"
     vx, vy = _number(kicked, "vx_m_s"), _number(kicked, "vy_m_s")
     if kicked.x_m is not None and kicked.y_m is not None:
         range_m = round(math.hypot(pitch_of(e.sheet).half_length_m - abs(kicked.x_m), kicked.y_m), 2)
         close = range_m <= e.parameters.shot.close_m
         yield _against(e, "distance to the goal", range_m, "at most", "shot.range_m")
     if vx is not None and vy is not None:
-        name = "shot.close_speed_min_m_s" if close else "shot.speed_min_m_s"
-        yield _against(e, "speed of the ball", round(math.hypot(vx, vy), 2), "at least", name)
+        name, speed_m_s = "shot.close_speed_min_m_s" if close else "shot.speed_min_m_s", round(math.hypot(vx, vy), 2)
+        yield _against(e, "speed of the ball", speed_m_s, "at least", name)
+        if speed_m_s >= p.wide_speed_m_s:
+            near_m, limit = p.wide_m, "shot.wide_m"
     if e.told.kind == "shot.on_target_pred":
         near_m = 0.0
     if not close and y_m is not None and z_m is not None and e.told.kind != "shot.off_target_pred":
-        name = "shot.near_m" if near_m else ""
+        name = limit if near_m else ""
         width_m, height_m = GOAL_HALF_WIDTH_M + near_m, BAR_HEIGHT_M + near_m
         yield Margin("distance from the goal's middle at the line", abs(y_m), "at most", width_m, "m", name)
         yield Margin("height at the line", z_m, "at most", height_m, "m", name)

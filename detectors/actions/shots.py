@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detectors.actions.flight import FlightParameters, ShotParameters
+from detectors.actions.flight import FlightParameters, ShotParameters, misses_closely
 from detectors.actions.passes import STRIKE_INPUTS, StrikeParameters, Strikes, StrikeState
 from detectors.facts import Fact, Scalar
 from detectors.inputs import MatchSheet
@@ -12,7 +12,8 @@ from middleware.events import Event
 
 
 class ShotAttempt(Strikes):
-    """6.1: ``shot.attempt``, dated at the kick, with ``shot.on_target_pred`` or ``shot.off_target_pred``.
+    """6.1: ``shot.attempt``, dated at the kick, with ``shot.on_target_pred`` or ``shot.off_target_pred``, the latter of
+    balls that miss closely.
 
     ``detail``: where and when the ball as it left would meet the goal line (``goal_y_m``,
     ``goal_z_m``, ``goal_after_s``).
@@ -51,9 +52,10 @@ class ShotAttempt(Strikes):
             "goal_after_s": round(shot.after_s, 2),
             "on_target": shot.on_target,
         }
-        kind = "shot.on_target_pred" if shot.on_target else "shot.off_target_pred"
         now_us = max(event.ts_us, state.frame.ts_us) if state.frame is not None else event.ts_us
-        return state, (
-            self.named("shot.attempt", now_us, event, release, "", detail),
-            self.named(kind, now_us, event, release, "", detail),
-        )
+        kinds = ["shot.attempt"]
+        if shot.on_target:
+            kinds.append("shot.on_target_pred")
+        elif misses_closely(shot, self.shot):
+            kinds.append("shot.off_target_pred")
+        return state, tuple(self.named(kind, now_us, event, release, "", detail) for kind in kinds)

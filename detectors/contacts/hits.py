@@ -55,9 +55,9 @@ class HitParameters(msgspec.Struct, frozen=True):
     one of his counts only if the ball leaves him this fast (ours: a throw; nobody's arms are that fast).
     ``again_us``: hands and trunks don't play the ball twice in so short a time: it is one push, of which a radio sees
     both ends (a throw takes up to 0.1 s). Feet strike for 10 ms and may follow each other as soon.
-    ``own_m``, ``own_us``: of two players at the ball it is rather his who had it so shortly before: he counts as so
+    ``owner_m``, ``owner_us``: of two players at the ball it is rather his who had it so shortly before: he counts as so
     much nearer. ``slow_m_s``: a ball at the feet of who pushed it on that only gets slower, by less than this and
-    without a turn, was slowed by the ground on which it lands or rolls. ``clear_m``: a limb farther away has not played
+    without a turn, was slowed by the ground on which it lands or rolls. ``reach_m``: a limb farther away has not played
     a low ball, however hard it was hit (that of 5.3). The last four are for radio only, chosen on generated matches,
     seeds 11 to 30: of 1,692 true contacts in play 13 were another player's and are 7 now; of 35 false ones 14 were a
     ball that slowed, as one in 1,656 true ones looks."""
@@ -68,10 +68,10 @@ class HitParameters(msgspec.Struct, frozen=True):
     push_share: float = 0.5
     let_go_m_s: float = 4.0
     again_us: int = 120_000
-    own_m: float = 0.1
-    own_us: int = 2_000_000
+    owner_m: float = 0.1
+    owner_us: int = 2_000_000
     slow_m_s: float = 3.0
-    clear_m: float = 0.5
+    reach_m: float = 0.5
 
 
 class ContactRule(msgspec.Struct, frozen=True):
@@ -132,10 +132,10 @@ class TouchParameters(msgspec.Struct, frozen=True):
     push_share: float = HitParameters().push_share
     let_go_m_s: float = HitParameters().let_go_m_s
     again_us: int = HitParameters().again_us
-    own_m: float = HitParameters().own_m
-    own_us: int = HitParameters().own_us
+    owner_m: float = HitParameters().owner_m
+    owner_us: int = HitParameters().owner_us
     slow_m_s: float = HitParameters().slow_m_s
-    clear_m: float = HitParameters().clear_m
+    reach_m: float = HitParameters().reach_m
 
 
 class SoftTouch:
@@ -247,18 +247,18 @@ def _player_of(state: ContactState, ts_us: int, fact: Fact, rule: ContactRule) -
     if not reachers:
         return None
     since_us = ts_us - state.last_us
-    owner = state.last_by if rule.limbs and since_us <= p.own_us else ""
+    owner = state.last_by if rule.limbs and since_us <= p.owner_us else ""
     by = _pusher(fact, reachers, p, owner)
     if by.distance_m > rule.far_m and number(fact, "delta_v_m_s") < p.far_delta_v_m_s:
         return None
     if not rule.limbs:
         return by
-    if by.distance_m > p.clear_m and fact.z_m is not None and fact.z_m <= rule.low_m:
+    if by.distance_m > p.reach_m and fact.z_m is not None and fact.z_m <= rule.low_m:
         return None
     if by.object_id != state.last_by:
         return by
     if "foot" in by.limb:
-        return None if since_us <= p.own_us and _only_slowed(fact, p.slow_m_s) else by
+        return None if since_us <= p.owner_us and _only_slowed(fact, p.slow_m_s) else by
     return None if since_us <= p.again_us or _is_carried(fact, by, p.let_go_m_s) else by
 
 
@@ -288,7 +288,7 @@ def _pusher(fact: Fact, reachers: tuple[Reacher, ...], p: HitParameters | TouchP
 
     def cost_m(reacher: Reacher) -> float:
         pushed_m = (reacher.dx_m * dvx + reacher.dy_m * dvy) / size
-        own_m = p.own_m if reacher.object_id == owner else 0.0
+        own_m = p.owner_m if reacher.object_id == owner else 0.0
         return reacher.distance_m - p.push_share * pushed_m - own_m
 
     return min(reachers, key=cost_m)
@@ -327,8 +327,8 @@ class KickReleased:
     """5.8: ``kick.released``: after a hit, the ball is farther than ``release_m`` from who hit it.
 
     Dated at that instant; the anchor is the hit's ball state, ``detail`` has ``kick_us``, ``kick_x_m``,
-    ``kick_y_m`` of the hit and the ball's velocity on leaving. As hits are of this very level, the pattern of 5.1
-    is followed here again by the same code. A new hit re-arms.
+    ``kick_y_m``, ``kick_z_m`` of the hit, the speeds around it and the ball's velocity on leaving. As hits are of this
+    very level, the pattern of 5.1 is followed here again by the same code. A new hit re-arms.
     """
 
     def __init__(
@@ -408,7 +408,9 @@ class KickReleased:
             "kick_us": hit.ts_us,
             "kick_x_m": kicked.x_m,
             "kick_y_m": kicked.y_m,
+            "kick_z_m": kicked.z_m,
             "speed_before_m_s": kicked.detail["speed_before_m_s"],
+            "speed_after_m_s": kicked.detail["speed_after_m_s"],
             "vx_m_s": round(ball.vx_m_s, 2),
             "vy_m_s": round(ball.vy_m_s, 2),
             "vz_m_s": round(ball.vz_m_s, 2),

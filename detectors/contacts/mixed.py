@@ -3,8 +3,8 @@
 Theory of operation
 -------------------
 A *deflection* leaves the ball nearly as it was: it was fast, turns by less than 60 degrees, and keeps at least half of
-its speed without gaining much. So does a runner's own push, but that comes after a contact of his own; and so does the
-first touch of who takes a pass along: what was meant cannot be seen.
+its speed without gaining much. A ball at head height is headed on, not deflected. A runner's own push looks like one,
+but comes after a contact of his own; so does the first touch of who takes a pass along: what was meant cannot be seen.
 
 A *contest* is a contact that two opponents share (50-50): each makes one within ``within_us``; or at one's contact a
 limb of the other's touches the ball as well, because two contacts so close in time are one corner of the ball's way
@@ -29,13 +29,15 @@ from middleware.events import Event
 
 class DeflectionParameters(msgspec.Struct, frozen=True):
     """Of hierarchy 5.7: ``turn_rad``, ``least_factor``, ``most_factor`` of the speed it came with (its contact of less
-    than 50 ms is a single corner of 2.1). Ours: ``speed_m_s``: slower balls are taken, not deflected (the class pass
-    of 2.7 begins there); ``own_us``: after a contact of his own so long before, it is the player's own ball."""
+    than 50 ms is a single corner of 2.1). Ours: ``speed_m_s``: slower balls are taken, not deflected (the class pass of
+    2.7 begins there); ``head_m``: higher ones are headed (5.3); ``own_us``: after a contact of his own so long before,
+    it is the player's own ball."""
 
     turn_rad: float = math.pi / 3
     least_factor: float = 0.5
     most_factor: float = 1.1
     speed_m_s: float = 8.0
+    head_m: float = 1.5
     own_us: int = 2_000_000
 
 
@@ -61,6 +63,7 @@ class Deflection:
         near: NearParameters | None = None,
     ) -> None:
         self.parameters = parameters or DeflectionParameters()
+        self._has_height = sheet.quality.ball_height
         self._finder = ContactFinder(sheet, hit, touch, near)
         self.spec = Spec(
             name="deflection",
@@ -93,7 +96,8 @@ class Deflection:
         fact, p = made.payload, self.parameters
         assert isinstance(fact, Fact)
         before_m_s, after_m_s = number(fact, "speed_before_m_s"), number(fact, "speed_after_m_s")
-        if before_m_s < p.speed_m_s or not p.least_factor <= after_m_s / before_m_s <= p.most_factor:
+        headed = self._has_height and fact.z_m is not None and fact.z_m >= p.head_m
+        if headed or before_m_s < p.speed_m_s or not p.least_factor <= after_m_s / before_m_s <= p.most_factor:
             return []
         vx, vy = number(fact, "vx_m_s"), number(fact, "vy_m_s")
         into = math.atan2(vy - number(fact, "delta_vy_m_s"), vx - number(fact, "delta_vx_m_s"))

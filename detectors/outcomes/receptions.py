@@ -14,21 +14,29 @@ from middleware.events import Event
 
 
 class OutcomeParameters(msgspec.Struct, frozen=True):
-    """``within_us``: StreamTeam's maxTime."""
+    """``within_us``: StreamTeam's maxTime. Ours: ``kept_from_us``: a contact of the kicker's so soon is still his kick;
+    ``kept_us``: later the ball may have been to a mate and back unseen."""
 
     within_us: int = 7_000_000
+    kept_from_us: int = 120_000
+    kept_us: int = 3_000_000
 
 
 class OutcomeState(msgspec.Struct, frozen=True, gc=False):
-    """The pass under way."""
+    """The pass under way, the newest deflection, and the gain by it of an opponent, who may not have meant it."""
 
     attempt: Event | None = None
+    deflection: Event | None = None
+    gain: Event | None = None
 
 
 class PassOutcome:
     """7.6 and 7.7: ``pass.complete``, ``pass.intercepted``, ``pass.out``: what came first after an attempt.
 
-    Dated at the gain or the crossing, named by the kick; ``player`` is the passer, ``receiver`` who got it.
+    Dated at the gain or the crossing, named by the kick; ``player`` is the passer, ``receiver`` who got it. A pass that
+    an opponent deflects (5.7) is still under way: if he himself plays the ball next he had it, and the pass is
+    intercepted, which is known and dated only then. If the kicker plays the ball next he has dribbled: ``pass.kept``
+    says so and takes the attempt back.
     """
 
     def __init__(self, parameters: OutcomeParameters | None = None) -> None:
@@ -37,14 +45,16 @@ class PassOutcome:
             name="pass_outcome",
             number="7.6",
             level=7,
-            inputs=("possession.gain", "out", "pass.attempt"),
-            outputs=("pass.complete", "pass.intercepted", "pass.out"),
+            inputs=("deflection", "hit", "touch", "possession.gain", "out", "pass.attempt"),
+            outputs=("pass.complete", "pass.intercepted", "pass.out", "pass.kept"),
+            annuls=("pass.attempt",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="StreamTeam (7 s); kloppy PassResult; 000 5.1 '(unsuccessful) pass'",
             team_variants={
                 "pass.complete": ("",),
                 "pass.intercepted": ("",),
                 "pass.out": tuple(dict.fromkeys(OUT_LINES.values())),
+                "pass.kept": ("",),
             },
             untyped=("pass.out",),
             covers=("7.7",),
@@ -58,14 +68,18 @@ class PassOutcome:
         """A new attempt takes the place of the old one; a gain or an out decides."""
         if event.kind == "pass.attempt":
             return OutcomeState(event), NOTHING
-        if state.attempt is None:
-            return state, NOTHING
         attempt, fact = state.attempt, event.payload
+        if attempt is None:
+            return state, NOTHING
         made = attempt.payload
         assert isinstance(fact, Fact)
         assert isinstance(made, Fact)
         if event.ts_us - attempt.ts_us > self.parameters.within_us:
             return OutcomeState(), NOTHING
+        if event.kind == "deflection":
+            return OutcomeState(attempt, event, state.gain), NOTHING
+        if event.kind in ("hit", "touch"):
+            return self._again(state, attempt, made, event, fact)
         if event.kind == "out":
             return OutcomeState(), (_outcome("pass.out", attempt, made, event, fact, fact.variant),)
         if event.ts_us <= attempt.ts_us:
@@ -73,8 +87,35 @@ class PassOutcome:
         if fact.player == made.player:
             # The taker's own restart is told after the kick; any other contact of his is a dribble after all.
             return state if fact.variant == "restart" else OutcomeState(), NOTHING
+        if fact.team != made.team and is_deflected(event, fact, state.deflection):
+            return OutcomeState(attempt, None, event), NOTHING
         kind = "pass.complete" if fact.team == made.team else "pass.intercepted"
         return OutcomeState(), (_outcome(kind, attempt, made, event, fact, ""),)
+
+    def _again(self, state: OutcomeState, attempt: Event, made: Fact, event: Event, fact: Fact) -> Step[OutcomeState]:
+        """A contact of who had the ball: the kicker has dribbled; who plays the ball that he deflected has it."""
+        if state.gain is None:
+            after_us, p = event.ts_us - round(number(made, "kick_us")), self.parameters
+            if fact.player != made.player or not p.kept_from_us < after_us <= p.kept_us:
+                return state, NOTHING
+            kept = Fact("", made.team, made.player, fact.x_m, fact.y_m, fact.z_m, made.confidence)
+            causes = (attempt.id, event.id)
+            told = fact_event("pass.kept", event.ts_us, attempt.source, kept, causes=causes, annuls=attempt.id)
+            return OutcomeState(), (told,)
+        got = state.gain.payload
+        assert isinstance(got, Fact)
+        if event.ts_us <= state.gain.ts_us or fact.player != got.player:
+            return state, NOTHING
+        return OutcomeState(), (_outcome("pass.intercepted", attempt, made, event, fact, ""),)
+
+
+def is_deflected(gain: Event, fact: Fact, deflection: Event | None) -> bool:
+    """Whether a gain is the contact of a deflection."""
+    if deflection is None or deflection.ts_us != gain.ts_us:
+        return False
+    by = deflection.payload
+    assert isinstance(by, Fact)
+    return by.player == fact.player
 
 
 def _outcome(kind: str, attempt: Event, made: Fact, event: Event, got: Fact, variant: str) -> Event:
@@ -98,14 +139,16 @@ class InterceptionParameters(msgspec.Struct, frozen=True):
 
 
 class InterceptionState(msgspec.Struct, frozen=True, gc=False):
-    """The pass under way and the opponent's gain that ended it, while the ball may still run out."""
+    """The pass under way and the opponent's gain that ended it, while the ball may still run out; the newest
+    deflection."""
 
     attempt: Event | None = None
     gain: Event | None = None
+    deflection: Event | None = None
 
 
 class Interception:
-    """7.8: ``interception`` x {won, to out}: an opponent gains a moving pass.
+    """7.8: ``interception`` x {won, to out}: an opponent gains a moving pass that he does not only deflect (5.7).
 
     ``won`` is published at the gain; if the ball then runs out without another contact, ``to out`` follows and
     annuls it.
@@ -117,7 +160,7 @@ class Interception:
             name="interception",
             number="7.8",
             level=7,
-            inputs=("possession.gain", "out", "pass.attempt"),
+            inputs=("deflection", "possession.gain", "out", "pass.attempt"),
             outputs=("interception",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="kloppy InterceptionResult; numbers ours",
@@ -138,11 +181,15 @@ class Interception:
         attempt, fact = state.attempt, event.payload
         if attempt is None or event.ts_us <= attempt.ts_us:
             return state, NOTHING
+        if event.kind == "deflection":
+            return InterceptionState(attempt, state.gain, event), NOTHING
         if state.gain is not None:
             return InterceptionState(), NOTHING
         made = attempt.payload
         assert isinstance(fact, Fact)
         assert isinstance(made, Fact)
+        if fact.team != made.team and is_deflected(event, fact, state.deflection):
+            return state, NOTHING
         moving = number(fact, "speed_before_m_s") >= self.parameters.moving_m_s
         soon = event.ts_us - attempt.ts_us < self.parameters.after_us
         if fact.variant == "restart" and fact.player == made.player:

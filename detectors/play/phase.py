@@ -55,6 +55,9 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         travel_stop_m: the same of a free kick, as players push a dead ball about (O: one chips it
             5.5 m to where the foul was).
         put_us, travel_put_m: a ball that was put down for so long may be kicked that short.
+        lay_us: a ball that lay in the field for so long and is kicked as far as a free kick is one, though play seemed
+            to have died over a line: the whistle came before it ran out, unseen (generated match, seed 19; in
+            Portugal-Switzerland no dead ball lies so long where it may not be taken from).
         reach_m: the taker is at most this far (P: at most 1.7 m in 20 restarts; StreamTeam 3 m).
         keeper_us: what a defender in his own penalty area may take (Law 12: 8 s with hands, more with feet).
         goal_rest_us: how long a ball lies at its place before a restart that is no kick-off after a ball in
@@ -72,6 +75,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     travel_stop_m: float = 6.0
     put_us: int = 2_500_000
     travel_put_m: float = 4.0
+    lay_us: int = 4_000_000
     reach_m: float = 2.5
     keeper_us: int = 12_000_000
     goal_rest_us: int = 2_000_000
@@ -83,6 +87,8 @@ class PhaseParameters(msgspec.Struct, frozen=True):
 
 #: What play dies of.
 DEATHS = ("touch", "goal line", "goal", "stop")
+#: Those that are seen though play may have been stopped before.
+LINE_DEATHS = ("touch", "goal line")
 
 
 class PhaseState(msgspec.Struct, frozen=True, gc=False):
@@ -251,8 +257,9 @@ class PlayPhase:
 
     def _dead(self, state: PhaseState, now_us: int, ball: BallState, slow: bool, rest: Rest) -> Step[PhaseState]:
         p = self.parameters
-        if not slow and self._kicked(state, now_us, ball, rest):
-            return self._rise(state, now_us, ball, rest, fallback=False)
+        risen = None if slow else self._risen(state, now_us, ball, rest)
+        if risen is not None:
+            return self._rise(risen, now_us, ball, rest, fallback=False)
         paused = rest.since_us >= 0 and now_us - rest.since_us >= p.rest_us and slow
         fast_us = state.fast_us
         if paused or not self.pitch.inside(ball.x_m, ball.y_m):
@@ -265,6 +272,15 @@ class PlayPhase:
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, fast_us, state.stopped
         )
         return after, NOTHING
+
+    def _risen(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> PhaseState | None:
+        """The death that a kick from rest ends, None without one."""
+        if self._kicked(state, now_us, ball, rest):
+            return state
+        if state.cause not in LINE_DEATHS or rest.last_us - rest.put_us < self.parameters.lay_us:
+            return None
+        stopped = msgspec.structs.replace(state, cause="stop", line="")
+        return stopped if self._kicked(stopped, now_us, ball, rest) else None
 
     def _kicked(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> bool:
         """Whether the ball was just kicked from rest, where a restart after this death may be taken."""

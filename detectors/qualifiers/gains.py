@@ -108,10 +108,11 @@ class PackingState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Packing:
-    """8.8: ``packing`` x {0, 1-2, 3-4, 5+}: opponents between ball and goal line before a pass or carry, less after it.
+    """8.8: ``packing`` x {0, 1-2, 3-4, 5+}: opponents between ball and goal line before a pass, less after it; and
+    ``packing.carry``, the same of a carry.
 
-    Of completed passes (shown at the kick) and of carries (shown at their end, counted from the gain); ``detail.by``
-    is ``pass`` or ``carry``, ``detail.opponents`` the number, negative for balls played back.
+    Completed passes are shown at the kick, carries at their end, counted from the gain; ``detail.opponents`` is the
+    number, negative for balls played back.
     """
 
     def __init__(self) -> None:
@@ -120,10 +121,10 @@ class Packing:
             number="8.8",
             level=8,
             inputs=("frame", "direction", "possession.gain", "pass.attempt", "pass.complete", "carry.end"),
-            outputs=("packing",),
+            outputs=("packing", "packing.carry"),
             source="StreamTeam (packing)",
-            team_variants={"packing": PACKINGS},
-            amends=("packing",),
+            team_variants=dict.fromkeys(("packing", "packing.carry"), PACKINGS),
+            amends=("packing", "packing.carry"),
         )
 
     def initial(self) -> PackingState:
@@ -167,8 +168,8 @@ class Packing:
 def _packed(event: Event, fact: Fact, opponents: int) -> Event:
     variant = PACKINGS[0 if opponents <= 0 else min((opponents + 1) // 2, 3)]
     is_pass = event.kind == "pass.complete"
-    detail: dict[str, Scalar] = {"opponents": opponents, "by": "pass" if is_pass else "carry"}
+    detail: dict[str, Scalar] = {"opponents": opponents}
     told = Fact(variant, fact.team, fact.player, fact.x_m, fact.y_m, None, fact.confidence, detail)
     shown_us = kick_of(fact) if is_pass else event.dated_us
-    anchor = event.source if is_pass else f"{event.source}/carry"
-    return fact_event("packing", event.ts_us, anchor, told, causes=(event.id,), dated_us=shown_us)
+    kind = "packing" if is_pass else "packing.carry"
+    return fact_event(kind, event.ts_us, event.source, told, causes=(event.id,), dated_us=shown_us)

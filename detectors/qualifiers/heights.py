@@ -48,7 +48,7 @@ class PassHeight:
             name="pass_height",
             number="8.3",
             level=8,
-            inputs=("ball.height", "hit", "touch", "pass.attempt", *PASS_ENDS),
+            inputs=("ball.height", "hit", "touch", "pass.attempt", *PASS_ENDS, "pass.kept"),
             outputs=("pass.height",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="StatsBomb (pass heights)",
@@ -100,13 +100,17 @@ class PassHeight:
     def _ended(self, state: HeightState, event: Event) -> Step[HeightState]:
         flight = next((f for f in state.flights if f.attempt.source == event.source), None)
         rest = tuple(f for f in state.flights if f is not flight)
+        if flight is not None and event.kind == "pass.kept":
+            if flight.height < 0:
+                return HeightState(state.band, rest), NOTHING
+            return HeightState(state.band, rest), (_told(flight, event.ts_us, final=True, cause=event.id, gone=True),)
         if flight is None or flight.height < 0 or event.ts_us <= flight.told_us:
             return (state if flight is None else HeightState(state.band, rest)), NOTHING
         return HeightState(state.band, rest), (_told(flight, event.ts_us, final=True, cause=event.id),)
 
 
-def _told(flight: Flight, now_us: int, *, final: bool, cause: str = "") -> Event:
-    """The height of a pass as known now, shown at its kick."""
+def _told(flight: Flight, now_us: int, *, final: bool, cause: str = "", gone: bool = False) -> Event:
+    """The height of a pass as known now, shown at its kick; ``gone``: it was no pass, and nothing is left of it."""
     attempt = flight.attempt
     made = attempt.payload
     assert isinstance(made, Fact)
@@ -114,4 +118,5 @@ def _told(flight: Flight, now_us: int, *, final: bool, cause: str = "") -> Event
     fact = Fact(PASS_HEIGHTS[flight.height], made.team, made.player, made.x_m, made.y_m, None, sure, {"final": final})
     causes = (attempt.id, cause) if cause else (attempt.id,)
     dated_us = None if now_us == attempt.ts_us else attempt.ts_us
-    return fact_event("pass.height", now_us, attempt.source, fact, causes=causes, dated_us=dated_us)
+    annuls = f"pass.height#{attempt.source}" if gone else ""
+    return fact_event("pass.height", now_us, attempt.source, fact, causes=causes, annuls=annuls, dated_us=dated_us)

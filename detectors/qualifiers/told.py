@@ -4,8 +4,7 @@ Theory of operation
 -------------------
 A qualifier belongs to its pass: it is named by the kick, shown under the kick's time, and counts for the passer. What
 can be foreseen at the kick is said at once (``detail.final`` false, half the confidence); the end of the pass gives
-the last word, which amends the first, or takes it back if it was wrong. An end is a gain or a line, so of a pass that
-its own kicker turned into a dribble only the first word is left, as of the attempt itself.
+the last word, which amends the first, or takes it back if it was wrong, or if the kicker kept the ball.
 
 Places are turned the way the passer's team attacks: ``u`` towards the goal that it attacks, ``w`` to its left, so
 that changed ends make no difference.
@@ -26,7 +25,7 @@ from middleware.events import Event
 
 #: How a pass may end, and what all of its qualifiers hear.
 PASS_ENDS = ("pass.complete", "pass.intercepted", "pass.out")
-PASS_INPUTS = ("direction", "pass.attempt", *PASS_ENDS)
+PASS_INPUTS = ("direction", "pass.attempt", *PASS_ENDS, "pass.kept")
 
 #: Confidence of what is foreseen, as a share of the attempt's.
 FORESEEN = 0.5
@@ -84,6 +83,8 @@ class PassQualifier:
             return state, NOTHING
         if event.kind == "pass.attempt":
             return self._kicked(state, event, fact)
+        if event.kind == "pass.kept":
+            return self._kept(state, event, fact)
         return self._ended(state, event, fact)
 
     def foreseen(self, sent: tuple[float, float], way: Way | None) -> Word | None:
@@ -111,6 +112,14 @@ class PassQualifier:
         out = fact_event(word.kind, event.ts_us, event.source, told, causes=(event.id,))
         return PassState(state.attacks, (*state.said[-1:], said)), (out,)
 
+    def _kept(self, state: PassState, event: Event, fact: Fact) -> Step[PassState]:
+        """It was a dribble."""
+        before = next((s for s in state.said if s.anchor == event.source), None)
+        if before is None:
+            return state, NOTHING
+        after = PassState(state.attacks, tuple(s for s in state.said if s is not before))
+        return after, (_taken_back(before, event, fact),)
+
     def _ended(self, state: PassState, event: Event, ended: Fact) -> Step[PassState]:
         way, kick_us = passed_way(state.attacks, ended), kick_of(ended)
         word = self.seen(event.kind, ended, way) if way is not None else None
@@ -119,14 +128,18 @@ class PassQualifier:
             return state, NOTHING
         out: list[Event] = []
         if before is not None and (word is None or word.kind != before.kind):
-            wrong, gone = f"{before.kind}#{before.anchor}", Fact(before.variant, ended.team, ended.player)
-            out.append(_at(before.kind, event, gone, before.kick_us, annuls=wrong))
+            out.append(_taken_back(before, event, ended))
         if word is not None:
             detail = {**word.detail, "final": True}
             told = Fact(word.variant, ended.team, ended.player, *_start(ended), None, ended.confidence, detail)
             out.append(_at(word.kind, event, told, kick_us))
         said = tuple(s for s in state.said if s.anchor != event.source)
         return (PassState(state.attacks, said) if said != state.said else state), out or NOTHING
+
+
+def _taken_back(said: Said, event: Event, fact: Fact) -> Event:
+    wrong, gone = f"{said.kind}#{said.anchor}", Fact(said.variant, fact.team, fact.player)
+    return _at(said.kind, event, gone, said.kick_us, annuls=wrong)
 
 
 def upfield(attacks: Team, team: Team, x_m: float, y_m: float) -> tuple[float, float]:

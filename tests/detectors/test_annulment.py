@@ -50,7 +50,7 @@ SILENT = ("restart.penalty", "direction", "official.goal", "official.no_goal", "
 def standing_after(events: list[Event]) -> set[str]:
     """Ids that stand after the engine has had the events one by one; they are those of the sorted replay."""
     detectors: list[Detector[object]] = [Goal(SHEET), GoalConfirmation(SHEET), Interception()]  # type: ignore[list-item]
-    raw = ("hit", "touch", "goal.candidate", "pass.attempt", "possession.gain", "out", *RESTARTS, *SILENT)
+    raw = ("hit", "touch", "deflection", "goal.candidate", "pass.attempt", "possession.gain", "out", *RESTARTS, *SILENT)
     hierarchy = Hierarchy(raw, detectors)
     engine = Engine(hierarchy)
     updates = []

@@ -166,6 +166,6 @@ def test_packing_of_a_carry_counts_from_the_gain_of_the_same_player() -> None:
     rivals = {"away_2": 5.0, "away_3": 6.0, "away_1": 50.0}
     gain, look = about("possession.gain", 1.0, "home_6", 0.0), frame(0.9, 0.0, **rivals)
     (told,) = fold(Packing(), [direction("home"), look, gain, carried(0.0, 10.0)])
-    assert (told.payload.variant, told.payload.detail["by"]) == ("1-2", "carry")
+    assert (told.kind, told.payload.variant) == ("packing.carry", "1-2")
     other = about("possession.gain", 1.0, "home_8", 0.0)
     assert fold(Packing(), [direction("home"), look, other, carried(0.0, 10.0)]) == []

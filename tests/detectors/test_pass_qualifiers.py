@@ -44,7 +44,7 @@ def words(detector: Detector[object], *events: Event) -> list[tuple[str, str, ob
 
 def last_words(detector: Detector[object], *events: Event) -> list[tuple[str, str, int]]:
     """(kind, variant, time) of what stands in the end."""
-    kinds = ("direction", "pass.attempt", "pass.complete", "pass.intercepted", "pass.out")
+    kinds = ("direction", "pass.attempt", "pass.complete", "pass.intercepted", "pass.out", "pass.kept")
     return [(e.kind, e.payload.variant, e.ts_us) for e in published(Hierarchy(kinds, [detector]), events)]
 
 
