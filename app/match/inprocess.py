@@ -59,7 +59,7 @@ class InProcessHost:
         self._store = StateStore(config.states, self._match)
         self._epoch = self._store.claim_epoch()
         self._pipeline = load_pipeline(config.pipeline)(capture.sheet, config.settings, self._epoch)
-        if config.start_us > capture.begin_us:
+        if config.start_us > capture.begin_us and not committer.has_ended():
             self._pipeline.restore(self._store.read(config.start_us, self._pipeline.maker))
 
     def run(self, stop: threading.Event) -> None:

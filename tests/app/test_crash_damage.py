@@ -9,11 +9,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from rich.console import Console
 
+from app.hub.server import Hub
 from app.match.commits import Committed
+from app.match.folder import open_match
 from app.match.seal import Maker, StateError
 from app.match.state_store import StateStore
+from app.settings import make_settings
 from app.spark.checkpoint import Base, mend
+from detectors.inputs import MatchSheet
+from detectors.lane import EventRecord, UpdateRecord
 from replay.events import consolidated_events
 from replay.store import read_commits, updates_log
 from tests.app.test_cli import write_track
@@ -69,6 +75,9 @@ def test_a_damaged_file_is_named_and_a_new_checkpoint_begins_where_the_store_end
     made = checkpoint(tmp_path, 5, 5)
     spoil(made / file)
     base, said = mend(tmp_path, Committed(5, 60))
+    if (file, spoil) == ("commits/5", Path.unlink):  # as if Spark had died before it noted its last batch
+        assert (base, said) == (Base(), "")
+        return
     assert base == Base(6, 60)
     assert str(made / file) in said or spoil is Path.unlink, "the file is named"
     assert "checkpoint.damaged-1" in said
@@ -204,3 +213,33 @@ def test_spark_goes_on_after_its_checkpoint_was_damaged(tmp_path: Path, what: st
     }[what]()
     finish(start(folder), folder / "run.log")
     check(folder)
+
+
+def test_a_match_that_is_over_is_final_when_it_is_opened_again(tmp_path: Path, interrupted):
+    """Neither the page nor anybody else is shown its events as tentative, and no state is asked for."""
+    store = Path(shutil.copytree(interrupted[1], tmp_path / "store", symlinks=True))
+    for path in states_of(store):
+        path.unlink()
+    settings = make_settings({"store": store, "speed": "max", "dashboard": False})
+    with open_match(settings, Console(quiet=True)) as match, Hub([match.capture.sheet]) as hub:
+        assert match.has_ended()
+        name, updates = match.capture.sheet.match_id, match.committed_updates()
+        hub.seed(
+            name, updates, match.committed_epoch(), frontier_us=match.committed_frontier_us(), ended=match.has_ended()
+        )
+        feed = hub.feed(name)
+        assert feed.ended()
+        assert feed.events()
+        assert all(event.ts_us < feed.frontier_us() for event in feed.events().values())
+    code, said = go_on(store)
+    assert code == 0, said
+    assert consolidated_events(store).equals(consolidated_events(interrupted[1]))
+
+
+def test_a_match_that_goes_on_is_final_as_far_as_it_was(interrupted):
+    last = max(read_commits(interrupted[0]), key=lambda commit: commit.batch)
+    with Hub([MatchSheet("m")]) as hub:
+        event = EventRecord("e", "hit", "", 5, last.meta.frontier_us - 1, "home", "", None, None, None, 1.0)
+        hub.seed("m", [UpdateRecord(0, 1, 5, event)], 0, frontier_us=last.meta.frontier_us)
+        assert hub.feed("m").frontier_us() == last.meta.frontier_us
+        assert not hub.feed("m").ended()

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.hub.server import Hub
 from app.match import seal
+from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.pipeline import MatchPipeline, PipelineOptions
 from app.match.seal import KEY_VARIABLE, Maker, StateError, key_file
 from app.match.state_store import DamagedStateError, OtherStateError, StateStore
 from detectors.inputs import MatchSheet
 from detectors.parameters import Parameters, all_parameters
+from tests.app.host_run import PIPELINE, FileCommitter, write_capture
 
 MAKER = Maker("code", ("hit", "pass"), "parameters")
 KEY = "ab" * 32
@@ -157,6 +162,34 @@ def _asked() -> tuple[str, ...]:
     from detectors.catalogue import ASKED
 
     return tuple(ASKED)[:1]
+
+
+class Looking(FileCommitter):
+    """Looks at what states there are whenever a batch is committed; fails once, after the second was written."""
+
+    def __init__(self, folder: Path, states: StateStore) -> None:
+        super().__init__(folder)
+        self.states, self.seen, self.fails = states, list[list[int]](), 1
+
+    def commit(self, batch_id, match, tables, meta) -> None:
+        super().commit(batch_id, match, tables, meta)
+        self.seen.append(self.states.offsets())
+        if batch_id == 1 and self.fails:
+            self.fails -= 1
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_state_is_deleted_only_when_the_batch_that_starts_from_it_is_committed(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("app.match.room._LOOK_S", 0.01)
+    capture = write_capture(tmp_path / "capture")
+    states = StateStore(tmp_path / "states", "fake/1")
+    committer = Looking(tmp_path / "commits", states)
+    config = InProcessConfig(PIPELINE, None, tmp_path / "states", 0.0, 4_000_000, capture.begin_us)
+    with Hub([capture.sheet]) as hub:
+        InProcessHost(capture, config, hub, committer).run(threading.Event())
+    ends = [4_000_000, 8_000_000, 12_000_000, capture.end_us]
+    assert committer.seen == [ends[:1], ends[:2], ends[:2], ends[:3], ends[1:]], "that of the start is always there"
+    assert states.offsets() == ends[2:]
 
 
 def test_the_key_is_made_once_and_nobody_else_can_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

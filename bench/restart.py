@@ -1,0 +1,231 @@
+"""How long until a match that was interrupted for 30 s is at the live edge again?
+
+Question: a match plays from a topic to another, at the speed of life. Then
+
+* ``stall``: the broker answers nobody for 30 s (it is stopped by a signal, and goes on);
+* ``broker``: the broker is killed and started again after 30 s;
+* ``process``: the whole of `touchline live` is killed and started again after 30 s with the same store.
+
+From the moment at which the cause is gone (the broker goes on; the broker answers again; the command is started):
+how many seconds until what a follower of the topic gets is within a second of the live edge, and stays there for two?
+In the third, Java, Python and Spark start anew; until the first words is told too. Goal: 10 s.
+
+    python -m bench.restart [--source sim] [--outage 30] [--kinds stall broker process] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from app.kafka import updates
+from app.kafka.address import Address, KafkaError, parse
+from app.kafka.broker import broker_status, start_broker, stop_broker
+from app.kafka.clients import consumer, kind_of, partitions_of, records
+from app.kafka.publish import publish
+from app.spark.java import find_java
+from detectors.lane import View
+from replay.capture import Capture
+from replay.sources import prepare_capture
+
+GOAL_S = 10.0
+EDGE_S, STEADY_S = 1.0, 2.0
+PATIENCE_S = 240.0
+
+#: Seconds of stream beside the outages: to start, to come to rest, to catch up.
+SPARE_S = 120.0
+
+
+class Edge:
+    """How far a follower of positions is behind what the gateway is sending, in seconds; asked at any time."""
+
+    def __init__(self, capture: Capture, events: Address) -> None:
+        self._capture, self._events = capture, events.beside(updates.POSITIONS_SUFFIX)
+        self._anchor: tuple[float, int] | None = None
+        self._view_us = -(2**62)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+
+    def sent(self, arrival_us: int) -> None:
+        """The gateway has come so far; its first word sets the clock."""
+        if self._anchor is None:
+            self._anchor = (time.monotonic(), arrival_us)
+            self._thread.start()
+
+    def behind_s(self) -> float:
+        """Live edge, as the clock has it, less the newest positions that were followed."""
+        if self._anchor is None:
+            return float("inf")
+        began_s, begin_us = self._anchor
+        live_us = begin_us + (time.monotonic() - began_s) * 1e6
+        return (min(live_us, self._capture.end_us) - self._view_us) / 1e6
+
+    def _follow(self) -> None:
+        while not self._over.is_set():
+            try:
+                self._read()
+            except KafkaError:
+                time.sleep(0.2)
+
+    def _read(self) -> None:
+        client = consumer(self._events)
+        try:
+            parts = partitions_of(client, self._events)
+            client.assign(parts)
+            client.seek_to_beginning(*parts)
+            while not self._over.is_set():
+                for record in records(client, 50):
+                    if kind_of(record) == updates.VIEW:
+                        view = msgspec.json.decode(record.value, type=View)
+                        self._view_us = max(self._view_us, view.ts_us)
+        finally:
+            client.close()
+
+
+def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> float:
+    """Seconds until a condition holds."""
+    began = time.monotonic()
+    while not condition():
+        if time.monotonic() > began + patience_s:
+            raise SystemExit(f"waited {patience_s:.0f} s for {what}")
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def caught_up_s(edge: Edge) -> float:
+    """Seconds until the follower is at the edge, and then was so for a while."""
+    began = reached = time.monotonic()
+    while time.monotonic() < began + PATIENCE_S:
+        if edge.behind_s() > EDGE_S:
+            reached = time.monotonic()
+        elif time.monotonic() >= reached + STEADY_S:
+            return reached - began
+        time.sleep(0.02)
+    return float("inf")
+
+
+class Trial:
+    """A broker, a gateway and `touchline live` between two topics."""
+
+    def __init__(self, folder: Path, capture: Capture) -> None:
+        self.home, self._java, self._store = folder / "broker", find_java(os.environ), folder / "store"
+        self._log = folder / "live.log"
+        at = start_broker(self.home, 0, self._java).address
+        self.positions, self.events = parse(f"kafka://{at}/positions"), parse(f"kafka://{at}/events")
+        self.edge = Edge(capture, self.events)
+        self.run = self.start()
+        self._stop = threading.Event()
+        self._gateway = threading.Thread(target=self._speak, args=(capture,), daemon=True)
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """`touchline live`, in a group of its own."""
+        command = [
+            sys.executable, "-m", "app.cli", "live", "--source", self.positions.url, "--publish", self.events.url,
+            "--store", str(self._store), "--no-dashboard", "--no-camera",
+        ]  # fmt: skip
+        with self._log.open("ab") as output:
+            self.run = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+        return self.run
+
+    def speak(self) -> None:
+        """The gateway begins, for good."""
+        self._gateway.start()
+
+    def _speak(self, capture: Capture) -> None:
+        publish(capture, self.positions, 1.0, stop=self._stop, progress=self.edge.sent)
+
+    def kill(self) -> None:
+        """Ends the run at once, all of it."""
+        os.killpg(self.run.pid, signal.SIGKILL)
+        self.run.wait()
+
+    def stall(self, outage_s: float) -> dict[str, float]:
+        """The broker stands still."""
+        pid = broker_status(self.home).pid
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(outage_s)
+        os.kill(pid, signal.SIGCONT)
+        return {"caught_up_s": caught_up_s(self.edge)}
+
+    def broker(self, outage_s: float) -> dict[str, float]:
+        """The broker dies and comes back."""
+        pid = broker_status(self.home).pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        time.sleep(outage_s)
+        began = time.monotonic()
+        start_broker(self.home, 0, self._java)
+        starts_s = time.monotonic() - began
+        return {"caught_up_s": caught_up_s(self.edge), "broker_starts_s": starts_s}
+
+    def process(self, outage_s: float) -> dict[str, float]:
+        """The command dies and is started again."""
+        self.kill()
+        time.sleep(outage_s)
+        before = self.edge.behind_s()
+        began = time.monotonic()
+        self.start()
+        moves_s = until(lambda: self.edge.behind_s() < before - 1.0, "the run to move again")
+        caught_up_s(self.edge)
+        return {"caught_up_s": round(time.monotonic() - STEADY_S - began, 2), "first_words_s": moves_s}
+
+    def close(self) -> None:
+        """Ends everything."""
+        self._stop.set()
+        if self.run.poll() is None:
+            self.kill()
+        stop_broker(self.home)
+
+
+@contextmanager
+def trial(source: str, seconds: float) -> Iterator[Trial]:
+    """A trial that has come to the live edge."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare_capture(source, "rtls", 32, folder / "capture", duration_s=seconds)
+        made = Trial(folder, Capture.open(folder / "capture"))
+        try:
+            made.speak()
+            until(lambda: made.edge.behind_s() < EDGE_S, "the live edge for the first time")
+            yield made
+        finally:
+            made.close()
+
+
+def main() -> None:
+    """Tries every kind of outage in a match of its own, and prints or stores the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--outage", type=float, default=30.0)
+    parser.add_argument("--source", default="sim", help="as `touchline live` takes it; sim has live rates")
+    parser.add_argument("--kinds", nargs="+", default=["stall", "broker", "process"])
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args()
+    seconds = SPARE_S + len(chosen.kinds) * (chosen.outage + SPARE_S / 3)
+    result: dict[str, Any] = {"outage_s": chosen.outage, "source": Path(chosen.source).name, "goal_s": GOAL_S}
+    with trial(chosen.source, seconds) as made:
+        for kind in chosen.kinds:
+            time.sleep(STEADY_S * 5)
+            figures = getattr(made, kind)(chosen.outage)
+            result[kind] = {name: round(value, 2) for name, value in figures.items()}
+            result[kind]["load_average"] = round(os.getloadavg()[0], 1)
+            print(json.dumps({kind: result[kind]}), flush=True)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()
