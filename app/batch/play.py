@@ -22,6 +22,7 @@ from rich.console import Console
 
 from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, Recorded
+from app.match.commits import Committed
 from app.match.folder import TOPIC, Match, open_match
 from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.options import PIPELINE, options_of
@@ -213,6 +214,12 @@ class _Sink:
 
     def __init__(self, match: Match, positions: bool) -> None:
         self._match, self._positions = match, positions
+
+    def committed(self) -> Committed | None:
+        return self._match.committed()
+
+    def has_ended(self) -> bool:
+        return self._match.has_ended()
 
     def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
         kept = {key: table for key, table in tables.items() if self._positions or key != "positions"}
