@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -96,6 +99,19 @@ def wait_for(run: subprocess.Popen[bytes], folder: Path, pattern: str) -> None:
         time.sleep(0.1)
 
 
+def check_server(folder: Path) -> None:
+    """Metrics and health are served where the run says, to who brings the token."""
+    found = re.search(r"Metrics: http://(127\.0\.0\.1:\d+)/metrics", (folder / "output").read_text())
+    assert found
+    for path, token, statuses in (("/metrics", "", {401}), ("/metrics", PAGE, {200}), ("/health", PAGE, {200, 503})):
+        connection = http.client.HTTPConnection(found[1], timeout=20)
+        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
+        answer = connection.getresponse()
+        assert answer.status in statuses
+        body = answer.read().decode()
+        assert not token or path == "/health" or 'touchline_commits_total{match="sim-32"}' in body
+
+
 def test_the_token_of_page_and_hub_is_nowhere_in_a_run(tmp_path: Path):
     folder = tmp_path / "run"
     run = start(folder, "--engine", "inprocess", "--duration", 60, "--window", 1, "--store", folder / "store")
@@ -116,6 +132,10 @@ def test_the_token_of_page_and_hub_is_nowhere_in_a_run(tmp_path: Path):
     (folder / "store" / "bait").write_text(f"x{HUB}x")
     assert holding(folder, [PAGE, HUB]) == ["store/bait: secret 1"], "what is there is found"
     assert "?token=..." in (folder / "output").read_text()
+    (log,) = (folder / "store" / "logs").glob("*.jsonl")
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    assert {"run begins", "batch committed", "rates", "run ends"} <= {line["what"] for line in told}
+    assert {line["match"] for line in told if line["logger"].startswith("app.")} == {"sim-32"}
 
 
 def test_an_address_shows_no_token():

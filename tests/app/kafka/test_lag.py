@@ -1,0 +1,59 @@
+"""How many records of a topic wait to be read, through a real broker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from kafka import KafkaProducer
+
+from app.kafka.address import KafkaError, parse
+from app.operation import topic
+from app.operation.topic import TopicLag
+from tests.app.test_operation import Case
+
+pytestmark = pytest.mark.spark
+
+BEGAN_MS = 1_700_000_000_000
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < until_s
+        time.sleep(0.05)
+
+
+def test_what_waits_is_the_end_less_what_was_worked_on(broker: str, tmp_path: Path):
+    sender = KafkaProducer(bootstrap_servers=broker)
+    for number in range(50):
+        sender.send("lag", b"x", timestamp_ms=BEGAN_MS + 20 * number)
+    sender.flush()
+    case = Case(tmp_path)
+    with TopicLag(parse(f"kafka://{broker}/lag"), 0, 10, case.watch):
+        wait_until(lambda: case.watch.records_behind is not None)
+        assert case.watch.records_behind == 40, "nothing was worked on: all from where the match begins"
+        case.say(due_s=BEGAN_MS / 1e3 + 0.6 - 1_000)
+        wait_until(lambda: case.watch.records_behind != 40)
+        assert case.watch.records_behind == 50 - 31, "the record of 600 ms is number 30"
+        for number in range(50, 55):
+            sender.send("lag", b"x", timestamp_ms=BEGAN_MS + 20 * number)
+        sender.flush()
+        wait_until(lambda: case.watch.records_behind == 55 - 31)
+        case.say(due_s=BEGAN_MS / 1e3 + 54 * 0.02 - 1_000)
+        wait_until(lambda: case.watch.records_behind == 0)
+    sender.close()
+
+
+def test_a_broker_that_does_not_answer_leaves_it_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def silent(address: object) -> None:
+        raise KafkaError("no answer")
+
+    monkeypatch.setattr(topic, "consumer", silent)
+    case = Case(tmp_path)
+    case.watch.records_behind = 7
+    with TopicLag(parse("kafka://127.0.0.1:1/t"), 0, 0, case.watch):
+        wait_until(lambda: case.watch.records_behind is None)
+    assert ("touchline_source_lag_records",) not in case.metrics()
