@@ -32,7 +32,7 @@ class BallState(msgspec.Struct, frozen=True, gc=False):
 
 
 class BodyState(msgspec.Struct, frozen=True, gc=False):
-    """One conditioned position of a player (``limb`` empty) or of one of his limbs. Metres, metres a second."""
+    """One conditioned position of a player (``limb`` empty), or of one of his limbs. Metres, metres a second."""
 
     object_id: str
     team: Team
@@ -43,6 +43,32 @@ class BodyState(msgspec.Struct, frozen=True, gc=False):
     vx_m_s: float
     vy_m_s: float
     quality: float = 1.0
+
+
+#: One conditioned position of a limb: time in microseconds, then x, y, z in metres, vx, vy in metres a second.
+LimbState = tuple[int, float, float, float, float, float]
+
+
+class LimbRun(msgspec.Struct, frozen=True, gc=False):
+    """Payload of ``foot.run`` and ``limb.run``: what a packet said of one limb, its conditioned positions oldest first.
+
+    The event is dated by the first of ``states``, of which there is at least one. A run at once, and not each position
+    by itself, because limbs are the densest input there is: 6,300 positions a second on 2,600 runs.
+    """
+
+    object_id: str
+    team: Team
+    limb: str
+    states: tuple[LimbState, ...]
+    quality: float = 1.0
+
+    def at(self, now_us: int) -> LimbState:
+        """The newest position that is not later than ``now_us``; the first one if all are."""
+        states = self.states
+        for state in reversed(states):
+            if state[0] <= now_us:
+                return state
+        return states[0]
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):

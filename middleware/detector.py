@@ -7,8 +7,8 @@ references to old states. Hence the rules:
 * a state is immutable and comparable with ``==`` (frozen Structs, tuples, numbers; no numpy arrays, no dict
   that is changed after it was made): keeping a snapshot is keeping a reference;
 * ``step`` depends on its two arguments only: no clock, no randomness, no I/O, no global;
-* what it emits has ``ts_us >= event.ts_us - spec.horizon_us`` and never lies in the future of ``event`` (only
-  level 1 may date later than a packet's first position, up to its last);
+* what it emits has ``ts_us >= event.ts_us - spec.horizon_us`` and never lies in the future of ``event`` (but what takes
+  runs of positions, each dated by its first one, may date up to the last);
 * time passes only through events: "nothing happened for 7 s" is told by a tick kind.
 
 A detector may be *keyed*: the engine then keeps one unit and one state for each value of ``key(event)``, and
@@ -47,8 +47,12 @@ class Spec:
         source: where the rule comes from (paper and section, law, other work).
         needs: input quality it needs, in words; empty if it works on everything.
         keyed: True if the detector has a ``key`` and wants one unit per key.
+        takes_runs: True if its inputs are runs of positions that are dated by their first one, so that what it gives
+            may be dated later than its input, up to the last one.
         speculative: False for dense joins whose premature output would be redone for every late input; their
             unit always waits the whole slack.
+        gather_us: corrections of what it said are made together, at most once in so much of arrival time; for dense
+            joins, see ``middleware.gathering``. What is new is said at once all the same.
         annuls: kinds that its events may declare void by ``Event.annuls``.
         amends: those of ``outputs`` of which it may give newer versions under the same id; each with a later
             ``ts_us`` than the one before, and ``dated_us`` where that is not the time to be shown.
@@ -71,7 +75,9 @@ class Spec:
     source: str = ""
     needs: str = ""
     keyed: bool = False
+    takes_runs: bool = False
     speculative: bool = True
+    gather_us: int = 0
     annuls: tuple[str, ...] = ()
     amends: tuple[str, ...] = ()
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -24,6 +24,7 @@ import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from middleware.account import Account, Costs, total
@@ -40,7 +41,7 @@ from middleware.retraction import Chooser
 from middleware.unit import OrderingUnit
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 5
+SNAPSHOT_VERSION = 6
 
 #: Of the bound on held inputs: how many may come in before they are counted again, above what share final moves on
 #: early, and what share is left then.
@@ -109,6 +110,7 @@ class Engine:
             d if d.spec.keyed else None  # type: ignore[misc]
             for d in hierarchy.detectors
         ]
+        self._takes_raw = [not set(hierarchy.raw_kinds).isdisjoint(d.spec.inputs) for d in hierarchy.detectors]
         self._touched: list[dict[str, None]] = [{} for _ in hierarchy.detectors]
         self._waiting: list[set[str]] = [set() for _ in hierarchy.detectors]  # keyed units that hold something back
         self._own: list[dict[str, list[Transmitter]]] = [{} for _ in hierarchy.detectors]
@@ -300,7 +302,7 @@ class Engine:
             self._own[index].clear()
             for key, state in states.items():
                 self._unit(index, key).resume(state)
-            self._waiting[index] = {key for key, unit in self._units[index].items() if unit.waiting}
+            self._waiting[index] = {key for key, unit in self._units[index].items() if unit.unsettled}
         # Last: what the units stumble over while they do their steps again has been counted before.
         self._faults = faults
 
@@ -372,7 +374,9 @@ class Engine:
         moved = 0
         for index, units in enumerate(self._units):
             touched = self._touched[index]
-            updates = self._run_detector(index, units, list(units if everything else touched))
+            if not (everything or touched or self._waiting[index]):
+                continue
+            updates = self._run_detector(index, units, everything=everything)
             touched.clear()
             moved += len(updates)
             for update in updates:
@@ -389,26 +393,30 @@ class Engine:
             self._purge()
         return Outcome(published, watched)
 
-    def _run_detector(self, index: int, units: dict[str, OrderingUnit], names: list[str]) -> list[Update]:
-        """Runs the named units of one detector, and those that wait for others: time may have come for them."""
-        now_us = self._counts.now_us
-        if self._keyed[index] is None:
-            if not names and not (units and units[""].waiting):
-                return []
-            unit = units[""]
-            updates = unit.run(self._progress.clk_us, self._progress_of(index, unit.slack.alone), now_us)
-            self._announce(index, unit.delivers_late_us)
+    def _run_detector(self, index: int, units: dict[str, OrderingUnit], *, everything: bool) -> list[Update]:
+        """Runs the units that were offered something, and those that wait for others: time may have come for them."""
+        updates: list[Update] = []
+        if not units:
             return updates
-        updates = []
-        waiting = self._waiting[index]
-        for name in dict.fromkeys([*names, *sorted(waiting)]) if waiting else names:
+        now_us, waiting, late_us = self._counts.now_us, self._waiting[index], self._delivers_late_us[index]
+        keyed, clk_us = self._keyed[index] is not None, self._progress.clk_us
+        progress_us = self._progress_of(index, next(iter(units.values())).slack.alone)
+        own = keyed and self._takes_raw[index]
+        names = list(units if everything else self._touched[index])
+        for name in () if everything else sorted(waiting.difference(names)):
+            # The clock of a keyed unit stands while nothing comes for it. (What a smaller alpha makes due can wait.)
+            if own or not keyed or units[name].may_release(progress_us):
+                names.append(name)
+        for name in names:
             unit = units[name]
-            updates += unit.run(unit.newest_us, self._own_progress_of(index, name, unit.slack.alone), now_us)
-            self._announce(index, unit.delivers_late_us)
-            (waiting.add if unit.waiting else waiting.discard)(name)
+            told_us = self._own_progress_of(index, name, unit.slack.alone) if own else progress_us
+            updates += unit.run(unit.newest_us if keyed else clk_us, told_us, now_us, settles=everything)
+            if unit.delivers_late_us > late_us:
+                self._announce(index, late_us := unit.delivers_late_us)
+            (waiting.add if unit.unsettled else waiting.discard)(name)
         if len(units) > 1 and any(update.diff < 0 for update in updates):
             # A corrected input may have moved from one key to another: who had it must let go before the other speaks.
-            updates.sort(key=_diff)
+            updates.sort(key=attrgetter("diff"))
         return updates
 
     def _progress_of(self, index: int, alone: bool) -> int:
@@ -480,7 +488,3 @@ class Engine:
             way = chooser.turn(done[index], step_us, compare_us, prices_us[index])
             for unit in units.values():
                 unit.way = way
-
-
-def _diff(update: Update) -> int:
-    return update.diff

@@ -77,10 +77,10 @@ def failed(ts_us: int, error: Exception) -> Failed:
 def lawful(spec: Spec, payloads: Mapping[str, type], event: Event, outputs: Sequence[Event]) -> Sequence[Event]:
     """``outputs`` of a step on ``event``, less those that its detector may not give; ``payloads``: ``Spec.payloads()``.
 
-    A packet is dated by its first position, so level 1 may date what it unpacks later than its input.
+    A run of positions is dated by its first one, so what takes runs may date its outputs later than its input.
     """
     oldest_us = event.ts_us - spec.horizon_us
-    newest_us = END_US if spec.level == 1 else event.ts_us
+    newest_us = END_US if spec.takes_runs else event.ts_us
     good = []
     for out in outputs:
         if oldest_us <= out.ts_us <= newest_us and isinstance(out.payload, payloads.get(out.kind, ())):

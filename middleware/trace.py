@@ -160,12 +160,10 @@ class TracedUnit(OrderingUnit):
                 self._taken_out.append(event)
         super().offer(update, key)
 
-    def run(self, clk_us: int, progress_us: int, now_us: int) -> list[Update]:
+    def run(self, clk_us: int, progress_us: int, now_us: int, *, settles: bool = False) -> list[Update]:
         """Repairs and releases, and remembers how far the sources had told everything by then."""
         self._progress_us = progress_us
-        updates = super().run(clk_us, progress_us, now_us)
-        self._taken_out.clear()
-        return updates
+        return super().run(clk_us, progress_us, now_us, settles=settles)
 
     def _release(self, limit_us: int, clock_us: int, updates: list[Update]) -> None:
         first = len(self._after)
@@ -185,6 +183,7 @@ class TracedUnit(OrderingUnit):
         trace = self._trace
         dirty, late = self._dirty, self._fresh_inputs()
         gone = tuple(map(name_of, self._taken_out))
+        self._taken_out.clear()
         redone, before = self.counters.redone, len(updates)
         super()._repair(clock_us, updates)
         told = updates[before:]

@@ -14,6 +14,7 @@ the detector, up to AEP (the already-emitted pointer of paper 000, section 4.1);
   and stops as soon as state and position agree with what was kept (000, section 4.3.2). ``full`` first withdraws
   everything that was concluded from there on (4.3.1), then emits again. Several such inputs of one push are
   redone together. ``auto`` chooses between these and a third way, see ``middleware.retraction``.
+* *Gathering.* Corrections of a dense join wait for each other, see ``middleware.gathering``.
 * *K+.* What is emitted before pure buffering would have emitted it says by how much (4.1), also when it is said
   again: by then less of the slack is left.
 * *Purge.* Below ``final`` nothing can change: those inputs are folded into ``base`` and forgotten.
@@ -26,16 +27,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from middleware.account import Counters
 from middleware.consolidation import Said, differences
+from middleware.delays import Delays
 from middleware.detector import NOTHING, Detector, Step
 from middleware.events import Event, Key, Update
+from middleware.gathering import Gathering
 from middleware.isolation import Isolated, Report, mute, silent, the_one
 from middleware.policy import UnitSettings
 from middleware.progress import BEGINNING_US, END_US
 from middleware.retraction import TRIAL_EVERY, first_way
-from middleware.slack.protocol import Seen
 
 #: In place of a state: the input belongs before AEP and was never given to the detector.
 _FRESH = object()
@@ -43,7 +46,7 @@ _FRESH = object()
 #: What a snapshot tells; the detector is given anew, and what followed from the inputs follows again.
 _TOLD = (
     "slack", "speculation", "clk_us", "newest_us", "counters", "way",
-    "_settings", "_base", "_keys", "_events", "_doubles", "backset_us", "_oldest_us", "_oldest", "_unmeasured",
+    "_settings", "_base", "_keys", "_events", "_doubles", "backset_us", "_delays", "_gathering",
 )  # fmt: skip
 
 
@@ -86,16 +89,16 @@ class OrderingUnit:
         self._dirty: Key | None = None
         self._gone: list[Event] = []
         self.backset_us = 0
-        self._oldest_us = END_US
-        self._oldest: Event | None = None
-        self._unmeasured: list[tuple[int, Event]] = []
+        self._delays = Delays(each=self.slack.each)
+        self._gathering = Gathering(self._fold.spec.gather_us)
         self._settings = settings
         self._take(settings)
 
     def _take(self, settings: UnitSettings) -> None:
         self._settings = settings
         self._auto = settings.retraction == "auto"
-        self._each = self.slack.each
+        self._learns = self.slack.learns
+        self._gathers = self._fold.spec.gather_us > 0
         # A dense join whose premature output would be redone for every late input always waits the whole slack.
         self._waits = not self._fold.spec.speculative
 
@@ -116,9 +119,7 @@ class OrderingUnit:
         if settings.retraction != before.retraction:
             self.way = first_way(settings.retraction)
         self._take(settings)
-        if not self._each and self._unmeasured:
-            self._oldest_us, self._oldest = min(self._unmeasured, key=lambda pair: pair[0])
-            self._unmeasured.clear()
+        self._delays.choose(each=self.slack.each)
 
     @property
     def alpha(self) -> float:
@@ -128,7 +129,16 @@ class OrderingUnit:
     @property
     def waiting(self) -> int:
         """Inputs not yet given to the detector."""
-        return len(self._keys) - len(self._after)
+        return len(self._keys) - len(self._after) + len(self._gathering.times_us())
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether anything waits: inputs, or withdrawals of inputs."""
+        return len(self._keys) > len(self._after) or bool(self._gathering.updates)
+
+    def may_release(self, progress_us: int) -> bool:
+        """Whether a unit that was offered nothing could have something to say though its clock stands."""
+        return progress_us >= self.oldest_waiting_us or bool(self._gathering.updates) or self.slack.clock == "arrival"
 
     @property
     def held(self) -> int:
@@ -137,9 +147,8 @@ class OrderingUnit:
 
     @property
     def oldest_waiting_us(self) -> int:
-        """Event time of the first input not yet given to the detector; ``END_US`` if none waits."""
-        at = len(self._after)
-        return self._keys[at][0] if at < len(self._keys) else END_US
+        """Event time of the first input that waits for its time to come; ``END_US`` if none does."""
+        return self._keys[len(self._after)][0] if len(self._after) < len(self._keys) else END_US
 
     @property
     def delivers_late_us(self) -> int:
@@ -149,11 +158,7 @@ class OrderingUnit:
     @property
     def snapshots(self) -> int:
         """States kept for repair: equal references of neighbours are one."""
-        last, count = self._base, 0
-        for state in self._after:
-            count += state is not last
-            last = state
-        return count
+        return sum(state is not before for before, state in pairwise([self._base, *self._after]))
 
     def buffer(self) -> list[tuple[Event, bool]]:
         """All inputs held or waiting, in order, each with whether it lies before AEP (000, Fig. 6)."""
@@ -161,7 +166,7 @@ class OrderingUnit:
 
     def times_us(self) -> list[int]:
         """Event times of all inputs held or waiting, ascending."""
-        return [key[0] for key in self._keys]
+        return sorted([*(key[0] for key in self._keys), *self._gathering.times_us()])
 
     @property
     def newest_state(self) -> object:
@@ -171,17 +176,22 @@ class OrderingUnit:
     def offer(self, update: Update, key: Key) -> None:
         """Takes an update of an input; nothing is emitted before :meth:`run`."""
         event = update.event
-        if update.diff < 0:
+        if update.diff > 0:
+            ts_us = key[0]
+            if ts_us > self.newest_us:
+                self.newest_us = ts_us
+            if self._learns != "never":
+                self._delays.note(ts_us - update.k_plus_us, event)
+        if self._gathers and self._after and key <= self._keys[len(self._after) - 1]:
+            self._gathering.updates.append((update, key))
+        else:
+            self._put(event, update.diff, key)
+
+    def _put(self, event: Event, diff: int, key: Key) -> None:
+        """Takes an input to its place, or out of it."""
+        if diff < 0:
             self._remove(event, key)
             return
-        ts_us = key[0]
-        if ts_us > self.newest_us:
-            self.newest_us = ts_us
-        ts_us -= update.k_plus_us
-        if self._each:
-            self._unmeasured.append((ts_us, event))
-        elif ts_us < self._oldest_us:
-            self._oldest_us, self._oldest = ts_us, event
         keys = self._keys
         if keys and key <= keys[-1]:
             self._insert(event, key)
@@ -189,13 +199,14 @@ class OrderingUnit:
             keys.append(key)
             self._events.append(event)
 
-    def run(self, clk_us: int, progress_us: int, now_us: int) -> list[Update]:
+    def run(self, clk_us: int, progress_us: int, now_us: int, *, settles: bool = False) -> list[Update]:
         """Repairs what is dirty, then releases what is due.
 
         Args:
             clk_us: the unit's clock, the largest event time among its clock kinds.
             progress_us: event time up to which (inclusive) its inputs are complete.
             now_us: arrival time of the push.
+            settles: whether what is gathered is to be corrected, due or not.
 
         Returns:
             Updates of the detector's outputs, in the order in which they became known.
@@ -203,13 +214,15 @@ class OrderingUnit:
         moved = clk_us > self.clk_us
         if moved:
             self.clk_us = clk_us
-        slack = self.slack
+        slack, learns = self.slack, self._learns
         by_arrival = slack.clock == "arrival"
-        measures = moved or by_arrival
-        if measures and slack.learns == "before":
-            self._measure(now_us)
+        if learns == "before" and (moved or by_arrival):
+            self._delays.tell(slack, self.clk_us, now_us)
         clock_us = now_us if by_arrival else self.clk_us
         updates: list[Update] = []
+        if self._gathers and self._gathering.updates:
+            for update, key in self._gathering.take(now_us, settles=settles):
+                self._put(update.event, update.diff, key)
         if self._dirty is not None or self._gone:
             self._repair(clock_us, updates)
         if len(self._after) < len(self._keys):
@@ -218,8 +231,8 @@ class OrderingUnit:
                 alpha = 1.0 if self._waits else self.speculation.share
                 limit_us = slack.limit_us(clock_us, progress_us, alpha)
             self._release(limit_us, clock_us, updates)
-        if measures and slack.learns == "after":
-            self._measure(now_us)
+        if learns == "after" and (moved or by_arrival):
+            self._delays.tell(slack, self.clk_us, now_us)
         return updates
 
     def purge(self, final_us: int) -> None:
@@ -268,18 +281,6 @@ class OrderingUnit:
             known, outputs = self._fold.step(known, event)
             self._after.append(known)
             self._outputs.append(outputs)
-
-    def _measure(self, now_us: int) -> None:
-        """Tells the slack policy what came since it was told last; premature inputs as if they had waited."""
-        clk_us, measure = self.clk_us, self.slack.measure
-        if self._oldest is not None:
-            event = self._oldest
-            measure(Seen(event.ts_us, clk_us - self._oldest_us, now_us, event.source, event.seq))
-            self._oldest_us, self._oldest = END_US, None
-        if self._unmeasured:
-            for ts_us, event in self._unmeasured:
-                measure(Seen(event.ts_us, clk_us - ts_us, now_us, event.source, event.seq))
-            self._unmeasured.clear()
 
     def _insert(self, event: Event, key: Key) -> None:
         """Takes an input that is not the newest."""
@@ -474,7 +475,7 @@ class OrderingUnit:
         """Gives waiting inputs dated up to ``limit_us`` to the detector."""
         after, all_outputs = self._after, self._outputs
         at = len(after)
-        end = bisect_left(self._keys, (limit_us + 1,), at)
+        end = len(self._keys) if self._keys[-1][0] <= limit_us else bisect_left(self._keys, (limit_us + 1,), at)
         if at == end:
             return
         state = after[at - 1] if at else self._base

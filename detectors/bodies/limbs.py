@@ -2,9 +2,10 @@
 
 Theory of operation
 -------------------
-Each follows one player and looks at his feet or at his hands only. Limb states are the densest input there is (4,400 a
-second), so a state is kept unchanged wherever it can be: what is remembered of a limb is not where it is but since
-when it is high, low or fast. A limb that falls silent counts for ``STALE_US``, then its player is not judged by it.
+Each follows one player and looks at his feet or at his hands only. They come as runs of positions, the densest input
+there is, each looked at in turn; a state is kept unchanged wherever it can be: what is remembered of a limb is not
+where it is but since when it is high, low or fast. A limb that falls silent counts for ``STALE_US``, then its player is
+not judged by it. The runs of two limbs overlap by less than a packet: by so much the older one may be too new.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import msgspec
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet
 from detectors.signals.sampling import body_sampling
-from detectors.states import BodyState
+from detectors.states import LimbRun, LimbState
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -70,13 +71,14 @@ class Jump:
             name="jump",
             number="3.5",
             level=3,
-            inputs=("limb.state",),
+            inputs=("foot.run",),
             outputs=("jump.land", "jump.take_off"),
             horizon_us=p.hold_us + 2 * sampling.period_us,
             parameters=msgspec.structs.asdict(p),
             source="ours",
             needs="a transmitter on each foot",
             keyed=True,
+            takes_runs=True,
             team_variants=dict.fromkeys(("jump.land", "jump.take_off"), ("",)),
         )
 
@@ -89,19 +91,23 @@ class Jump:
         return Feet()
 
     def step(self, state: Feet, event: Event) -> Step[Feet]:
-        """Takes a foot; hands say nothing of it."""
-        limb = event.payload
-        assert isinstance(limb, BodyState)
-        left = limb.limb == "left_foot"
-        if not left and limb.limb != "right_foot":
-            return state, NOTHING
-        z_m, now_us = limb.z_m, event.ts_us
+        """Takes a run of a foot."""
+        run, out = event.payload, NOTHING
+        assert isinstance(run, LimbRun)
+        left = run.limb == "left_foot"
+        for now in run.states:
+            state, told = self._take(state, left, now, run)
+            out = (*out, *told) if told else out
+        return state, out
+
+    def _take(self, state: Feet, left: bool, now: LimbState, run: LimbRun) -> Step[Feet]:
+        now_us, z_m = now[0], now[3]
         if now_us - state.look_us >= self.parameters.look_us:
             state = self._look(state, z_m, now_us)
         since_us = state.left_us if left else state.right_us
         if z_m < state.base_m + self.parameters.rise_m:
-            return (state, NOTHING) if since_us < 0 else self._down(state, left, event, limb)
-        return self._up(state, left, since_us if since_us >= 0 else now_us, event, limb)
+            return (state, NOTHING) if since_us < 0 else self._down(state, left, now, run)
+        return self._up(state, left, since_us if since_us >= 0 else now_us, now, run)
 
     def _look(self, state: Feet, z_m: float, now_us: int) -> Feet:
         """One step of the baseline; the first foot seen is taken to stand."""
@@ -109,8 +115,8 @@ class Jump:
         stepped_m = base_m - p.step_down_m if z_m < base_m else base_m + p.step_up_m
         return msgspec.structs.replace(state, base_m=stepped_m if math.isfinite(base_m) else z_m, look_us=now_us)
 
-    def _up(self, state: Feet, left: bool, since_us: int, event: Event, limb: BodyState) -> Step[Feet]:
-        now_us = event.ts_us
+    def _up(self, state: Feet, left: bool, since_us: int, now: LimbState, run: LimbRun) -> Step[Feet]:
+        now_us = now[0]
         if left:
             state = msgspec.structs.replace(state, left_us=since_us, left_seen_us=now_us)
         else:
@@ -122,21 +128,19 @@ class Jump:
         if state.air_us >= 0 or now_us - off_us < self.parameters.hold_us:
             return state, NOTHING
         told_us = max(off_us, now_us - self.spec.horizon_us)
-        fact = Fact("", limb.team, limb.object_id, round(limb.x_m, 2), round(limb.y_m, 2))
-        took_off = fact_event("jump.take_off", told_us, f"{limb.object_id}:{off_us}", fact)
+        took_off = fact_event("jump.take_off", told_us, f"{run.object_id}:{off_us}", _fact(now, run))
         return msgspec.structs.replace(state, air_us=told_us), (took_off,)
 
-    def _down(self, state: Feet, left: bool, event: Event, limb: BodyState) -> Step[Feet]:
-        air_us = state.air_us
+    def _down(self, state: Feet, left: bool, now: LimbState, run: LimbRun) -> Step[Feet]:
+        now_us, air_us = now[0], state.air_us
         if left:
             state = msgspec.structs.replace(state, left_us=-1, air_us=-1)
         else:
             state = msgspec.structs.replace(state, right_us=-1, air_us=-1)
         if air_us < 0:
             return state, NOTHING
-        detail: dict[str, Scalar] = {"air_us": event.ts_us - air_us}
-        fact = Fact("", limb.team, limb.object_id, round(limb.x_m, 2), round(limb.y_m, 2), detail=detail)
-        return state, (fact_event("jump.land", event.ts_us, f"{limb.object_id}:{event.ts_us}", fact),)
+        landed = _fact(now, run, air_us=now_us - air_us)
+        return state, (fact_event("jump.land", now_us, f"{run.object_id}:{now_us}", landed),)
 
 
 class DownParameters(msgspec.Struct, frozen=True):
@@ -176,13 +180,14 @@ class PlayerDown:
             name="player_down",
             number="3.6",
             level=3,
-            inputs=("limb.state",),
+            inputs=("limb.run",),
             outputs=("player.up", "player.down"),
             horizon_us=p.hold_us + 2 * body_sampling(sheet.quality).period_us,
             parameters=msgspec.structs.asdict(p),
             source="ours",
             needs="a transmitter on each hand",
             keyed=True,
+            takes_runs=True,
             team_variants=dict.fromkeys(("player.up", "player.down"), ("",)),
         )
 
@@ -195,47 +200,52 @@ class PlayerDown:
         return Hands()
 
     def step(self, state: Hands, event: Event) -> Step[Hands]:
-        """Takes a hand; feet say nothing of it."""
-        limb, p = event.payload, self.parameters
-        assert isinstance(limb, BodyState)
-        left = limb.limb == "left_hand"
-        if not left and limb.limb != "right_hand":
+        """Takes a run of a hand."""
+        run, out = event.payload, NOTHING
+        assert isinstance(run, LimbRun)
+        if run.limb not in ("left_hand", "right_hand"):
             return state, NOTHING
-        was_low = state.left_low if left else state.right_low
-        low = limb.z_m < (p.up_m if was_low else p.low_m)
-        if low != was_low:
-            state = self._moved(state, left, low, event, limb)
-        if state.told:
-            return self._rises(state, event, limb)
-        return self._lies(state, event, limb) if state.from_us >= 0 else (state, NOTHING)
+        for now in run.states:
+            state, told = self._take(state, run.limb == "left_hand", now, run)
+            out = (*out, *told) if told else out
+        return state, out
 
-    def _moved(self, state: Hands, left: bool, low: bool, event: Event, limb: BodyState) -> Hands:
+    def _take(self, state: Hands, left: bool, now: LimbState, run: LimbRun) -> Step[Hands]:
+        was_low = state.left_low if left else state.right_low
+        low = now[3] < (self.parameters.up_m if was_low else self.parameters.low_m)
+        if low != was_low:
+            state = self._moved(state, left, low, now)
+        if state.told:
+            return self._rises(state, now, run)
+        return self._lies(state, now, run) if state.from_us >= 0 else (state, NOTHING)
+
+    def _moved(self, state: Hands, left: bool, low: bool, now: LimbState) -> Hands:
+        now_us, x_m, y_m, _, _, _ = now
         if left:
-            state = msgspec.structs.replace(state, left_low=low, left_us=event.ts_us)
+            state = msgspec.structs.replace(state, left_low=low, left_us=now_us)
         else:
-            state = msgspec.structs.replace(state, right_low=low, right_us=event.ts_us)
+            state = msgspec.structs.replace(state, right_low=low, right_us=now_us)
         if state.left_low and state.right_low:
-            return msgspec.structs.replace(state, from_us=event.ts_us, x_m=limb.x_m, y_m=limb.y_m)
+            return msgspec.structs.replace(state, from_us=now_us, x_m=x_m, y_m=y_m)
         return msgspec.structs.replace(state, from_us=-1)
 
-    def _lies(self, state: Hands, event: Event, limb: BodyState) -> Step[Hands]:
-        p, lain_us = self.parameters, event.ts_us - state.from_us
-        away_m = math.hypot(limb.x_m - state.x_m, limb.y_m - state.y_m)
-        if away_m > p.speed_m_s * p.hold_us * 1e-6:
-            return msgspec.structs.replace(state, from_us=event.ts_us, x_m=limb.x_m, y_m=limb.y_m), NOTHING
-        if lain_us < p.hold_us:
+    def _lies(self, state: Hands, now: LimbState, run: LimbRun) -> Step[Hands]:
+        p = self.parameters
+        now_us, x_m, y_m, _, _, _ = now
+        if math.hypot(x_m - state.x_m, y_m - state.y_m) > p.speed_m_s * p.hold_us * 1e-6:
+            return msgspec.structs.replace(state, from_us=now_us, x_m=x_m, y_m=y_m), NOTHING
+        if now_us - state.from_us < p.hold_us:
             return state, NOTHING
-        since_us = max(state.from_us, event.ts_us - self.spec.horizon_us)
-        fact = Fact("", limb.team, limb.object_id, round(limb.x_m, 2), round(limb.y_m, 2))
-        down = fact_event("player.down", since_us, f"{limb.object_id}:{state.from_us}", fact)
+        since_us = max(state.from_us, now_us - self.spec.horizon_us)
+        down = fact_event("player.down", since_us, f"{run.object_id}:{state.from_us}", _fact(now, run))
         return msgspec.structs.replace(state, told=True), (down,)
 
-    def _rises(self, state: Hands, event: Event, limb: BodyState) -> Step[Hands]:
+    def _rises(self, state: Hands, now: LimbState, run: LimbRun) -> Step[Hands]:
+        now_us = now[0]
         up = not state.left_low and not state.right_low
-        if not up or event.ts_us - max(state.left_us, state.right_us) < self.parameters.up_us:
+        if not up or now_us - max(state.left_us, state.right_us) < self.parameters.up_us:
             return state, NOTHING
-        fact = Fact("", limb.team, limb.object_id, round(limb.x_m, 2), round(limb.y_m, 2))
-        told = fact_event("player.up", event.ts_us, f"{limb.object_id}:{event.ts_us}", fact)
+        told = fact_event("player.up", now_us, f"{run.object_id}:{now_us}", _fact(now, run))
         return msgspec.structs.replace(state, told=False), (told,)
 
 
@@ -285,12 +295,13 @@ class LegSwing:
             name="leg_swing",
             number="3.7",
             level=3,
-            inputs=("limb.state",),
+            inputs=("foot.run",),
             outputs=("leg.swing",),
             parameters=msgspec.structs.asdict(p),
             source="ours",
             needs="a transmitter on each foot",
             keyed=True,
+            takes_runs=True,
             team_variants={"leg.swing": ("left", "right")},
         )
 
@@ -303,21 +314,26 @@ class LegSwing:
         return Legs()
 
     def step(self, state: Legs, event: Event) -> Step[Legs]:
-        """Takes a foot; hands say nothing of it."""
-        limb, p = event.payload, self.parameters
-        assert isinstance(limb, BodyState)
-        left = limb.limb == "left_foot"
-        if not left and limb.limb != "right_foot":
-            return state, NOTHING
+        """Takes a run of a foot."""
+        run, out = event.payload, NOTHING
+        assert isinstance(run, LimbRun)
+        for now in run.states:
+            state, told = self._take(state, run.limb == "left_foot", now, run)
+            out = (*out, *told) if told else out
+        return state, out
+
+    def _take(self, state: Legs, left: bool, now: LimbState, run: LimbRun) -> Step[Legs]:
+        p = self.parameters
+        now_us, _, _, _, vx_m_s, vy_m_s = now
         foot = state.left if left else state.right
-        if event.ts_us - foot.from_us >= p.mean_us:
-            foot = _stride(foot, event.ts_us, limb)
+        if now_us - foot.from_us >= p.mean_us:
+            foot = _stride(foot, now)
             state = Legs(foot, state.right) if left else Legs(state.left, foot)
-        v2 = limb.vx_m_s * limb.vx_m_s + limb.vy_m_s * limb.vy_m_s
+        v2 = vx_m_s * vx_m_s + vy_m_s * vy_m_s
         if (v2 < self._slow2 and not foot.swings) or not (state.left.known and state.right.known):
             return state, NOTHING
         body_x, body_y = (state.left.vx_m_s + state.right.vx_m_s) / 2, (state.left.vy_m_s + state.right.vy_m_s) / 2
-        speed_m_s = math.hypot(limb.vx_m_s - body_x, limb.vy_m_s - body_y)
+        speed_m_s = math.hypot(vx_m_s - body_x, vy_m_s - body_y)
         if foot.swings:
             if speed_m_s >= p.rearm_m_s:
                 return state, NOTHING
@@ -326,23 +342,21 @@ class LegSwing:
         if speed_m_s < max(p.speed_m_s, p.stride_factor * math.hypot(body_x, body_y)):
             return state, NOTHING
         foot = msgspec.structs.replace(foot, swings=True)
-        fact = Fact(
-            "left" if left else "right",
-            limb.team,
-            limb.object_id,
-            round(limb.x_m, 2),
-            round(limb.y_m, 2),
-            round(limb.z_m, 2),
-            detail={"speed_m_s": round(speed_m_s, 1)},
-        )
-        swing = fact_event("leg.swing", event.ts_us, f"{event.source}:{event.ts_us}", fact)
+        fact = _fact(now, run, "left" if left else "right", speed_m_s=round(speed_m_s, 1))
+        fact = msgspec.structs.replace(fact, z_m=round(now[3], 2))
+        swing = fact_event("leg.swing", now_us, f"{run.object_id}/{run.limb}:{now_us}", fact)
         return (Legs(foot, state.right) if left else Legs(state.left, foot)), (swing,)
 
 
-def _stride(foot: Foot, now_us: int, limb: BodyState) -> Foot:
+def _fact(now: LimbState, run: LimbRun, variant: str = "", **detail: Scalar) -> Fact:
+    """What a player was found at, where his limb was."""
+    return Fact(variant, run.team, run.object_id, round(now[1], 2), round(now[2], 2), detail=detail)
+
+
+def _stride(foot: Foot, now: LimbState) -> Foot:
     """The next stride begins; its mean velocity is known if the foot was not lost for long."""
+    now_us, x_m, y_m, _, _, _ = now
     took_s = (now_us - foot.from_us) * 1e-6
     if took_s > 1.0:
-        return Foot(now_us, limb.x_m, limb.y_m)
-    vx_m_s, vy_m_s = (limb.x_m - foot.x_m) / took_s, (limb.y_m - foot.y_m) / took_s
-    return Foot(now_us, limb.x_m, limb.y_m, True, vx_m_s, vy_m_s, foot.swings)
+        return Foot(now_us, x_m, y_m)
+    return Foot(now_us, x_m, y_m, True, (x_m - foot.x_m) / took_s, (y_m - foot.y_m) / took_s, foot.swings)

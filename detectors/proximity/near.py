@@ -5,7 +5,8 @@ Theory of operation
 With limb transmitters the reach is DEBS 2013's: 1 m between limb and ball, in space, looked at on every ball
 state. A centroid stands for a whole body: half a metre of leg is added, distance is measured over the ground
 (a header is near), and a ball above a jumping player's head is not near. Both go through the same code; only
-where bodies come from differs: ``limb.state`` or ``frame``.
+where bodies come from differs: ``foot.run`` and ``limb.run``, or ``frame``. Limbs far from the ball are not looked at
+and not remembered: so what comes late of them changes nothing, and nothing is done again.
 
 Head, chest and thigh carry no transmitter. They are above the feet, so ``ball.closest`` also names the *trunk* of a
 player (no limb): an upright cylinder around the middle between his feet, for balls too high for a foot. 4.1 itself is
@@ -20,7 +21,7 @@ import msgspec
 
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Team
-from detectors.states import BallState, BodyState, Frame
+from detectors.states import BallState, BodyState, Frame, LimbRun, LimbState
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -29,7 +30,10 @@ class NearParameters(msgspec.Struct, frozen=True):
     """``enter_m``, ``leave_m``: hierarchy 4.1 (1 m is DEBS 2013). ``contact_m``: contact band in the payload.
     ``leg_m``: added for centroids: a boot plays half a metre beside the body's middle (ours; kicks labelled in
     the Opta clip start within 1.5 m of the centroid). ``height_max_m``: a jumping header (ours).
-    ``stale_us``: limbs unheard for so long are left out (1.7). ``trunk_low_m``: balls below are played with feet.
+    ``stale_us``: limbs unheard for so long are left out (1.7). ``watch_m``: limbs farther from the ball are not
+    followed until their next packet (ours; in the 50 ms between two a ball comes 2.1 m nearer at most, a limb 1.5 m).
+    ``recentre_m``: the ball moves so far until it is looked anew who is followed (ours).
+    ``trunk_low_m``: balls below are played with feet.
     ``trunk_m``: from a body's middle to its skin (ours; half of a shoulder's width). ``crown_m``: from the feet to the
     top of a head, so that of two under a high ball the one who jumps is nearer."""
 
@@ -39,6 +43,8 @@ class NearParameters(msgspec.Struct, frozen=True):
     leg_m: float = 0.5
     height_max_m: float = 2.7
     stale_us: int = 200_000
+    watch_m: float = 8.0
+    recentre_m: float = 1.0
     trunk_low_m: float = 0.6
     trunk_m: float = 0.25
     crown_m: float = 1.85
@@ -72,13 +78,18 @@ class Closest(msgspec.Struct, frozen=True, gc=False):
 #: Distance, key and body of who is near.
 Found = tuple[float, str, BodyState]
 
+#: A foot beside the ball: where it is from there, where it was last heard, and its run.
+Foot = tuple[float, float, LimbState, LimbRun]
+
 
 class NearState(msgspec.Struct, frozen=True, gc=False):
-    """Newest limbs by key (empty on centroids); keys that are near, sorted; whether a trunk is."""
+    """Newest runs of the limbs that are followed, by key (empty on centroids); keys that are near, sorted; whether a
+    trunk is; where the ball was when it was last looked who is followed, if it was seen at all."""
 
-    limbs: dict[str, Event] = {}
+    limbs: dict[str, LimbRun] = {}
     near: tuple[str, ...] = ()
     trunk: bool = False
+    centre: tuple[float, float] | None = None
 
 
 class Near:
@@ -95,7 +106,7 @@ class Near:
             name="near_ball",
             number="4.1",
             level=4,
-            inputs=("limb.state", "ball.state") if limbs else ("frame",),
+            inputs=("limb.run", "foot.run", "ball.state") if limbs else ("frame",),
             outputs=("not_near", "near", "ball.closest"),
             internal=("ball.closest",),
             parameters=msgspec.structs.asdict(p),
@@ -110,14 +121,38 @@ class Near:
     def step(self, state: NearState, event: Event) -> Step[NearState]:
         """Takes a limb, or looks around the ball."""
         payload = event.payload
-        if isinstance(payload, BodyState):
-            return NearState({**state.limbs, event.source: event}, state.near, state.trunk), NOTHING
+        if isinstance(payload, LimbRun):
+            return self._follow(state, event.source, payload), NOTHING
         if isinstance(payload, Frame):
             if payload.ball is None:
                 return state, NOTHING
             return self._look(state, event.ts_us, payload.ball, self._players(state, payload.ball, payload), [])
         assert isinstance(payload, BallState)
+        state = self._centre(state, payload)
         return self._look(state, event.ts_us, payload, *self._bodies(state, payload, event.ts_us))
+
+    def _follow(self, state: NearState, key: str, run: LimbRun) -> NearState:
+        """Takes a limb if it is not far from the ball; that of a ball not seen yet is."""
+        if state.centre is not None and self._is_watched(state.centre, run):
+            return NearState({**state.limbs, key: run}, state.near, state.trunk, state.centre)
+        if key not in state.limbs:
+            return state
+        limbs = {k: limb for k, limb in state.limbs.items() if k != key}
+        return NearState(limbs, state.near, state.trunk, state.centre)
+
+    def _is_watched(self, centre: tuple[float, float], run: LimbRun) -> bool:
+        watch_m = self.parameters.watch_m
+        _, x_m, y_m, _, _, _ = run.states[-1]
+        return abs(x_m - centre[0]) <= watch_m and abs(y_m - centre[1]) <= watch_m
+
+    def _centre(self, state: NearState, ball: BallState) -> NearState:
+        """Follows the ball; lets go of limbs that it has left behind."""
+        centre, most_m = state.centre, self.parameters.recentre_m
+        if centre is not None and abs(ball.x_m - centre[0]) <= most_m and abs(ball.y_m - centre[1]) <= most_m:
+            return state
+        centre = ball.x_m, ball.y_m
+        limbs = {key: run for key, run in state.limbs.items() if self._is_watched(centre, run)}
+        return NearState(limbs, state.near, state.trunk, centre)
 
     def _players(self, state: NearState, ball: BallState, frame: Frame) -> list[Found]:
         """The centroids within reach."""
@@ -136,36 +171,37 @@ class Near:
     def _bodies(self, state: NearState, ball: BallState, now_us: int) -> tuple[list[Found], list[Found]]:
         """The limbs within reach, in space, each carried on to now at its last velocity; and the trunks."""
         found: list[Found] = []
-        feet: dict[str, list[tuple[float, float, BodyState]]] = {}
+        feet: dict[str, list[Foot]] = {}
         high = self.parameters.trunk_low_m < ball.z_m <= self.parameters.height_max_m
-        for key, event in state.limbs.items():
-            limb = event.payload
-            assert isinstance(limb, BodyState)
-            age_s = (now_us - event.ts_us) * 1e-6
-            dx = limb.x_m + limb.vx_m_s * age_s - ball.x_m
-            if abs(dx) > 2.0 or age_s * 1e6 > self.parameters.stale_us:
+        for key, run in state.limbs.items():
+            ts_us, x_m, y_m, z_m, vx_m_s, vy_m_s = limb = run.at(now_us)
+            age_us = now_us - ts_us
+            age_s = age_us * 1e-6
+            dx = x_m + vx_m_s * age_s - ball.x_m
+            if abs(dx) > 2.0 or age_us > self.parameters.stale_us:
                 continue
-            dy = limb.y_m + limb.vy_m_s * age_s - ball.y_m
-            if high and "foot" in limb.limb and abs(dy) <= 2.0:
-                feet.setdefault(limb.object_id, []).append((dx, dy, limb))
-            dz = limb.z_m - ball.z_m
+            dy = y_m + vy_m_s * age_s - ball.y_m
+            if high and "foot" in run.limb and abs(dy) <= 2.0:
+                feet.setdefault(run.object_id, []).append((dx, dy, limb, run))
+            dz = z_m - ball.z_m
             d2 = dx * dx + dy * dy + dz * dz
             if d2 <= self._leave2_m2 and (d2 < self._enter2_m2 or key in state.near):
-                found.append((math.sqrt(d2), key, limb))
+                body = BodyState(run.object_id, run.team, run.limb, x_m, y_m, z_m, vx_m_s, vy_m_s, run.quality)
+                found.append((math.sqrt(d2), key, body))
         return found, [trunk for both in feet.values() if (trunk := self._trunk(ball, both)) is not None]
 
-    def _trunk(self, ball: BallState, feet: list[tuple[float, float, BodyState]]) -> Found | None:
+    def _trunk(self, ball: BallState, feet: list[Foot]) -> Found | None:
         """A player's trunk above his feet, if it is within reach."""
         n = len(feet)
         dx, dy = sum(foot[0] for foot in feet) / n, sum(foot[1] for foot in feet) / n
-        over_m = ball.z_m - sum(foot[2].z_m for foot in feet) / n - self.parameters.crown_m
+        over_m = ball.z_m - sum(foot[2][3] for foot in feet) / n - self.parameters.crown_m
         distance_m = math.hypot(max(0.0, math.hypot(dx, dy) - self.parameters.trunk_m), max(0.0, over_m))
         if distance_m >= self.parameters.enter_m:
             return None
-        limb = feet[0][2]
-        vx, vy = sum(foot[2].vx_m_s for foot in feet) / n, sum(foot[2].vy_m_s for foot in feet) / n
-        body = BodyState(limb.object_id, limb.team, "", ball.x_m + dx, ball.y_m + dy, 0.0, vx, vy)
-        return distance_m, limb.object_id, body
+        run = feet[0][3]
+        vx, vy = sum(foot[2][4] for foot in feet) / n, sum(foot[2][5] for foot in feet) / n
+        body = BodyState(run.object_id, run.team, "", ball.x_m + dx, ball.y_m + dy, 0.0, vx, vy)
+        return distance_m, run.object_id, body
 
     def _look(
         self, state: NearState, ts_us: int, ball: BallState, found: list[Found], trunks: list[Found]
@@ -177,13 +213,15 @@ class Near:
         everybody = sorted((*found, *trunks), key=_by_distance) if trunks else found
         closest = Event("ball.closest", ts_us, "ball", ts_us, _closest(everybody, ball))
         if near == state.near:
-            return state if bool(trunks) == state.trunk else NearState(state.limbs, near, bool(trunks)), (closest,)
+            return state if bool(trunks) == state.trunk else NearState(state.limbs, near, bool(trunks), state.centre), (
+                closest,
+            )
         out = [self._left(key, ts_us, ball) for key in state.near if key not in near]
         out.extend(
             self._came(key, ts_us, ball, body, distance_m) for distance_m, key, body in found if key not in state.near
         )
         out.append(closest)
-        return NearState(state.limbs, near, bool(trunks)), out
+        return NearState(state.limbs, near, bool(trunks), state.centre), out
 
     def _left(self, key: str, ts_us: int, ball: BallState) -> Event:
         object_id, _, limb = key.partition("/")

@@ -29,12 +29,16 @@ import msgspec
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Packet, Team
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
-from detectors.states import RUN_MAX, BallState, BodyState
+from detectors.states import RUN_MAX, BallState, BodyState, LimbRun, LimbState
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 #: One averaged sample: time in microseconds, then metres.
 Point = tuple[int, float, float, float]
+
+#: A conditioned position before it is an event: place of its last sample in the packet, its time, the averages of
+#: the fit, states since the last jump, time since the state before.
+Fit = tuple[int, int, tuple[Point, ...], int, int]
 
 
 class ConditioningParameters(msgspec.Struct, frozen=True):
@@ -57,6 +61,9 @@ class ConditioningParameters(msgspec.Struct, frozen=True):
     relock: int = 3
     reset_us: int = 200_000
 
+
+#: Runs of positions of limbs: hands and whatever else, and feet, which most listeners want alone.
+LIMB_RUNS = ("limb.run", "foot.run")
 
 #: Why a sample or a packet is refused, and whose.
 REJECTIONS = (
@@ -82,7 +89,7 @@ class Track(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Class(msgspec.Struct, frozen=True):
-    """What is common to all transmitters of a class: bounds and sampling."""
+    """What is common to all transmitters of a class: bounds and sampling. ``kind``: of its states; limbs give runs."""
 
     name: str
     kind: str
@@ -98,8 +105,8 @@ class Conditioning:
         sheet: the pitch bounds the volume, the players give the teams, the quality chooses the sampling.
         parameters: bounds.
 
-    With limb transmitters declared, limbs and centroids go to the player fusion (``limb.state``,
-    ``centroid.state``); without them a centroid is the player (``player.state``).
+    With limb transmitters declared, limbs and centroids go to the player fusion (``foot.run`` and ``limb.run``, a run
+    of positions for each packet; ``centroid.state``); without them a centroid is the player (``player.state``).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ConditioningParameters | None = None) -> None:
@@ -109,7 +116,7 @@ class Conditioning:
         self._y_max_m = sheet.width_m / 2 + self.parameters.margin_m
         limbs = bool(sheet.quality.limbs)
         self._classes = self._make_classes(sheet, "centroid.state" if limbs else "player.state")
-        body = ("limb.state", "centroid.state") if limbs else ("player.state",)
+        body = (*LIMB_RUNS, "centroid.state") if limbs else ("player.state",)
         self.spec = Spec(
             name="conditioning",
             number="1.4",
@@ -120,6 +127,7 @@ class Conditioning:
             parameters=msgspec.structs.asdict(self.parameters),
             source="004 Fig 6 (packets); LaurieOnTracking and databallpy (gates, Savitzky-Golay of order 1)",
             keyed=True,
+            takes_runs=True,
             variants={"sample.rejected": REJECTIONS},
             team_variants=dict.fromkeys(body[-1:], ("",)),
             covers=("1.1", "1.3"),
@@ -132,7 +140,7 @@ class Conditioning:
         return {
             "raw.ball": _Class("ball", "ball.sample", p.ball_speed_max_m_s, ball, p.noise_sigmas * ball.jitter_m),
             "raw.player": _Class("player", centroid_kind, p.body_speed_max_m_s, body, slack_m),
-            "raw.limb": _Class("player", "limb.state", p.limb_speed_max_m_s, body, slack_m),
+            "raw.limb": _Class("player", "", p.limb_speed_max_m_s, body, slack_m),
             "raw.referee": _Class("referee", "referee.state", p.body_speed_max_m_s, body, slack_m),
         }
 
@@ -158,14 +166,18 @@ class Conditioning:
         if not state.refused and self._is_good(state.last, packet, kind):
             return self._run(state, packet, kind, team)
         out: list[Event] = []
+        fits: list[Fit] = []
         track = state
         for index, ts_us in enumerate(packet.ts_us):
             point = (ts_us, packet.x_m[index], packet.y_m[index], packet.z_m[index])
             reason = self._refusal(track, point, kind)
+            if reason and not track.refused:
+                out.append(_rejected(reason, kind.name, team, packet, index, ts_us))
             if reason:
-                track = self._refuse(track, point, kind, reason, packet, index, team, out)
+                track = self._refuse(track, point, kind, reason, packet, index, fits)
             else:
-                track = self._accept(track, point, kind, packet, index, team, out)
+                track = self._accept(track, point, kind, packet, index, fits)
+        out.extend(_events(kind, packet, team, fits))
         return track, out or NOTHING
 
     def _is_good(self, last: Point | None, packet: Packet, kind: _Class) -> bool:
@@ -197,7 +209,7 @@ class Conditioning:
         if not full:
             return Track(packet.sequence, last, track.points, tuple(waiting), track.run, track.state_us), NOTHING
         points, run, state_us = track.points, track.run, track.state_us
-        out: list[Event] = []
+        fits: list[Fit] = []
         for begin in range(0, full, size):
             ts_us = waiting[begin + size - 1][0]
             mean = waiting[begin] if size == 1 else _mean(waiting[begin : begin + size])
@@ -206,10 +218,11 @@ class Conditioning:
             points = (*points[1 - fit :], mean) if points else (mean,)
             if run < RUN_MAX:
                 run += 1
-            index = begin + size - 1 - len(held)
-            out.append(_state_event(kind, packet, index, team, ts_us, points, run, ts_us - state_us))
+            fits.append((begin + size - 1 - len(held), ts_us, points, run, ts_us - state_us))
             state_us = ts_us
-        return Track(packet.sequence, last, points, tuple(waiting[full:]), run, state_us), out
+        return Track(packet.sequence, last, points, tuple(waiting[full:]), run, state_us), _events(
+            kind, packet, team, fits
+        )
 
     def _refuse_packet(self, track: Track, packet: Packet, kind: _Class, reason: str, team: Team) -> Step[Track]:
         """Refuses a whole packet; of a run of such packets the first is reported."""
@@ -254,12 +267,9 @@ class Conditioning:
         reason: str,
         packet: Packet,
         index: int,
-        team: Team,
-        out: list[Event],
+        fits: list[Fit],
     ) -> Track:
-        """Reports the first of a run of refusals; believes a jump that ``relock`` positions agree on."""
-        if not track.refused:
-            out.append(_rejected(reason, kind.name, team, packet, index, point[0]))
+        """Believes a jump that ``relock`` positions agree on."""
         if reason == "outside":
             refused: tuple[Point, ...] = (_nowhere(point[0]),)
         elif track.refused and self._reachable(track.refused[-1], point, kind):
@@ -269,11 +279,9 @@ class Conditioning:
         if len(refused) < self.parameters.relock:
             return msgspec.structs.replace(track, sequence=packet.sequence, refused=refused)
         jumped = Track(state_us=track.state_us)
-        return self._accept(jumped, point, kind, packet, index, team, out)
+        return self._accept(jumped, point, kind, packet, index, fits)
 
-    def _accept(
-        self, track: Track, point: Point, kind: _Class, packet: Packet, index: int, team: Team, out: list[Event]
-    ) -> Track:
+    def _accept(self, track: Track, point: Point, kind: _Class, packet: Packet, index: int, fits: list[Fit]) -> Track:
         """Averages the point into its block; a full block gives a state."""
         sampling = kind.sampling
         block = (*track.block, point)
@@ -285,7 +293,7 @@ class Conditioning:
             points, run = (), 0
         points = (*points[1 - sampling.fit :], mean) if points else (mean,)
         run = min(run + 1, RUN_MAX)
-        out.append(_state_event(kind, packet, index, team, ts_us, points, run, ts_us - track.state_us))
+        fits.append((index, ts_us, points, run, ts_us - track.state_us))
         return Track(packet.sequence, point, points, (), run, ts_us)
 
 
@@ -349,30 +357,36 @@ def _position(
     return x + velocity[0] * ahead_s, y + velocity[1] * ahead_s, z + velocity[2] * ahead_s
 
 
-def _state_event(
-    kind: _Class,
-    packet: Packet,
-    index: int,
-    team: Team,
-    ts_us: int,
-    points: tuple[Point, ...],
-    run: int,
-    gap_us: int,
-) -> Event:
+def _events(kind: _Class, packet: Packet, team: Team, fits: Sequence[Fit]) -> Sequence[Event]:
+    """What a packet comes to: an event a state, or one run of a limb's states."""
+    if not fits:
+        return NOTHING
+    if kind.kind:
+        return [_state_event(kind, packet, team, fit) for fit in fits]
+    name = packet.transmitter
+    object_id, _, limb = name.partition("/")
+    averaged = kind.sampling.block > 1
+    states: list[LimbState] = []
+    for _, ts_us, points, _, _ in fits:
+        vx, vy, _ = velocity = _velocity(points)
+        x, y, z = _position(points, velocity, ts_us) if averaged else points[-1][1:]
+        states.append((ts_us, x, y, z, vx, vy))
+    run = LimbRun(object_id, team, limb, tuple(states), packet.quality)
+    return (Event(LIMB_RUNS["foot" in limb], states[0][0], name, packet.sequence, run),)
+
+
+def _state_event(kind: _Class, packet: Packet, team: Team, fit: Fit) -> Event:
+    index, ts_us, points, run, gap_us = fit
     vx, vy, vz = velocity = _velocity(points)
-    if kind.sampling.block == 1:
-        # Unaveraged samples come from sources that have smoothed them already: the line would only lag.
-        _, x, y, z = points[-1]
-    else:
-        x, y, z = _position(points, velocity, ts_us)
+    # Unaveraged samples come from sources that have smoothed them already: the line would only lag.
+    x, y, z = _position(points, velocity, ts_us) if kind.sampling.block > 1 else points[-1][1:]
     seq = packet.sequence * 10 + index
     if kind.name == "ball":
         ball = BallState(x, y, z, vx, vy, vz, gap_us, packet.quality, run)
         return Event(kind.kind, ts_us, packet.transmitter, seq, ball)
-    name = packet.transmitter
-    object_id, _, limb = name.partition("/")
+    object_id, _, limb = packet.transmitter.partition("/")
     body = BodyState(object_id, team, limb, x, y, z, vx, vy, packet.quality)
-    return Event(kind.kind, ts_us, name, seq, body)
+    return Event(kind.kind, ts_us, packet.transmitter, seq, body)
 
 
 def _rejected(reason: str, name: str, team: Team, packet: Packet, index: int, ts_us: int) -> Event:

@@ -6,7 +6,7 @@ import msgspec
 
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet
-from detectors.states import BallState, BodyState
+from detectors.states import BallState, BodyState, LimbRun
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -21,9 +21,9 @@ class FusionParameters(msgspec.Struct, frozen=True):
 
 
 class Limbs(msgspec.Struct, frozen=True, gc=False):
-    """State of one player: newest sample of each limb, by name; which source gave him last."""
+    """State of one player: newest run of each limb; which source gave him last, and when."""
 
-    limbs: tuple[Event, ...] = ()
+    limbs: tuple[LimbRun, ...] = ()
     given_us: int = -(2**62)
     source: str = ""
 
@@ -33,6 +33,8 @@ class PlayerFusion:
 
     A player is the mean of his feet, or of whatever limbs are known (DEBS 2013). A centroid from a camera
     serves while no limb of quality is fresh: radio wins over optical.
+
+    Looked at is each position of a run, with the newest positions of the other limbs that are not later.
     """
 
     def __init__(self, parameters: FusionParameters | None = None) -> None:
@@ -41,13 +43,14 @@ class PlayerFusion:
             name="player_fusion",
             number="1.5",
             level=1,
-            inputs=("limb.state", "centroid.state"),
+            inputs=("limb.run", "foot.run", "centroid.state"),
             outputs=("source.switched", "player.state"),
             internal=("player.state",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="DEBS 2013 metadata (mean of the foot sensors); 1.7 for the choice of source: ours",
             needs="limb transmitters",
             keyed=True,
+            takes_runs=True,
             variants={"source.switched": ("rtls", "optical")},
             team_variants={"player.state": ("",)},
         )
@@ -63,47 +66,52 @@ class PlayerFusion:
     def step(self, state: Limbs, event: Event) -> Step[Limbs]:
         """Takes a limb or a centroid."""
         body, p, now_us = event.payload, self.parameters, event.ts_us
+        if isinstance(body, LimbRun):
+            return self._run(state, body)
         assert isinstance(body, BodyState)
-        if event.kind == "limb.state":
-            others = [e for e in state.limbs if e.source != event.source and now_us - e.ts_us <= p.hold_us]
-            limbs = tuple(sorted((*others, event), key=lambda e: e.source))
-            if now_us - state.given_us < p.period_us:
-                return Limbs(limbs, state.given_us, state.source), NOTHING
-            good = [e for e in limbs if e.payload.quality >= p.quality_floor]  # type: ignore[attr-defined]
-            if not good:
-                return Limbs(limbs, state.given_us, state.source), NOTHING
-            return self._give(state, limbs, _mean_of_limbs(good, now_us), now_us, "rtls")
         fresh = state.source == "rtls" and now_us - state.given_us <= p.hold_us
         if fresh or now_us - state.given_us < p.period_us:
             return state, NOTHING
-        return self._give(state, state.limbs, body, now_us, "optical")
+        out: list[Event] = []
+        return self._give(state, state.limbs, body, now_us, "optical", out), out
 
-    def _give(self, state: Limbs, limbs: tuple[Event, ...], body: BodyState, now_us: int, source: str) -> Step[Limbs]:
-        player = Event("player.state", now_us, body.object_id, now_us, body)
-        after = Limbs(limbs, now_us, source)
-        if not state.source or state.source == source:
-            return after, (player,)
-        fact = Fact(variant=source, team=body.team, player=body.object_id, x_m=body.x_m, y_m=body.y_m)
-        switched = fact_event("source.switched", now_us, f"{body.object_id}:{now_us}", fact)
-        return after, (switched, player)
+    def _run(self, state: Limbs, run: LimbRun) -> Step[Limbs]:
+        """Takes what a packet said of a limb."""
+        p, first_us = self.parameters, run.states[0][0]
+        others = [o for o in state.limbs if o.limb != run.limb and first_us - o.states[-1][0] <= p.hold_us]
+        limbs = (*others, run)
+        after = Limbs(limbs, state.given_us, state.source)
+        good = [limb for limb in limbs if limb.quality >= p.quality_floor]
+        feet = [limb for limb in good if "foot" in limb.limb] or good
+        out: list[Event] = []
+        for now_us, *_ in run.states if feet else ():
+            if now_us - after.given_us >= p.period_us:
+                after = self._give(after, limbs, _mean_of_limbs(feet, now_us), now_us, "rtls", out)
+        return after, out or NOTHING
+
+    def _give(
+        self, state: Limbs, limbs: tuple[LimbRun, ...], body: BodyState, now_us: int, source: str, out: list[Event]
+    ) -> Limbs:
+        if state.source and state.source != source:
+            fact = Fact(variant=source, team=body.team, player=body.object_id, x_m=body.x_m, y_m=body.y_m)
+            out.append(fact_event("source.switched", now_us, f"{body.object_id}:{now_us}", fact))
+        out.append(Event("player.state", now_us, body.object_id, now_us, body))
+        return Limbs(limbs, now_us, source)
 
 
-def _mean_of_limbs(limbs: list[Event], now_us: int) -> BodyState:
-    """Mean of the feet, or of all limbs where no foot is known, each carried on to ``now_us``."""
-    feet = [e for e in limbs if "foot" in e.source] or limbs
-    n, x, y, z, vx, vy, quality = len(feet), 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
-    for event in feet:
-        limb = event.payload
-        assert isinstance(limb, BodyState)
-        age_s = (now_us - event.ts_us) * 1e-6
-        x += limb.x_m + limb.vx_m_s * age_s
-        y += limb.y_m + limb.vy_m_s * age_s
-        z += limb.z_m
-        vx += limb.vx_m_s
-        vy += limb.vy_m_s
+def _mean_of_limbs(limbs: list[LimbRun], now_us: int) -> BodyState:
+    """Mean of limbs, each carried on to ``now_us``; their order is that in which they were heard."""
+    n, x, y, z, vx, vy, quality = len(limbs), 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
+    for limb in limbs:
+        ts_us, limb_x, limb_y, limb_z, limb_vx, limb_vy = limb.at(now_us)
+        age_s = (now_us - ts_us) * 1e-6
+        x += limb_x + limb_vx * age_s
+        y += limb_y + limb_vy * age_s
+        z += limb_z
+        vx += limb_vx
+        vy += limb_vy
         quality = min(quality, limb.quality)
-    first = feet[0].payload
-    assert isinstance(first, BodyState)
+    first = limbs[0]
     return BodyState(first.object_id, first.team, "", x / n, y / n, z / n, vx / n, vy / n, quality)
 
 

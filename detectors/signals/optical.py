@@ -57,6 +57,7 @@ class OpticalAdapter:
             inputs=("raw.frame",),
             outputs=tuple(kind for spec in inner for kind in spec.outputs if kind not in hidden),
             internal=tuple(kind for spec in inner for kind in spec.internal if kind not in hidden),
+            takes_runs=True,
             horizon_us=self._frames.spec.horizon_us,
             parameters={f"{spec.name}.{name}": value for spec in inner for name, value in spec.parameters.items()},
             source="1.4, 1.6 and 1.8 folded into one step",

@@ -19,7 +19,7 @@ class FrontierSlack(Waiting):
 
     k_us: int = 0
     clock: Clock = "event"
-    learns: Learns = "before"
+    learns: Learns = "never"
     each: bool = False
 
     def measure(self, seen: Seen) -> None:

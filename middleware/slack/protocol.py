@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple, Protocol
 Clock = Literal["event", "arrival"]
 
 #: Whether the inputs of a run are measured before its releases or after them. Paper 001 does not say, and its
-#: figures need both.
-Learns = Literal["before", "after"]
+#: figures need both. A policy that is set or read off learns never.
+Learns = Literal["before", "after", "never"]
 
 
 class Seen(NamedTuple):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from detectors.facts import Fact
 from detectors.inputs import RAW_KINDS, Packet
+from detectors.states import LimbRun
 from middleware.detector import Detector, KeyedDetector
 from middleware.events import Event, Key, canonical_key
 from middleware.hierarchy import Hierarchy
@@ -127,12 +128,16 @@ def _check_step(
 
 
 def _wrong_output(detector: Detector[object], event: Event, result: Event) -> str:
-    """A packet speaks up to its last position; everything else for its own instant."""
+    """A packet, and a run of what it held, speaks up to its last position; everything else for its own instant."""
     spec, payload = detector.spec, event.payload
     packets = payload if event.kind == "raw.frame" else (payload,)
     until_us = max((p.ts_us[-1] for p in packets if isinstance(p, Packet)), default=event.ts_us)
+    if isinstance(payload, LimbRun):
+        until_us = payload.states[-1][0]
     if result.kind not in spec.outputs:
         return f"{result.kind} is not one of the outputs"
+    if result.ts_us > event.ts_us and not spec.takes_runs:
+        return f"{result.kind} is dated after its cause by what takes no runs"
     if result.ts_us > until_us:
         return f"{result.kind} is dated {result.ts_us - until_us} us after its cause"
     if result.ts_us < event.ts_us - spec.horizon_us:

@@ -54,10 +54,12 @@ def frame_event(at_s: float, ball: Point | None, players: Iterable[BodyState], s
 
 
 def fold(detector: Detector[object], events: Iterable[Event]) -> list[Event]:
-    """Everything that the detector concludes from the events, in order; checks its promises on the way."""
+    """Everything that the detector concludes from those events that it listens to; checks its promises on the way."""
     state = detector.initial()
     out: list[Event] = []
     for event in events:
+        if event.kind not in detector.spec.inputs:
+            continue
         again = detector.step(state, event)
         state, emitted = detector.step(state, event)
         assert again == (state, emitted), f"{detector.spec.name} is not pure at {event}"

@@ -13,7 +13,7 @@ from detectors.contacts.hits import PlayerHitsBall
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Quality
 from detectors.proximity.near import Closest, Near, Reacher
-from detectors.states import BallState, BodyState
+from detectors.states import BallState, LimbRun
 from middleware.events import Event
 from tests.detectors.scene import fold, frame_event
 
@@ -74,17 +74,21 @@ def test_an_echo_that_is_told_by_its_quality_is_no_kink():
 
 def _foot(player: str, limb: str, x_m: float, z_m: float = 0.05) -> Event:
     team = "home" if player.startswith("home") else "away"
-    state = BodyState(player, team, limb, x_m, 0.0, z_m, 0.0, 0.0)
-    return Event("limb.state", 0, f"{player}/{limb}", 0, state)
+    run = LimbRun(player, team, limb, ((6_000, x_m, 0.0, z_m, 0.0, 0.0),))
+    return Event("foot.run", 6_000, f"{player}/{limb}", 0, run)
 
 
 def test_a_header_is_of_who_stands_below_and_of_two_of_who_jumps():
-    header = Event("ball.state", 0, "ball", 0, BallState(0.1, 0.0, 2.3, 0.0, 0.0, 0.0, 5_000))
+    seen, header = (
+        Event("ball.state", ts_us, "ball", seq, BallState(0.1, 0.0, 2.3, 0.0, 0.0, 0.0, 5_000))
+        for seq, ts_us in enumerate((5_000, 10_000))
+    )
     feet = [_foot("home_2", "left_foot", 0.0), _foot("away_4", "left_foot", 0.0, 0.5)]
-    closest = [e for e in fold(Near(SHEET), [*feet, header]) if e.kind == "ball.closest"]
+    closest = [e for e in fold(Near(SHEET), [seen, *feet, header]) if e.kind == "ball.closest"]
     assert [r.key for r in closest[0].payload.reachers] == ["away_4", "home_2"]
-    low = Event("ball.state", 5_000, "ball", 1, BallState(0.1, 0.0, 0.4, 0.0, 0.0, 0.0, 5_000))
-    assert all(r.limb for e in fold(Near(SHEET), [*feet, low]) if e.kind == "ball.closest" for r in e.payload.reachers)
+    low = Event("ball.state", 15_000, "ball", 2, BallState(0.1, 0.0, 0.4, 0.0, 0.0, 0.0, 5_000))
+    below = [e for e in fold(Near(SHEET), [seen, *feet, low]) if e.kind == "ball.closest"]
+    assert all(r.limb for e in below for r in e.payload.reachers)
 
 
 def _peak(at_us: int, vx: float) -> Event:

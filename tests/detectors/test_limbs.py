@@ -6,7 +6,7 @@ import math
 
 from detectors.bodies.limbs import Jump, LegSwing, PlayerDown
 from detectors.inputs import MatchSheet
-from detectors.states import BodyState
+from detectors.states import LimbRun
 from middleware.events import Event
 from tests.detectors import stage
 from tests.detectors.scene import fold, told
@@ -15,8 +15,8 @@ SHEET = MatchSheet(quality=stage.RTLS)
 
 
 def limb(ms: int, name: str, z_m: float, x_m: float = 0.0, vx_m_s: float = 0.0) -> Event:
-    state = BodyState("home_2", "home", name, x_m, 0.0, z_m, vx_m_s, 0.0)
-    return Event("limb.state", ms * 1000, f"home_2/{name}", ms, state)
+    run = LimbRun("home_2", "home", name, ((ms * 1000, x_m, 0.0, z_m, vx_m_s, 0.0),))
+    return Event("foot.run" if "foot" in name else "limb.run", ms * 1000, f"home_2/{name}", ms, run)
 
 
 def feet(left: list[tuple[int, float]], right: list[tuple[int, float]]) -> list[Event]:

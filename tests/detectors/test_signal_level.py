@@ -16,7 +16,7 @@ from detectors.signals.frames import FrameFusion
 from detectors.signals.fusion import ActiveBall, PlayerFusion
 from detectors.signals.health import TransmitterHealth
 from detectors.signals.sampling import ball_sampling, body_sampling, delta_v_noise_m_s
-from detectors.states import BallState, BodyState, Frame, Seen, Tick
+from detectors.states import BallState, BodyState, Frame, LimbRun, Seen, Tick
 from middleware.events import Event
 from tests.detectors import stage
 
@@ -185,8 +185,8 @@ def test_ticks_come_every_fifth_of_a_second_of_event_time() -> None:
 
 
 def limb(name: str, ts_us: int, x_m: float, quality: float = 1.0) -> Event:
-    state = BodyState("home_7", "home", name, x_m, 1.0, 0.1, 0.0, 0.0, quality)
-    return Event("limb.state", ts_us, f"home_7/{name}", ts_us, state)
+    run = LimbRun("home_7", "home", name, ((ts_us, x_m, 1.0, 0.1, 0.0, 0.0),), quality)
+    return Event("foot.run" if "foot" in name else "limb.run", ts_us, f"home_7/{name}", ts_us, run)
 
 
 def test_a_player_is_the_mean_of_his_feet_even_with_hands_known() -> None:

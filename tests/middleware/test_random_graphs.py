@@ -65,7 +65,7 @@ def check_at_once(world: World) -> None:
 
     All ways of taking back say the same, push by push.
     """
-    eager = world._replace(parts=tuple(part._replace(speculative=True) for part in world.parts))
+    eager = world._replace(parts=tuple(part._replace(speculative=True, gather_us=0) for part in world.parts))
     ways = [
         Watcher(
             eager.hierarchy(),

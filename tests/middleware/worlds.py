@@ -151,6 +151,7 @@ def _some_part(rng: Random, family: str, level: int, number: int, below: dict[st
         horizon_us=rng.choice((0, 7, 20, 60)) if family in _BACKWARDS or rng.randrange(8) == 0 else 0,
         keyed=rng.randrange(4) == 0 or (family == "unpacker" and rng.randrange(4) > 0),
         speculative=rng.randrange(6) > 0,
+        gather_us=rng.choice((0, 0, 25)),
         annuls=annuls,
         amends=outputs if family == "amender" else (),
         numbers=(rng.choice((2, 3, 5, 20, 60)), rng.choice((2, 3))),

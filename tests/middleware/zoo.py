@@ -32,6 +32,7 @@ class Part(NamedTuple):
     horizon_us: int = 0
     keyed: bool = False
     speculative: bool = True
+    gather_us: int = 0
     annuls: tuple[str, ...] = ()
     amends: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
@@ -57,6 +58,7 @@ class Creature:
     """What all families share. ``first`` is the state before any event."""
 
     first: Any = None
+    takes_runs = False
 
     def __init__(self, part: Part) -> None:
         self.part = part
@@ -69,7 +71,9 @@ class Creature:
             internal=part.internal,
             horizon_us=part.horizon_us,
             keyed=part.keyed,
+            takes_runs=self.takes_runs,
             speculative=part.speculative,
+            gather_us=part.gather_us,
             annuls=part.annuls,
             amends=part.amends,
             source="made up",
@@ -239,6 +243,7 @@ class Unpacker(Creature):
     """Level 1: one dense, nameless event for each sample of a packet, the later ones dated after the packet."""
 
     first = 0
+    takes_runs = True
 
     def step(self, state: int, event: Event) -> Step[int]:
         samples = event.payload if isinstance(event.payload, tuple) else ((0, event.payload),)
