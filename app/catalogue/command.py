@@ -113,7 +113,7 @@ picture: `touchline detectors --graph --out docs/images/detectors.svg`.
 
 A detector's *horizon* is how far before its newest cause it may date an event. *Needs* is the quality that the input
 must have; without it the detector is left out, or does as it says. The inputs are those on radio with limb
-transmitters; on camera tracking a detector looks at `frame` instead of `limb.state` and `ball.state` where it needs
+transmitters; on camera tracking a detector looks at `frame` instead of runs of limbs and `ball.state` where it needs
 players. Values of parameters can be changed in a settings file (`touchline detectors --toml` writes one).
 
 ![Who feeds whom](images/detectors.svg)
