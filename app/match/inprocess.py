@@ -102,6 +102,7 @@ class InProcessHost:
             if message is not None:
                 message = msgspec.structs.replace(message, stage_wall_us=stage_us, sent_wall_us=wall_us())
                 self._publish(message)
+            self._pipeline.pause()
         return end_us
 
     def _publish(self, message: LaneMessage) -> None:

@@ -64,6 +64,9 @@ _MEASURED_BLOCKS = 250
 #: They are looked for in the beginning of a capture only: it may still grow.
 _MEASURED_US = 10_000_000
 
+#: So often the steps of a detector are timed, of one after the other.
+_LOOK_PERIOD_US = 200_000
+
 #: Steps that each detector does once more at the end of a batch, to see whether it is pure.
 _REHEARSED = 4
 
@@ -171,7 +174,7 @@ class MatchPipeline:
         self._updates: list[UpdateRecord] = []
         self._rejected: list[Rejected] = []
         self._positions: list[pa.Table] = []
-        self._view_due_us = self._health_due_us = -(2**62)
+        self._view_due_us = self._health_due_us = self._look_due_us = -(2**62)
         self._first_message = True
 
     def push(self, payload: bytes, arrival_us: int, due_wall_us: int = 0) -> LaneMessage | None:
@@ -196,6 +199,12 @@ class MatchPipeline:
         outside_ns = checked_ns - began_ns + time.perf_counter_ns() - pushed_ns
         self._meter.add(outside_ns, pushed_ns - checked_ns)
         return message
+
+    def pause(self) -> None:
+        """Nothing is due: time for a little of what closing a batch would have to do all at once."""
+        if self._options.adapts and self._carried.now_us >= self._look_due_us:
+            self._look_due_us = self._carried.now_us + _LOOK_PERIOD_US
+            self._meter.look(self._engine, self._detectors)
 
     def finish(self) -> LaneMessage:
         """The stream is over: everything that waits is released, everything is final."""

@@ -171,6 +171,7 @@ class MatchStage:
             stage_wall_us = _wall_us()
             self._blocks += 1
             self._publish(self._pipeline.push(payload, arrival_us, due_wall_us), stage_wall_us)
+            self._pipeline.pause()
 
     def close(self) -> Iterator[pa.RecordBatch]:
         """Stores the state at the end of the range, keeps the pipeline, yields the rows to commit."""

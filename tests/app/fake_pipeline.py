@@ -40,6 +40,9 @@ class FakePipeline:
                 updates.extend(self._ball(packet.sequence, packet.ts_us[0], arrival_us))
         return self._message(updates, due_wall_us) if updates or self._fresh is not None else None
 
+    def pause(self) -> None:
+        """Has nothing to do."""
+
     def finish(self) -> LaneMessage:
         return msgspec.structs.replace(self._message([], 0), frontier_us=2**62, ended=True)
 

@@ -76,11 +76,13 @@ class Worked:
 
     def __init__(self) -> None:
         self.done = (0, 0, {"a": 0, "b": 0})
+        self.asked: list[str] = []
 
     def work(self) -> tuple[int, int, dict[str, int]]:
         return self.done
 
     def rehearsal(self, name: str, steps: int) -> Rehearsal:
+        self.asked.append(name)
         return Rehearsal([], steps, pytest.fail)
 
 
@@ -96,6 +98,17 @@ def test_measured_costs_add_up_to_the_time_that_was_spent():
         assert costs.available == 0.5
     idle = meter.measure(engine, ["a", "b"])
     assert (idle.arrival_us, idle.moved_us) == (Costs().arrival_us, Costs().moved_us), "nothing was done since"
+
+
+def test_in_pauses_one_detector_after_the_other_is_timed_and_at_the_end_only_who_had_none():
+    meter, engine = CostMeter(1.0), Worked()
+    for _ in range(4):
+        meter.look(engine, ["a", "b", "c"])
+    assert engine.asked == ["a", "b", "c", "a"]
+    fresh, engine = CostMeter(1.0), Worked()
+    fresh.look(engine, ["a", "b", "c"])
+    fresh.measure(engine, ["a", "b", "c"])
+    assert engine.asked == ["a", "b", "c"]
 
 
 def test_costs_are_measured_on_the_beginning_of_a_capture(stream, tmp_path):
