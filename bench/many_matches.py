@@ -1,0 +1,149 @@
+"""Many matches in one query: how late is each, how much goes through, and what does a second core bring?
+
+Question: of 1, 2, 4, 10 optical matches and 1, 2 at full RTLS rate in one ``live --matches`` run on two cores, is each
+within p50 25 ms, p95 60 ms, p99 250 ms of the arrival; how many times real time do all of them together reach at
+``--speed max``; how much more through two seats (`local[2]`) than through one (`local[1]`), goal 1.8; and what does a
+full-rate match do to nine optical ones beside it (``mixed``)? The start is not counted. ``cpu_s`` is what all
+processes of the run used (start included); on a machine that others use it tells more than the wall clock does.
+
+    python -m bench.many_matches --optical FILE [--radio CAPTURE] [--runs optical-1,optical-2,...,full-1,mixed]
+        [--seconds 30] [--speed 1|max] [--seats 2] [--window 10] [--json FILE]
+
+``FILE`` is a tracking table at 25 Hz, ``CAPTURE`` a folder of `touchline simulate --rate full`. Every match is a copy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from app.many.run import ManyRun
+from replay.capture import Capture
+from replay.sources import prepare_capture
+
+GOAL_MS = {"p50": 25.0, "p95": 60.0, "p99": 250.0}
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def play(kinds: list[str], sources: dict[str, str], seats: int, speed: str, window_s: float) -> dict[str, Any]:
+    """One run of matches of these kinds, each a copy of its source; its figures."""
+    wishes = [{"source": sources[kind], "name": f"{kind}-{number}"} for number, kind in enumerate(kinds)]
+    common = {
+        "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "speed": speed,
+        "window_s": window_s, "logs": "off",
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        run = ManyRun(lambda: wishes, common, Path(folder) / "run", Console(file=io.StringIO()), seats=seats)
+        told = run.run(threading.Event())
+    matches = told["matches"].values()
+    stream_s = sum(one["stream_s"] for one in matches)
+    wall_s = max(one["wall_s"] for one in matches)
+    return {
+        "broken": told["broken"],
+        "stream_s": round(stream_s, 1),
+        "wall_s": wall_s,
+        "times_real_time": round(stream_s / wall_s, 2),
+        "positions_per_s": round(sum(one["positions"] for one in matches) / wall_s),
+        "latency_ms": {name: one["lane_latency_ms"] for name, one in told["matches"].items()},
+    }
+
+
+def kinds_of(run: str) -> list[str]:
+    """``optical-4``, ``full-2``, or ``mixed``: one at full rate and nine optical."""
+    if run == "mixed":
+        return ["full", *["optical"] * 9]
+    kind, _, count = run.partition("-")
+    return [kind] * int(count)
+
+
+def alone(run: str, chosen: argparse.Namespace, sources: dict[str, str]) -> dict[str, Any]:
+    """A run in a process of its own, with the processor time of all that it started."""
+    request = json.dumps([kinds_of(run), sources, chosen.seats, chosen.speed, chosen.window])
+    before = os.getloadavg()[0]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "bench.many_matches", "--one", request],
+        stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    used: dict[int, float] = {}
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(0.25):
+            used.update(_processor_s(child.pid))
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    said, _ = child.communicate()
+    over.set()
+    looking.join()
+    if child.returncode:
+        return {"run": run, "error": f"ended with {child.returncode}"}
+    figures = json.loads(said.splitlines()[-1])
+    load = [round(before, 1), round(os.getloadavg()[0], 1)]
+    return {"run": run, "seats": chosen.seats, "load_average": load, "cpu_s": round(sum(used.values()), 1), **figures}
+
+
+def _processor_s(session: int) -> dict[int, float]:
+    """Processor seconds of each process of a session."""
+    found: dict[int, float] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # ended meanwhile
+            continue
+        if int(fields[3]) == session:
+            found[int(path.parent.name)] = (int(fields[11]) + int(fields[12])) / _TICKS
+    return found
+
+
+def main() -> None:
+    """Runs what is asked for and prints or stores the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--optical")
+    parser.add_argument("--radio")
+    parser.add_argument("--runs", default="optical-1,optical-2,optical-4,optical-10,full-1,full-2,mixed")
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--speed", default="1")
+    parser.add_argument("--seats", type=int, default=2)
+    parser.add_argument("--window", type=float, default=10.0)
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args()
+    if chosen.one:
+        print(json.dumps(play(*json.loads(chosen.one))))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        sources = {"full": str(Path(chosen.radio).resolve())} if chosen.radio else {}
+        if chosen.optical:
+            capture = Path(folder) / "optical"
+            prepare_capture(chosen.optical, "none", 1, capture, duration_s=chosen.seconds)
+            sources["optical"] = str(Capture.open(capture).path)
+        began = time.monotonic()
+        runs = [alone(run, chosen, sources) for run in chosen.runs.split(",")]
+    result = {
+        "date": datetime.now(UTC).isoformat(timespec="minutes"),
+        "speed": chosen.speed,
+        "window_s": chosen.window,
+        "took_s": round(time.monotonic() - began),
+        "runs": runs,
+        "goal_ms": GOAL_MS,
+    }
+    print(json.dumps(result, indent=2))
+    if chosen.json:
+        chosen.json.write_text(json.dumps(result, indent=2), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""Many matches in one query: source and stage of a seat by themselves, and the whole against each match alone."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import threading
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pytest
+from rich.console import Console
+
+from app.hub.server import Hub
+from app.many.roster import Entry, Seat
+from app.many.run import ManyRun
+from app.many.source import SeatReader
+from app.many.stage import run_seat
+from app.many.wishes import ListError, read_list, wishes_of, with_names
+from app.match.framing import unpack
+from app.match.pace import NEVER_US
+from app.match.state_store import StateError
+from app.spark import stage as spark_stage
+from app.spark.stage import StageConfig
+from replay.capture import Capture
+from replay.events import consolidated_events
+from tests.app.host_run import BLOCKS, PERIOD_US, PIPELINE, write_capture
+from tests.app.recordings import optical_table, record
+from tests.app.test_cli import refusal
+
+END_US = (BLOCKS - 1) * PERIOD_US + 1
+WINDOW_US = 4_000_000
+
+
+def seat_of(folder: Path, *entries: Entry) -> Seat:
+    seat = Seat(folder / "seat")
+    seat.write(list(entries))
+    return seat
+
+
+def entry_of(folder: Path, match: str, begin: int = 0, speed: float = 0.0) -> Entry:
+    return Entry(match, str(write_capture(folder / f"capture-{match}").path), begin, speed, NEVER_US)
+
+
+def reader_of(seat: Seat, window_us: int = WINDOW_US) -> SeatReader:
+    options = {"seat": str(seat.folder), "window_us": str(window_us), "stop_flag": str(seat.folder / "stop")}
+    return SeatReader(options)
+
+
+def ranges(reader: SeatReader):
+    """Ranges until no match goes on, as Spark would ask for them."""
+    start = reader.initialOffset()
+    while (end := reader.latestOffset(start, None)) != start:
+        (partition,) = reader.partitions(start, end)
+        yield partition
+        start = end
+
+
+def rows_of(reader: SeatReader, partition) -> list[dict]:
+    return [row for batch in reader.read(partition) for row in batch.to_pylist() if row["frames"]]
+
+
+def blocks_of(rows: list[dict], match: str) -> list[tuple[int, bytes]]:
+    mine = [row for row in rows if row["match"] == match and not row["closing"]]
+    return [(arrival_us, payload) for row in mine for arrival_us, _, payload in unpack(row["frames"])]
+
+
+def test_a_seat_gives_of_each_match_what_its_capture_holds(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b", begin=9_000_000))
+    reader = reader_of(seat)
+    rows = [row for partition in ranges(reader) for row in rows_of(reader, partition)]
+    for match, begin in (("a", 0), ("b", 9_000_000)):
+        capture = Capture.open(tmp_path / f"capture-{match}")
+        assert blocks_of(rows, match) == list(capture.payloads(begin, END_US))
+        closing = [(row["start"], row["end"], row["last"]) for row in rows if row["match"] == match and row["closing"]]
+        assert [last for *_, last in closing] == [False] * (len(closing) - 1) + [True]
+        assert [start for start, _, _ in closing[1:]] == [end for _, end, _ in closing[:-1]]
+        assert (closing[0][0], closing[-1][1]) == (begin, END_US)
+
+
+def test_paced_matches_are_merged_by_when_they_are_due(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a", speed=40.0), entry_of(tmp_path, "b", 12_000_000, speed=40.0))
+    reader = reader_of(seat, window_us=50_000)
+    due: list[int] = []
+    for partition in ranges(reader):
+        frames = [f for row in rows_of(reader, partition) if not row["closing"] for f in unpack(row["frames"])]
+        due += [due_us for _, due_us, _ in frames]
+    assert len(due) == BLOCKS + BLOCKS - 1_200
+    late = [before - after for before, after in pairwise(due) if after < before]
+    assert all(us <= 100_000 for us in late), "a row holds what is due of one match, so rows overlap a little"
+
+
+def test_who_joins_the_roster_is_in_the_next_range(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a"))
+    reader = reader_of(seat)
+    start = reader.initialOffset()
+    first = reader.latestOffset(start, None)
+    seat.write([*seat.entries(), entry_of(tmp_path, "b")])
+    (partition,) = reader.partitions(start, first)
+    assert [entry.match for entry, _, _ in partition.parts] == ["a"]
+    second = reader.latestOffset(first, None)
+    (partition,) = reader.partitions(first, second)
+    assert [(e.match, begin) for e, begin, _ in partition.parts] == [("a", WINDOW_US), ("b", 0)]
+
+
+def test_a_damaged_capture_closes_its_match_with_the_reason_and_no_other(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b"))
+    (tmp_path / "capture-b" / "0000001.arrow").write_bytes(b"rubbish")
+    reader = reader_of(seat, window_us=20_000_000)
+    (partition,) = list(ranges(reader))
+    rows = rows_of(reader, partition)
+    assert blocks_of(rows, "a") == list(Capture.open(tmp_path / "capture-a").payloads(0, END_US))
+    (closing,) = [row for row in rows if row["match"] == "b" and row["closing"]]
+    assert b"0000001.arrow" in closing["frames"]
+    assert not closing["last"]
+
+
+def test_who_is_out_is_offered_no_more(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b"))
+    seat.put_out("b", "because")
+    reader = reader_of(seat)
+    assert reader.latestOffset(reader.initialOffset(), None) == {"a": WINDOW_US, "b": 0}
+
+
+class Moody:
+    """A pipeline that fails at a block of one match."""
+
+    def __new__(cls, sheet, settings, epoch):
+        from tests.app.fake_pipeline import FakePipeline
+
+        class Failing(FakePipeline):
+            def push(self, payload, arrival_us, due_wall_us):
+                if arrival_us >= 1_000_000 and sheet.match_id == settings:
+                    raise ZeroDivisionError("of this match")
+                return super().push(payload, arrival_us, due_wall_us)
+
+        return Failing(sheet, settings, epoch)
+
+
+def played(tmp_path: Path, seat: Seat, hub: Hub, settings: str = "") -> list[dict]:
+    """All ranges of a seat through its stage; the rows to commit."""
+    for entry in seat.entries():
+        sheet = msgspec.structs.replace(Capture.open(entry.capture).sheet, match_id=entry.match)
+        pipeline = f"{__name__}:Moody" if settings else PIPELINE
+        states = str(tmp_path / f"states-{entry.match}")
+        seat.write_stage(entry.match, StageConfig(sheet, settings, pipeline, states, 0, hub.address))
+    reader, out = reader_of(seat), []
+    for partition in ranges(reader):
+        results = list(run_seat(seat, reader.read(partition)))
+        rows = [row for batch in results for row in batch.to_pylist()]
+        for row in rows:
+            if not row["name"] and "failed" in json.loads(row["meta"]):
+                seat.put_out(row["match"], json.loads(row["meta"])["failed"])
+        out += rows
+    return out
+
+
+def updates_in(rows: list[dict], match: str) -> list[dict]:
+    tables = [pa.ipc.open_stream(row["body"]).read_all() for row in rows if row["match"] == match and row["name"]]
+    return [{**update, "epoch": 0} for table in tables for update in table.to_pylist()]
+
+
+def sheets(*names: str):
+    from detectors.inputs import MatchSheet
+
+    return [MatchSheet(match_id=name) for name in names]
+
+
+def test_each_match_of_a_seat_gives_what_it_gives_alone(tmp_path: Path):
+    with Hub(sheets("a", "b")) as hub:
+        alone = played(tmp_path / "alone", seat_of(tmp_path / "alone", entry_of(tmp_path, "a")), hub)
+        spark_stage._kept.clear()
+        seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b"))
+        both = played(tmp_path, seat, hub)
+        assert hub.feed("b").wait_ended(10)
+    assert updates_in(both, "a") == updates_in(alone, "a") == updates_in(both, "b") != []
+
+
+def test_a_match_whose_engine_fails_disturbs_no_other(tmp_path: Path):
+    with Hub(sheets("a", "b")) as hub:
+        rows = played(tmp_path, seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b")), hub, "b")
+        assert hub.feed("a").wait_ended(10)
+        assert not hub.feed("b").ended()
+    failed = [row for row in rows if row["match"] == "b"]
+    assert [json.loads(row["meta"]) for row in failed] == [{"failed": "ZeroDivisionError: of this match"}]
+    assert max(update["ts_us"] for update in updates_in(rows, "a")) > 15_000_000
+
+
+def test_what_a_foreign_hand_wrote_is_not_unpickled(tmp_path: Path):
+    seat = seat_of(tmp_path)
+    (seat.folder / "a.stage").write_bytes(b"cos\nsystem\n(S'true'\ntR.")
+    with pytest.raises(StateError, match="not written by us"):
+        seat.stage("a")
+
+
+def test_lists_of_matches(tmp_path: Path):
+    told = tmp_path / "round.toml"
+    told.write_text('[[match]]\nsource = "x.parquet"\nseed = 3\n[[match]]\nsource = "sim"\nname = "x"\n')
+    wishes = read_list(told)
+    assert wishes == [{"source": str(tmp_path / "x.parquet"), "seed": 3}, {"source": "sim", "name": "x"}]
+    assert [one["name"] for one in with_names([*wishes, {"source": str(tmp_path / "x")}])] == ["x.parquet", "x", "x-2"]
+    assert wishes_of([str(told), "sim"])[2] == {"source": "sim"}
+    told.write_text('[[match]]\nsource = "sim"\nsped = 3\n')
+    with pytest.raises(ListError, match="match 1: no option sped"):
+        read_list(told)
+    assert "without --source" in refusal("live", "--matches", "sim", "--source", "sim")
+    assert "no such file" in refusal("live", "--matches", tmp_path / "absent.toml", "--store", tmp_path / "run")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_matches_begin_and_end_while_others_play_and_say_what_they_say_alone(tmp_path: Path):
+    tables = {name: optical_table(tmp_path / f"{name}.parquet", seed, s) for name, seed, s in
+              (("a", 1, 30.0), ("b", 2, 12.0), ("c", 3, 12.0), ("bad", 4, 20.0))}  # fmt: skip
+    alone = {name: record(tables[name], tmp_path / "alone" / name) for name in "abc"}
+    shutil.copytree(record(tables["bad"], tmp_path / "bad") / "capture", tmp_path / "damaged")
+    (tmp_path / "damaged" / "0000001.arrow").write_bytes(b"rubbish")
+    wishes = [{"source": str(tables[name]), "name": name} for name in "ab"]
+    wishes.append({"source": str(tmp_path / "damaged"), "name": "bad"})
+    common = {
+        "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 3.0, "speed": "4",
+        "seats": 2,
+    }  # fmt: skip
+    run = ManyRun(lambda: wishes, common, tmp_path / "run", Console(file=io.StringIO()))
+
+    def join() -> None:
+        while "a" not in run._began or not (tmp_path / "run" / "b" / "commits").glob("*.json"):
+            threading.Event().wait(0.2)
+        wishes.append({"source": str(tables["c"]), "name": "c"})
+
+    threading.Thread(target=join, daemon=True).start()
+    told = run.run(threading.Event())
+    assert set(told["broken"]) == {"bad"}
+    assert "0000001.arrow" in told["broken"]["bad"]
+    for name in "abc":
+        assert told["matches"][name]["ended"]
+        assert consolidated_events(tmp_path / "run" / name).equals(consolidated_events(alone[name])), name
