@@ -1,4 +1,4 @@
-"""One real broker for all tests of this folder."""
+"""One real broker for all tests of this folder, and a way to it through a network that can stall."""
 
 from __future__ import annotations
 
@@ -8,16 +8,35 @@ from pathlib import Path
 
 import pytest
 
-from app.kafka.broker import start_broker, stop_broker
+from app.kafka.broker import Listener, listener_port, start_broker, stop_broker
 from app.spark.java import find_java
+from tests.app.kafka.proxy import Proxy, proxy
 
 
 @pytest.fixture(scope="session")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def between() -> Iterator[Proxy]:
+    """Stands between the broker and whoever speaks to its port."""
+    with proxy() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory, between: Proxy) -> Iterator[str]:
     """``host:port`` of a broker that is stopped at the end."""
     home: Path = tmp_path_factory.mktemp("kafka") / "broker"
-    status = start_broker(home, 0, find_java(os.environ))
+    away = Listener("AWAY", "PLAINTEXT", advertised_port=between.port)
+    status = start_broker(home, 0, find_java(os.environ), listeners=[away])
+    behind = listener_port(home, "AWAY")
+    assert behind is not None
+    between.forward_to(behind)
     try:
         yield status.address
     finally:
         stop_broker(home)
+
+
+@pytest.fixture
+def far(broker: str, between: Proxy) -> Iterator[str]:
+    """``host:port`` of the same broker, through ``between``."""
+    yield f"127.0.0.1:{between.port}"
+    between.flowing.set()

@@ -11,18 +11,22 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from app.hub.feed import MatchFeed
 from app.kafka.address import parse
-from app.kafka.broker import Listener, listener_port, start_broker, stop_broker
+from app.kafka.broker import start_broker, stop_broker
 from app.kafka.publish import publish
+from app.kafka.relay import Relay
 from app.spark.java import find_java
+from detectors.inputs import MatchSheet
 from tests.app.host_run import write_capture
-from tests.app.kafka.proxy import proxy
+from tests.app.kafka.proxy import Proxy
+from tests.app.kafka.test_topics import message
 from tests.app.kafka.watching import Watcher, watching
 from tests.app.test_crash import (
     check,
@@ -134,24 +138,42 @@ def test_a_broker_that_is_killed_and_comes_back_changes_nothing(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_a_network_that_stalls_for_thirty_seconds_changes_nothing(tmp_path: Path):
+def test_a_network_that_stalls_for_thirty_seconds_changes_nothing(
+    broker: str, far: str, between: Proxy, tmp_path: Path
+):
     """Source and relay speak through a proxy that forwards nothing for 30 s; gateway and watcher speak past it."""
-    home, java = tmp_path / "broker", find_java(os.environ)
-    with proxy() as between:
-        status = start_broker(home, 0, java, listeners=[Listener("AWAY", "PLAINTEXT", advertised_port=between.port)])
-        behind = listener_port(home, "AWAY")
-        assert behind is not None
-        between.forward_to(behind)
-        trial = Trial(tmp_path / "store", status.address, "stall", at=f"127.0.0.1:{between.port}")
-        try:
-            with trial.under_way() as (run, _):
-                between.flowing.clear()
-                held = between.forwarded
-                time.sleep(30)
-                assert between.forwarded <= held + 65_536 * 4, "something went through"
-                assert run.poll() is None, "the run must wait"
-                between.flowing.set()
-                trial.finish()
-                assert between.forwarded > held
-        finally:
-            stop_broker(home)
+    trial = Trial(tmp_path / "store", broker, "stall", at=far)
+    with trial.under_way() as (run, _):
+        between.flowing.clear()
+        held = between.forwarded
+        time.sleep(30)
+        assert between.forwarded <= held + 65_536 * 4, "something went through"
+        assert run.poll() is None, "the run must wait"
+        between.flowing.set()
+        trial.finish()
+        assert between.forwarded > held
+
+
+def test_what_a_relay_says_while_the_network_stalls_comes_once_and_in_order(
+    broker: str, far: str, between: Proxy, tmp_path: Path
+):
+    """Without Spark: relay and follower are both behind the network that stalls."""
+    feed = MatchFeed(MatchSheet("final"))
+    with watching(f"kafka://{far}/stalled") as watcher, Relay(feed, parse(f"kafka://{far}/stalled"), tmp_path):
+        feed.apply(message(0, 0, 50, 0), 0)
+        wait_until(lambda: watcher.changes == 50)
+        between.flowing.clear()
+        feed.apply(message(0, 50, 50), 0)
+        feed.apply(message(1, 80, 40, 80), 0)
+        time.sleep(2)
+        assert watcher.changes == 50, "nothing came through"
+        between.flowing.set()
+        feed.apply(message(1, 120, 5, ended=True), 0)
+    watcher.check(sorted(feed.events()))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
