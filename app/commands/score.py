@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -16,7 +15,7 @@ from replay.events import consolidated_events
 from replay.scoring.figures import KindScore, Score, score
 from replay.scoring.frames import FrameScore
 from replay.scoring.readers import read_truth
-from replay.scoring.truth import Flags, ScoreError, Truth
+from replay.scoring.truth import ScoreError, Truth
 from replay.store import StoreError, read_commits, read_sheet_of
 
 _HEAD = ("kind", "window", "true", "found", "both", "prec", "rec", "F1", "err ms", "p95", "missed ones taken for")
@@ -101,14 +100,10 @@ def _belongs(truth: Truth, sheet: MatchSheet, path: Path) -> None:
 def _played(truth: Truth, folder: Path, path: Path) -> Truth:
     """The truth of what was played."""
     first_us, last_us = span_us(folder)
-    marks = tuple(mark for mark in truth.marks if first_us <= mark.ts_us <= last_us)
-    if truth.marks and not marks:
+    part = truth.between(first_us, last_us)
+    if truth.marks and not part.marks:
         raise ScoreError(f"--truth {path}: all of it lies outside the time that {folder} covers")
-    flags = truth.flags
-    if flags is not None:
-        inside = (flags.ts_us >= first_us) & (flags.ts_us <= last_us)
-        flags = Flags(flags.ts_us[inside], flags.in_play[inside], flags.team[inside])
-    return replace(truth, marks=marks, flags=flags)
+    return part
 
 
 def span_us(folder: Path) -> tuple[int, int]:

@@ -9,7 +9,8 @@ it had been calm for a while; else, if the ball's velocity changed in it, a punc
 
 A centroid has no hands. There the grip is the ball within reach of the keeper's body, above where feet play it and
 below where he reaches, inside a penalty area, and nobody nearer; what follows from it is told with less confidence.
-A low ball on centroids may have been saved by hand or foot, and is not told.
+A low ball on centroids may have been saved by hand or foot, and is not told; nor is what happens to a ball that the
+keeper had at his feet, unless he takes it up: it hops there, and a mate's pass he may not take with his hands (Law 12).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class KeeperParameters(msgspec.Struct, frozen=True):
     * leave_m, gap_us: a grip ends so far from the hand, for so long; arms swing while a ball is carried.
     * drop_us: calm for so long is a catch that failed; half a hold.
     * punch_low_m: fists meet a ball at the shoulder or above, a dive's hands lower.
+    * feet_us: a ball that was low within his reach for so long is at his feet (a shot passes there in 0.1 s).
     * reach_m, low_m, high_m: the ball of a grip on centroids: an arm's length; above where feet play; a leap.
     * guess_confidence: of what centroids tell.
     """
@@ -54,6 +56,7 @@ class KeeperParameters(msgspec.Struct, frozen=True):
     reach_m: float = 0.9
     low_m: float = 0.6
     high_m: float = 2.7
+    feet_us: int = 300_000
     guess_confidence: float = 0.6
 
 
@@ -67,6 +70,7 @@ class Grip(msgspec.Struct, frozen=True, gc=False):
         from_us, dx_m, dy_m: reference of calm: when it was set, and where the ball lay from the hand.
         told: whether a catch was told.
         place: of the ball when it came, as far as known.
+        from_feet: whether it came from his feet; on centroids.
     """
 
     player: str
@@ -80,13 +84,23 @@ class Grip(msgspec.Struct, frozen=True, gc=False):
     calm_us: int = 0
     told: bool = False
     place: tuple[float, float, float] | None = None
+    from_feet: bool = False
+
+
+class AtFeet(msgspec.Struct, frozen=True, gc=False):
+    """On centroids: at whose feet a low ball is, since when, and the newest look at which it was."""
+
+    player: str
+    since_us: int
+    last_us: int
 
 
 class KeeperState(msgspec.Struct, frozen=True, gc=False):
-    """State: the grip, if there is one, and the newest change of the ball's velocity."""
+    """State: the grip, if there is one, the newest change of the ball's velocity, and the ball at a keeper's feet."""
 
     grip: Grip | None = None
     peak: Event | None = None
+    feet: AtFeet | None = None
 
 
 class GoalkeeperHands:
@@ -125,7 +139,7 @@ class GoalkeeperHands:
     def step(self, state: KeeperState, event: Event) -> Step[KeeperState]:
         """Follows hands by ``ball.closest``, bodies by ``frame``."""
         if event.kind == "ball.accel_peak":
-            return KeeperState(state.grip, event), NOTHING
+            return KeeperState(state.grip, event, state.feet), NOTHING
         if event.kind == "ball.closest":
             return self._hand(state, event) if self._limbs else (state, NOTHING)
         if not self._limbs:
@@ -141,7 +155,7 @@ class GoalkeeperHands:
         if grip.place is None and frame.ball is not None:
             ball = frame.ball
             grip = msgspec.structs.replace(grip, place=(ball.x_m, ball.y_m, ball.z_m))
-            state = KeeperState(grip, state.peak)
+            state = KeeperState(grip, state.peak, state.feet)
         return self._gone(state, grip, now_us)
 
     def _hand(self, state: KeeperState, event: Event) -> Step[KeeperState]:
@@ -157,19 +171,34 @@ class GoalkeeperHands:
 
     def _body(self, state: KeeperState, event: Event) -> Step[KeeperState]:
         """On centroids: the ball at hand height within reach of a keeper, and of nobody nearer."""
-        frame, grip, p = event.payload, state.grip, self.parameters
+        frame, p = event.payload, self.parameters
         assert isinstance(frame, Frame)
         ball = frame.ball
-        if ball is not None and p.low_m <= ball.z_m <= p.high_m:
+        if ball is not None and ball.z_m <= p.high_m:
             x_m, y_m = ball.x_m, ball.y_m
             if self._pitch.in_penalty_area(x_m, y_m, end_of(x_m)):
                 body = min(frame.players, key=lambda b: math.hypot(b.x_m - x_m, b.y_m - y_m), default=None)
                 if body is not None and body.object_id in self._keepers:
                     dx, dy = x_m - body.x_m, y_m - body.y_m
-                    if math.hypot(dx, dy) <= (self._leave_m if grip else self._enter_m):
+                    near = math.hypot(dx, dy) <= (self._leave_m if state.grip else self._enter_m)
+                    if near and ball.z_m < p.low_m:
+                        state = self._at_feet(state, body.object_id, event.ts_us)
+                    elif near:
                         who = body.object_id, "", body.team
                         return self._held(state, event.ts_us, who, (dx, dy), (x_m, y_m, ball.z_m))
-        return (state, NOTHING) if grip is None else self._gone(state, grip, event.ts_us)
+        return (state, NOTHING) if state.grip is None else self._gone(state, state.grip, event.ts_us)
+
+    def _at_feet(self, state: KeeperState, player: str, now_us: int) -> KeeperState:
+        feet = state.feet
+        goes_on = feet is not None and feet.player == player and now_us - feet.last_us <= self.parameters.feet_us
+        since_us = feet.since_us if feet is not None and goes_on else now_us
+        return KeeperState(state.grip, state.peak, AtFeet(player, since_us, now_us))
+
+    def _comes_from_feet(self, state: KeeperState, player: str, now_us: int) -> bool:
+        feet, feet_us = state.feet, self.parameters.feet_us
+        if feet is None or feet.player != player:
+            return False
+        return now_us - feet.last_us <= feet_us <= feet.last_us - feet.since_us
 
     def _held(
         self,
@@ -183,30 +212,31 @@ class GoalkeeperHands:
         p, grip, (dx_m, dy_m) = self.parameters, state.grip, offset
         if grip is None:
             player, limb, team = who
-            first = Grip(player, limb, team, now_us, now_us, now_us, dx_m, dy_m, place=place)
-            return KeeperState(first, state.peak), NOTHING
+            low = self._comes_from_feet(state, player, now_us)
+            first = Grip(player, limb, team, now_us, now_us, now_us, dx_m, dy_m, place=place, from_feet=low)
+            return KeeperState(first, state.peak, state.feet), NOTHING
         if grip.told:
-            return KeeperState(msgspec.structs.replace(grip, last_us=now_us), state.peak), NOTHING
+            return KeeperState(msgspec.structs.replace(grip, last_us=now_us), state.peak, state.feet), NOTHING
         if who[1] != grip.limb:
             # The other hand is nearer now; one hand after the other holds the ball all the same.
             grip = msgspec.structs.replace(grip, limb=who[1], dx_m=dx_m, dy_m=dy_m)
         took_us = now_us - grip.from_us
         if math.hypot(dx_m - grip.dx_m, dy_m - grip.dy_m) > p.relative_m_s * max(took_us, p.drop_us) * 1e-6:
             anew = msgspec.structs.replace(grip, last_us=now_us, from_us=now_us, dx_m=dx_m, dy_m=dy_m)
-            return KeeperState(anew, state.peak), NOTHING
+            return KeeperState(anew, state.peak, state.feet), NOTHING
         calm = msgspec.structs.replace(grip, last_us=now_us, calm_us=max(grip.calm_us, took_us))
         if took_us < p.hold_us:
-            return KeeperState(calm, state.peak), NOTHING
+            return KeeperState(calm, state.peak, state.feet), NOTHING
         told = msgspec.structs.replace(calm, told=True)
-        return KeeperState(told, state.peak), self._tell("gk.catch", calm, state.peak, now_us)
+        return KeeperState(told, state.peak, state.feet), self._tell("gk.catch", calm, state.peak, now_us)
 
     def _gone(self, state: KeeperState, grip: Grip, now_us: int) -> Step[KeeperState]:
         """The grip has ended once it was lost for ``gap_us``."""
         p, peak = self.parameters, state.peak
         if now_us - grip.last_us < p.gap_us:
             return state, NOTHING
-        after = KeeperState(None, peak)
-        if grip.told:
+        after = KeeperState(None, peak, state.feet)
+        if grip.told or grip.from_feet:
             return after, NOTHING
         if grip.calm_us >= p.drop_us:
             return after, self._tell("gk.drop", grip, peak, now_us)

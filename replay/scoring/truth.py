@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 import numpy as np
@@ -77,6 +77,14 @@ class Truth:
     def of(self, kind: str) -> tuple[Mark, ...]:
         """The marks of a kind."""
         return tuple(mark for mark in self.marks if mark.kind == kind)
+
+    def between(self, first_us: int, last_us: int) -> Truth:
+        """What is true from one instant to another, both included."""
+        marks, flags = tuple(mark for mark in self.marks if first_us <= mark.ts_us <= last_us), self.flags
+        if flags is not None:
+            inside = (flags.ts_us >= first_us) & (flags.ts_us <= last_us)
+            flags = Flags(flags.ts_us[inside], flags.in_play[inside], flags.team[inside])
+        return replace(self, marks=marks, flags=flags)
 
     def rule(self, kind: str) -> Rule:
         """Window and agreement of a kind under this truth."""
