@@ -103,6 +103,8 @@ class Kinks:
         self._noise_m = max(0.7 * sampling.jitter_m / math.sqrt(sampling.block), _NOISE_MIN_M)
         self._span_us = round(_STRETCH * (self._states - 1) * sampling.period_us)
         self.horizon_us = round(_STRETCH * (self._after + _EDGE) * sampling.period_us)
+        # Once, so that the kernel is loaded now and not at the first kink of a match, which would be told late.
+        _kink(np.array([(1e4 * i, i % 2, 0.0, 0.0) for i in range(2 * _EDGE + 1)]), _EDGE, np.empty(8))
 
     def initial(self) -> KinkTrail:
         """No ball yet."""

@@ -16,8 +16,8 @@ One unit per transmitter. A packet's positions pass three sub-functions in turn:
 Acceleration is not gated: in positions alone its bound is either implied by the bound of speed or drowned by
 noise.
 
-Nearly all packets are good ones: no position of theirs is refused, and none was before. They are gated and averaged as
-a run, in one go (``_run``); the others position by position. Both ways give the same, bit for bit (tests).
+Nearly all packets are good ones: no position of theirs is refused, and none was before. They are taken as a run by a
+compiled kernel (:mod:`detectors.signals.runs`); the others position by position. Both ways give the same, bit for bit.
 """
 
 from __future__ import annotations
@@ -28,17 +28,11 @@ import msgspec
 
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Packet, Team
+from detectors.signals.runs import Filter, Fitted, Point, Runs
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
 from detectors.states import RUN_MAX, BallState, BodyState, LimbRun, LimbState
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
-
-#: One averaged sample: time in microseconds, then metres.
-Point = tuple[int, float, float, float]
-
-#: A conditioned position before it is an event: place of its last sample in the packet, its time, the averages of
-#: the fit, states since the last jump, time since the state before.
-Fit = tuple[int, int, tuple[Point, ...], int, int]
 
 
 class ConditioningParameters(msgspec.Struct, frozen=True):
@@ -77,14 +71,12 @@ REJECTIONS = (
 
 
 class Track(msgspec.Struct, frozen=True, gc=False):
-    """State of one transmitter. ``points`` are the averages of the fit, oldest first."""
+    """State of one transmitter: number and last time of what was taken, its filter (:mod:`detectors.signals.runs`), and
+    the positions refused since."""
 
     sequence: int = -1
-    last: Point | None = None
-    points: tuple[Point, ...] = ()
-    block: tuple[Point, ...] = ()
-    run: int = 0
-    state_us: int = 0
+    last_us: int | None = None
+    memory: bytes = b""
     refused: tuple[Point, ...] = ()
 
 
@@ -96,6 +88,7 @@ class _Class(msgspec.Struct, frozen=True):
     speed_max_m_s: float
     sampling: Sampling
     slack_m: float
+    runs: Runs
 
 
 class Conditioning:
@@ -136,12 +129,18 @@ class Conditioning:
     def _make_classes(self, sheet: MatchSheet, centroid_kind: str) -> dict[str, _Class]:
         p = self.parameters
         ball, body = ball_sampling(sheet.quality), body_sampling(sheet.quality)
-        slack_m = p.noise_sigmas * body.jitter_m
+        bounds_m = self._x_max_m, self._y_max_m, p.height_max_m
+
+        def made(name: str, kind: str, speed_max_m_s: float, sampling: Sampling) -> _Class:
+            slack_m = p.noise_sigmas * sampling.jitter_m
+            runs = Runs(sampling, speed_max_m_s, slack_m, p.reset_us, bounds_m)
+            return _Class(name, kind, speed_max_m_s, sampling, slack_m, runs)
+
         return {
-            "raw.ball": _Class("ball", "ball.sample", p.ball_speed_max_m_s, ball, p.noise_sigmas * ball.jitter_m),
-            "raw.player": _Class("player", centroid_kind, p.body_speed_max_m_s, body, slack_m),
-            "raw.limb": _Class("player", "", p.limb_speed_max_m_s, body, slack_m),
-            "raw.referee": _Class("referee", "referee.state", p.body_speed_max_m_s, body, slack_m),
+            "raw.ball": made("ball", "ball.sample", p.ball_speed_max_m_s, ball),
+            "raw.player": made("player", centroid_kind, p.body_speed_max_m_s, body),
+            "raw.limb": made("player", "", p.limb_speed_max_m_s, body),
+            "raw.referee": made("referee", "referee.state", p.body_speed_max_m_s, body),
         }
 
     def key(self, event: Event) -> str:
@@ -163,66 +162,30 @@ class Conditioning:
         reason = _refusal_of_packet(state, packet, unknown=kind.name == "player" and not team)
         if reason:
             return self._refuse_packet(state, packet, kind, reason, team)
-        if not state.refused and self._is_good(state.last, packet, kind):
-            return self._run(state, packet, kind, team)
+        if not state.refused and (taken := kind.runs.take(state.memory, packet)):
+            memory, fitted = taken
+            return Track(packet.sequence, packet.ts_us[-1], memory), _events(kind, packet, team, fitted)
+        return self._one_by_one(state, packet, kind, team)
+
+    def _one_by_one(self, state: Track, packet: Packet, kind: _Class, team: Team) -> Step[Track]:
+        """The plain fold over the positions of a packet."""
         out: list[Event] = []
-        fits: list[Fit] = []
-        track = state
-        for index, ts_us in enumerate(packet.ts_us):
-            point = (ts_us, packet.x_m[index], packet.y_m[index], packet.z_m[index])
-            reason = self._refusal(track, point, kind)
-            if reason and not track.refused:
-                out.append(_rejected(reason, kind.name, team, packet, index, ts_us))
+        fitted: list[Fitted] = []
+        before = now = kind.runs.unpacked(state.memory)
+        refused = state.refused
+        for index, point in enumerate(zip(packet.ts_us, packet.x_m, packet.y_m, packet.z_m, strict=True)):
+            reason = self._refusal(now.last, point, kind)
             if reason:
-                track = self._refuse(track, point, kind, reason, packet, index, fits)
-            else:
-                track = self._accept(track, point, kind, packet, index, fits)
-        out.extend(_events(kind, packet, team, fits))
-        return track, out or NOTHING
-
-    def _is_good(self, last: Point | None, packet: Packet, kind: _Class) -> bool:
-        """Whether no position of a packet is refused; the comparisons are those of :meth:`_refusal`."""
-        x_max_m, y_max_m, z_max_m = self._x_max_m, self._y_max_m, self.parameters.height_max_m
-        speed_max_m_s, slack_m = kind.speed_max_m_s, kind.slack_m
-        # The first position of all is compared with itself.
-        t0, x0, y0, z0 = last or (packet.ts_us[0], packet.x_m[0], packet.y_m[0], packet.z_m[0])
-        for t, x, y, z in zip(packet.ts_us, packet.x_m, packet.y_m, packet.z_m, strict=True):
-            dx, dy, dz = x - x0, y - y0, z - z0
-            reach_m = speed_max_m_s * (t - t0) * 1e-6 + slack_m
-            if not (
-                dx * dx + dy * dy + dz * dz <= reach_m * reach_m
-                and -x_max_m <= x <= x_max_m
-                and -y_max_m <= y <= y_max_m
-                and -z_max_m <= z <= z_max_m
-            ):
-                return False
-            t0, x0, y0, z0 = t, x, y, z
-        return True
-
-    def _run(self, track: Track, packet: Packet, kind: _Class, team: Team) -> Step[Track]:
-        """Takes a good packet as :meth:`_accept` takes its positions one by one."""
-        size, fit, reset_us = kind.sampling.block, kind.sampling.fit, self.parameters.reset_us
-        held = track.block
-        waiting = [*held, *zip(packet.ts_us, packet.x_m, packet.y_m, packet.z_m, strict=True)]
-        last = waiting[-1]
-        full = len(waiting) - len(waiting) % size
-        if not full:
-            return Track(packet.sequence, last, track.points, tuple(waiting), track.run, track.state_us), NOTHING
-        points, run, state_us = track.points, track.run, track.state_us
-        fits: list[Fit] = []
-        for begin in range(0, full, size):
-            ts_us = waiting[begin + size - 1][0]
-            mean = waiting[begin] if size == 1 else _mean(waiting[begin : begin + size])
-            if points and mean[0] - points[-1][0] > reset_us:
-                points, run = (), 0
-            points = (*points[1 - fit :], mean) if points else (mean,)
-            if run < RUN_MAX:
-                run += 1
-            fits.append((begin + size - 1 - len(held), ts_us, points, run, ts_us - state_us))
-            state_us = ts_us
-        return Track(packet.sequence, last, points, tuple(waiting[full:]), run, state_us), _events(
-            kind, packet, team, fits
-        )
+                if not refused:
+                    out.append(_rejected(reason, kind.name, team, packet, index, point[0]))
+                refused = self._refused(refused, point, kind, reason)
+                if len(refused) < self.parameters.relock:
+                    continue
+                now = Filter(state_us=now.state_us)  # a jump that so many positions agree on is believed
+            now, refused = self._accept(now, point, kind, index, fitted), ()
+        out.extend(_events(kind, packet, team, fitted))
+        memory = state.memory if now is before else kind.runs.packed(now)
+        return Track(packet.sequence, now.last[0] if now.last else None, memory, refused), out or NOTHING
 
     def _refuse_packet(self, track: Track, packet: Packet, kind: _Class, reason: str, team: Team) -> Step[Track]:
         """Refuses a whole packet; of a run of such packets the first is reported."""
@@ -243,13 +206,12 @@ class Conditioning:
             return "home"
         return "away" if object_id.startswith("away_") else ""
 
-    def _refusal(self, track: Track, point: Point, kind: _Class) -> str:
+    def _refusal(self, last: Point | None, point: Point, kind: _Class) -> str:
         """Why ``point`` is not believed, or nothing. Comparisons are so written that NaN is refused."""
         _, x_m, y_m, z_m = point
         inside = abs(x_m) <= self._x_max_m and abs(y_m) <= self._y_max_m
         if not (inside and abs(z_m) <= self.parameters.height_max_m):
             return "outside"
-        last = track.last
         if last is None:
             return ""
         return "" if self._reachable(last, point, kind) else "speed"
@@ -259,42 +221,29 @@ class Conditioning:
         dx, dy, dz = after[1] - before[1], after[2] - before[2], after[3] - before[3]
         return dx * dx + dy * dy + dz * dz <= reach_m * reach_m
 
-    def _refuse(
-        self,
-        track: Track,
-        point: Point,
-        kind: _Class,
-        reason: str,
-        packet: Packet,
-        index: int,
-        fits: list[Fit],
-    ) -> Track:
-        """Believes a jump that ``relock`` positions agree on."""
+    def _refused(self, refused: tuple[Point, ...], point: Point, kind: _Class, reason: str) -> tuple[Point, ...]:
+        """Refused positions that agree among themselves, the newest included."""
         if reason == "outside":
-            refused: tuple[Point, ...] = (_nowhere(point[0]),)
-        elif track.refused and self._reachable(track.refused[-1], point, kind):
-            refused = (*track.refused, point)
-        else:
-            refused = (point,)
-        if len(refused) < self.parameters.relock:
-            return msgspec.structs.replace(track, sequence=packet.sequence, refused=refused)
-        jumped = Track(state_us=track.state_us)
-        return self._accept(jumped, point, kind, packet, index, fits)
+            return (_nowhere(point[0]),)
+        return (*refused, point) if refused and self._reachable(refused[-1], point, kind) else (point,)
 
-    def _accept(self, track: Track, point: Point, kind: _Class, packet: Packet, index: int, fits: list[Fit]) -> Track:
+    def _accept(self, now: Filter, point: Point, kind: _Class, index: int, fitted: list[Fitted]) -> Filter:
         """Averages the point into its block; a full block gives a state."""
         sampling = kind.sampling
-        block = (*track.block, point)
+        block = (*now.block, point)
         if len(block) < sampling.block:
-            return Track(packet.sequence, point, track.points, block, track.run, track.state_us)
+            return Filter(point, now.points, block, now.run, now.state_us)
         mean = block[0] if len(block) == 1 else _mean(block)
-        points, run, ts_us = track.points, track.run, point[0]
+        points, run, ts_us = now.points, now.run, point[0]
         if points and mean[0] - points[-1][0] > self.parameters.reset_us:
             points, run = (), 0
         points = (*points[1 - sampling.fit :], mean) if points else (mean,)
         run = min(run + 1, RUN_MAX)
-        fits.append((index, ts_us, points, run, ts_us - track.state_us))
-        return Track(packet.sequence, point, points, (), run, ts_us)
+        velocity = _velocity(points)
+        # Unaveraged samples come from sources that have smoothed them already: the line would only lag.
+        x, y, z = _position(mean, velocity, ts_us) if sampling.block > 1 else mean[1:]
+        fitted.append((ts_us, index, run, ts_us - now.state_us, x, y, z, *velocity))
+        return Filter(point, points, (), run, ts_us)
 
 
 def _nowhere(ts_us: int) -> Point:
@@ -305,7 +254,7 @@ def _nowhere(ts_us: int) -> Point:
 def _refusal_of_packet(track: Track, packet: Packet, *, unknown: bool) -> str:
     if unknown:
         return "unknown"
-    if packet.sequence <= track.sequence or (track.last is not None and packet.ts_us[0] <= track.last[0]):
+    if packet.sequence <= track.sequence or (track.last_us is not None and packet.ts_us[0] <= track.last_us):
         return "time backwards"
     return ""
 
@@ -348,45 +297,33 @@ def _velocity(points: tuple[Point, ...]) -> tuple[float, float, float]:
     return tx * per_s, ty * per_s, tz * per_s
 
 
-def _position(
-    points: tuple[Point, ...], velocity: tuple[float, float, float], at_us: int
-) -> tuple[float, float, float]:
+def _position(mean: Point, velocity: tuple[float, float, float], at_us: int) -> tuple[float, float, float]:
     """The newest average carried on to ``at_us``, metres. A line through more of them would cut corners."""
-    t, x, y, z = points[-1]
+    t, x, y, z = mean
     ahead_s = (at_us - t) * 1e-6
     return x + velocity[0] * ahead_s, y + velocity[1] * ahead_s, z + velocity[2] * ahead_s
 
 
-def _events(kind: _Class, packet: Packet, team: Team, fits: Sequence[Fit]) -> Sequence[Event]:
+def _events(kind: _Class, packet: Packet, team: Team, fitted: Sequence[Fitted]) -> Sequence[Event]:
     """What a packet comes to: an event a state, or one run of a limb's states."""
-    if not fits:
+    if not fitted:
         return NOTHING
-    if kind.kind:
-        return [_state_event(kind, packet, team, fit) for fit in fits]
     name = packet.transmitter
     object_id, _, limb = name.partition("/")
-    averaged = kind.sampling.block > 1
-    states: list[LimbState] = []
-    for _, ts_us, points, _, _ in fits:
-        vx, vy, _ = velocity = _velocity(points)
-        x, y, z = _position(points, velocity, ts_us) if averaged else points[-1][1:]
-        states.append((ts_us, x, y, z, vx, vy))
-    run = LimbRun(object_id, team, limb, tuple(states), packet.quality)
-    return (Event(LIMB_RUNS["foot" in limb], states[0][0], name, packet.sequence, run),)
-
-
-def _state_event(kind: _Class, packet: Packet, team: Team, fit: Fit) -> Event:
-    index, ts_us, points, run, gap_us = fit
-    vx, vy, vz = velocity = _velocity(points)
-    # Unaveraged samples come from sources that have smoothed them already: the line would only lag.
-    x, y, z = _position(points, velocity, ts_us) if kind.sampling.block > 1 else points[-1][1:]
-    seq = packet.sequence * 10 + index
+    if not kind.kind:
+        states: list[LimbState] = [(ts_us, x, y, z, vx, vy) for ts_us, _, _, _, x, y, z, vx, vy, _ in fitted]
+        run = LimbRun(object_id, team, limb, tuple(states), packet.quality)
+        return (Event(LIMB_RUNS["foot" in limb], states[0][0], name, packet.sequence, run),)
+    first, quality = packet.sequence * 10, packet.quality
     if kind.name == "ball":
-        ball = BallState(x, y, z, vx, vy, vz, gap_us, packet.quality, run)
-        return Event(kind.kind, ts_us, packet.transmitter, seq, ball)
-    object_id, _, limb = packet.transmitter.partition("/")
-    body = BodyState(object_id, team, limb, x, y, z, vx, vy, packet.quality)
-    return Event(kind.kind, ts_us, packet.transmitter, seq, body)
+        return [
+            Event(kind.kind, ts_us, name, first + index, BallState(x, y, z, vx, vy, vz, gap_us, quality, since))
+            for ts_us, index, since, gap_us, x, y, z, vx, vy, vz in fitted
+        ]
+    return [
+        Event(kind.kind, ts_us, name, first + index, BodyState(object_id, team, limb, x, y, z, vx, vy, quality))
+        for ts_us, index, _, _, x, y, z, vx, vy, _ in fitted
+    ]
 
 
 def _rejected(reason: str, name: str, team: Team, packet: Packet, index: int, ts_us: int) -> Event:

@@ -80,7 +80,7 @@ def test_a_packet_that_goes_back_in_time_is_rejected_whole() -> None:
     ):
         after, out = detector.step(state, arrival(packet).event)
         assert [e.payload.variant for e in out] == ["time backwards ball"]
-        assert after.last == state.last
+        assert after.memory == state.memory
 
 
 def test_somebody_who_is_on_no_sheet_is_rejected_once() -> None:
