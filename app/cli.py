@@ -15,6 +15,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from app.commands.archive import archive
+from app.commands.options import Folder, Format, Given, Out
 from app.kafka.broker_command import broker
 from app.problems import is_problem, one_line
 from detectors.signals.official import DECISIONS
@@ -26,13 +28,9 @@ app = typer.Typer(
 )
 
 app.add_typer(broker, name="broker")
+app.add_typer(archive)
 
 _ROOT = Path(__file__).resolve().parents[1]
-
-Given = typer.Option
-Format = Annotated[str, Given("--format", help="csv, json (one object a line) or parquet.")]
-Out = Annotated[Path | None, Given("--out", help="File to write; default stdout (parquet needs a file).")]
-Folder = Annotated[Path, typer.Argument(help="Folder of a match store.")]
 
 
 @app.command()
@@ -137,13 +135,17 @@ def live(
             "that may grow meanwhile. --store is the folder of all of them.",
         ),
     ] = None,
-    seats: Annotated[int, Given(help="Engines at a time with --matches; 0 for as many as there are cores.", min=0)] = 0,
-    master: Annotated[str, Given(help="Spark cluster for --matches, spark://host:port. Default this machine.")] = "",
+    seats: Annotated[
+        int | None, Given(help="Engines at a time with --matches. Default 0: as many as there are cores.")
+    ] = None,
+    master: Annotated[
+        str | None, Given(help="Spark cluster for --matches, spark://host:port. Default this machine.")
+    ] = None,
     as_json: Annotated[bool, Given("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
     """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly.
 
-    Every option can also stand in a settings file, or be a variable: window = 20, TOUCHLINE_WINDOW=20.
+    Every option but --matches can also stand in a settings file, or be a variable: window = 20, TOUCHLINE_WINDOW=20.
     `touchline config` shows what holds, and why.
     """
     from app.live import run_live
@@ -159,7 +161,7 @@ def live(
     if source is not None or camera:
         raise SettingsError("--matches: without --source and --camera")
     common = common_of(settings, context.params)
-    code = run_many(lambda: wishes_of(matches), common, seats=seats, master=master, as_json=as_json)
+    code = run_many(lambda: wishes_of(matches), common, as_json=as_json)
     raise typer.Exit(code)
 
 
@@ -261,65 +263,6 @@ def updates(folder: Folder, form: Format = "csv", out: Out = None) -> None:
     from app.commands.export import export_updates
 
     export_updates(folder, form, out)
-
-
-@app.command()
-def batch(
-    given: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="STORE_OR_FILE...",
-            help="Match stores, captures, tracking files (as `live --source` takes them), or folders that hold some.",
-        ),
-    ],
-    out: Annotated[Path, Given(help="Folder of the results, a match store each; called again, it is gone on with.")],
-    parameters: Annotated[
-        Path | None, Given(help="Settings file (TOML) of the detectors. Default: the defaults.")
-    ] = None,
-    detectors: Annotated[
-        str | None, Given(help="Detectors to ask for, with commas, besides those that a recording had.")
-    ] = None,
-    alpha: Annotated[
-        str, Given(help="Share of the slack to wait, as of `live`. The events are the same with any.")
-    ] = "1",
-    positions: Annotated[bool, Given(help="Keep the fused positions (most of a store's size).")] = True,
-    jobs: Annotated[int, Given(help="Matches at a time; 0 for as many as there are cores.", min=0)] = 0,
-    master: Annotated[str, Given(help="Spark cluster, spark://host:port. Default this machine.")] = "",
-    anew: Annotated[bool, Given("--anew", help="Play again what is finished, too.")] = False,
-    as_json: Annotated[bool, Given("--json", help="Print the report as JSON on stdout.")] = False,
-) -> None:
-    """Plays recorded matches again with today's detectors, in parallel, and tells what changed since then.
-
-    Exit code 1 if a match is broken; the others are not disturbed, and a later call tries it again.
-    """
-    from app.commands.batch import run
-
-    code = run(
-        given, out, parameters=parameters, detectors=detectors, alpha=alpha, positions=positions, jobs=jobs,
-        master=master, anew=anew, as_json=as_json,
-    )  # fmt: skip
-    raise typer.Exit(code)
-
-
-@app.command()
-def query(
-    folders: Annotated[
-        list[str], typer.Argument(metavar="FOLDER...", help="Match stores, or folders of match stores.")
-    ],
-    sql: Annotated[
-        str | None, Given("--sql", help="A query over matches, players, events, updates, positions, attacks, changes.")
-    ] = None,
-    example: Annotated[
-        str | None, Given(help="A query that comes with us, by name; `list` names them, with what they answer.")
-    ] = None,
-    engine: Annotated[str, Given(help="duckdb or spark; they answer the same.")] = "duckdb",
-    form: Format = "csv",
-    out: Out = None,
-) -> None:
-    """Asks many matches at once, in SQL; docs/history.md describes the tables."""
-    from app.commands.query import run_query
-
-    run_query(folders, sql, example, engine, form, out)
 
 
 @app.command()

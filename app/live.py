@@ -27,9 +27,7 @@ from app.match.options import PIPELINE, options_of
 from app.match.pipeline import PipelineOptions
 from app.operation.hidden import secrets_of
 from app.operation.logs import VARIABLE, hide, logging_to, say, worker_variable
-from app.operation.metrics import registry_of
-from app.operation.observe import Observer
-from app.operation.serve import MetricsServer
+from app.operation.station import Station
 from app.operation.watch import MatchWatch, WatchedCommitter
 from app.settings import LiveSettings
 from app.spark.java import find_java
@@ -167,18 +165,13 @@ def _watch(
     settings: LiveSettings, feed: MatchFeed, match: Match, hub: Hub, beside: ExitStack, console: Console
 ) -> MatchWatch:
     """Watches the match, and serves what is seen."""
-    link, is_topic = hub if settings.engine == "spark" else None, isinstance(match, TopicMatch)
-    watch = MatchWatch(feed, match.folder / "states", paced=is_topic or settings.pace > 0, link=link)
-    beside.enter_context(Observer(watch))
+    station = beside.enter_context(Station(settings, match.folder, console))
+    paced, link = isinstance(match, TopicMatch) or settings.pace > 0, hub if settings.engine == "spark" else None
+    watch = station.watch(feed, match.folder / "states", paced=paced, link=link)
     if isinstance(match, TopicMatch):
         from app.operation.topic import TopicLag
 
         beside.enter_context(TopicLag(parse(settings.source), match.place.partition, match.offset(), watch))
-    if settings.metrics_port != 0:
-        token = settings.token.get_secret_value()
-        registry = registry_of([watch], match.folder)
-        server = MetricsServer(registry, [watch], host=settings.host, port=settings.metrics_port, token=token)
-        console.print(f"Metrics: {beside.enter_context(server).url}/metrics and /health")
     return watch
 
 

@@ -83,6 +83,8 @@ class LiveSettings(BaseModel):
     metrics_port: int | None = Field(default=None, ge=0, le=65535)
     logs: Literal["files", "stderr", "off"] = "files"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    seats: int = Field(default=0, ge=0)
+    master: str = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -100,7 +102,7 @@ class LiveSettings(BaseModel):
             values = {**values, "channel": default_channel(source, values.get("rate", ""))}
         return values
 
-    @field_validator("seed", "duration_s", "port", "window_s", "metrics_port", "alpha", mode="before")
+    @field_validator("seed", "duration_s", "port", "window_s", "metrics_port", "seats", "alpha", mode="before")
     @classmethod
     def _number_is_no_truth(cls, value: Any) -> Any:
         if isinstance(value, bool):
@@ -381,10 +383,23 @@ def _findable(name: str, value: Any, layer: Layer) -> Any:
         return value
     if not isinstance(value, str | Path):
         raise SettingsError(f"{layer.called(name)} = {value}: must be text")
-    if name == "publish" or (name == "source" and (value == SIM or str(value).startswith(("kloppy:", "kafka:")))):
+    if is_kafka(str(value)):
+        return _with_settings_found(str(value), layer.folder)
+    if name == "publish" or (name == "source" and (value == SIM or str(value).startswith("kloppy:"))):
         return value
     scheme, path = ("debs:", str(value)[5:]) if name == "source" and str(value).startswith("debs:") else ("", value)
     return f"{scheme}{(layer.folder / path).resolve()}"
+
+
+def _with_settings_found(url: str, folder: Path) -> str:
+    """An address whose settings file is named in full; one that is none is left for who refuses it."""
+    try:
+        address = parse(url)
+    except KafkaError:
+        return url
+    if not address.settings or Path(address.settings).is_absolute():
+        return url
+    return msgspec.structs.replace(address, settings=str((folder / address.settings).resolve())).url
 
 
 def _plain(value: Any) -> Any:

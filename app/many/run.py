@@ -32,6 +32,8 @@ from app.match.options import PIPELINE, options_of
 from app.match.pace import NEVER_US
 from app.operation.hidden import secrets_of
 from app.operation.logs import VARIABLE, hide, logging_to, say, worker_variable
+from app.operation.station import Station
+from app.operation.watch import MatchWatch
 from app.problems import is_problem, one_line
 from app.settings import LiveSettings, SettingsError, make_settings
 from app.spark.java import find_java
@@ -59,11 +61,11 @@ class ManyRun:
 
     Args:
         wishes: asked now and then: what it gives more than before begins while the others play.
-        common: options of ``touchline live`` that are the same for all, by name as ``make_settings`` takes them.
+        common: options of ``touchline live`` that are the same for all, by name as ``make_settings`` takes them. Of
+            these ``seats`` (engines that work at a time; 0 for as many as there are cores) and ``master`` (of a Spark
+            cluster; empty for this machine) are the run's.
         folder: of the run, a match store in it for every match.
-        seats: engines that work at a time; 0 for as many as there are cores.
         console: for people.
-        master: of a Spark cluster; empty for this machine.
     """
 
     def __init__(
@@ -72,19 +74,17 @@ class ManyRun:
         common: Mapping[str, Any],
         folder: Path,
         console: Console,
-        *,
-        seats: int = 0,
-        master: str = "",
     ) -> None:
         self._wishes, self._common, self._folder, self._console = wishes, dict(common), folder, console
-        self._master = master
         self._settings = make_settings({name: value for name, value in self._common.items() if name != "store"})
         self._matches: dict[str, Match] = {}
         self._feeds: dict[str, MatchFeed] = {}
+        self._watches: dict[str, MatchWatch] = {}
+        self._station = Station(self._settings, folder, console)
         self._began: dict[str, tuple[int, float]] = {}
         self._seen: set[str] = set()
         self._beside = ExitStack()
-        self._seats = seats or os.cpu_count() or 1
+        self._seats = self._settings.seats or os.cpu_count() or 1
         #: Why matches do not go on, by name.
         self.broken: dict[str, str] = {}
 
@@ -103,11 +103,12 @@ class ManyRun:
             beside.enter_context(logging_to(self._folder / LOGS, settings.logs, settings.log_level))
             hub = beside.enter_context(Hub([]))
             hide([hub.address.token])
+            beside.enter_context(self._station)
             players = self._new_players(hub)
             if not players:
                 return self._summary()
             session = start_session(
-                find_java(os.environ), self._folder / "spark" / "spark.log", slots=self._seats, master=self._master
+                find_java(os.environ), self._folder / "spark" / "spark.log", slots=self._seats, master=settings.master
             )
             beside.callback(stop_session, session)
             logs = worker_variable(self._folder / LOGS, settings.logs, settings.log_level)
@@ -138,15 +139,20 @@ class ManyRun:
 
     def commit(self, match: str, tables: dict[str, pa.Table], meta: dict[str, Any]) -> None:
         """See :class:`app.many.host.Stores`."""
-        one = self._matches[match]
-        one.commit(one.next_batch(), one.capture.sheet.match_id, tables, meta)
+        one, watch, began_s = self._matches[match], self._watches[match], time.perf_counter()
+        try:
+            one.commit(one.next_batch(), one.capture.sheet.match_id, tables, meta)
+        except Exception as error:
+            watch.commit_failed(one_line(error))
+            raise
+        watch.committed(sum(map(len, tables.values())), time.perf_counter() - began_s)
         say(_log, logging.INFO, "batch committed", match, end_offset=meta.get("end_offset"), last=meta.get("last"))
         if one.has_ended():
             self._console.print(f"{match}: over")
 
     def failed(self, match: str, reason: str) -> None:
         """See :class:`app.many.host.Stores`. What was said and not committed is taken back."""
-        self.broken[match] = reason
+        self.broken[match] = self._watches[match].broken = reason
         say(_log, logging.ERROR, "match is out", match, error=reason)
         self._console.print(f"{match}: broken: {reason}")
         feed, one = self._feeds[match], self._matches[match]
@@ -221,6 +227,8 @@ class ManyRun:
             name, match.committed_updates(), match.committed_epoch(), frontier_us=match.committed_frontier_us(),
             ended=match.has_ended(),
         )  # fmt: skip
+        states = match.folder / "states"
+        self._watches[name] = self._station.watch(feed, states, paced=settings.pace > 0, link=hub)
         self._show(name, settings, feed, match)
         self._began[name] = (match.played_us(), time.monotonic())
         if match.has_ended():
@@ -288,18 +296,11 @@ def common_of(settings: LiveSettings, flags: Mapping[str, Any]) -> dict[str, Any
     return said | flagged
 
 
-def run_many(
-    wishes: Wishes,
-    common: Mapping[str, Any],
-    *,
-    seats: int = 0,
-    master: str = "",
-    as_json: bool = False,
-) -> int:
+def run_many(wishes: Wishes, common: Mapping[str, Any], *, as_json: bool = False) -> int:
     """Plays the matches to their end or to Ctrl-C, prints the summary; 1 if one is broken, else 0.
 
     Args:
-        wishes, common, seats, master: see :class:`ManyRun`; ``store`` in ``common`` is the folder of the run.
+        wishes, common: see :class:`ManyRun`; ``store`` in ``common`` is the folder of the run.
         as_json: as JSON on stdout.
 
     Raises:
@@ -308,7 +309,7 @@ def run_many(
     console = Console(stderr=as_json)
     store = common.get("store")
     folder = Path(store).resolve() if store else Path("matches").resolve() / f"{datetime.now(UTC):run-%Y%m%dT%H%M%SZ}"
-    run = ManyRun(wishes, common, folder, console, seats=seats, master=master)
+    run = ManyRun(wishes, common, folder, console)
     told = run.run(threading.Event())
     if as_json:
         print(msgspec.json.encode(told).decode())

@@ -100,6 +100,8 @@ class MatchWatch:
         self.asserted = self.withdrawn = self.restarts = 0
         #: Records of a topic that were not read yet; None if unknown, or not out of a topic.
         self.records_behind: int | None = None
+        #: Why the match was taken out of its run; empty if it was not.
+        self.broken = ""
         self._states, self._paced, self._link = states, paced, link
         self._clock_s, self._wall_us = clock_s, wall_us
         self._lock = threading.Lock()
@@ -184,6 +186,8 @@ class MatchWatch:
 
     def problems(self) -> list[str]:
         """Why this match is not live, a sentence each; empty if it is, or has ended as it should."""
+        if self.broken:
+            return [f"broken: {self.broken}"]
         if not self.feed.ended() and shutil.disk_usage(self._states.parent).free < ENOUGH_BYTES:
             return ["the store is failing: no room on its disk"]
         with self._lock:

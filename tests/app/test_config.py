@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from app.cli import app, main
+from app.kafka.address import parse
 from app.operation.layers import LayerError
 from app.parameters import ParametersError
 from app.settings import NAMES, SettingsError, make_settings, settings_of
@@ -57,7 +58,7 @@ def test_every_flag_of_live_is_a_setting_of_the_same_name():
     from typer.main import get_command
 
     flags = {parameter.name for parameter in get_command(app).commands["live"].params}  # type: ignore[attr-defined]
-    assert flags - {"config", "as_json", "help"} == set(NAMES) - {"token"}, "a token is never a flag"
+    assert flags - {"config", "matches", "as_json", "help"} == set(NAMES) - {"token"}, "a token is never a flag"
 
 
 def test_a_file_is_named_by_flag_or_environment_and_its_paths_count_from_it(tmp_path: Path):
@@ -69,6 +70,14 @@ def test_a_file_is_named_by_flag_or_environment_and_its_paths_count_from_it(tmp_
     assert found.store == Path("here").resolve()
     assert settings_of({"config": other}, environ, tmp_path).settings.seed == 4
     assert settings_of({"config": other}, environ, tmp_path).settings.source == "sim"
+
+
+def test_an_address_names_its_settings_file_in_full(tmp_path: Path):
+    config_file(tmp_path, 'source = "kafka://h:1/t?match=a&settings=k.toml"\n')
+    found = settings_of({"publish": "kafka://h:1/u?settings=/etc/k.toml"}, {}, tmp_path).settings
+    address = parse(found.source)
+    assert (address.settings, address.match, address.topic) == (str(tmp_path / "k.toml"), "a", "t")
+    assert found.publish == "kafka://h:1/u?settings=/etc/k.toml"
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import shutil
 import socket
+import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,13 +17,16 @@ import msgspec
 import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
+from rich.console import Console
 
 from app.hub.client import LaneClient
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.operation.metrics import registry_of
 from app.operation.serve import MetricsServer, OperationError, health_of
+from app.operation.station import Station
 from app.operation.watch import SILENCE_S, MatchWatch, WatchedCommitter
+from app.settings import make_settings
 from dashboard.live import LiveState
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord, Health, LaneMessage, UpdateRecord
@@ -59,9 +65,9 @@ class Link:
 class Case:
     """A match that is told by hand."""
 
-    def __init__(self, folder: Path, *, paced: bool = True) -> None:
+    def __init__(self, folder: Path, *, paced: bool = True, match: str = "m") -> None:
         self.clocks, self.link, self.folder = Clocks(), Link(), folder
-        self.feed = MatchFeed(MatchSheet(match_id="m"))
+        self.feed = MatchFeed(MatchSheet(match_id=match))
         self.watch = MatchWatch(
             self.feed, folder / "states", paced=paced, link=self.link, clock_s=self.clocks.now_s,
             wall_us=self.clocks.wall_us,
@@ -172,6 +178,34 @@ def test_a_disk_without_room_is_said_while_the_match_waits_for_it(case: Case, mo
     assert case.watch.problems() == ["the store is failing: no room on its disk"]
     case.say(ended=True)
     assert case.watch.problems() == []
+
+
+def test_a_match_that_was_taken_out_is_troubled_and_others_are_not(case: Case, tmp_path: Path):
+    other = Case(tmp_path, match="n")
+    for one in (case, other):
+        one.say(ended=True)
+    case.watch.broken = "state is missing"
+    status, body = health_of([case.watch, other.watch])
+    assert (status, body["reasons"]) == (503, ["m: broken: state is missing"])
+    assert health_of([other.watch])[0] == 200
+
+
+def test_a_station_takes_matches_in_while_it_serves(tmp_path: Path):
+    told = io.StringIO()
+    with Station(make_settings({"metrics_port": free_port()}), tmp_path, Console(file=told, width=200)) as station:
+        url = told.getvalue().split()[1].removesuffix("/metrics")
+        feeds = [MatchFeed(MatchSheet(match_id=name)) for name in ("one", "two")]
+        for count, feed in enumerate(feeds, 1):
+            station.watch(feed, tmp_path / "states", paced=True, link=None)
+            with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
+                assert answer.read().count(b"touchline_epoch{") == count
+    assert not [thread for thread in threading.enumerate() if thread.name in ("observer", "metrics")]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def test_how_far_behind_grows_while_nothing_comes_and_is_not_told_where_nothing_is_live(case: Case, tmp_path: Path):

@@ -1,0 +1,13 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Given = typer.Option
+Format = Annotated[str, Given("--format", help="csv, json (one object a line) or parquet.")]
+Out = Annotated[Path | None, Given("--out", help="File to write; default stdout (parquet needs a file).")]
+Folder = Annotated[Path, typer.Argument(help="Folder of a match store.")]
