@@ -49,7 +49,8 @@ class StrikeParameters(msgspec.Struct, frozen=True):
 class StrikeState(msgspec.Struct, frozen=True, gc=False):
     """Who attacks +x; whether play is dead; newest frame; last contacts, newest last; a release that waits: of a
     dead ball for the word that it was the restart, of a live one taken for a dribble for a mate's contact; the kick
-    from rest that was judged without a release, as its release may still come."""
+    from rest that was judged without a release, as its release may still come; when the kick was whose release, or
+    block, was judged last."""
 
     attacks: Team = ""
     dead: bool = False
@@ -57,6 +58,7 @@ class StrikeState(msgspec.Struct, frozen=True, gc=False):
     contacts: tuple[Event, ...] = ()
     waiting: Event | None = None
     restart: Event | None = None
+    judged_us: int | None = None
 
 
 class Strikes:
@@ -97,7 +99,8 @@ class Strikes:
         """Frames, phases and contacts are noted; a release in play, or the restart, is judged."""
         kind = event.kind
         if kind == "frame":
-            return StrikeState(state.attacks, state.dead, event, state.contacts, state.waiting, state.restart), NOTHING
+            waiting, restart, judged_us = state.waiting, state.restart, state.judged_us
+            return StrikeState(state.attacks, state.dead, event, state.contacts, waiting, restart, judged_us), NOTHING
         fact = event.payload
         assert isinstance(fact, Fact)
         if kind == "direction":
@@ -110,8 +113,11 @@ class Strikes:
             return self.touched(state, event, fact)
         if state.dead:
             return StrikeState(state.attacks, True, state.frame, state.contacts, event), NOTHING
-        after = StrikeState(state.attacks, False, state.frame, state.contacts)
-        if state.frame is None or self._is_judged(state, fact) or self._is_rebound(state, fact):
+        kick_us = round(number(fact, "kick_us"))
+        after = StrikeState(state.attacks, False, state.frame, state.contacts, judged_us=kick_us)
+        if state.judged_us == kick_us or state.frame is None:
+            return after, NOTHING
+        if self._is_judged(state, fact) or self._is_rebound(state, fact):
             return after, NOTHING
         return self.released(after, event, fact, _people(state.frame), restart=False)
 
@@ -119,7 +125,8 @@ class Strikes:
         """A contact: ends what was taken for a dribble."""
         contacts = (*state.contacts[-3:], event)
         waiting = state.waiting if state.dead else None
-        return StrikeState(state.attacks, state.dead, state.frame, contacts, waiting, state.restart), NOTHING
+        restart, judged_us = state.restart, state.judged_us
+        return StrikeState(state.attacks, state.dead, state.frame, contacts, waiting, restart, judged_us), NOTHING
 
     def released(
         self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
@@ -251,7 +258,10 @@ class PassAttempt(Strikes):
         """A mate who plays a dribbled ball next makes it a pass; an opponent who stops a fast one at once, too."""
         after, _ = super().touched(state, event, fact)
         if state.waiting is None and not state.dead:
-            return after, self._blocked(state, event, fact)
+            blocked = self._blocked(state, event, fact)
+            if blocked:
+                after = msgspec.structs.replace(after, judged_us=state.contacts[-1].ts_us)
+            return after, blocked
         if state.waiting is None or state.dead:
             return after, NOTHING
         release = state.waiting.payload
@@ -274,14 +284,16 @@ class PassAttempt(Strikes):
         own, others = first_to_reach(release, frame, self.flight)
         soonest_s = min((reach.after_s for reach in others.values()), default=math.inf)
         if own is not None and own.after_s <= soonest_s and not restart:
-            return StrikeState(state.attacks, False, state.frame, state.contacts, event), NOTHING
+            return msgspec.structs.replace(state, waiting=event), NOTHING
         now_us = state.frame.ts_us if state.frame is not None else event.ts_us
         return state, (self._attempt(max(now_us, event.ts_us), event, release, others.get(release.team)),)
 
     def _blocked(self, state: StrikeState, event: Event, fact: Fact) -> tuple[Event, ...]:
         """The pass that an opponent's contact blocks, before it had left its kicker."""
         kick = state.contacts[-1] if state.contacts else None
-        if kick is None or kick.kind != "hit" or event.ts_us - kick.ts_us > self.parameters.blocked_us:
+        if kick is None or kick.ts_us == state.judged_us:
+            return NOTHING
+        if kick.kind != "hit" or event.ts_us - kick.ts_us > self.parameters.blocked_us:
             return NOTHING
         made = kick.payload
         assert isinstance(made, Fact)
