@@ -42,10 +42,10 @@ def play(kinds: list[str], sources: dict[str, str], seats: int, speed: str, wind
     wishes = [{"source": sources[kind], "name": f"{kind}-{number}"} for number, kind in enumerate(kinds)]
     common = {
         "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "speed": speed,
-        "window_s": window_s, "logs": "off",
+        "window_s": window_s, "logs": "off", "seats": seats, "metrics_port": 0,
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        run = ManyRun(lambda: wishes, common, Path(folder) / "run", Console(file=io.StringIO()), seats=seats)
+        run = ManyRun(lambda: wishes, common, Path(folder) / "run", Console(file=io.StringIO()))
         told = run.run(threading.Event())
     matches = told["matches"].values()
     stream_s = sum(one["stream_s"] for one in matches)

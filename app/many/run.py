@@ -37,7 +37,7 @@ from app.operation.watch import MatchWatch
 from app.problems import is_problem, one_line
 from app.settings import LiveSettings, SettingsError, make_settings
 from app.spark.java import find_java
-from app.spark.session import start_session, stop_session
+from app.spark.session import is_here, start_session, stop_session
 from app.spark.stage import StageConfig
 from app.summary import summarize
 from detectors.inputs import MatchSheet
@@ -96,6 +96,11 @@ class ManyRun:
             HostError, HubError, JavaNotFoundError, SparkStartError: the run as a whole cannot go on.
         """
         settings = self._settings
+        if not is_here(settings.master):
+            raise SettingsError(
+                f"--master {settings.master}: engines of other machines cannot reach the hub on loopback: "
+                "`touchline batch` takes such a cluster"
+            )
         os.environ.pop("TOUCHLINE_TOKEN", None)  # known by now; children shall not inherit it
         hide(secrets_of(settings))
         self._folder.mkdir(parents=True, exist_ok=True)

@@ -39,8 +39,21 @@ _TURN_AROUND = {
 #: Set by ``spark-submit`` in the process that it starts: the master is its to say.
 _SUBMITTED = frozenset(("PYSPARK_GATEWAY_PORT",))
 
+#: Nobody but this machine reaches the driver; a cluster's workers must, and Spark finds out by itself how.
+_ALONE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+
 #: A failed task is done again on the spot, within its batch, before the query gives up.
 _TASK_ATTEMPTS = 4
+
+
+def is_here(master: str) -> bool:
+    """Whether a master is this machine's own: none at all, ``local``, or one that listens on loopback.
+
+    >>> is_here(""), is_here("spark://127.0.0.1:7077"), is_here("spark://ten:7077")
+    (True, True, False)
+    """
+    host = master.partition("://")[2].rpartition(":")[0]
+    return not master or master.startswith("local") or host in ("127.0.0.1", "localhost", "[::1]")
 
 
 class SparkStartError(Exception):
@@ -72,8 +85,7 @@ def start_session(
         **_FLOW,
         **_TURN_AROUND,
         "spark.driver.extraJavaOptions": f"-Xss16m -Dlog4j2.configurationFile={properties.as_uri()}",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+        **(_ALONE if is_here(master) and not _SUBMITTED.intersection(os.environ) else {}),
         "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
         **(extra or {}),
     }
@@ -86,7 +98,8 @@ def start_session(
         with _output_to(log):
             return builder.getOrCreate()
     except (Py4JError, PySparkException, RuntimeError) as error:
-        raise SparkStartError(f"Spark does not start{f' at {master}' if master else ''}: {_reason(error)}") from error
+        at = f" at {master}" if master else ""
+        raise SparkStartError(f"Spark does not start{at}: {_reason(error)}; its log is {log}") from error
 
 
 def _reason(error: Exception) -> str:

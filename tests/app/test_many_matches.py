@@ -221,7 +221,7 @@ def test_matches_begin_and_end_while_others_play_and_say_what_they_say_alone(tmp
     wishes = [{"source": str(tables[name]), "name": name} for name in "ab"]
     wishes.append({"source": str(tmp_path / "damaged"), "name": "bad"})
     common = {
-        "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 3.0, "speed": "4",
+        "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 3.0, "speed": "4", "seats": 2,
         "seats": 2,
     }  # fmt: skip
     run = ManyRun(lambda: wishes, common, tmp_path / "run", Console(file=io.StringIO()))

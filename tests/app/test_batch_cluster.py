@@ -1,0 +1,44 @@
+"""A batch and a live run on a standalone cluster: a master and two workers, each a process of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from replay.events import consolidated_events
+from tests.app.recordings import optical_table, record
+from tests.app.standalone import cluster
+from tests.app.test_cli import refusal, touchline
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def test_both_workers_of_a_cluster_play_matches_and_say_what_was_recorded(tmp_path: Path):
+    stores = [
+        record(optical_table(tmp_path / f"{n}.parquet", n, 15.0), tmp_path / "stores" / str(n)) for n in (1, 2, 3)
+    ]
+    with cluster(tmp_path / "cluster") as address:
+        done = touchline("batch", tmp_path / "stores", "--out", tmp_path / "out", "--master", address, "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        report = json.loads(done.stdout)
+        assert not report["broken"]
+        assert {counts["agreement"] for counts in report["kinds"].values()} == {1.0}
+        run = tmp_path / "run"
+        many = ("live", "--matches", tmp_path / "1.parquet", "--matches", tmp_path / "2.parquet", "--store", run)
+        options = ("--speed", "max", "--alpha", "0", "--retraction", "on-demand", "--no-dashboard", "--no-camera")
+        lived = touchline(*many, *options, "--master", address, "--json")
+        assert lived.returncode == 0, lived.stdout + lived.stderr
+        for name in "12":
+            assert consolidated_events(run / name).equals(consolidated_events(tmp_path / "stores" / name))
+    executors = [list((tmp_path / "cluster" / f"worker-{n}" / "work").glob("app-*/*")) for n in (0, 1)]
+    assert all(executors), "every worker has started executors"
+    assert len(stores) == report["matches"]
+
+
+def test_a_master_that_is_not_there_is_told_in_one_line(tmp_path: Path):
+    store = record(optical_table(tmp_path / "t.parquet", 1, 5.0), tmp_path / "store")
+    said = refusal("batch", store, "--out", tmp_path / "out", "--master", "spark://127.0.0.1:9")
+    assert re.search(r"Spark does not start at spark://127\.0\.0\.1:9", said)
