@@ -50,6 +50,8 @@ class ContactFinder:
 
     def step(self, state: Finding, event: Event) -> tuple[Finding, tuple[Contact, ...]]:
         """The state after an event of ``inputs``, the same one if nothing changed, and the contacts it settled."""
+        if event.kind == "frame" and state.hit.waiting is None and state.touch.waiting is None:
+            return state, ()
         hit, hits = self._hits.step(state.hit, event) if event.kind in self._of_hits else (state.hit, ())
         touch, touches = self._touches.step(state.touch, event)
         if hit is state.hit and touch is state.touch:
