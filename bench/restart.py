@@ -43,7 +43,7 @@ from replay.sources import prepare_capture
 
 GOAL_S = 10.0
 EDGE_S, STEADY_S = 1.0, 2.0
-PATIENCE_S = 240.0
+PATIENCE_S = 600.0
 
 #: Seconds of stream beside the outages: to start, to come to rest, to catch up.
 SPARE_S = 120.0

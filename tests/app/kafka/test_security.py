@@ -133,6 +133,17 @@ def test_commands_take_the_password_from_the_environment_and_tell_it_nobody(secu
     assert secured.password.encode() not in everything_in(tmp_path)
 
 
+def test_the_command_says_how_to_get_at_the_secured_port_and_not_the_password(secured: Secured):
+    home = secured.client.parent.parent
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", "broker", "start", "--secured", "--home", home],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert f"secured: kafka://127.0.0.1:{secured.port}/TOPIC?settings={secured.client}" in done.stdout
+    assert secured.password not in done.stdout + done.stderr
+
+
 @pytest.mark.slow
 def test_a_live_match_over_tls_leaves_the_password_nowhere(secured: Secured, tmp_path: Path):
     """Neither in store, checkpoint or logs, nor in what anybody can see of a process."""
