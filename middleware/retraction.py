@@ -18,7 +18,7 @@ where the *price* of an update is what it costs above (``middleware.account``).
 
 Exploration is bounded. Some repairs are *trials*: such a one is done on demand and says what all ways would have come
 to, for on-demand knows how much lay behind the place where it stopped. So while a detector takes back on demand,
-trying costs no extra step and no extra update, and one repair in four is a trial; while it takes back in another way
+trying costs no extra step and no extra update, and every other repair is a trial; while it takes back in another way
 one in 64 is, and costs what on-demand does. The choice moves at the end of a span, and only if another way is cheaper
 by a margin; ``full`` must be cheaper than both others by it, since what it sends too much may cost more above than is
 known.
@@ -42,7 +42,7 @@ Retraction = Literal["full", "on-demand", "auto"]
 Way = Literal["full", "differences", "on-demand"]
 
 #: One repair in so many is a trial, by the way that is in force.
-TRIAL_EVERY: dict[Way, int] = {"on-demand": 4, "differences": 64, "full": 64}
+TRIAL_EVERY: dict[Way, int] = {"on-demand": 2, "differences": 64, "full": 64}
 
 #: Trials before the first choice, and the share by which a way must be cheaper to be taken instead: where two are
 #: alike, few trials must not make it waver.
