@@ -116,7 +116,7 @@ def live(
     ] = None,
     metrics_port: Annotated[
         int | None,
-        Given(help="Port of /metrics and /health, 0 for none. Default 8051, or a free one if that is taken."),
+        Given(help="Port of /metrics and /health, 0 for none. Default 8049, or a free one if that is taken."),
     ] = None,
     logs: Annotated[
         str | None, Given(help="Where JSON lines go: files (DIR/logs), stderr, or off. Default files.")

@@ -23,8 +23,8 @@ from prometheus_client.exposition import choose_encoder
 from app.operation.watch import MatchWatch
 from dashboard.access import is_loopback
 
-#: Beside the page's.
-DEFAULT_PORT = 8051
+#: Below the page's: pages of several matches go upwards from there.
+DEFAULT_PORT = 8049
 
 #: A client that says nothing is let go after so long.
 _PATIENCE_S = 10
