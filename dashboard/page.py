@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
@@ -25,8 +26,12 @@ _DOCUMENT: Final = """<!DOCTYPE html>
 </html>"""
 
 
-def build_app(feed: Feed) -> Dash:
-    """The Dash application over ``feed``, with every script and style served by itself.
+#: Gives the pages of all matches of a run, as (name, address); asked at each load of a page.
+Links = Callable[[], Collection[tuple[str, str]]]
+
+
+def build_app(feed: Feed, links: Links = tuple) -> Dash:
+    """The Dash application over ``feed``, with every script and style served by itself; ``links`` to other matches.
 
     Raises:
         detectors.pitch.PitchError: the sheet gives a pitch that cannot be played on.
@@ -42,7 +47,7 @@ def build_app(feed: Feed) -> Dash:
         index_string=_DOCUMENT,
     )
     # A function: each load of the page takes the newest sheet.
-    app.layout = lambda: _layout(feed.sheet())
+    app.layout = lambda: _layout(feed.sheet(), tuple(links()))
     app.clientside_callback(
         ClientsideFunction("touchline", "filter"),
         Output("filtered", "data"),
@@ -52,10 +57,10 @@ def build_app(feed: Feed) -> Dash:
     return app
 
 
-def _layout(sheet: MatchSheet) -> Component:
+def _layout(sheet: MatchSheet, links: Collection[tuple[str, str]]) -> Component:
     return html.Div(
         [
-            _header(sheet),
+            _header(sheet, links),
             html.Main([_pitch(sheet), _events()], className="stage"),
             html.Section(id="strip", className="strip", **{"aria-label": "Health"}),
             dcc.Store(id="filtered"),
@@ -64,10 +69,19 @@ def _layout(sheet: MatchSheet) -> Component:
     )
 
 
-def _header(sheet: MatchSheet) -> Component:
+def _chooser(links: Collection[tuple[str, str]], mine: str) -> list[Component]:
+    """Links to the pages of all matches, where there are several."""
+    if len(links) < 2:
+        return []
+    named = [html.A(name, href=url, className="here" if name == mine else "") for name, url in links]
+    return [html.Nav(named, id="matches", className="matches", **{"aria-label": "Matches"})]
+
+
+def _header(sheet: MatchSheet, links: Collection[tuple[str, str]]) -> Component:
     return html.Header(
         [
             html.Div("Touchline", className="brand"),
+            *_chooser(links, sheet.match_id),
             html.Div(
                 [
                     html.Span(sheet.home, className="team home", id="home-name"),

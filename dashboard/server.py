@@ -13,7 +13,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from dashboard.access import guard, is_loopback
 from dashboard.feed import Feed
 from dashboard.live import LiveState
-from dashboard.page import build_app
+from dashboard.page import Links, build_app
 from dashboard.web import add_live_routes
 
 
@@ -64,7 +64,9 @@ class Server:
         self.stop()
 
 
-def serve(feed: Feed, *, host: str = "127.0.0.1", port: int = 8050, token: str | None = None) -> Server:
+def serve(
+    feed: Feed, *, host: str = "127.0.0.1", port: int = 8050, token: str | None = None, links: Links = tuple
+) -> Server:
     """Starts the page and returns at once.
 
     Args:
@@ -72,6 +74,7 @@ def serve(feed: Feed, *, host: str = "127.0.0.1", port: int = 8050, token: str |
         host: interface to bind; anything but loopback needs a token.
         port: 0 takes a free one.
         token: what a visitor must bring (``?token=``), None for an open page on loopback.
+        links: the pages of all matches of a run, as (name, address); from two on the page shows them.
 
     Raises:
         TokenNeededError: ``host`` can be reached from other machines and there is no token.
@@ -88,7 +91,7 @@ def serve(feed: Feed, *, host: str = "127.0.0.1", port: int = 8050, token: str |
     try:
         bound_port = listener.getsockname()[1]
         stopping = threading.Event()
-        app = build_app(feed)
+        app = build_app(feed, links)
         guard(app.server, token or None, bound_port)
         add_live_routes(app.server, LiveState(feed), stopping)
         # The socket is handed over bound: left to itself Werkzeug would exit the process on a port in use.

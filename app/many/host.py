@@ -25,6 +25,7 @@ from typing import Any, Protocol
 
 import msgspec
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
@@ -32,6 +33,7 @@ from app.many.roster import Entry, Seat
 from app.many.source import NAME, SeatSource
 from app.many.stage import Stage, seat_stage, warming_stage
 from app.match.state_store import StateStore
+from app.problems import one_line
 from app.spark.host import STOP, keep_running, table_of
 from app.spark.stage import SCHEMA, StageConfig
 
@@ -131,8 +133,12 @@ class ManyHost:
                 seat.write([entry])
                 seat.write_stage(entry.match, first.stage)
         stages = [warming_stage(str(seat.folder), capture) for seat in seats]
-        self._start(folder, seats, stages, _WARM_UP_WINDOW_US, lambda frame, _: frame.collect()).awaitTermination()
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            self._start(folder, seats, stages, _WARM_UP_WINDOW_US, lambda frame, _: frame.collect()).awaitTermination()
+        except PySparkException as error:  # what it is for comes later, then, and slower
+            _log.warning("the matches begin without having warmed up: %s", one_line(error))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def run(self, stop: threading.Event) -> None:
         """Returns when no match goes on any more, or ``stop`` was set and the batch is closed.

@@ -81,6 +81,7 @@ class ManyRun:
         self._feeds: dict[str, MatchFeed] = {}
         self._watches: dict[str, MatchWatch] = {}
         self._station = Station(self._settings, folder, console)
+        self._pages: dict[str, str] = {}
         self._began: dict[str, tuple[int, float]] = {}
         self._seen: set[str] = set()
         self._beside = ExitStack()
@@ -260,8 +261,10 @@ class ManyRun:
 
             port = settings.port + len(self._feeds) - 1 if settings.port else 0
             token = settings.token.get_secret_value()
-            server = self._beside.enter_context(serve(feed, host=settings.host, port=port, token=token or None))
-            self._console.print(f"{name}: live page {server.url.partition('?')[0]}")
+            page = serve(feed, host=settings.host, port=port, token=token or None, links=self._pages.items)
+            server = self._beside.enter_context(page)
+            self._pages[name] = server.url.partition("?")[0]
+            self._console.print(f"{name}: live page {self._pages[name]}")
 
     def _summary(self) -> dict[str, Any]:
         return {

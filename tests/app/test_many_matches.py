@@ -221,7 +221,7 @@ def test_matches_begin_and_end_while_others_play_and_say_what_they_say_alone(tmp
     wishes = [{"source": str(tables[name]), "name": name} for name in "ab"]
     wishes.append({"source": str(tmp_path / "damaged"), "name": "bad"})
     common = {
-        "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 3.0, "speed": "4", "seats": 2,
+        "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 3.0, "speed": "4",
         "seats": 2,
     }  # fmt: skip
     run = ManyRun(lambda: wishes, common, tmp_path / "run", Console(file=io.StringIO()))
@@ -238,3 +238,20 @@ def test_matches_begin_and_end_while_others_play_and_say_what_they_say_alone(tmp
     for name in "abc":
         assert told["matches"][name]["ended"]
         assert consolidated_events(tmp_path / "run" / name).equals(consolidated_events(alone[name])), name
+
+
+def test_the_page_links_to_all_matches_of_a_run_and_to_nothing_where_there_is_one():
+    from dashboard.demo import ScriptedFeed, demo_sheet
+    from dashboard.page import build_app
+
+    pages = {"derby": "http://127.0.0.1:8050/", "final": "http://127.0.0.1:8051/"}
+    feed = ScriptedFeed(demo_sheet())
+
+    def shown(*links) -> str:
+        layout = build_app(feed, *links).server.test_client().get("/_dash-layout").get_json()
+        return json.dumps(layout)
+
+    assert all(f'"href": "{url}"' in shown(pages.items) for url in pages.values())
+    assert '"matches"' not in shown()
+    del pages["final"]
+    assert '"matches"' not in shown(pages.items)
