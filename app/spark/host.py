@@ -160,7 +160,10 @@ class SparkHost:
         def ignore(frame: DataFrame, batch_id: int) -> None:
             frame.collect()
 
-        self._start(config, Base(), stage, ignore).awaitTermination()
+        try:
+            self._start(config, Base(), stage, ignore).awaitTermination()
+        except PySparkException as error:  # a busy machine may let a worker wait for too long: it was for nothing
+            _log.warning("the warming up failed, and the match begins cold: %s", _first_line(error))
         shutil.rmtree(folder, ignore_errors=True)
 
     def run(self, stop: threading.Event) -> None:
