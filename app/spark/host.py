@@ -47,6 +47,8 @@ _POLL_S = 0.1
 _WARM_UP_BATCHES = 8
 _WARM_UP_WINDOW_US = 200_000
 _MAX_FAILURES_WITHOUT_PROGRESS = 3
+#: Spark gives a Python process ten seconds to start, which on a machine that is busy with something else are too few.
+_SLOW_START, _MAX_SLOW_STARTS = "worker failed to connect back", 20
 _log = logging.getLogger(__name__)
 
 
@@ -254,7 +256,8 @@ def keep_running(
                 raise
             failures = 1 if progress() > before else failures + 1
             _log.warning("the query failed and is started again: %s", _first_line(error))
-            if failures >= _MAX_FAILURES_WITHOUT_PROGRESS:
+            most = _MAX_SLOW_STARTS if _SLOW_START in str(error) else _MAX_FAILURES_WITHOUT_PROGRESS
+            if failures >= most:
                 raise HostError(f"the query failed {failures} times in a row: {_first_line(error)}") from error
 
 
