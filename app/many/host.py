@@ -119,8 +119,8 @@ class ManyHost:
     def _from_store(self, entry: Entry) -> Entry:
         return msgspec.structs.replace(entry, begin=self._stores.offset(entry.match))
 
-    def warm_up(self, capture: str) -> None:
-        """Plays a few tiny batches of a capture for nothing on every seat, before any clock runs."""
+    def warm_up(self) -> None:
+        """Plays a few tiny batches of a match for nothing on every seat, before any clock runs."""
         with self._lock:
             first = next(player for players in self._players for player in players)
             folder = self._folder / "warm-up"
@@ -132,7 +132,7 @@ class ManyHost:
             for seat in seats:
                 seat.write([entry])
                 seat.write_stage(entry.match, first.stage)
-        stages = [warming_stage(str(seat.folder), capture) for seat in seats]
+        stages = [warming_stage(str(seat.folder), first.entry.capture) for seat in seats]
         try:
             self._start(folder, seats, stages, _WARM_UP_WINDOW_US, lambda frame, _: frame.collect()).awaitTermination()
         except PySparkException as error:  # what it is for comes later, then, and slower

@@ -123,7 +123,7 @@ class ManyRun:
             host = ManyHost(session, self._folder / "spark", self._seats, window_us, self)
             for player in sorted(players, key=lambda player: -player.positions_hz):
                 host.add(player)
-            host.warm_up(players[0].entry.capture)
+            host.warm_up()
             over = threading.Event()
             looking = threading.Thread(target=self._look, args=(hub, host, over), daemon=True)
             self._began = {name: (match.played_us(), time.monotonic()) for name, match in self._matches.items()}
