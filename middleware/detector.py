@@ -52,7 +52,8 @@ class Spec:
         speculative: False for dense joins whose premature output would be redone for every late input; their
             unit always waits the whole slack.
         gather_us: corrections of what it said are made together, at most once in so much of arrival time; for dense
-            joins, see ``middleware.gathering``. What is new is said at once all the same.
+            joins, see ``middleware.gathering``. What is new is said at once all the same. Not of a keyed detector: an
+            input that is corrected may move to another key, and who had it must let go before the other speaks.
         annuls: kinds that its events may declare void by ``Event.annuls``.
         amends: those of ``outputs`` of which it may give newer versions under the same id; each with a later
             ``ts_us`` than the one before, and ``dated_us`` where that is not the time to be shown.
@@ -89,6 +90,7 @@ class Spec:
     def __post_init__(self) -> None:
         assert 1 <= self.level <= 15, f"{self.name}: level {self.level} is not in 1..15"
         assert self.horizon_us >= 0, f"{self.name}: a horizon is not negative"
+        assert not (self.keyed and self.gather_us), f"{self.name}: units of several keys do not gather"
         assert set(self.internal) <= set(self.outputs), f"{self.name}: internal kinds must be outputs"
         assert set(self.amends) <= set(self.outputs), f"{self.name}: it amends only what it gives"
         assert not set(self.inputs) & set(self.outputs), f"{self.name}: no feedback edges"

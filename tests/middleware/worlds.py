@@ -141,6 +141,8 @@ def _some_part(rng: Random, family: str, level: int, number: int, below: dict[st
         annuls = tuple(sorted(kind for kind in inputs if kind not in RAW and rng.randrange(2)))
     elif family == "regretter":
         annuls = outputs
+    horizon_us = rng.choice((0, 7, 20, 60)) if family in _BACKWARDS or rng.randrange(8) == 0 else 0
+    keyed = rng.randrange(4) == 0 or (family == "unpacker" and rng.randrange(4) > 0)
     return Part(
         family,
         level,
@@ -148,10 +150,10 @@ def _some_part(rng: Random, family: str, level: int, number: int, below: dict[st
         tuple(sorted(inputs)),
         outputs,
         internal,
-        horizon_us=rng.choice((0, 7, 20, 60)) if family in _BACKWARDS or rng.randrange(8) == 0 else 0,
-        keyed=rng.randrange(4) == 0 or (family == "unpacker" and rng.randrange(4) > 0),
+        horizon_us=horizon_us,
+        keyed=keyed,
         speculative=rng.randrange(6) > 0,
-        gather_us=rng.choice((0, 0, 25)),
+        gather_us=0 if keyed else rng.choice((0, 0, 25)),
         annuls=annuls,
         amends=outputs if family == "amender" else (),
         numbers=(rng.choice((2, 3, 5, 20, 60)), rng.choice((2, 3))),
