@@ -207,7 +207,8 @@ END = about("pass.complete", 2.0, "home_6", kick_us=1_000_000)
 def test_a_pass_is_as_high_as_the_highest_band_it_reached() -> None:
     flight = height(0.5, "ground"), KICK, height(1.1, "low"), height(1.3, "high"), height(1.6, "low"), END
     assert heights(*flight) == [("ground", False), ("low", False), ("high", False), ("high", True)]
-    kinds = ("ball.height", "hit", "touch", "pass.attempt", "pass.complete", "pass.intercepted", "pass.out", "pass.kept")
+    ends = "pass.complete", "pass.intercepted", "pass.out", "pass.kept"
+    kinds = ("ball.height", "hit", "touch", "pass.attempt", *ends)
     (last,) = published(Hierarchy(kinds, [PassHeight()]), flight)
     assert (last.payload.variant, last.ts_us) == ("high", 1_000_000)
 
