@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import BinaryIO, get_args
 
 import pyarrow as pa
 
@@ -19,24 +20,34 @@ class ExportError(ValueError):
 
 def export_events(folder: Path, form: str, out: Path | None) -> None:
     """Writes what happened: one record per event, corrections applied, sorted by time."""
-    _check(form, out)
-    _write(consolidated_events(folder), form, out)
+    check_form(form, out)
+    write_out(consolidated_events(folder), form, out, write)
 
 
 def export_updates(folder: Path, form: str, out: Path | None) -> None:
     """Writes all that was said, in the order in which it was said."""
-    _check(form, out)
-    _write(updates_log(folder), form, out)
+    check_form(form, out)
+    write_out(updates_log(folder), form, out, write)
 
 
-def _check(form: str, out: Path | None) -> None:
+def check_form(form: str, out: Path | None) -> None:
+    """Refuses what is no format, and bytes on a terminal.
+
+    Raises:
+        ExportError: it says which.
+    """
     if form not in get_args(Format):
         raise ExportError(f"--format {form}: must be one of {', '.join(get_args(Format))}")
     if form == "parquet" and out is None:
         raise ExportError("--format parquet writes bytes that no terminal shows: give a file with --out")
 
 
-def _write(table: pa.Table, form: str, out: Path | None) -> None:
+def write_out(table: pa.Table, form: str, out: Path | None, write: Callable[[pa.Table, str, BinaryIO], None]) -> None:
+    """Writes a table to a file, or to the terminal.
+
+    Raises:
+        ExportError: the file cannot be written.
+    """
     if out is None:
         write(table, form, sys.stdout.buffer)
         sys.stdout.flush()

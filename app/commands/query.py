@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, get_args
+from typing import BinaryIO
 
 import msgspec
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
+from app.commands.export import check_form, write_out
 from app.history.engines import ask_duckdb, ask_spark
 from app.history.layout import Archive, HistoryError, open_archive
-from replay.events import Format
 
 #: Queries that come with us, a file each; the comment at its head says what it answers.
 QUERIES = Path(__file__).resolve().parents[1] / "history" / "queries"
@@ -30,7 +29,8 @@ def run_query(
     """Asks and writes the answer; ``example`` ``list`` lists the examples.
 
     Raises:
-        HistoryError: no such example, engine or format, or the query is wrong.
+        HistoryError: no such example or engine, or the query is wrong.
+        ExportError: no such format, or the answer cannot be written.
         StoreError: a store is damaged.
     """
     if example == "list":
@@ -40,21 +40,10 @@ def run_query(
     text = _chosen(sql, example)
     if engine not in ENGINES:
         raise HistoryError(f"--engine {engine}: must be one of {', '.join(ENGINES)}")
-    if form not in get_args(Format):
-        raise HistoryError(f"--format {form}: must be one of {', '.join(get_args(Format))}")
-    if form == "parquet" and out is None:
-        raise HistoryError("--format parquet writes bytes that no terminal shows: give a file with --out")
+    check_form(form, out)
     archive = open_archive(folders)
     answer = ask_duckdb(archive)(text) if engine == "duckdb" else _by_spark(archive, text)
-    if out is None:
-        _write(answer, form, sys.stdout.buffer)
-        sys.stdout.flush()
-        return
-    try:
-        with out.open("wb") as stream:
-            _write(answer, form, stream)
-    except OSError as error:
-        raise HistoryError(f"--out {out}: {error.strerror or error}") from error
+    write_out(answer, form, out, _write)
 
 
 def examples() -> dict[str, str]:
