@@ -20,25 +20,45 @@ from middleware.transmitter import BEGINNING_US
 class Gathering:
     """Late updates of a unit's inputs, in the order in which they came. Plain state, pickled with the unit.
 
-    Attributes:
-        updates: those that wait, each with its key.
+    Args:
+        every_us: see above; arrival time.
     """
 
-    __slots__ = ("_due_us", "_every_us", "updates")
+    __slots__ = ("_count", "_due_us", "_every_us", "_newest", "_updates")
 
     def __init__(self, every_us: int) -> None:
         self._every_us = every_us
         self._due_us = BEGINNING_US
-        self.updates: list[tuple[Update, Key]] = []
+        self._count = 0
+        self._updates: dict[int, tuple[Update, Key]] = {}
+        #: Place of the newest update under a key.
+        self._newest: dict[Key, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._updates)
+
+    def put(self, update: Update, key: Key) -> None:
+        """Keeps an update aside; of an event that is said and withdrawn meanwhile, or the other way, nothing stays."""
+        at = self._newest.pop(key, None)
+        if at is not None:
+            before = self._updates[at][0]
+            if before.diff + update.diff == 0 and before.event == update.event:
+                del self._updates[at]
+                return
+        self._newest[key] = self._count
+        self._updates[self._count] = update, key
+        self._count += 1
 
     def times_us(self) -> list[int]:
         """Event times of those that are inputs, and not withdrawals of one."""
-        return [key[0] for update, key in self.updates if update.diff > 0]
+        return [key[0] for update, key in self._updates.values() if update.diff > 0]
 
     def take(self, now_us: int, *, settles: bool) -> list[tuple[Update, Key]]:
         """What is to be corrected now, at this arrival time; with ``settles`` everything."""
         if now_us < self._due_us and not settles:
             return []
-        taken, self.updates = self.updates, []
+        taken = list(self._updates.values())
+        self._updates.clear()
+        self._newest.clear()
         self._due_us = now_us + self._every_us
         return taken

@@ -134,11 +134,11 @@ class OrderingUnit:
     @property
     def unsettled(self) -> bool:
         """Whether anything waits: inputs, or withdrawals of inputs."""
-        return len(self._keys) > len(self._after) or bool(self._gathering.updates)
+        return len(self._keys) > len(self._after) or len(self._gathering) > 0
 
     def may_release(self, progress_us: int) -> bool:
         """Whether a unit that was offered nothing could have something to say though its clock stands."""
-        return progress_us >= self.oldest_waiting_us or bool(self._gathering.updates) or self.slack.clock == "arrival"
+        return progress_us >= self.oldest_waiting_us or len(self._gathering) > 0 or self.slack.clock == "arrival"
 
     @property
     def held(self) -> int:
@@ -183,7 +183,7 @@ class OrderingUnit:
             if self._learns != "never":
                 self._delays.note(ts_us - update.k_plus_us, event)
         if self._gathers and self._after and key <= self._keys[len(self._after) - 1]:
-            self._gathering.updates.append((update, key))
+            self._gathering.put(update, key)
         else:
             self._put(event, update.diff, key)
 
@@ -220,7 +220,7 @@ class OrderingUnit:
             self._delays.tell(slack, self.clk_us, now_us)
         clock_us = now_us if by_arrival else self.clk_us
         updates: list[Update] = []
-        if self._gathers and self._gathering.updates:
+        if self._gathers and self._gathering:
             for update, key in self._gathering.take(now_us, settles=settles):
                 self._put(update.event, update.diff, key)
         if self._dirty is not None or self._gone:

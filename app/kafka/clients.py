@@ -143,7 +143,7 @@ def _for_people(address: Address, cause: str) -> str:
         return f"the broker's certificate is not trusted ({reason}); ssl_cafile must name who signed it"
     if "Handshake failed" in cause:
         return f"no TLS could be agreed on ({cause}); is {protocol} right for this port?"
-    if "socket disconnected" in cause or "Invalid frame length" in cause:
+    if any(words in cause for words in ("socket disconnected", "Invalid frame length", "SaslAuthenticationFailed")):
         if protocol.startswith("SASL_"):
             mechanism = asked.get("sasl_mechanism", "")
             return (

@@ -214,6 +214,7 @@ def test_killing_only_the_driver_ends_all_that_it_had_started_and_changes_nothin
     assert check(folder)["epoch"] >= 1
 
 
+@pytest.mark.slow
 def test_a_real_match_that_is_killed_and_gone_on_with_has_the_same_events(tmp_path: Path):
     track = write_track(tmp_path / "track.parquet", 24.0)
     # Nothing that follows the load: then when an event was detected is the same each time, too.

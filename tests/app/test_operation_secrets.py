@@ -114,7 +114,7 @@ def check_server(folder: Path) -> None:
 
 def test_the_token_of_page_and_hub_is_nowhere_in_a_run(tmp_path: Path):
     folder = tmp_path / "run"
-    run = start(folder, "--engine", "inprocess", "--duration", 60, "--window", 1, "--store", folder / "store")
+    run = start(folder, "--engine", "inprocess", "--duration", 2700, "--window", 1, "--store", folder / "store")
     try:
         wait_for(run, folder, "store/commits/*.json")
         lines, children = (

@@ -129,7 +129,7 @@ def _does_not_grow(what: str, values: list[int]) -> None:
     assert later <= GROWTH * usual + 2000, f"{what}: 90 % of the time up to {usual} at first, {later} later"
 
 
-@pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.parametrize("seed", [2, 3])
 def test_simulation_an_hour(seed: int):
     simulate(seed, 1.0)
 
@@ -143,7 +143,7 @@ def test_simulation_a_working_day(seed: int):
 @pytest.mark.parametrize(
     ("what", "never", "seed"),
     [
-        ("inputs kept", "middleware.unit.OrderingUnit.purge", 1),
+        ("inputs kept", "middleware.unit.OrderingUnit.purge", 2),
         ("an event is remembered", "middleware.publisher.Publisher.forget", 10),
     ],
 )

@@ -124,7 +124,8 @@ def walk(legs: Sequence[tuple[float, ...]], start: tuple[float, ...]) -> tuple[W
 @settings(max_examples=6, deadline=None)
 @given(ball_legs)
 def test_lines_and_mouths_are_crossed_as_the_detectors_say_of_the_same_samples(legs) -> None:
-    way, seconds = walk(legs, (1.03, 2.07, 0.5))
+    # The ball rests in the end: what truth looks at ends a little before the samples do.
+    way, seconds = walk([*legs, (0.5, *legs[-1][1:])], (1.03, 2.07, 0.5))
     told = of_kinds(truth(list(stretches(seconds, {}, way))), "ball.crossed", "ball.in_goal", "ball.over_bar")
     samples = ball_states(way, seconds)
     theirs = detected(LineCrossing(SHEET), samples) + detected(GoalMouth(SHEET), samples)
