@@ -32,7 +32,7 @@ class BallState(msgspec.Struct, frozen=True, gc=False):
 
 
 class BodyState(msgspec.Struct, frozen=True, gc=False):
-    """One conditioned position of a player (``limb`` empty), or of one of his limbs. Metres, metres a second."""
+    """One conditioned position of a player (``limb`` empty) or of one of his limbs. Metres, metres a second."""
 
     object_id: str
     team: Team

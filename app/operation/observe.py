@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from types import TracebackType
 
+from app.operation.beside import Beside
 from app.operation.logs import say
 from app.operation.watch import MatchWatch
 
@@ -16,34 +15,25 @@ RATES_S = 10.0
 _log = logging.getLogger(__name__)
 
 
-class Observer:
+class Observer(Beside):
     """Looks once a second, in a thread of its own, while the context lasts."""
 
     def __init__(self, watch: MatchWatch) -> None:
+        super().__init__("observer")
         self._watch = watch
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="observer", daemon=True)
         self._problems: list[str] = []
         self._restarts = 0
         self._counted_s = time.monotonic()
         self._counted = self._counts()
 
-    def __enter__(self) -> Observer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-        self.rates()
-
-    def _run(self) -> None:
-        while not self._over.wait(LOOK_S):
+    def _work(self) -> None:
+        while not self.over.wait(LOOK_S):
             self.look()
             if time.monotonic() >= self._counted_s + RATES_S:
                 self.rates()
+
+    def _closing(self) -> None:
+        self.rates()
 
     def look(self) -> None:
         """Logs what has changed since the last look. A match that only begins is no trouble to write down."""

@@ -6,20 +6,18 @@ index by time says where it stands, and the end less that is what waits; nothing
 
 from __future__ import annotations
 
-import threading
-from types import TracebackType
-
 from kafka import KafkaConsumer, TopicPartition
 
 from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, told
+from app.operation.beside import Beside
 from app.operation.watch import MatchWatch
 
 _EVERY_S = 1.0
 _RETRY_S = 5.0
 
 
-class TopicLag:
+class TopicLag(Beside):
     """Asks once a second, in a thread of its own, while the context lasts.
 
     Args:
@@ -30,34 +28,23 @@ class TopicLag:
     """
 
     def __init__(self, address: Address, partition: int, position: int, watch: MatchWatch) -> None:
+        super().__init__("topic-lag", _EVERY_S)  # a broker that does not answer must not hold up the end
         self._address, self._part = address, TopicPartition(address.topic, partition)
         self._position, self._watch = position, watch
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="topic-lag", daemon=True)
 
-    def __enter__(self) -> TopicLag:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        self._thread.join(_EVERY_S)  # a broker that does not answer must not hold up the end
-
-    def _run(self) -> None:
-        while not self._over.is_set():
+    def _work(self) -> None:
+        while not self.over.is_set():
             try:
                 client = consumer(self._address)
                 try:
-                    while not self._over.wait(_EVERY_S):
+                    while not self.over.wait(_EVERY_S):
                         with told(self._address):
                             self._watch.records_behind = self._behind(client)
                 finally:
                     client.close()
             except KafkaError:
                 self._watch.records_behind = None  # what was known holds no more
-                self._over.wait(_RETRY_S)
+                self.over.wait(_RETRY_S)
 
     def _behind(self, client: KafkaConsumer) -> int:
         (end,) = client.end_offsets([self._part]).values()

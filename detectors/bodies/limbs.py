@@ -11,6 +11,8 @@ not judged by it. The runs of two limbs overlap by less than a packet: by so muc
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 
@@ -24,6 +26,11 @@ from middleware.events import Event
 #: As long as player fusion holds a limb (1.7).
 STALE_US = 200_000
 _NEVER_US = -(2**62)
+
+S = TypeVar("S")
+
+#: A detector's rule for one position: its state, whether the limb is a left one, the position, the run it is of.
+Take = Callable[[S, bool, LimbState, LimbRun], Step[S]]
 
 
 class JumpParameters(msgspec.Struct, frozen=True):
@@ -92,13 +99,9 @@ class Jump:
 
     def step(self, state: Feet, event: Event) -> Step[Feet]:
         """Takes a run of a foot."""
-        run, out = event.payload, NOTHING
+        run = event.payload
         assert isinstance(run, LimbRun)
-        left = run.limb == "left_foot"
-        for now in run.states:
-            state, told = self._take(state, left, now, run)
-            out = (*out, *told) if told else out
-        return state, out
+        return _taken(self._take, state, run.limb == "left_foot", run)
 
     def _take(self, state: Feet, left: bool, now: LimbState, run: LimbRun) -> Step[Feet]:
         now_us, z_m = now[0], now[3]
@@ -201,14 +204,11 @@ class PlayerDown:
 
     def step(self, state: Hands, event: Event) -> Step[Hands]:
         """Takes a run of a hand."""
-        run, out = event.payload, NOTHING
+        run = event.payload
         assert isinstance(run, LimbRun)
         if run.limb not in ("left_hand", "right_hand"):
             return state, NOTHING
-        for now in run.states:
-            state, told = self._take(state, run.limb == "left_hand", now, run)
-            out = (*out, *told) if told else out
-        return state, out
+        return _taken(self._take, state, run.limb == "left_hand", run)
 
     def _take(self, state: Hands, left: bool, now: LimbState, run: LimbRun) -> Step[Hands]:
         was_low = state.left_low if left else state.right_low
@@ -315,12 +315,9 @@ class LegSwing:
 
     def step(self, state: Legs, event: Event) -> Step[Legs]:
         """Takes a run of a foot."""
-        run, out = event.payload, NOTHING
+        run = event.payload
         assert isinstance(run, LimbRun)
-        for now in run.states:
-            state, told = self._take(state, run.limb == "left_foot", now, run)
-            out = (*out, *told) if told else out
-        return state, out
+        return _taken(self._take, state, run.limb == "left_foot", run)
 
     def _take(self, state: Legs, left: bool, now: LimbState, run: LimbRun) -> Step[Legs]:
         p = self.parameters
@@ -346,6 +343,16 @@ class LegSwing:
         fact = msgspec.structs.replace(fact, z_m=round(now[3], 2))
         swing = fact_event("leg.swing", now_us, f"{run.object_id}/{run.limb}:{now_us}", fact)
         return (Legs(foot, state.right) if left else Legs(state.left, foot)), (swing,)
+
+
+def _taken(take: Take[S], state: S, left: bool, run: LimbRun) -> Step[S]:
+    """The fold of a detector's rule over the positions of a run."""
+    out = NOTHING
+    for now in run.states:
+        state, told = take(state, left, now, run)
+        if told:
+            out = (*out, *told)
+    return state, out
 
 
 def _fact(now: LimbState, run: LimbRun, variant: str = "", **detail: Scalar) -> Fact:

@@ -1,0 +1,41 @@
+"""Work that is done beside a match, in a thread of its own, while a context lasts."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Self
+
+
+class Beside:
+    """Runs ``_work`` in a thread from the beginning of a ``with`` to its end.
+
+    Args:
+        name: of the thread.
+        patience_s: how long the end waits for the thread; None for as long as it takes.
+
+    Attributes:
+        over: set at the end; ``_work`` returns soon after.
+    """
+
+    def __init__(self, name: str, patience_s: float | None = None) -> None:
+        self.over = threading.Event()
+        self._patience_s = patience_s
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.over.set()
+        self._thread.join(self._patience_s)
+        self._closing()
+
+    def _work(self) -> None:
+        raise NotImplementedError
+
+    def _closing(self) -> None:
+        """What is to be done at the end, after the thread's last word."""
