@@ -5,6 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+#: The default suite tries the same cases on every machine, so that what passed here passes there. New ones are looked
+#: for with `./touchline test --hypothesis-profile exploring`; what it finds becomes a case of its own.
+settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("exploring", deadline=None, print_blob=True)
+settings.load_profile("repeatable")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -24,6 +24,7 @@ from middleware.events import Arrival, Event, Update
 from middleware.isolation import Isolated
 from middleware.oracle import published
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.progress import ProgressSettings
 from middleware.slack.settings import SlackSettings
 from middleware.transmitter import OVERTAKERS_MOST
 from tests.middleware.watcher import Watcher, difference
@@ -210,14 +211,20 @@ def after_a_roll_call(world: World) -> World:
 
 
 def buffering_enough(world: World) -> EngineSettings:
-    """Alpha 1 and, at each unit, K that covers the waits and horizons of all below it."""
+    """Alpha 1 and, at each unit, K that covers the waits and horizons of all below it.
+
+    Patience covers the whole stream: a source given up after a pause is one that surprises when it speaks again.
+    """
     times_us = [ts_us for arrival in world.arrivals() for ts_us in (arrival.event.ts_us, arrival.until_us)]
     span_us = max(times_us, default=0) - min(times_us, default=0) + 1
+    arrived_us = [push.now_us for push in world.pushes]
+    lasts_us = max(arrived_us, default=0) - min(arrived_us, default=0) + 1
     by_detector, below_us = {}, span_us
     for detector in world.hierarchy().detectors:
         by_detector[detector.spec.name] = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", below_us))
         below_us += below_us + detector.spec.horizon_us
-    return EngineSettings(by_detector=by_detector, memory_us=4 * below_us)
+    memory_us = 4 * below_us + lasts_us
+    return EngineSettings(by_detector=by_detector, memory_us=memory_us, progress=ProgressSettings(memory_us))
 
 
 def _net(outcome: Outcome) -> Counter[tuple[Event, int]]:
