@@ -134,7 +134,7 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         settled = self._marks.of(partition.promised) is not None
         client = _consumer(address, told.partition)
         client.seek(TopicPartition(address.topic, told.partition), partition.start)
-        taker = _Taker(told.match, address, told.partition)
+        taker = Taker(told.match, address, told.partition)
         until_s = time.monotonic() + PATIENCE_WINDOWS * told.window_s
         position, stop_flag = partition.start, Path(told.stop_flag)
         while position < partition.end and not taker.ended:
@@ -171,8 +171,16 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return promised if settled is None else settled
 
 
-class _Taker:
-    """Takes a match's records one by one, and remembers how far its arrival times have come. No I/O."""
+class Taker:
+    """Takes a match's records one by one, and remembers how far its arrival times have come. No I/O.
+
+    Args:
+        match: its id; records with another key are not taken.
+        address, partition: where it is read, for the reasons of what is refused.
+
+    Attributes:
+        ended: whether the record that ends the match was taken.
+    """
 
     def __init__(self, match: str, address: Address, partition: int) -> None:
         self._match, self._where = match, f"{address.topic} partition {partition}"

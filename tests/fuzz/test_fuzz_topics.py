@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.kafka import records, updates
 from app.kafka.address import KafkaError, connection, is_kafka, parse
 from app.kafka.follow import View
-from app.kafka.source import Marks, _Taker
+from app.kafka.source import Marks, Taker
 from app.match.framing import pad, unpack
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord
@@ -38,7 +38,7 @@ values = st.none() | payloads | mangled([SHEET, b'{"arrival_us":9}']) | fields
 
 @both
 def test_any_record_is_read_or_refused_and_never_stops_a_reader(cases: int):
-    taker = _Taker("final", ADDRESS, 0)
+    taker = Taker("final", ADDRESS, 0)
 
     def body(told: tuple[bytes | None, list, bytes | None, int]) -> None:
         value, head, key, timestamp = told

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.kafka import records
 from app.kafka.address import parse
 from app.kafka.place import TopicOptions
-from app.kafka.source import Marks, TopicReader, _Taker
+from app.kafka.source import Marks, TopicReader, Taker
 from app.match.framing import pad, unpack
 from detectors.inputs import Block, MatchSheet, Packet
 from replay import wire
@@ -30,12 +30,12 @@ def block(arrival_us: int) -> bytes:
     return wire.encode_compact(Block(arrival_us, (Packet("ball", 0, (arrival_us - 1,), (0.0,), (0.0,), (0.11,), 0.9),)))
 
 
-def taken(taker: _Taker, *came) -> list[tuple[int, int, bytes]]:
+def taken(taker: Taker, *came) -> list[tuple[int, int, bytes]]:
     return list(unpack(pad(b"".join(taker.take(one) for one in came))))
 
 
 def test_blocks_of_the_match_are_handed_on_as_they_are_and_dated_by_their_record():
-    taker = _Taker("final", ADDRESS, 0)
+    taker = Taker("final", ADDRESS, 0)
     sheet = msgspec.json.encode(records.Sheet(MatchSheet("final"), 0, 0))
     frames = taken(
         taker,
@@ -62,7 +62,7 @@ def test_blocks_of_the_match_are_handed_on_as_they_are_and_dated_by_their_record
     ],
 )
 def test_what_cannot_be_a_block_goes_to_quarantine_with_its_place_and_reason(came, said):
-    taker = _Taker("final", ADDRESS, 3)
+    taker = Taker("final", ADDRESS, 3)
     ((arrival_us, _, payload),) = taken(taker, record(block(100)), came)[1:]
     assert arrival_us == 100
     good, (rejected,) = check_block(payload, MatchSheet("final"), "block")
@@ -79,7 +79,7 @@ def test_what_cannot_be_a_block_goes_to_quarantine_with_its_place_and_reason(cam
     st.integers(-1, 2**40),
 )
 def test_any_record_gives_a_frame_or_nothing(value, headers, key, timestamp):
-    frames = taken(_Taker("final", ADDRESS, 0), record(value, headers, key, timestamp=timestamp))
+    frames = taken(Taker("final", ADDRESS, 0), record(value, headers, key, timestamp=timestamp))
     assert all(payload for _, _, payload in frames)
 
 
