@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.kafka import records
 from app.kafka.address import parse
 from app.kafka.place import TopicOptions
-from app.kafka.source import Marks, TopicReader, Taker
+from app.kafka.source import Marks, Taker, TopicReader
 from app.match.framing import pad, unpack
 from detectors.inputs import Block, MatchSheet, Packet
 from replay import wire
