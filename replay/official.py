@@ -78,8 +78,15 @@ def is_official(payload: bytes) -> bool:
 
 
 def decode(payload: bytes) -> Line:
-    """The line of a payload."""
-    return _lines.decode(payload[1:])
+    """The line of a payload.
+
+    Raises:
+        OfficialError: it begins like one and is none.
+    """
+    try:
+        return _lines.decode(payload[1:])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise OfficialError(f"not a line of officials: {error}") from error
 
 
 def read(line: Line, sheet: MatchSheet, arrival_us: int) -> Official:

@@ -176,6 +176,8 @@ def _expanded(told: _CompactPacket) -> Packet:
     ts_us: tuple[int, ...] = ()
     if told.ts_us:
         ts_us = tuple(accumulate([told.ts_us[0], *accumulate(told.ts_us[1:])]))
+        if min(ts_us) < -(2**63) or max(ts_us) >= 2**63:
+            raise WireError(f"not a block: a packet of {told.transmitter!r} has times beyond 64 bits")
     x, y, z = (tuple([mm / 1000.0 for mm in accumulate(row)]) for row in (told.x_mm, told.y_mm, told.z_mm))
     return Packet(told.transmitter, told.sequence, ts_us, x, y, z, told.percent / 100.0)
 

@@ -107,6 +107,9 @@ def parse(url: str) -> Address:
         KafkaError: it is none, or holds a secret. The message does not repeat that.
     """
     try:
+        # urlsplit passes over white space and control characters; an address that is given again must be the same.
+        if not url.isprintable() or url != url.strip():
+            raise ValueError("it has white space at an end, or characters that cannot be seen")
         parts = urlsplit(url)
         query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
     except ValueError as error:
@@ -118,7 +121,7 @@ def parse(url: str) -> Address:
         )
     brokers = tuple(_broker(text, url) for text in parts.netloc.split(","))
     topic = parts.path.removeprefix("/")
-    if parts.scheme != SCHEME or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
+    if not is_kafka(url) or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
         raise KafkaError(f"{url}: must be kafka://host:port/topic, and a topic letters, digits, '.', '_' and '-'")
     if unknown := set(query) - {"match", "start", "settings"}:
         raise KafkaError(f"{url}: there is no {', '.join(sorted(unknown))} to ask for, only match, start and settings")

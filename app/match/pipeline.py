@@ -53,7 +53,7 @@ from middleware.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.unit import OrderingUnit
 from replay.capture import Capture
 from replay.checks import Rejected, check_block
-from replay.official import OfficialError, decode, is_official, read, rejected
+from replay.official import Line, OfficialError, decode, is_official, read, rejected
 from replay.store import positions_table, quarantine_table, updates_table
 
 #: Views leave at most 50 times a second of arrival time, health twice.
@@ -298,8 +298,9 @@ class MatchPipeline:
 
     def _decided(self, payload: bytes) -> list[Arrival]:
         """The decision of a line of officials, if it says one."""
-        line, carried = decode(payload), self._carried
+        line, carried = Line("a record", 0, payload.hex()), self._carried
         try:
+            line = decode(payload)
             told = read(line, self.sheet, carried.now_us)
         except OfficialError as error:
             self._quarantine([rejected(line, str(error))])

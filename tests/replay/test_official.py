@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.match.pipeline import MatchPipeline, PipelineOptions
 from detectors.inputs import MatchSheet, Official, Player
 from replay.desk import JOURNAL, Desk, replayed
 from replay.official import FILE, Line, OfficialError, decode, encode, is_official, read
@@ -188,3 +189,16 @@ def test_whoever_dies_when_the_stream_that_counts_is_one(tmp_path: Path, seed: i
     assert numbers == list(range(1, last + 1))
     assert last > 0
     assert [t for t, _ in counted] == sorted(t for t, _ in counted)
+
+
+@pytest.mark.parametrize(
+    "payload", [b"\xf0", b"\xf0\x92\x07\x90", b"\xf0\x93\x01\x02\x03", b"\xf0\x93\xa1\xff\x01\xa0"]
+)
+def test_a_payload_that_only_begins_like_a_line_is_quarantined(payload: bytes):
+    with pytest.raises(OfficialError, match="not a line of officials"):
+        decode(payload)
+    pipeline = MatchPipeline(MatchSheet(), PipelineOptions())
+    pipeline.push(payload, 40_000)
+    pipeline.finish()
+    (row,) = pipeline.take_tables()["quarantine"].to_pylist()
+    assert "not a line of officials" in row["reason"]

@@ -114,6 +114,7 @@ def test_another_version_is_named() -> None:
         b"\x02",
         encode_compact(Block(0, ()))[:-1],
         b"\x02\x92\x01\x91\x92\xa1x\x00",
+        b"\x02\x92\x00\x91\x97\xa4ball\x00\x00\x92\x01\xcf" + b"\xff" * 8 + b"\x90\x90\x90",  # times beyond 64 bits
     ],
 )
 def test_garbage_is_a_wire_error(payload: bytes) -> None:

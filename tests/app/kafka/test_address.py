@@ -32,6 +32,8 @@ def test_an_address_says_brokers_topic_match_and_start():
         ("kafka://a:1/t?from=latest", "there is no from to ask for"),
         ("kafka://a:1/t?start=noon", "start must be earliest, latest or a time"),
         ("kafka://a:1/t?start", "not an address of a topic"),
+        ("\nkafka://a:1/t", "white space at an end"),
+        ("Kafka://a:1/t", "must be kafka://host:port/topic"),
     ],
 )
 def test_what_is_wrong_with_an_address_is_said(url, said):
