@@ -132,7 +132,8 @@ def live(
         list[str] | None,
         Given(
             help="Instead of --source, and as often as there are matches: each a source, or a list of matches (.toml) "
-            "that may grow meanwhile. --store is the folder of all of them.",
+            "that may grow meanwhile; kafka://host:port/topic is every match that comes there, ?match=NAME that one. "
+            "--store is the folder of all of them.",
         ),
     ] = None,
     seats: Annotated[
@@ -385,16 +386,22 @@ def order(
 
 @app.command()
 def publish(
-    capture: Annotated[Path, typer.Argument(help="Folder of a capture, of `simulate`, or of a match store.")],
+    captures: Annotated[
+        list[Path], typer.Argument(help="Folders of captures, of `simulate`, or of match stores: played side by side.")
+    ],
     topic: Annotated[str, typer.Argument(help="kafka://host:port/topic; it is made if it is not there.")],
     speed: Annotated[str, Given(help="1, 4 or max.")] = "1",
+    match: Annotated[
+        list[str] | None,
+        Given(help="What a match is called there, once for each capture in their order. Default: as its sheet says."),
+    ] = None,
     partitions: Annotated[int, Given(help="Of a topic that is made.", min=1)] = 1,
     as_json: Annotated[bool, Given("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Plays a capture into a Kafka topic, at the pace at which it arrived."""
+    """Plays captures into a Kafka topic, at the pace at which they arrived; `live --matches TOPIC` plays them all."""
     from app.kafka.command import run_publish
 
-    run_publish(capture, topic, speed, partitions=partitions, as_json=as_json)
+    run_publish(captures, topic, speed, matches=match or (), partitions=partitions, as_json=as_json)
 
 
 @app.command()

@@ -149,10 +149,8 @@ def _officials(settings: LiveSettings, match: Match) -> tuple[Path, ...]:
 
 def _topic(settings: LiveSettings, match: TopicMatch, folder: Path) -> TopicOptions:
     place = match.place
-    quality = place.sheet.sheet.quality
-    records_hz = 1e6 / place.sheet.slot_us if place.sheet.slot_us else quality.ball_hz
     return TopicOptions(
-        settings.source, place.match, place.partition, place.offset, max(1, round(settings.window_s * records_hz)),
+        settings.source, place.match, place.partition, place.offset, place.records_in(settings.window_s),
         settings.window_s, str(folder / "stop"), str(folder / "marks"),
     )  # fmt: skip
 

@@ -31,13 +31,13 @@ def find(address: Address, patience_s: float = PATIENCE_S) -> Place:
         until_s = time.monotonic() + patience_s
         while not client.partitions_for_topic(address.topic) and time.monotonic() < until_s:
             time.sleep(_POLL_MS / 1e3)
-        _seek(client, address)
+        begin_at(client, address)
         seen: set[str] = set()
         while time.monotonic() < until_s:
             with told(address):
                 came = records(client, _POLL_MS)
             for record in came:
-                sheet = _sheet(record)
+                sheet = sheet_of(record)
                 if sheet is None:
                     continue
                 match = sheet.sheet.match_id
@@ -57,7 +57,12 @@ def is_of(record_key: bytes | None, match: str) -> bool:
     return record_key is None or record_key == match.encode()
 
 
-def _seek(client: KafkaConsumer, address: Address) -> None:
+def begin_at(client: KafkaConsumer, address: Address) -> None:
+    """Stands a consumer in all partitions of a topic where the address starts.
+
+    Raises:
+        KafkaError: there is no such topic, or no broker answers.
+    """
     parts = partitions_of(client, address)
     with told(address):
         client.assign(parts)
@@ -79,7 +84,7 @@ def _seek_time(client: KafkaConsumer, parts: list[TopicPartition], start_ms: int
         client.seek(part, at.offset if at is not None else ends[part])
 
 
-def _sheet(record: object) -> schema.Sheet | None:
+def sheet_of(record: object) -> schema.Sheet | None:
     """The sheet that a record holds; what cannot be read is for the quarantine of who reads the match."""
     try:
         said = schema.read(record.value, record.headers)  # type: ignore[attr-defined]

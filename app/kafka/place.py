@@ -22,6 +22,11 @@ class Place(msgspec.Struct, frozen=True):
     offset: int
     sheet: Sheet
 
+    def records_in(self, window_s: float) -> int:
+        """How many records should come in a window, by what the sheet tells of the gateway."""
+        records_hz = 1e6 / self.sheet.slot_us if self.sheet.slot_us else self.sheet.sheet.quality.ball_hz
+        return max(1, round(window_s * records_hz))
+
 
 class TopicOptions(msgspec.Struct, frozen=True):
     """What a reader is told.

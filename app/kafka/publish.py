@@ -41,6 +41,7 @@ def publish(
     stop: threading.Event | None = None,
     progress: Told = lambda arrival_us: None,
     partitions: int = 1,
+    match: str = "",
 ) -> Published:
     """Sends a capture; every record has been taken by the broker when this returns.
 
@@ -52,13 +53,16 @@ def publish(
         address: the topic is made if it is not there, with ``partitions``.
         speed: stream seconds in a wall second, 0 for as fast as it goes.
         stop: ends it early, without the record that ends the match.
+        progress: is told how far it has come.
+        match: what it is called there; empty for as its sheet says.
 
     Raises:
         KafkaError: no broker answers, or a record was not taken.
     """
     make_topic(address, partitions)
     sender = producer(address)
-    key, match = capture.sheet.match_id.encode(), capture.sheet.match_id
+    told_sheet = msgspec.structs.replace(capture.sheet, match_id=match or capture.sheet.match_id)
+    key = told_sheet.match_id.encode()
     failed: list[BaseException] = []
     began_us, pace = wall_us(), Pace(speed, capture.begin_us, wall_us())
     waiter = Waiter((stop or threading.Event()).is_set)
@@ -78,7 +82,9 @@ def publish(
                 if waiter.stopped or failed:
                     break
                 if arrival_us >= sheet_due_us:
-                    send(schema.SHEET, _sheet(capture, arrival_us), due_us)
+                    send(
+                        schema.SHEET, msgspec.json.encode(schema.Sheet(told_sheet, capture.slot_us, arrival_us)), due_us
+                    )
                     sheet_due_us = arrival_us + SHEET_EVERY_US
                 compact = wire.encode_compact(block)
                 send(schema.BLOCK, compact, due_us)
@@ -93,7 +99,7 @@ def publish(
         if failed:
             raise failed[0]
     seconds, wall_s = (arrival_us - capture.begin_us) / 1e6, (wall_us() - began_us) / 1e6
-    return Published(match, address.topic, blocks, size, seconds, wall_s, delayed)
+    return Published(told_sheet.match_id, address.topic, blocks, size, seconds, wall_s, delayed)
 
 
 def _growing(capture: Capture) -> Iterator[Block]:
@@ -105,7 +111,3 @@ def _growing(capture: Capture) -> Iterator[Block]:
         if not capture.goes_on_after(end_us):
             return
         start_us = end_us
-
-
-def _sheet(capture: Capture, arrival_us: int) -> bytes:
-    return msgspec.json.encode(schema.Sheet(capture.sheet, capture.slot_us, arrival_us))

@@ -26,6 +26,9 @@ SHEET, BLOCK, END = "sheet", "block", "end"
 #: A record is no larger; a block of a full-rate match has some 4 kB.
 BYTES_MAX = 1_000_000
 
+#: Positions a second of one match; the fastest systems give 50,000.
+RATE_MAX_HZ = 500_000
+
 Headers = list[tuple[str, bytes]]
 
 
@@ -34,11 +37,21 @@ class RecordError(ValueError):
 
 
 class Sheet(msgspec.Struct, frozen=True):
-    """Who plays, how often the gateway speaks, and how far it had come."""
+    """Who plays, how often the gateway speaks, and how far it had come.
+
+    Raises:
+        ValueError: it declares more positions a second than any system gives; they are prepared for before they come.
+    """
 
     sheet: MatchSheet
     slot_us: int
     arrival_us: int
+
+    def __post_init__(self) -> None:
+        quality = self.sheet.quality
+        bodies = len(self.sheet.players) * max(1, len(quality.limbs))
+        if quality.ball_hz <= 0 or quality.body_hz <= 0 or quality.ball_hz + bodies * quality.body_hz > RATE_MAX_HZ:
+            raise ValueError(f"rates must be above 0, and all together at most {RATE_MAX_HZ} positions/s")
 
 
 class End(msgspec.Struct, frozen=True):

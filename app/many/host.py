@@ -9,7 +9,8 @@ engines work at a time as there are seats. All seats close a batch together.
 Where a match goes on is told by its store: what is committed, and the engine state at that offset. So each query
 begins with an empty checkpoint of Spark's, its rosters say from which offset each match is to be played, and a query
 that fails is followed by one that begins where the stores end. A range that is committed already is not taken twice.
-A capture gives the same blocks for a range whichever windows it is read in, and so the same events.
+A capture gives the same blocks for a range whichever windows it is read in, and so the same events; so does a topic,
+whose matches' rosters also say from batch to batch where each goes on.
 
 A new match goes to the seat with the least positions a second, and begins with the next batch.
 """
@@ -36,6 +37,7 @@ from app.match.state_store import StateStore
 from app.problems import one_line
 from app.spark.host import STOP, keep_running, table_of
 from app.spark.stage import SCHEMA, StageConfig
+from replay.capture import Capture
 
 _WARM_UP_BATCHES = 8
 _WARM_UP_WINDOW_US = 200_000
@@ -62,6 +64,10 @@ class Stores(Protocol):
 
     def offset(self, match: str) -> int:
         """Offset up to which everything of a match is committed."""
+        ...
+
+    def has_ended(self, match: str) -> bool:
+        """Whether a match is over and all of it committed."""
         ...
 
     def commit(self, match: str, tables: dict[str, pa.Table], meta: dict[str, Any]) -> None:
@@ -111,13 +117,15 @@ class ManyHost:
         return next(n for n, players in enumerate(self._players) if any(p.entry.match == match for p in players))
 
     def _write(self, number: int) -> None:
-        """The roster of a seat. A match keeps its begin as long as the query runs that has read it."""
+        """The roster of a seat. A capture keeps its begin as long as the query runs that has read it."""
         seat = self._seats[number]
-        known = {entry.match: entry for entry in seat.entries()}
+        known = {entry.match: entry for entry in seat.entries() if entry.in_topic is None}
         seat.write([known.get(p.entry.match) or self._from_store(p.entry) for p in self._players[number]])
 
     def _from_store(self, entry: Entry) -> Entry:
-        return msgspec.structs.replace(entry, begin=self._stores.offset(entry.match))
+        begin = self._stores.offset(entry.match)
+        over = entry.in_topic is not None and self._stores.has_ended(entry.match)
+        return msgspec.structs.replace(entry, begin=begin, stop_us=begin if over else entry.stop_us)
 
     def warm_up(self) -> None:
         """Plays a few tiny batches of a match for nothing on every seat, before any clock runs."""
@@ -125,9 +133,10 @@ class ManyHost:
             first = next(player for players in self._players for player in players)
             folder = self._folder / "warm-up"
             seats = [Seat(folder / seat.folder.name) for seat in self._seats]
-            stop_us = first.stage.begin + _WARM_UP_BATCHES * _WARM_UP_WINDOW_US
+            begin_us = Capture.open(first.entry.capture).begin_us
+            stop_us = min(begin_us + _WARM_UP_BATCHES * _WARM_UP_WINDOW_US, first.entry.stop_us)
             entry = msgspec.structs.replace(
-                first.entry, begin=first.stage.begin, speed=0.0, stop_us=min(stop_us, first.entry.stop_us), officials=()
+                first.entry, begin=begin_us, speed=0.0, stop_us=stop_us, officials=(), in_topic=None
             )
             for seat in seats:
                 seat.write([entry])
@@ -195,6 +204,10 @@ class ManyHost:
                 self._stores.commit(match, tables, meta)
                 player = next(p for players in self._players for p in players if p.entry.match == match)
                 StateStore(Path(player.stage.states), match).forget_before(closing["start"])
+        with self._lock:
+            for number, players in enumerate(self._players):
+                if any(player.entry.in_topic is not None for player in players):
+                    self._write(number)
         self._progress += 1
 
     def _put_out(self, match: str, reason: str) -> None:

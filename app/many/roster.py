@@ -18,16 +18,34 @@ from app.match.state_store import StateError
 from app.spark.stage import StageConfig
 
 
+class InTopic(msgspec.Struct, frozen=True):
+    """Where in a topic a match is.
+
+    Attributes:
+        url: address of the topic.
+        match: its id there, the key of its records.
+        partition: all of it stands in this one.
+        window_records, window_s: what should come in one batch, and how long that may take.
+    """
+
+    url: str
+    match: str
+    partition: int
+    window_records: int
+    window_s: float
+
+
 class Entry(msgspec.Struct, frozen=True):
     """A match on a seat.
 
     Attributes:
         match: key of the match in this run.
-        capture: folder to read.
-        begin: offset from which this query plays it.
+        capture: folder to read; of a match out of a topic, what to warm up on.
+        begin: offset from which it is played: of a capture by this query, out of a topic by the next batch.
         speed: as ``app.match.pace.Pace``.
         stop_us: offset at which it ends at the latest.
         officials: folder of the match store and further files, where officials write.
+        in_topic: what to read instead of the capture, if anything; offsets are then numbers of records.
     """
 
     match: str
@@ -36,6 +54,7 @@ class Entry(msgspec.Struct, frozen=True):
     speed: float
     stop_us: int
     officials: tuple[str, ...] = ()
+    in_topic: InTopic | None = None
 
 
 class Seat:

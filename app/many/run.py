@@ -7,7 +7,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,12 +22,13 @@ from rich.table import Table
 
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
-from app.kafka.address import is_kafka, parse
+from app.kafka.address import parse
+from app.kafka.place import Place
 from app.live import LOGS, stopped_by_signals
 from app.many.host import ManyHost, Player
-from app.many.roster import Entry
-from app.many.wishes import with_names
-from app.match.folder import Match, open_match
+from app.many.roster import Entry, InTopic
+from app.many.wished import Wished, Wishes
+from app.match.folder import Match, TopicMatch, open_match
 from app.match.options import PIPELINE, options_of
 from app.match.pace import NEVER_US
 from app.operation.hidden import secrets_of
@@ -52,9 +53,6 @@ _PATIENCE_S = 300.0
 
 _log = logging.getLogger(__name__)
 
-#: Gives the matches that there shall be now, as options.
-Wishes = Callable[[], Sequence[Mapping[str, Any]]]
-
 
 class ManyRun:
     """A run of many matches, from its preparation to its summaries.
@@ -75,7 +73,7 @@ class ManyRun:
         folder: Path,
         console: Console,
     ) -> None:
-        self._wishes, self._common, self._folder, self._console = wishes, dict(common), folder, console
+        self._common, self._folder, self._console = dict(common), folder, console
         self._settings = make_settings({name: value for name, value in self._common.items() if name != "store"})
         self._matches: dict[str, Match] = {}
         self._feeds: dict[str, MatchFeed] = {}
@@ -85,6 +83,7 @@ class ManyRun:
         self._began: dict[str, tuple[int, float]] = {}
         self._seen: set[str] = set()
         self._beside = ExitStack()
+        self._wished = Wished(wishes, self._beside)
         self._seats = self._settings.seats or os.cpu_count() or 1
         #: Why matches do not go on, by name.
         self.broken: dict[str, str] = {}
@@ -110,7 +109,7 @@ class ManyRun:
             hub = beside.enter_context(Hub([]))
             hide([hub.address.token])
             beside.enter_context(self._station)
-            players = self._new_players(hub)
+            players = self._first_players(hub, stop)
             if not players:
                 return self._summary()
             session = start_session(
@@ -137,11 +136,16 @@ class ManyRun:
             for name, match in self._matches.items():
                 if match.has_ended() and name not in self.broken and match.played_us() > self._began[name][0]:
                     self._feeds[name].wait_ended(10)
+            self.broken |= self._wished.missing()
         return self._summary()
 
     def offset(self, match: str) -> int:
         """See :class:`app.many.host.Stores`."""
         return self._matches[match].offset()
+
+    def has_ended(self, match: str) -> bool:
+        """See :class:`app.many.host.Stores`."""
+        return self._matches[match].has_ended()
 
     def commit(self, match: str, tables: dict[str, pa.Table], meta: dict[str, Any]) -> None:
         """See :class:`app.many.host.Stores`."""
@@ -177,10 +181,20 @@ class ManyRun:
                 self._began[name] = (self._matches[name].played_us(), time.monotonic())
                 host.add(player)
 
+    def _first_players(self, hub: Hub, stop: threading.Event) -> list[Player]:
+        """Who begins; if all are to come out of topics, it is waited for the first."""
+        players = self._new_players(hub)
+        if not players and self._wished.scouts:
+            self._console.print("Looking for matches in the topics")
+            self._wished.wait_first(stop)
+            players = self._new_players(hub)
+            self.broken |= {} if players or self._matches else self._wished.missing()
+        return players
+
     def _new_players(self, hub: Hub) -> list[Player]:
         """Matches that are wished for and were not there before; what cannot be prepared is broken."""
         try:
-            wished = with_names(self._wishes())
+            wished = self._wished.now()
         except ValueError as error:
             if not self._seen:
                 raise
@@ -202,16 +216,15 @@ class ManyRun:
         return [player for player in players if player is not None]
 
     def _open(self, name: str, wish: Mapping[str, Any]) -> tuple[LiveSettings, Match]:
-        given = {**self._common, **{key: value for key, value in wish.items() if key != "name"}}
+        given = {**self._common, **{key: value for key, value in wish.items() if key not in ("name", "place")}}
         given["duration_s"] = given.pop("duration", given.get("duration_s"))
-        if is_kafka(str(given["source"])):
-            raise SettingsError(
-                f"{given['source']}: a topic is played by itself; publish its matches to one topic each"
-            )
+        place: Place | None = wish.get("place")
+        if place is not None:
+            given["speed"] = "1"  # a topic comes at its own, whatever the others are played at
         settings = make_settings({**given, "store": self._folder / quote(name, safe=" ")})
         if settings.engine != "spark":
             raise SettingsError("many matches at a time are played through Spark: without --engine inprocess")
-        match = self._beside.enter_context(open_match(settings, self._console))
+        match = self._beside.enter_context(open_match(settings, self._console, place))
         self._wait_ahead(match, settings)
         self._matches[name] = match
         return settings, match
@@ -234,7 +247,7 @@ class ManyRun:
             ended=match.has_ended(),
         )  # fmt: skip
         states = match.folder / "states"
-        self._watches[name] = self._station.watch(feed, states, paced=settings.pace > 0, link=hub)
+        watch = self._watches[name] = self._station.watch(feed, states, paced=settings.pace > 0, link=hub)
         self._show(name, settings, feed, match)
         self._began[name] = (match.played_us(), time.monotonic())
         if match.has_ended():
@@ -247,7 +260,17 @@ class ManyRun:
         stage = StageConfig(sheet, options, PIPELINE, str(match.folder / "states"), match.begin(), hub.address)
         officials = (match.folder, settings.official) if settings.official else (match.folder,)
         entry = Entry(name, str(match.capture.path), match.begin(), settings.pace, NEVER_US, tuple(map(str, officials)))
+        if isinstance(match, TopicMatch):
+            entry = msgspec.structs.replace(entry, officials=(), in_topic=self._in_topic(settings, match, watch))
         return Player(entry, stage, mine_hz)
+
+    def _in_topic(self, settings: LiveSettings, match: TopicMatch, watch: MatchWatch) -> InTopic:
+        """Where its records are; from now on it is known how many of them wait."""
+        from app.operation.topic import TopicLag
+
+        place, window_s = match.place, settings.window_s
+        self._beside.enter_context(TopicLag(parse(settings.source), place.partition, match.offset(), watch))
+        return InTopic(settings.source, place.match, place.partition, place.records_in(window_s), window_s)
 
     def _show(self, name: str, settings: LiveSettings, feed: MatchFeed, match: Match) -> None:
         """Page and topic of a match."""

@@ -155,8 +155,13 @@ class TopicMatch(Match):
 
 
 @contextmanager
-def open_match(settings: LiveSettings, console: Console) -> Iterator[Match]:
+def open_match(settings: LiveSettings, console: Console, place: Place | None = None) -> Iterator[Match]:
     """Makes the folder, or opens it to go on; nobody else may run in it meanwhile.
+
+    Args:
+        settings: of the run.
+        console: for people.
+        place: of a new match in its topic, if it is known already; else it is looked for.
 
     Raises:
         StoreError: the folder holds something else, is damaged, or another run is using it.
@@ -176,13 +181,15 @@ def open_match(settings: LiveSettings, console: Console) -> Iterator[Match]:
                 request = {**_request(settings), "resume": True}
                 capture = beside.enter_context(Producer(request, folder / CAPTURE)).first_look()
         else:
-            store, capture = _make(settings, console, beside)
+            store, capture = _make(settings, console, beside, place)
             beside.enter_context(_alone(store.path))
-        place = _place(store.path)
-        yield TopicMatch(store, capture, place) if place else Match(store, capture)
+        begun = _place(store.path)
+        yield TopicMatch(store, capture, begun) if begun else Match(store, capture)
 
 
-def _make(settings: LiveSettings, console: Console, beside: ExitStack) -> tuple[MatchStore, Capture]:
+def _make(
+    settings: LiveSettings, console: Console, beside: ExitStack, place: Place | None
+) -> tuple[MatchStore, Capture]:
     """A new store; who goes on producing its capture is entered into ``beside``."""
     folder = settings.store
     if folder is not None and folder.exists() and (folder.is_file() or any(folder.iterdir())):
@@ -190,7 +197,7 @@ def _make(settings: LiveSettings, console: Console, beside: ExitStack) -> tuple[
     parent = folder.parent if folder is not None else Path("matches").resolve()
     draft = parent / f".capture-{os.getpid()}"
     try:
-        capture = _captured(settings, draft, console, beside)
+        capture = _captured(settings, draft, console, beside, place)
         if capture.is_finished and len(capture) == 0:
             raise StoreError(f"{settings.source}: holds no position that could be played")
         folder = folder or parent / _folder_name(capture.sheet.match_id)
@@ -216,12 +223,12 @@ def _place(folder: Path) -> Place | None:
         raise StoreError(f"{folder / TOPIC}: cannot be read: {error}") from error
 
 
-def _captured(settings: LiveSettings, draft: Path, console: Console, beside: ExitStack) -> Capture:
+def _captured(settings: LiveSettings, draft: Path, console: Console, beside: ExitStack, place: Place | None) -> Capture:
     """The capture to play: the source itself, one that has begun to grow in ``draft``, or a whole one there."""
     if is_capture(settings.source):
         return Capture.open(settings.source)
     if is_kafka(settings.source):
-        return _rehearsed(settings, draft, console)
+        return _rehearsed(place or _found(settings, console), draft)
     if is_produced(settings.source, settings.rate):
         console.print(f"Simulating {settings.source} through channel {settings.channel}")
         return beside.enter_context(Producer(_request(settings), draft)).first_look()
@@ -240,13 +247,18 @@ def _captured(settings: LiveSettings, draft: Path, console: Console, beside: Exi
     return Capture.open(draft)
 
 
-def _rehearsed(settings: LiveSettings, draft: Path, console: Console) -> Capture:
-    """Finds the match in its topic, and makes what it is warmed up on; where it is, is told beside that."""
+def _found(settings: LiveSettings, console: Console) -> Place:
+    """Where in its topic the match is."""
     from app.kafka.matches import find
-    from app.kafka.rehearsal import rehearsal
 
     console.print(f"Looking for the match in {settings.source}")
-    place = find(parse(settings.source))
+    return find(parse(settings.source))
+
+
+def _rehearsed(place: Place, draft: Path) -> Capture:
+    """What a match out of a topic is warmed up on; where it is, is told beside that."""
+    from app.kafka.rehearsal import rehearsal
+
     capture = rehearsal(draft, place.sheet.sheet)
     (draft / TOPIC).write_bytes(msgspec.json.encode(place))
     return capture

@@ -165,7 +165,7 @@ class MatchStage:
         if row["closing"]:
             if row["last"]:
                 self._publish(self._pipeline.finish(), _wall_us())
-            self._closed, self._last = True, row["last"]
+            self._closed, self._last, self._end = True, row["last"], row["end"]  # some learn only now where it ends
             return
         for arrival_us, due_wall_us, payload in unpack(row["frames"]):
             stage_wall_us = _wall_us()

@@ -1,0 +1,248 @@
+"""Several matches in one topic: who is found in it, who takes which record, and one query over all of them."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kafka import KafkaProducer
+from rich.console import Console
+
+from app.kafka import records
+from app.kafka.address import parse
+from app.kafka.publish import publish
+from app.many import listener as listening
+from app.many.listener import Listener
+from app.many.roster import Entry, InTopic, Seat
+from app.many.run import ManyRun
+from app.many.source import SeatReader
+from app.many.topics import Scout
+from app.match.framing import unpack
+from app.match.pace import NEVER_US
+from detectors.inputs import Block, MatchSheet, Packet, Quality
+from replay import wire
+from replay.capture import Capture
+from replay.events import consolidated_events
+from tests.app.kafka.test_topics import capture
+from tests.app.recordings import optical_table, record
+from tests.app.test_cli import refusal, touchline
+
+TOPIC = "kafka://broker/round"
+
+
+def block(arrival_us: int) -> bytes:
+    return wire.encode_compact(Block(arrival_us, (Packet("ball", 0, (arrival_us,), (0.0,), (0.0,), (0.11,), 0.9),)))
+
+
+def of(match: str | None, offset: int, value: bytes | None = None, kind: str = "block", partition: int = 0):
+    key = None if match is None else match.encode()
+    said = block(offset * 1_000) if value is None else value
+    return SimpleNamespace(
+        key=key, offset=offset, value=said, headers=records.headers(kind), partition=partition, timestamp=5
+    )
+
+
+def end_of(match: str, offset: int):
+    return of(match, offset, msgspec.json.encode(records.End(0)), "end")
+
+
+def entry(match: str, begin: int = 0, window_records: int = 1_000, window_s: float = 60.0) -> Entry:
+    place = InTopic(f"{TOPIC}?match={match}", match, 0, window_records, window_s)
+    return Entry(f"the {match}", "", begin, 1.0, NEVER_US, in_topic=place)
+
+
+class FakeReader:
+    """Gives what stands in a list, some records at a time, as the broker would."""
+
+    def __init__(self, came: list, at_a_time: int = 3, first: int = 0) -> None:
+        self._came, self._at_a_time, self._first, self._at = came, at_a_time, first, 0
+
+    def first(self, partition: int, position: int) -> int:
+        return self._first
+
+    def is_read(self) -> bool:
+        return all(one.offset < self._at for one in self._came)
+
+    def stand(self, starts: dict[int, int]) -> None:
+        self._at = starts[0]
+
+    def read(self, wait_ms: float) -> list:
+        given = [one for one in self._came if one.offset >= self._at][: self._at_a_time]
+        self._at = given[-1].offset + 1 if given else self._at
+        return given
+
+
+def heard(monkeypatch: pytest.MonkeyPatch, reader: FakeReader, *entries: Entry, stopped=lambda: False) -> list[dict]:
+    monkeypatch.setattr(listening, "_reader", lambda address: reader)
+    listener = Listener(entries, stopped)
+    rows: list[dict] = []
+    while listener.is_open:
+        rows += [row for batch in listener.heard(0) for row in batch.to_pylist() if row["frames"]]
+    return rows
+
+
+def payloads(rows: list[dict], match: str) -> list[bytes]:
+    mine = [row for row in rows if row["match"] == match and not row["closing"]]
+    return [payload for row in mine for _, _, payload in unpack(row["frames"])]
+
+
+def closings(rows: list[dict]) -> dict[str, tuple[int, int, bool]]:
+    return {row["match"]: (row["start"], row["end"], row["last"]) for row in rows if row["closing"]}
+
+
+def test_each_takes_its_own_from_where_it_goes_on_and_is_closed_where_the_topic_was_left(monkeypatch):
+    came = [of("a", 0), of("b", 1), of(None, 2), of("c", 3), of("a", 4), end_of("b", 5), of("b", 6), of("a", 7)]
+    reader = FakeReader(came)
+    rows = heard(monkeypatch, reader, entry("a", begin=4, window_records=2), entry("b", window_records=1_000),
+                 stopped=reader.is_read)  # fmt: skip
+    assert payloads(rows, "the a") == [came[4].value, came[7].value]
+    assert payloads(rows, "the b") == [came[1].value], "what comes after a match's end is nobody's"
+    assert closings(rows) == {"the a": (4, 8, False), "the b": (0, 6, True)}
+
+
+def test_what_has_waited_long_is_taken_in_pieces_and_a_match_that_joins_late_is_not_held_up(monkeypatch):
+    came = [of("a" if n % 2 else "b", n) for n in range(100)]
+    rows = heard(monkeypatch, FakeReader(came), entry("a", window_records=5), entry("b", 90, window_records=5))
+    assert closings(rows) == {"the a": (0, 21, False)}, "b has nothing yet, so nothing of it is closed"
+    assert len(payloads(rows, "the a")) == 10
+
+
+def test_the_window_ends_also_where_nothing_comes(monkeypatch):
+    assert heard(monkeypatch, FakeReader([]), entry("a", window_s=0.05)) == []
+    rows = heard(monkeypatch, FakeReader([of("other", 0)]), entry("a", window_s=0.05))
+    assert closings(rows) == {"the a": (0, 1, False)}, "so that it is not read over and over again"
+
+
+def test_whose_records_are_gone_has_failed_and_the_others_go_on(monkeypatch):
+    reader = FakeReader([of("a", 50)], first=50)
+    rows = heard(monkeypatch, reader, entry("a", 50), entry("b", 7), stopped=reader.is_read)
+    assert payloads(rows, "the a") == [block(50_000)]
+    (gone,) = [row for row in rows if row["match"] == "the b"]
+    assert gone["closing"]
+    assert b"begins with record 50 by now" in gone["frames"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "c", None]), st.booleans(), st.binary(max_size=40)), max_size=60))
+def test_rubbish_of_one_leaves_what_another_gets_as_it_is(made):
+    came = [of(match, n, value if rubbish and match != "a" else None) for n, (match, rubbish, value) in enumerate(made)]
+    with pytest.MonkeyPatch.context() as patch:
+        reader = FakeReader(came)
+        matches = [entry("a"), entry("b")]
+        both = heard(patch, reader, *matches, stopped=reader.is_read)
+        reader.stand({0: 0})
+        alone = heard(patch, reader, matches[0], stopped=reader.is_read)
+    assert payloads(both, "the a") == payloads(alone, "the a")
+
+
+def test_the_seat_goes_on_where_the_roster_says_and_counts_batches(tmp_path: Path, monkeypatch):
+    seat = Seat(tmp_path / "seat")
+    seat.write([entry("a", begin=7), entry("b", begin=9)])
+    reader = SeatReader({"seat": str(seat.folder), "window_us": "1000", "stop_flag": str(tmp_path / "stop")})
+    first = reader.latestOffset(reader.initialOffset(), None)
+    assert first == {"the a": 1, "the b": 1}
+    seat.write([entry("a", begin=20), msgspec.structs.replace(entry("b", begin=30), stop_us=30)])
+    second = reader.latestOffset(first, None)
+    assert second == {"the a": 2, "the b": 1}, "b is over"
+    (partition,) = reader.partitions(first, second)
+    assert [(one.match, one.begin) for one in partition.in_topics] == [("the a", 20)]
+
+
+def test_sheets_that_promise_more_than_can_be_are_refused():
+    sheet = records.Sheet(MatchSheet("a"), 0, 0)
+    told = json.loads(msgspec.json.encode(sheet))
+    for hz in (0, -1, 1e12):
+        told["sheet"]["quality"]["ball_hz"] = hz
+        with pytest.raises(records.RecordError, match="rates must be"):
+            records.read(json.dumps(told).encode(), records.headers("sheet"))
+    assert Quality().ball_hz == 25.0
+
+
+def test_names_of_captures_that_are_published_together(tmp_path: Path):
+    for name in "ab":
+        capture(tmp_path / name, "final")
+    both = (tmp_path / "a", tmp_path / "b", "kafka://127.0.0.1:1/t")
+    assert "final: several captures are called so" in refusal("publish", *both)
+    assert "1 names for 2 captures" in refusal("publish", *both, "--match", "x")
+
+
+@pytest.mark.spark
+def test_matches_are_found_as_they_begin(broker: str, tmp_path: Path):
+    address = parse(f"kafka://{broker}/found")
+    publish(capture(tmp_path / "a", "a", 5), address, speed=0, partitions=3)
+    with Scout(address) as scout:
+        scout.wait_first(threading.Event())
+        assert list(scout.places()) == ["a"]
+        publish(capture(tmp_path / "b", "b", 5), address, speed=0, match="renamed")
+        until = threading.Event()
+        while "renamed" not in scout.places():
+            until.wait(0.1)
+        place = scout.places()["renamed"]
+    assert (place.match, place.sheet.sheet.match_id) == ("renamed", "renamed")
+    where = InTopic(f"{address.url}?match=renamed", "renamed", place.partition, 100, 60.0)
+    started = Entry("x", "", place.offset, 1.0, NEVER_US, in_topic=where)
+    listener = Listener([started], lambda: False)
+    rows: list[dict] = []
+    while listener.is_open:
+        rows += [row for batch in listener.heard(50) for row in batch.to_pylist() if row["frames"]]
+    made = Capture.open(tmp_path / "b")
+    assert [wire.decode(one) for one in payloads(rows, "x")] == list(made.blocks(made.begin_us, made.end_us))
+    assert rows[-1]["last"]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_matches_of_one_topic_begin_and_end_beside_each_other_and_rubbish_disturbs_none(broker: str, tmp_path: Path):
+    tables = {name: optical_table(tmp_path / f"{name}.parquet", seed, s) for name, seed, s in
+              (("a", 1, 30.0), ("b", 2, 12.0), ("c", 3, 12.0))}  # fmt: skip
+    alone = {name: record(tables[name], tmp_path / "alone" / name) for name in "abc"}
+    url = f"kafka://{broker}/round"
+    captures = [alone[name] for name in "ab"]
+    run_over = threading.Event()
+
+    def rubbish() -> None:
+        sender = KafkaProducer(bootstrap_servers=broker)
+        sheet = records.Sheet(msgspec.structs.replace(Capture.open(alone["a"] / "capture").sheet, match_id="bad"), 0, 0)
+        sender.send("round", msgspec.json.encode(sheet), b"bad", records.headers("sheet"))
+        for number in range(10_000):
+            value = (b"", b"\xff" * 40, b"{", block(2**60), block(number * 10_000_000_000))[number % 5]
+            sender.send(
+                "round", value, (b"bad", None, b"a-and-b")[number % 3], records.headers(("block", "?")[number % 2])
+            )
+            if run_over.wait(0.01):
+                break
+        sender.send("round", msgspec.json.encode(records.End(0)), b"bad", records.headers("end"))
+        sender.flush()
+        sender.close()
+
+    def play() -> None:
+        told = touchline("publish", *captures, url, "--match", "a", "--match", "b", "--json")
+        assert told.returncode == 0, told.stderr
+
+    speaking = [threading.Thread(target=rubbish, daemon=True), threading.Thread(target=play, daemon=True)]
+    common = {"alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 3.0, "seats": 2}
+    run = ManyRun(lambda: [{"source": url}], common, tmp_path / "run", Console(file=io.StringIO()))
+
+    def join() -> None:
+        while not list((tmp_path / "run" / "b").glob("commits/*.json")):
+            threading.Event().wait(0.2)
+        publish(Capture.open(alone["c"] / "capture"), parse(url), speed=1, match="c")
+        run_over.set()
+
+    speaking.append(threading.Thread(target=join, daemon=True))
+    for thread in speaking:
+        thread.start()
+    told = run.run(threading.Event())
+    for thread in speaking:
+        thread.join(30)
+    assert not told["broken"]
+    for name in "abc":
+        assert told["matches"][name]["ended"], name
+        assert consolidated_events(tmp_path / "run" / name).equals(consolidated_events(alone[name])), name
+    assert sum(told["matches"]["bad"]["quarantined"].values()) > 0
