@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 from app.batch.changes import CHANGES, KindChange, added
 from app.batch.inputs import BatchError, Recorded, find_recorded, named
 from app.batch.play import CHANGES_FILE, DRAFTS, Choices, Result, finished, play, share_done
+from app.match.folder import alone
 from app.match.seal import code_fingerprint
 from app.spark.java import find_java
 from app.spark.session import start_session, stop_session
@@ -82,11 +83,27 @@ def run_batch(
 
     Raises:
         BatchError: nothing to play, or the folder was made with other choices or other detectors.
+        StoreError: another batch is using the folder.
         JavaNotFoundError, SparkStartError: Spark does not start.
     """
     out = Path(choices.out)
     recorded = find_recorded(given)
     matches = _begin(out, recorded, choices, anew)
+    with alone(out):
+        return _played(out, matches, choices, jobs=jobs, master=master, anew=anew, watch=watch)
+
+
+def _played(
+    out: Path,
+    matches: Mapping[str, Recorded],
+    choices: Choices,
+    *,
+    jobs: int,
+    master: str,
+    anew: bool,
+    watch: Watch | None,
+) -> tuple[list[Result], int]:
+    """Plays what is not finished in a folder that nobody else uses; see :func:`run_batch`."""
     done = {} if anew else {n: r for n, one in matches.items() if (r := finished(n, one, out)) is not None}
     rest = sorted((n for n in matches if n not in done), key=lambda name: -_size(matches[name]))
     shutil.rmtree(out / DRAFTS, ignore_errors=True)

@@ -172,7 +172,7 @@ def open_match(settings: LiveSettings, console: Console, place: Place | None = N
     with ExitStack() as beside:
         if folder is not None and (folder / "run.json").is_file():
             store = MatchStore.open(folder)
-            beside.enter_context(_alone(store.path))
+            beside.enter_context(alone(store.path))
             capture = Capture.open(folder / CAPTURE)
             again = settings.source if is_kafka(settings.source) else str(folder / CAPTURE)
             if said := recover(store, again):
@@ -182,7 +182,7 @@ def open_match(settings: LiveSettings, console: Console, place: Place | None = N
                 capture = beside.enter_context(Producer(request, folder / CAPTURE)).first_look()
         else:
             store, capture = _make(settings, console, beside, place)
-            beside.enter_context(_alone(store.path))
+            beside.enter_context(alone(store.path))
         begun = _place(store.path)
         yield TopicMatch(store, capture, begun) if begun else Match(store, capture)
 
@@ -301,14 +301,18 @@ def _folder_name(match: str) -> str:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Locks the folder. The system takes the lock away when the process ends, however it does."""
+def alone(folder: Path) -> Iterator[None]:
+    """Locks the folder of a run. The system takes the lock away when the process ends, however it does.
+
+    Raises:
+        StoreError: somebody else has it.
+    """
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise StoreError(f"{folder}: another run is using this store; wait for it or choose another") from None
+        raise StoreError(f"{folder}: another run is using this folder; wait for it or choose another") from None
     finally:
         os.close(handle)
 

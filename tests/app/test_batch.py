@@ -16,8 +16,9 @@ from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, Recorded, find_recorded, named
 from app.batch.play import Choices, finished, play
 from app.batch.run import run_batch
+from app.match.folder import alone
 from replay.events import EVENTS, consolidated_events
-from replay.store import read_table
+from replay.store import StoreError, read_table
 from tests.app.recordings import optical_table, record
 from tests.app.test_cli import refusal, touchline
 
@@ -55,6 +56,12 @@ def test_an_interrupted_recording_is_held_against_as_much_as_it_had_played(recor
     assert not result.broken
     assert result.stream_s == pytest.approx(10.0, abs=0.1)
     assert max(consolidated_events(tmp_path / "half")["ts_us"].to_pylist()) <= 10_000_001
+
+
+def test_two_batches_do_not_play_into_one_folder(recordings: Path, tmp_path: Path):
+    given = [str(recordings / "stores")]
+    with alone(tmp_path), pytest.raises(StoreError, match="another run is using this folder"):
+        run_batch(given, Choices(str(tmp_path)))
 
 
 def test_other_parameters_change_events_and_every_change_is_told(recordings: Path, tmp_path: Path):

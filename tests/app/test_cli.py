@@ -149,7 +149,7 @@ def test_two_runs_do_not_share_a_store(played):
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        assert "another run is using this store" in refusal("live", "--store", folder)
+        assert "another run is using this folder" in refusal("live", "--store", folder)
     finally:
         os.close(handle)
 
