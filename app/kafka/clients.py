@@ -129,9 +129,14 @@ def records(client: KafkaConsumer, wait_ms: int) -> Sequence[Any]:
     return [record for partition in sorted(polled) for record in polled[partition]]
 
 
+def header_of(record: Any, name: str) -> str:
+    """What a record's header says; empty without one."""
+    return (dict(record.headers or ()).get(name) or b"").decode("ascii", "replace")
+
+
 def kind_of(record: Any) -> str:
     """What a record's header says that it is; empty without one."""
-    return dict(record.headers or ()).get("kind", b"").decode("ascii", "replace")
+    return header_of(record, "kind")
 
 
 def _for_people(address: Address, cause: str) -> str:

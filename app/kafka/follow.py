@@ -6,7 +6,7 @@
         print(change.update.diff, change.update.event.kind, len(change.events))
 
 An event is never seen asserted twice, nor withdrawn without having been asserted: not when a batch was done again, nor
-when the machine that speaks was replaced, nor when a record was written twice.
+when the machine that speaks was replaced and its last words came late, nor when a record was written twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kafka import TopicPartition
 
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError, parse
-from app.kafka.clients import consumer, kind_of, partitions_of, records, told
+from app.kafka.clients import consumer, header_of, kind_of, partitions_of, records, told
 from app.kafka.updates import Line, Told
 from detectors.lane import EventRecord
 
@@ -77,6 +77,7 @@ def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Chang
     address = parse(url) if isinstance(url, str) else url
     client = consumer(address)
     views: dict[str, View] = {}
+    floors: dict[str, updates.Floor] = {}
     try:
         parts = partitions_of(client, address)
         with told(address):
@@ -88,9 +89,12 @@ def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Chang
                 came = records(client, _POLL_MS)
             idle_ms = 0.0 if came else idle_ms + _POLL_MS
             for record in came:
-                if record.key is None or address.match not in ("", record.key.decode("utf-8", "replace")):
+                match, kind = (record.key or b"").decode("utf-8", "replace"), kind_of(record)
+                if record.key is None or address.match not in ("", match):
                     continue
-                kind = kind_of(record)
+                floor = floors.setdefault(match, updates.Floor())
+                if not floor.heard(kind, header_of(record, updates.SESSION), record.value):
+                    continue
                 if kind == updates.END:
                     return
                 if kind != updates.UPDATE:

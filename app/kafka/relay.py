@@ -7,6 +7,10 @@ process: so when it begins it reads what of the match stands in the topic, undoe
 sends what is missing; from then on it sends what its feed applies. Where the topic was certain to agree with what is
 committed is kept in ``relay.json`` beside the store, so only what came after it need be read.
 
+Before it sends anything it takes the floor (:class:`app.kafka.updates.Floor`), and reads on to the record with which it
+did. What stands then stays so: whatever an older relay's network may still bring does not count any more. A relay that
+has had the floor and finds that another took it is not wanted any more, and ends.
+
 The lane never waits for a broker. A thread sends; while no broker answers, updates wait in memory, and if records were
 given up on, the relay begins again as above.
 """
@@ -16,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import queue
+import secrets
 import threading
 import time
 from collections import deque
@@ -25,14 +30,14 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-from kafka import KafkaProducer, TopicPartition
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from app.hub.feed import MatchFeed
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError
-from app.kafka.clients import consumer, kind_of, make_topic, partitions_of, producer, records, told
+from app.kafka.clients import consumer, header_of, kind_of, make_topic, partitions_of, producer, records, told
 from app.kafka.records import headers
-from app.kafka.updates import Line, Told, told_of
+from app.kafka.updates import Begin, Floor, Line, Told, told_of
 from detectors.lane import LaneMessage, UpdateRecord
 
 _POLL_MS = 500
@@ -44,11 +49,19 @@ _log = logging.getLogger(__name__)
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """In ``partition``, the records before ``offset`` leave the updates before ``seq`` standing, all committed."""
+    """In ``partition``, the records before ``offset`` leave the updates before ``seq`` standing, all committed.
+
+    ``session`` has the floor there.
+    """
 
     partition: int
     offset: int
     seq: int
+    session: str = ""
+
+
+class ReplacedError(Exception):
+    """Another relay speaks for the match now."""
 
 
 class Relay:
@@ -70,7 +83,10 @@ class Relay:
         self._cursor = 0
         self._next_seq = 0
         self._failed: list[BaseException] = []
-        self._places: deque[tuple[int, int, int]] = deque(maxlen=_PLACES_KEPT)
+        self._places: deque[Mark] = deque(maxlen=_PLACES_KEPT)
+        self._sessions = [""]
+        self._had_floor = False
+        self._complete = False
         self._rejected: queue.SimpleQueue[tuple[int, pa.Table]] = queue.SimpleQueue()
         self._closing_s: float | None = None
         for suffix in ("", updates.POSITIONS_SUFFIX, updates.REJECTED_SUFFIX):
@@ -83,8 +99,9 @@ class Relay:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
         self._context.close()
+        self._complete = failure is None and self._feed.ended()
         self._closing_s = time.monotonic()
         self._heard_of.put(None)
         self._thread.join()
@@ -93,11 +110,10 @@ class Relay:
         """A batch is in the store: updates before ``seq`` are certain, and what it kept out may be told."""
         if (rejected := tables.get("quarantine")) is not None and len(rejected):
             self._rejected.put((batch, rejected))
-        certain = [place for place in tuple(self._places) if place[2] <= seq]
+        certain = [place for place in tuple(self._places) if place.seq <= seq]
         if certain:
-            partition, offset, sure = certain[-1]
             draft = self._mark_path.with_suffix(".draft")
-            draft.write_bytes(msgspec.json.encode(Mark(partition, offset, sure)))
+            draft.write_bytes(msgspec.json.encode(certain[-1]))
             draft.replace(self._mark_path)
 
     def _heard(self, message: LaneMessage, applied: Sequence[UpdateRecord]) -> None:
@@ -108,6 +124,9 @@ class Relay:
             try:
                 if self._send_all():
                     return
+            except ReplacedError as error:
+                _log.error("%s: %s; this one says nothing more", self._address.url, error)
+                return
             except (KafkaError, updates.GapError) as error:
                 _log.warning("updates wait for %s: %s", self._address.topic, error)
             if self._closing_s is not None and time.monotonic() > self._closing_s + _LAST_TRIES_S:
@@ -122,15 +141,14 @@ class Relay:
         """
         self._failed.clear()
         self._places.clear()
-        standing = self._standing()
         sender = producer(self._address)
         try:
-            self._catch_up(sender, standing)
+            self._catch_up(sender, self._take_the_floor(sender))
             while not self._failed:
                 message = None if self._closing_s is not None and self._heard_of.empty() else self._heard_of.get()
                 self._send_news(sender)
                 if message is None:
-                    if self._feed.ended():
+                    if self._complete:
                         self._put(sender, self._address, updates.END, {"match": self._match})
                     with told(self._address):
                         sender.flush()
@@ -167,26 +185,44 @@ class Relay:
         for record in held.since(agreed):
             self._send_update(sender, record)
 
-    def _standing(self) -> Line:
-        """What of the match stands in the topic, as far back as it may have to be undone."""
+    def _take_the_floor(self, sender: KafkaProducer) -> Line:
+        """What of the match stands in the topic where this relay begins to speak, as far back as may be undone.
+
+        Raises:
+            ReplacedError: this relay had the floor, and somebody else has it now.
+            KafkaError: no broker, or somebody else was quicker.
+        """
         client = consumer(self._address)
         try:
-            parts = partitions_of(client, self._address)
-            mark = self._mark()
-            line = Line(mark.seq if mark else 0)
+            parts, mark = partitions_of(client, self._address), self._mark()
+            line, floor = (Line(mark.seq), Floor(mark.session)) if mark else (Line(), Floor())
             with told(self._address):
                 client.assign(parts)
                 client.seek_to_beginning(*parts)
                 if mark:
                     client.seek(TopicPartition(self._address.topic, mark.partition), mark.offset)
-                ends = client.end_offsets(parts)
-                while any(client.position(part) < ends[part] for part in parts):
-                    for record in records(client, _POLL_MS):
-                        if record.key == self._match.encode() and kind_of(record) == updates.UPDATE:
-                            line.take(updates.decode(record.value))
+                self._read_on(client, line, floor, client.end_offsets(parts))
+                if self._had_floor and floor.session not in self._sessions:
+                    raise ReplacedError(f"another relay speaks for {self._match}")
+                begin = Begin(self._match, secrets.token_hex(8), floor.session)
+                self._sessions.append(begin.session)
+                at = self._put(sender, self._address, updates.BEGIN, begin).get(_LAST_TRIES_S)
+                self._read_on(client, line, floor, {TopicPartition(at.topic, at.partition): at.offset + 1})
+            if floor.session != begin.session:
+                raise KafkaError(f"{self._address.topic}: somebody else began to speak for {self._match} just then")
+            self._had_floor = True
             return line
         finally:
             client.close()
+
+    def _read_on(self, client: KafkaConsumer, line: Line, floor: Floor, ends: Mapping[TopicPartition, int]) -> None:
+        while any(client.position(part) < end for part, end in ends.items()):
+            for record in records(client, _POLL_MS):
+                if record.key != self._match.encode():
+                    continue
+                kind, session = kind_of(record), header_of(record, updates.SESSION)
+                if floor.heard(kind, session, record.value) and kind == updates.UPDATE:
+                    line.take(updates.decode(record.value))
 
     def _mark(self) -> Mark | None:
         try:
@@ -198,10 +234,11 @@ class Relay:
         self._next_seq = record.seq if record.undo else record.seq + 1
         standing = self._next_seq
         sent = self._put(sender, self._address, updates.UPDATE, record)
-        sent.add_callback(lambda at: self._places.append((at.partition, at.offset + 1, standing)))
+        session = self._sessions[-1]
+        sent.add_callback(lambda at: self._places.append(Mark(at.partition, at.offset + 1, standing, session)))
 
     def _put(self, sender: KafkaProducer, address: Address, kind: str, value: object) -> Any:
-        head = headers(kind, updates.VERSION)
+        head = [*headers(kind, updates.VERSION), (updates.SESSION, self._sessions[-1].encode())]
         with told(address):
             sent = sender.send(address.topic, msgspec.json.encode(value), self._match.encode(), head)
         sent.add_errback(self._failed.append)

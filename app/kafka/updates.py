@@ -7,8 +7,15 @@ with each update and falls by one with each undoing.
 
 | header ``kind`` | value (JSON) |
 |---|---|
+| ``begin`` | :class:`Begin`: a relay takes the floor |
 | ``update`` | :class:`Told` |
 | ``end`` | ``{"match": ...}``: the match is over |
+
+Who speaks. What a dead relay had sent may still be under way when its successor has looked at what stands, and would
+arrive among what that one says. So each relay speaks in a session of its own, which the header ``session`` of its
+records names, and only what is of the session that has the floor counts (:class:`Floor`). A relay takes the floor with
+a record that names whom it takes it from: if that one does not have it any more, because another came first or because
+the record itself is late, it says nothing. The order of the partition decides, so all who read it decide alike.
 
 Beside it stand ``<topic>.positions`` (``kind`` ``view``: newest known positions, at most 50 a second) and
 ``<topic>.rejected`` (``kind`` ``rejected``: records that were kept out, with batch, number and reason).
@@ -17,13 +24,15 @@ Beside it stand ``<topic>.positions`` (``kind`` ``view``: newest known positions
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 
 from detectors.lane import EventRecord, UpdateRecord
 
 VERSION = 1
-UPDATE, END, VIEW, REJECTED = "update", "end", "view", "rejected"
+BEGIN, UPDATE, END, VIEW, REJECTED = "begin", "update", "end", "view", "rejected"
+SESSION = "session"
 POSITIONS_SUFFIX, REJECTED_SUFFIX = ".positions", ".rejected"
 
 
@@ -38,11 +47,19 @@ class Told(msgspec.Struct, frozen=True):
     undo: bool = False
 
 
+class Begin(msgspec.Struct, frozen=True):
+    """Session ``session`` takes the floor, if ``after`` has it; empty stands for nobody."""
+
+    match: str
+    session: str
+    after: str
+
+
 class GapError(Exception):
     """Updates are missing in what was read: the topic has forgotten them, or somebody else writes to it."""
 
 
-_told = msgspec.json.Decoder(Told)
+_told, _begin = msgspec.json.Decoder(Told), msgspec.json.Decoder(Begin)
 
 
 def decode(value: bytes | None) -> Told:
@@ -55,6 +72,30 @@ def decode(value: bytes | None) -> Told:
         return _told.decode(value or b"")
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"not an update: {error}") from error
+
+
+class Floor:
+    """Which session of a match counts: the fold over its records, from where ``session`` had the floor. Pure.
+
+    >>> a, b = (msgspec.json.encode(Begin("m", session, "")) for session in "ab")
+    >>> floor = Floor(); floor.heard(BEGIN, "a", a), floor.heard(UPDATE, "a", b""), floor.heard(UPDATE, "", b"")
+    (False, True, False)
+    >>> floor.heard(BEGIN, "b", b), floor.session  # late: nobody had the floor when it was sent
+    (False, 'a')
+    """
+
+    def __init__(self, session: str = "") -> None:
+        self.session = session
+
+    def heard(self, kind: str, session: str, value: bytes | None) -> bool:
+        """Whether a record counts; one that begins a session says nothing more, and may hand on the floor."""
+        if kind != BEGIN:
+            return session == self.session
+        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # what cannot be read takes nothing
+            begin = _begin.decode(value or b"")
+            if begin.after == self.session:
+                self.session = begin.session
+        return False
 
 
 class Line:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError, parse
-from app.kafka.clients import consumer, kind_of, partitions_of, records, told
+from app.kafka.clients import consumer, header_of, kind_of, partitions_of, records, told
 from app.kafka.follow import follow
 
 
@@ -61,8 +61,8 @@ class Watcher:
 
 
 def raw_total(address: Address) -> dict[str, int]:
-    """The sum of all ``diff`` of a topic by event, which is 0 or 1 after every record."""
-    client, total = consumer(address), dict[str, int]()
+    """The sum of all ``diff`` of a topic of one match by event, which is 0 or 1 after every record."""
+    client, total, floor = consumer(address), dict[str, int](), updates.Floor()
     try:
         parts = partitions_of(client, address)
         with told(address):
@@ -71,7 +71,8 @@ def raw_total(address: Address) -> dict[str, int]:
             ends = client.end_offsets(parts)
         while any(client.position(part) < ends[part] for part in parts):
             for record in records(client, 500):
-                if kind_of(record) == updates.UPDATE:
+                kind = kind_of(record)
+                if floor.heard(kind, header_of(record, updates.SESSION), record.value) and kind == updates.UPDATE:
                     one = updates.decode(record.value)
                     total[one.event.id] = total.get(one.event.id, 0) + one.diff
                     assert total[one.event.id] in (0, 1), f"record {record.offset}: {one.event.id}"
