@@ -21,7 +21,8 @@ def test_both_workers_of_a_cluster_play_matches_and_say_what_was_recorded(tmp_pa
         record(optical_table(tmp_path / f"{n}.parquet", n, 15.0), tmp_path / "stores" / str(n)) for n in (1, 2, 3)
     ]
     with cluster(tmp_path / "cluster") as address:
-        done = touchline("batch", tmp_path / "stores", "--out", tmp_path / "out", "--master", address, "--json")
+        batch = ("batch", tmp_path / "stores", "--out", tmp_path / "out", "--master", address, "--json")
+        done = touchline(*batch, timeout_s=600)
         assert done.returncode == 0, done.stdout + done.stderr
         report = json.loads(done.stdout)
         assert not report["broken"]
@@ -29,7 +30,7 @@ def test_both_workers_of_a_cluster_play_matches_and_say_what_was_recorded(tmp_pa
         run = tmp_path / "run"
         many = ("live", "--matches", tmp_path / "1.parquet", "--matches", tmp_path / "2.parquet", "--store", run)
         options = ("--speed", "max", "--alpha", "0", "--retraction", "on-demand", "--no-dashboard", "--no-camera")
-        lived = touchline(*many, *options, "--master", address, "--json")
+        lived = touchline(*many, *options, "--master", address, "--json", timeout_s=600)
         assert lived.returncode == 0, lived.stdout + lived.stderr
         for name in "12":
             assert consolidated_events(run / name).equals(consolidated_events(tmp_path / "stores" / name))

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,10 +20,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def touchline(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def touchline(
+    *arguments: object, cwd: Path = ROOT, paths: Sequence[Path] = (ROOT,), timeout_s: float = 240
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "app.cli", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1"}
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=240)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "COLUMNS": "100", "NO_COLOR": "1"}
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=timeout_s
+    )
 
 
 def refusal(*arguments: object, cwd: Path = ROOT) -> str:

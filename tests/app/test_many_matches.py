@@ -29,7 +29,7 @@ from replay.capture import Capture
 from replay.events import consolidated_events
 from tests.app.host_run import BLOCKS, PERIOD_US, PIPELINE, write_capture
 from tests.app.recordings import optical_table, record
-from tests.app.test_cli import refusal
+from tests.app.test_cli import ROOT, refusal, touchline
 
 END_US = (BLOCKS - 1) * PERIOD_US + 1
 WINDOW_US = 4_000_000
@@ -238,6 +238,28 @@ def test_matches_begin_and_end_while_others_play_and_say_what_they_say_alone(tmp
     for name in "abc":
         assert told["matches"][name]["ended"]
         assert consolidated_events(tmp_path / "run" / name).equals(consolidated_events(alone[name])), name
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_python_processes_that_start_too_slowly_for_spark_are_waited_for(tmp_path: Path):
+    """Spark gives up on one after ten seconds; on a machine that is busy with something else the first take longer."""
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    (slow / "sitecustomize.py").write_text(
+        "import os, sys, time\n"
+        "if 'python_streaming_source_runner' in ' '.join(sys.orig_argv):\n"
+        f"    open({str(tmp_path / 'starts')!r}, 'a').write('x')\n"
+        f"    time.sleep(11 if os.path.getsize({str(tmp_path / 'starts')!r}) <= 4 else 0)\n"
+    )
+    table = optical_table(tmp_path / "a.parquet", 1, 6.0)
+    options = ("--speed", "max", "--alpha", "0", "--retraction", "on-demand", "--no-dashboard", "--seats", "2")
+    run = ("live", "--matches", table, "--store", tmp_path / "run", "--json")
+    told = touchline(*run, *options, paths=[slow, ROOT], timeout_s=600)
+    assert told.returncode == 0, told.stderr
+    assert json.loads(told.stdout)["matches"]["a"]["ended"]
+    assert (tmp_path / "starts").stat().st_size > 4, "some were given up"
+    assert consolidated_events(tmp_path / "run" / "a").equals(consolidated_events(record(table, tmp_path / "alone")))
 
 
 def test_the_page_links_to_all_matches_of_a_run_and_to_nothing_where_there_is_one():
