@@ -125,6 +125,7 @@ def _spark_host(
 
     capture, folder = match.capture, match.folder / "spark"
     session = start_session(find_java(os.environ), folder / "spark.log", slots=2)
+    say(_log, logging.INFO, "spark is up", capture.sheet.match_id)
     logs = worker_variable(match.folder / LOGS, settings.logs, settings.log_level)
     session.sparkContext.environment[VARIABLE] = logs
     try:
@@ -137,6 +138,7 @@ def _spark_host(
         )
         host = SparkHost(session, config, committer)
         host.warm_up(_warming(stage, capture.path))
+        say(_log, logging.INFO, "warmed up", capture.sheet.match_id)
         yield host
     finally:
         stop_session(session)

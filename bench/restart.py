@@ -8,9 +8,12 @@ Question: a match plays from a topic to another, at the speed of life. Then
 
 From the moment at which the cause is gone (the broker goes on; the broker answers again; the command is started):
 how many seconds until what a follower of the topic gets is within a second of the live edge, and stays there for two?
-In the third, Java, Python and Spark start anew; until the first words is told too. Goal: 10 s.
+In the third, Java, Python and Spark start anew; until the first words is told too, and by the logs when what began.
+Goal: 10 s.
 
-    python -m bench.restart [--source sim] [--outage 30] [--kinds stall broker process] [--json FILE]
+    python -m bench.restart [--source sim] [--outage 30] [--kinds stall broker process] [--store DIR] [--json FILE]
+
+With a capture as source (`touchline simulate --rate live --minutes 5 --out DIR`) nothing need be simulated first.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +43,17 @@ from app.kafka.publish import publish
 from app.spark.java import find_java
 from detectors.lane import View
 from replay.capture import Capture
-from replay.sources import prepare_capture
+from replay.sources import is_capture, prepare_capture
 
 GOAL_S = 10.0
 EDGE_S, STEADY_S = 1.0, 2.0
 PATIENCE_S = 600.0
 
-#: Seconds of stream beside the outages: to start, to come to rest, to catch up.
-SPARE_S = 120.0
+#: Seconds of stream that a kind of outage takes besides: to come to rest, to catch up. To start takes as long.
+SPARE_S = 45.0
+
+#: What a run that begins says in its logs, in order.
+STEPS = ("run begins", "spark is up", "warmed up", "batch begins", "batch closed", "batch committed")
 
 
 class Edge:
@@ -55,7 +62,7 @@ class Edge:
     def __init__(self, capture: Capture, events: Address) -> None:
         self._capture, self._events = capture, events.beside(updates.POSITIONS_SUFFIX)
         self._anchor: tuple[float, int] | None = None
-        self._view_us = -(2**62)
+        self.view_us = -(2**62)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
 
@@ -71,7 +78,7 @@ class Edge:
             return float("inf")
         began_s, begin_us = self._anchor
         live_us = begin_us + (time.monotonic() - began_s) * 1e6
-        return (min(live_us, self._capture.end_us) - self._view_us) / 1e6
+        return (min(live_us, self._capture.end_us) - self.view_us) / 1e6
 
     def _follow(self) -> None:
         while not self._over.is_set():
@@ -90,7 +97,7 @@ class Edge:
                 for record in records(client, 50):
                     if kind_of(record) == updates.VIEW:
                         view = msgspec.json.decode(record.value, type=View)
-                        self._view_us = max(self._view_us, view.ts_us)
+                        self.view_us = max(self.view_us, view.ts_us)
         finally:
             client.close()
 
@@ -120,8 +127,8 @@ def caught_up_s(edge: Edge) -> float:
 class Trial:
     """A broker, a gateway and `touchline live` between two topics."""
 
-    def __init__(self, folder: Path, capture: Capture) -> None:
-        self.home, self._java, self._store = folder / "broker", find_java(os.environ), folder / "store"
+    def __init__(self, folder: Path, capture: Capture, store: Path) -> None:
+        self.home, self._java, self._store = folder / "broker", find_java(os.environ), store
         self._log = folder / "live.log"
         at = start_broker(self.home, 0, self._java).address
         self.positions, self.events = parse(f"kafka://{at}/positions"), parse(f"kafka://{at}/events")
@@ -176,12 +183,22 @@ class Trial:
         """The command dies and is started again."""
         self.kill()
         time.sleep(outage_s)
-        before = self.edge.behind_s()
-        began = time.monotonic()
+        newest_us, began_wall, began = self.edge.view_us, time.time(), time.monotonic()
         self.start()
-        moves_s = until(lambda: self.edge.behind_s() < before - 1.0, "the run to move again")
+        moves_s = until(lambda: self.edge.view_us > newest_us, "the run to move again")
         caught_up_s(self.edge)
-        return {"caught_up_s": round(time.monotonic() - STEADY_S - began, 2), "first_words_s": moves_s}
+        took_s = time.monotonic() - STEADY_S - began
+        return {"caught_up_s": took_s, "first_new_words_s": moves_s, **self.steps(began_wall)}
+
+    def steps(self, since_wall: float) -> dict[str, float]:
+        """Seconds until each step of a run that was started then, by its logs."""
+        lines = (line for path in (self._store / "logs").glob("*.jsonl") for line in path.read_text().splitlines())
+        said = sorted((datetime.fromisoformat(one["time"]).timestamp(), one["what"]) for one in map(json.loads, lines))
+        return {
+            f"{step}, s": next(at for at, what in said if what == step and at >= since_wall) - since_wall
+            for step in STEPS
+            if any(what == step and at >= since_wall for at, what in said)
+        }
 
     def close(self) -> None:
         """Ends everything."""
@@ -192,12 +209,16 @@ class Trial:
 
 
 @contextmanager
-def trial(source: str, seconds: float) -> Iterator[Trial]:
-    """A trial that has come to the live edge."""
+def trial(source: str, seconds: float, store: Path | None) -> Iterator[Trial]:
+    """A trial that has come to the live edge, at least so many seconds before its match is over."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        prepare_capture(source, "rtls", 32, folder / "capture", duration_s=seconds)
-        made = Trial(folder, Capture.open(folder / "capture"))
+        if not is_capture(source):
+            prepare_capture(source, "rtls", 32, folder / "capture", duration_s=seconds)
+        capture = Capture.open(source if is_capture(source) else folder / "capture")
+        if capture.end_us - capture.begin_us < seconds * 1e6:
+            raise SystemExit(f"{source}: is shorter than the {seconds:.0f} s that this takes")
+        made = Trial(folder, capture, store or folder / "store")
         try:
             made.speak()
             until(lambda: made.edge.behind_s() < EDGE_S, "the live edge for the first time")
@@ -210,13 +231,14 @@ def main() -> None:
     """Tries every kind of outage in a match of its own, and prints or stores the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--outage", type=float, default=30.0)
-    parser.add_argument("--source", default="sim", help="as `touchline live` takes it; sim has live rates")
+    parser.add_argument("--source", default="sim", help="sim (live rates), a file, or the folder of a capture")
     parser.add_argument("--kinds", nargs="+", default=["stall", "broker", "process"])
+    parser.add_argument("--store", type=Path, help="where the match is kept; by itself it is thrown away")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
-    seconds = SPARE_S + len(chosen.kinds) * (chosen.outage + SPARE_S / 3)
+    seconds = SPARE_S + len(chosen.kinds) * (chosen.outage + SPARE_S)
     result: dict[str, Any] = {"outage_s": chosen.outage, "source": Path(chosen.source).name, "goal_s": GOAL_S}
-    with trial(chosen.source, seconds) as made:
+    with trial(chosen.source, seconds, chosen.store) as made:
         for kind in chosen.kinds:
             time.sleep(STEADY_S * 5)
             figures = getattr(made, kind)(chosen.outage)
