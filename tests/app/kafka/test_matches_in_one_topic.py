@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kafka import KafkaProducer
 from rich.console import Console
 
+from app.hub.server import Hub
 from app.kafka import records
 from app.kafka.address import parse
 from app.kafka.publish import publish
@@ -23,16 +24,20 @@ from app.many.listener import Listener
 from app.many.roster import Entry, InTopic, Seat
 from app.many.run import ManyRun
 from app.many.source import SeatReader
+from app.many.stage import run_seat
 from app.many.topics import Scout
 from app.match.framing import unpack
 from app.match.pace import NEVER_US
+from app.spark.stage import StageConfig
 from detectors.inputs import Block, MatchSheet, Packet, Quality
 from replay import wire
 from replay.capture import Capture
 from replay.events import consolidated_events
+from tests.app.host_run import PIPELINE, write_capture
 from tests.app.kafka.test_topics import capture
 from tests.app.recordings import optical_table, record
 from tests.app.test_cli import refusal, touchline
+from tests.app.test_many_matches import updates_in
 
 TOPIC = "kafka://broker/round"
 
@@ -152,6 +157,65 @@ def test_the_seat_goes_on_where_the_roster_says_and_counts_batches(tmp_path: Pat
     assert second == {"the a": 2, "the b": 1}, "b is over"
     (partition,) = reader.partitions(first, second)
     assert [(one.match, one.begin) for one in partition.in_topics] == [("the a", 20)]
+
+
+def records_of(made: Capture, match: str) -> list:
+    """A match's records as they would be published, with no numbers yet."""
+    blocks = [of(match, 0, payload) for _, payload in made.payloads(made.begin_us, made.end_us)]
+    sheet = msgspec.json.encode(records.Sheet(MatchSheet(match), 0, 0))
+    return [of(match, 0, sheet, "sheet"), *blocks, end_of(match, 0)]
+
+
+def played(seat: Seat, reader: SeatReader) -> list[dict]:
+    """All batches of a seat through its stage, with the driver's part between them."""
+    rows: list[dict] = []
+    start = reader.initialOffset()
+    while (end := reader.latestOffset(start, None)) != start:
+        (partition,) = reader.partitions(start, end)
+        came = [row for batch in run_seat(seat, reader.read(partition)) for row in batch.to_pylist()]
+        closed = {row["match"]: row for row in came if not row["name"]}
+        assert all(row["start"] == one.begin for one in partition.in_topics if (row := closed.get(one.match)))
+        begins = {match: row["end"] for match, row in closed.items()}
+        assert all("failed" not in row["meta"] for row in closed.values()), [row["meta"] for row in closed.values()]
+        last = {match for match, row in closed.items() if json.loads(row["meta"])["last"]}
+        seat.write(
+            [
+                one
+                if one.in_topic is None or one.match not in begins
+                else msgspec.structs.replace(
+                    one, begin=begins[one.match], stop_us=begins[one.match] if one.match in last else NEVER_US
+                )
+                for one in seat.entries()
+            ]
+        )
+        rows, start = rows + came, end
+    return rows
+
+
+def test_matches_of_one_topic_say_what_they_say_out_of_captures_batch_by_batch(tmp_path: Path, monkeypatch):
+    made = write_capture(tmp_path / "capture")
+    published = {name: records_of(made, name) for name in "ab"}
+    turns = [name for pair in zip(["a"] * 1_602, ["b"] * 1_602, strict=True) for name in pair]
+    came = [published[name].pop(0) for name in turns]
+    came[400:400] = [of("nobody", 0, b"\xff"), of(None, 0)]
+    for number, one in enumerate(came):
+        one.offset = number
+    monkeypatch.setattr(listening, "_reader", lambda address: reader)
+    with Hub([MatchSheet(name) for name in ("the a", "the b", "alone")]) as hub:
+        reader = FakeReader(came, at_a_time=70)
+        seat = Seat(tmp_path / "seat")
+        alone = Entry("alone", str(made.path), made.begin_us, 0.0, NEVER_US)
+        seat.write([entry("a", window_records=150), entry("b", begin=1, window_records=150), alone])
+        for one in seat.entries():
+            states = str(tmp_path / f"states-{one.match}")
+            seat.write_stage(
+                one.match, StageConfig(MatchSheet(one.match), "", PIPELINE, states, one.begin, hub.address)
+            )
+        options = {"seat": str(seat.folder), "window_us": "4000000", "stop_flag": str(tmp_path / "stop")}
+        rows = played(seat, SeatReader(options))
+        assert all(hub.feed(name).wait_ended(10) for name in ("the a", "the b", "alone"))
+    assert updates_in(rows, "the a") == updates_in(rows, "the b") == updates_in(rows, "alone") != []
+    assert sum(row["match"] == "the a" and not row["name"] for row in rows) > 5
 
 
 def test_sheets_that_promise_more_than_can_be_are_refused():
