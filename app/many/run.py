@@ -81,7 +81,9 @@ class ManyRun:
         self._station = Station(self._settings, folder, console)
         self._pages: dict[str, str] = {}
         self._began: dict[str, tuple[int, float]] = {}
+        self._ended_s: dict[str, float] = {}
         self._seen: set[str] = set()
+        self._over_s = time.monotonic()
         self._beside = ExitStack()
         self._wished = Wished(wishes, self._beside)
         self._seats = self._settings.seats or os.cpu_count() or 1
@@ -131,6 +133,7 @@ class ManyRun:
                 with stopped_by_signals(stop, self._console):
                     host.run(stop)
             finally:
+                self._over_s = time.monotonic()
                 over.set()
                 looking.join()
             for name, match in self._matches.items():
@@ -158,6 +161,7 @@ class ManyRun:
         watch.committed(sum(map(len, tables.values())), time.perf_counter() - began_s)
         say(_log, logging.INFO, "batch committed", match, end_offset=meta.get("end_offset"), last=meta.get("last"))
         if one.has_ended():
+            self._ended_s[match] = time.monotonic()
             self._console.print(f"{match}: over")
 
     def failed(self, match: str, reason: str) -> None:
@@ -303,7 +307,7 @@ class ManyRun:
             store=str(match.folder),
             ended=match.has_ended(),
             played_us=match.played_us() - began_us,
-            took_s=time.monotonic() - began_s,
+            took_s=self._ended_s.get(name, self._over_s) - began_s,
             quarantined=match.quarantined(),
         )
 
