@@ -91,6 +91,8 @@ class LiveSettings(BaseModel):
     def _default_channel(cls, values: dict[str, Any]) -> dict[str, Any]:
         """A simulated match comes by radio unless said otherwise, a file as it is, a capture as it came."""
         source = values.get("source", SIM)
+        if not isinstance(source, str):
+            return values  # of a damaged store: refused by its type
         if is_kafka(source):
             return _of_a_topic(source, values)
         if is_capture(source):
@@ -383,6 +385,8 @@ def _findable(name: str, value: Any, layer: Layer) -> Any:
         return value
     if not isinstance(value, str | Path):
         raise SettingsError(f"{layer.called(name)} = {value}: must be text")
+    if "\0" in str(value):
+        raise SettingsError(f"{layer.called(name)}: a name with a NUL in it is no file's")
     if is_kafka(str(value)):
         return _with_settings_found(str(value), layer.folder)
     if name == "publish" or (name == "source" and (value == SIM or str(value).startswith("kloppy:"))):

@@ -190,7 +190,7 @@ def _read(journal: Path) -> list[Entry]:
     entries: list[Entry] = []
     if journal.is_file():
         for raw in journal.read_bytes().splitlines():
-            with suppress(msgspec.DecodeError):
+            with suppress(msgspec.DecodeError, UnicodeDecodeError):
                 entries.append(_entries.decode(raw))
     return entries
 

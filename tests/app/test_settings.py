@@ -35,6 +35,7 @@ def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
         ({"pitch": "105 by 68"}, "--pitch 105 by 68: must be length x width"),
         ({"pitch": "68x105"}, "--pitch 68x105: must be 90 to 120"),
         ({"window_s": 0.0}, "--window 0.0"),
+        ({"source": "a\0b"}, "--source: a name with a NUL"),
     ],
 )
 def test_a_wrong_option_is_named_with_its_value(given, said):
@@ -84,6 +85,12 @@ def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path: Path):
     again = make_settings({"store": tmp_path})
     assert again.kept() == begun.kept()
     assert again.speed == "1", "pace is not part of what a match is"
+
+
+def test_a_stored_run_whose_source_is_none_is_refused(tmp_path: Path):
+    MatchStore.create(tmp_path, MatchSheet(), {"settings": {"source": None}})
+    with pytest.raises(SettingsError, match="source"):
+        make_settings({"store": str(tmp_path)})
 
 
 def test_a_contradiction_to_the_stored_run_is_refused(tmp_path: Path):

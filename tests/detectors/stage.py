@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from detectors.catalogue import build_detectors
 from detectors.facts import Fact
@@ -21,8 +22,12 @@ Waypoints = Sequence[tuple[float, ...]]
 
 OPTICAL = Quality()
 RTLS = Quality(ball_hz=2000.0, body_hz=200.0, limbs=("left_foot", "right_foot"), position_noise_m=0.02, kind="rtls")
-#: Metres that a foot stands beside the body's middle.
-FOOT_OFFSET_M = {"left_foot": 0.15, "right_foot": -0.15}
+#: Metres that a limb is beside the body's middle, and above what it stands on.
+LIMB_OFFSET_M = {"left_foot": 0.15, "right_foot": -0.15, "left_hand": 0.3, "right_hand": -0.3}
+LIMB_HEIGHT_M = {"left_hand": 0.9, "right_hand": 0.9}
+
+#: Transmitter and seconds from and until when it says nothing.
+Silence = tuple[str, float, float]
 
 
 def sheet(players: Mapping[str, Waypoints], quality: Quality = OPTICAL) -> MatchSheet:
@@ -44,39 +49,51 @@ def place(waypoints: Waypoints, at_s: float) -> tuple[float, float, float]:
 
 
 def packets(
-    ball: Waypoints, players: Mapping[str, Waypoints], seconds: float, quality: Quality = OPTICAL, seed: int = 1
+    ball: Waypoints,
+    players: Mapping[str, Waypoints],
+    seconds: float,
+    quality: Quality = OPTICAL,
+    seed: int = 1,
+    ways: Mapping[str, Waypoints] = MappingProxyType({}),
+    silent: Sequence[Silence] = (),
 ) -> Iterator[Packet]:
-    """The scene as packets, transmitter after transmitter."""
+    """The scene as packets, transmitter after transmitter; ``ways`` are those of single ones, limbs' or others'."""
     random_m = random.Random(seed)
-    yield from _track("ball", ball, 0.0, seconds, quality.ball_hz, quality, random_m)
+    tracks = {"ball": ball}
     for object_id, waypoints in players.items():
         for limb in quality.limbs:
-            offset_m = FOOT_OFFSET_M[limb]
-            yield from _track(f"{object_id}/{limb}", waypoints, offset_m, seconds, quality.body_hz, quality, random_m)
+            aside_m, above_m = LIMB_OFFSET_M[limb], LIMB_HEIGHT_M.get(limb, 0.0)
+            tracks[f"{object_id}/{limb}"] = [
+                (w[0], w[1], w[2] + aside_m, (w[3] if len(w) > 3 else 0.0) + above_m) for w in waypoints
+            ]
         if not quality.limbs:
-            yield from _track(object_id, waypoints, 0.0, seconds, quality.body_hz, quality, random_m)
+            tracks[object_id] = waypoints
+    for name, waypoints in {**tracks, **ways}.items():
+        rate_hz = quality.ball_hz if name.startswith("ball") else quality.body_hz
+        pauses = [(from_s, to_s) for of, from_s, to_s in silent if of == name]
+        yield from _track(name, waypoints, seconds, rate_hz, quality, random_m, pauses)
 
 
 def _track(
     name: str,
     waypoints: Waypoints,
-    offset_m: float,
     seconds: float,
     rate_hz: float,
     quality: Quality,
     random_m: random.Random,
+    pauses: Sequence[tuple[float, float]],
 ) -> Iterator[Packet]:
     rtls = quality.kind == "rtls"
     size, noise_m = (10, quality.position_noise_m) if rtls else (1, 0.0)
     # Radio transmitters do not share a clock: each starts somewhere within its own period.
     start_s = random_m.random() / rate_hz if rtls else 0.0
     times_s = [start_s + i / rate_hz for i in range(int(seconds * rate_hz))]
+    times_s = [t for t in times_s if not any(from_s <= t < to_s for from_s, to_s in pauses)]
     for sequence in range(len(times_s) // size):
         chunk = times_s[sequence * size : (sequence + 1) * size]
         rows = [place(waypoints, t) for t in chunk]
         x, y, z = zip(*rows, strict=True)
         noise = (lambda values: tuple(v + random_m.gauss(0.0, noise_m) for v in values)) if rtls else tuple
-        y = tuple(v + offset_m for v in y)
         yield Packet(name, sequence, tuple(round(t * 1e6) for t in chunk), noise(x), noise(y), noise(z))
 
 
@@ -93,14 +110,3 @@ def play(
     raw = (arrival(p).event for p in packets(ball, players, seconds, quality, seed))
     events = sorted_replay(hierarchy, raw)
     return sorted((e for e in events if isinstance(e.payload, Fact)), key=lambda e: e.ts_us)
-
-
-def lines(events: Sequence[Event], *kinds: str) -> list[tuple[str, str, str]]:
-    """(kind, variant, player) of the kinds asked for, in order."""
-    rows = []
-    for event in events:
-        fact = event.payload
-        assert isinstance(fact, Fact)
-        if event.kind in kinds:
-            rows.append((event.kind, fact.variant, fact.player))
-    return rows

@@ -1,43 +1,28 @@
-"""Scenes told in ``transcripts*.yaml`` come out as expected, on optical and on radio-like input."""
+"""Scenes told in ``transcripts*.yaml`` come out as expected, on optical and on radio-like input; runner one of three.
+
+The other two are ``test_transcripts_in_disorder`` (the middleware in process) and ``tests/app``'s, through Spark.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from detectors.catalogue import catalogue
-from tests.detectors import stage
+from detectors.catalogue import ASKED, LINES, build_detectors, catalogue
+from detectors.inputs import MatchSheet
+from middleware.oracle import sorted_replay
+from tests.detectors.plays import CASES, QUALITIES, rows, story
 
-FILES = sorted(Path(__file__).parent.glob("transcripts*.yaml"))
-CASES: list[dict[str, Any]] = [case for file in FILES for case in yaml.safe_load(file.read_text())]
-QUALITIES = {"optical": stage.OPTICAL, "rtls": stage.RTLS}
-
-#: Detectors of which positions of feet, bodies and one ball in a minute tell nothing that is published, and why.
-NOT_ON_STAGE = {
-    "player_fusion": "states of players; a second source that is switched to",
-    "active_ball": "one ball",
-    "frame_fusion": "frames of all",
-    "transmitter_health": "nobody falls silent",
-    "official": "officials' words",
-    "player_down": "hands",
-    "leg_swing": "feet that move apart",
-    "players_on_pitch": "whole minutes",
-    "scene": "who stands where, for the level above",
-}
+EVERY = [pytest.param(case, q, id=f"{case['name']} ({q})") for case in CASES for q in case["inputs"]]
 
 
-@pytest.mark.parametrize(
-    ("case", "quality"),
-    [pytest.param(case, q, id=f"{case['name']} ({q})") for case in CASES for q in case["inputs"]],
-)
+@pytest.mark.parametrize(("case", "quality"), EVERY)
 def test_transcript(case: dict[str, Any], quality: str) -> None:
-    players = {"home_1": [(0, -51, 0)], "away_1": [(0, 51.5, 0.4)], **case["players"]}
-    events = stage.play(case["ball"], players, case["seconds"], QUALITIES[quality], extra=case.get("extra", ()))
-    told = stage.lines(events, *case["look_at"])
-    assert sorted(told) == sorted(tuple(row) for row in case["expect"]), told
+    told = story(case, quality)
+    events = sorted_replay(told.hierarchy, (one.event for one in told.arrivals))
+    found = rows(events, *case["look_at"])
+    assert found == sorted(tuple(row) for row in case["expect"]), found
 
 
 def test_scenes_have_names_of_their_own() -> None:
@@ -46,12 +31,24 @@ def test_scenes_have_names_of_their_own() -> None:
 
 
 def test_every_detector_has_a_transcript() -> None:
-    told = {row[0] for case in CASES for row in case["expect"]}
-    without = {entry.kind for entry in catalogue() if not told & {*entry.outputs}}
-    assert without == {*NOT_ON_STAGE}
+    """On some input that wants the detector a scene expects an event of a kind that it gives."""
+    told, there = set[str](), set[str]()
+    for quality, declared in QUALITIES.items():
+        kinds = {row[0] for case in CASES if quality in case["inputs"] for row in case["expect"]}
+        detectors = build_detectors(MatchSheet(quality=declared), extra=ASKED)
+        there |= {detector.spec.name for detector in detectors}
+        told |= {detector.spec.name for detector in detectors if kinds & {*detector.spec.outputs}}
+    assert len(there) == len(LINES)
+    assert there - told == set()
 
 
 def test_a_transcript_with_a_wrong_expectation_fails() -> None:
     case = dict(CASES[0], expect=[["hit", "", "away_4"]])
     with pytest.raises(AssertionError):
         test_transcript(case, "optical")
+
+
+def test_every_transcript_has_something_to_see_from_outside() -> None:
+    """Through Spark only what is published comes out; a scene for a detector inside must show in that, too."""
+    inside = {types.kind for entry in catalogue() for types in entry.types if types.internal}
+    assert [case["name"] for case in CASES if not {*case["look_at"]} - inside] == []

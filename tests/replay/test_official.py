@@ -143,7 +143,7 @@ def test_a_torn_journal_is_mended(tmp_path: Path):
     write(tmp_path / FILE, '{"kind": "stop"}')
     assert lines_of(woven(tmp_path, 0, 50 * STEP_US)) == [(1, 1)]
     with (tmp_path / JOURNAL).open("ab") as journal:
-        journal.write(b'{"arrival_us": 2000')
+        journal.write(b'{"arrival_us": 2000,"line":["\x80",1,"x"]}\n{"arrival_us": 2000')
     write(tmp_path / FILE, '{"kind": "resume"}')
     assert lines_of(woven(tmp_path, 50 * STEP_US)) == [(50 * STEP_US + 1, 2)]
     assert lines_of(replayed(tmp_path, blocks(), 0, BLOCKS * STEP_US)) == [(1, 1), (50 * STEP_US + 1, 2)]

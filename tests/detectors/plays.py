@@ -1,0 +1,97 @@
+"""The transcripts: scenes told in ``transcripts*.yaml``, made ready for the runners that play them.
+
+A scene names players' and the ball's waypoints; further ``ways`` of single transmitters (a hand, a second ball, a
+camera's view of who wears transmitters), times at which one is ``silent``, and what ``officials`` say. ``expect`` are
+the rows of all events of the kinds in ``look_at``, in any order. Of a dense kind a row is told when it changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import yaml
+
+from detectors.catalogue import build_detectors
+from detectors.control.scene import Scene
+from detectors.facts import Fact
+from detectors.inputs import RAW_KINDS, MatchSheet, Quality, arrival, frame_arrival, official_arrival
+from detectors.states import Frame
+from middleware.events import Arrival, Event
+from middleware.hierarchy import Hierarchy
+from replay.official import FILE, Line, read
+from tests.detectors import stage
+
+FILES = sorted(Path(__file__).parent.glob("transcripts*.yaml"))
+CASES: list[dict[str, Any]] = [case for file in FILES for case in yaml.safe_load(file.read_text())]
+HANDS = (*stage.RTLS.limbs, "left_hand", "right_hand")
+QUALITIES = {
+    "optical": stage.OPTICAL,
+    "framed": Quality(framed=True),
+    "rtls": stage.RTLS,
+    "hands": msgspec.structs.replace(stage.RTLS, ball_hz=200.0, limbs=HANDS),
+}
+
+#: What officials say soon is put in order; of a transcript all is.
+_REACH_US = 60_000_000
+
+
+class Story(NamedTuple):
+    """A scene on one input: who listens, what comes, and the lines that officials write with the times they do."""
+
+    hierarchy: Hierarchy
+    sheet: MatchSheet
+    arrivals: list[Arrival]
+    lines: list[str]
+
+
+def story(case: dict[str, Any], quality: str) -> Story:
+    """A transcript as an input of a declared quality would tell it."""
+    players = {"home_1": [(0, -51, 0)], "away_1": [(0, 51.5, 0.4)], **case["players"]}
+    declared = QUALITIES[quality]
+    sheet = stage.sheet(players, declared)
+    hierarchy = Hierarchy(RAW_KINDS, build_detectors(sheet, extra=case.get("extra", ())))
+    packets = stage.packets(
+        case["ball"], players, case["seconds"], declared, ways=case.get("ways", {}), silent=case.get("silent", ())
+    )
+    if declared.framed:
+        instants = groupby(sorted(packets, key=lambda packet: packet.ts_us), lambda packet: packet.ts_us)
+        arrivals = [frame_arrival(list(together), number) for number, (_, together) in enumerate(instants)]
+    else:
+        arrivals = [arrival(packet) for packet in packets]
+    lines = []
+    for number, said in enumerate(case.get("officials", ()), 1):
+        lines.append(msgspec.json.encode(said).decode())
+        said_us = round(said["said_s"] * 1e6)
+        arrivals.append(official_arrival(read(Line(FILE, number, lines[-1]), sheet, said_us), said_us, _REACH_US))
+    return Story(hierarchy, sheet, arrivals, lines)
+
+
+def said_us(one: Arrival, story: Story) -> int:
+    """When a line of officials comes, arrival time."""
+    return round(msgspec.json.decode(story.lines[one.event.seq - 1])["said_s"] * 1e6)
+
+
+def rows(events: Iterable[Event], *kinds: str) -> list[tuple[str, str, str]]:
+    """(kind, variant, player) of the events of some kinds, sorted; of a dense kind those that differ from the last."""
+    found, last = [], dict[str, tuple[str, str, str]]()
+    for event in sorted(events, key=lambda e: e.ts_us):
+        if event.kind in kinds:
+            row = (event.kind, *_row(event.payload))
+            if isinstance(event.payload, Fact) or last.get(event.kind) != row:
+                found.append(row)
+            last[event.kind] = row
+    return sorted(found)
+
+
+def _row(payload: object) -> tuple[str, str]:
+    if isinstance(payload, Frame):
+        ball = ", and the ball" if payload.ball else ""
+        return f"{len(payload.players)} players{ball}", ""
+    if isinstance(payload, Scene):
+        return "live" if payload.live else "dead", payload.holder
+    assert isinstance(payload, Fact), f"a transcript cannot look at {type(payload).__name__}"
+    return payload.variant, payload.player
