@@ -16,10 +16,13 @@ from app.explain.reasons import ExplainError, explain
 from app.explain.tree import Node
 from app.live import run_live
 from app.settings import make_settings
-from detectors.inputs import Block, arrival
+from detectors.catalogue import build_detectors
+from detectors.inputs import RAW_KINDS, Block, arrival
+from middleware.hierarchy import Hierarchy
 from replay.capture import Capture, CaptureWriter
 from replay.store import updates_log
 from tests.detectors import stage
+from tests.detectors.plays import Story
 from tests.detectors.test_margins import BALL, PLAYERS
 from tests.detectors.test_transcripts_in_disorder import in_disorder
 
@@ -32,9 +35,11 @@ CARD = {"kind": "card", "variant": "yellow", "team": "home", "player": "home_6",
 
 def write_scene(folder: Path) -> Path:
     """A pass and a shot as radio would deliver them, disordered: a capture."""
+    sheet = stage.sheet(PLAYERS, QUALITY)
     packets = [arrival(packet) for packet in stage.packets(BALL, PLAYERS, 7.0, QUALITY)]
-    with CaptureWriter(folder, stage.sheet(PLAYERS, QUALITY), channel="rtls") as writer:
-        writer.extend(Block(now_us, tuple(a.event.payload for a in came)) for now_us, came in in_disorder(packets, 4))
+    told = Story(Hierarchy(RAW_KINDS, build_detectors(sheet)), sheet, packets, [])
+    with CaptureWriter(folder, sheet, channel="rtls") as writer:
+        writer.extend(Block(now_us, tuple(a.event.payload for a in came)) for now_us, came in in_disorder(told, 4))
     return folder
 
 
