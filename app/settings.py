@@ -36,7 +36,7 @@ from replay.store import StoreError, read_run
 Channel = Literal["none", "rtls", "wifi", "harsh"]
 Speed = Literal["1", "4", "max"]
 
-#: Arrival time in one batch when nothing is waited for: long enough that Spark's turn-around does not count.
+#: Arrival time between commits when nothing is waited for: long enough that Spark's turn-around does not count.
 _UNPACED_WINDOW_S = 60.0
 
 #: A token that others could try out is none.
@@ -219,7 +219,7 @@ class LiveSettings(BaseModel):
 
     @property
     def window_us(self) -> int:
-        """Arrival time in one batch."""
+        """Arrival time between two commits."""
         return round((self.window_s * self.pace or _UNPACED_WINDOW_S) * 1e6)
 
     def kept(self) -> dict[str, Any]:

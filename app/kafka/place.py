@@ -34,7 +34,7 @@ class TopicOptions(msgspec.Struct, frozen=True):
     Attributes:
         url: address of the topic.
         match, partition, begin: see :class:`Place`.
-        window_records, window_s: what should come in one batch, and how long that should take.
+        window_records, window_s: what should come between two commits, and how long that should take.
         stop_flag: file whose existence asks for the end.
         marks: folder for ranges that were closed early.
     """

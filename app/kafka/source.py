@@ -5,11 +5,11 @@ Theory of operation
 A match stands in one partition, and what a batch holds is named by the records of it: from one number to another. So a
 batch that is done again reads the same records.
 
-A batch is opened before its records exist: ``latestOffset`` promises as many as should come within a window, and
-``read`` hands on each as it comes. The range is closed when the last of them has come; or early, because the match is
-over, a stop is asked for, or records come so slowly that the window has long been over. Where a range was closed
-early is written down (a *mark*) before anything is committed: from then on that range ends there, also when it is done
-again, and the next one begins there.
+A batch is opened before its records exist: ``latestOffset`` promises as many as should come within its windows, each
+window a partition, and ``read`` hands on each record as it comes. A window is closed when the last of its records has
+come; or early, because the match is over, a stop is asked for, or records come so slowly that it has long been over.
+Where one was closed early is written down (a *mark*) before anything is committed: from then on that range ends
+there, also when it is done again, and the next one is read from there. Offsets that others hear of are promised ones.
 
 While no broker answers the open batch waits; the client connects anew by itself. What came meanwhile is then read as
 fast as it goes. How far behind the source is travels with each row's due times: a record's own time is when it was due.
@@ -38,7 +38,7 @@ from app.kafka.matches import is_of
 from app.kafka.place import TopicOptions
 from app.match.framing import pack
 from app.operation.logs import log_in_worker, say
-from app.spark.source import ROW_BYTES, SCHEMA, row
+from app.spark.source import ROW_BYTES, SCHEMA, WINDOWS, row
 from replay import wire
 
 #: A block's arrival may be later than the one before it by no more: a gateway that was away comes back sooner.
@@ -55,10 +55,10 @@ _consumers: dict[tuple[str, int], KafkaConsumer] = {}
 
 
 class TopicRange(InputPartition):
-    """Records ``start <= number < end`` of a partition."""
+    """Records from ``start`` to ``end`` of a partition, as they were promised; ``first`` in its batch."""
 
-    def __init__(self, start: int, end: int, promised: int) -> None:
-        self.start, self.end, self.promised = start, end, promised
+    def __init__(self, start: int, end: int, *, first: bool) -> None:
+        self.start, self.end, self.first = start, end, first
 
 
 class Marks:
@@ -107,66 +107,72 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {self._key: self._told.begin}
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """One window on from where the last range ended; ``start`` itself once a stop is asked for."""
+        """A batch on from ``start``; ``start`` itself once a stop is asked for."""
         if Path(self._told.stop_flag).exists():
             return start
-        begin = start[self._key]
-        return {self._key: max(begin + 1, self._reached(begin) + self._told.window_records)}
+        return {self._key: start[self._key] + WINDOWS * self._told.window_records}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """The window is the limit."""
+        """The windows are the limit."""
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         """Nothing to fix: the query ends when the match has, or when a stop is asked for."""
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """One range; of one that was closed early, no more than it had."""
-        promised = end[self._key]
-        settled = self._marks.of(promised)
-        return [TopicRange(self._reached(start[self._key]), promised if settled is None else settled, promised)]
+        """A range a window."""
+        begin, stop, window = start[self._key], end[self._key], self._told.window_records
+        return [TopicRange(at, min(at + window, stop), first=at == begin) for at in range(begin, stop, window)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Rows of what comes, as soon as it comes, and the closing row."""
+        """Rows of what comes, as soon as it comes, and the closing row; none if the batch ended before."""
         assert isinstance(partition, TopicRange)
         log_in_worker()
         address, told = parse(self._told.url), self._told
-        settled = self._marks.of(partition.promised) is not None
+        settled, stop_flag = self._marks.of(partition.end), Path(told.stop_flag)
+        if not partition.first and settled is None and stop_flag.exists():
+            return
+        position = begin = self._reached(partition.start)
+        # Where one before was closed early, what it lacks is not read on top.
+        end = min(partition.end, begin + told.window_records) if settled is None else settled
         client = _consumer(address, told.partition)
-        client.seek(TopicPartition(address.topic, told.partition), partition.start)
+        client.seek(TopicPartition(address.topic, told.partition), begin)
         taker = Taker(told.match, address, told.partition)
         until_s = time.monotonic() + PATIENCE_WINDOWS * told.window_s
-        position, stop_flag = partition.start, Path(told.stop_flag)
-        while position < partition.end and not taker.ended:
-            if not settled and (stop_flag.exists() or time.monotonic() > until_s):
+        handed_on = False
+        while position < end and not taker.ended:
+            if settled is None and (stop_flag.exists() or time.monotonic() > until_s):
                 break
             frames: list[bytes] = []
             size = 0
             for record in records(client, _POLL_MS):
-                if record.offset >= partition.end or taker.ended:
+                if record.offset >= end or taker.ended:
                     break
                 position = record.offset + 1
                 if frame := taker.take(record):
                     frames.append(frame)
                     size += len(frame)
+                    handed_on = True
                 if size >= ROW_BYTES:
                     yield self._row(partition, b"".join(frames))
                     frames, size = [], 0
             if frames:
                 yield self._row(partition, b"".join(frames))
         say(
-            _log, logging.INFO, "range read", told.match, start=partition.start, end=position,
-            promised=partition.promised, last=taker.ended,
+            _log, logging.INFO, "range read", told.match, start=begin, end=position, promised=partition.end,
+            last=taker.ended,
         )  # fmt: skip
-        if position < partition.end:
-            self._marks.settle(partition.promised, position)
+        if not (partition.first or handed_on or settled is not None) and stop_flag.exists():
+            return  # the batch ended before: with the match, or because it was stopped
+        if settled is None and position < partition.end:
+            self._marks.settle(partition.end, position)
         yield self._row(partition, b"", closing=True, last=taker.ended)
 
     def _row(self, part: TopicRange, frames: bytes, *, closing: bool = False, last: bool = False) -> pa.RecordBatch:
-        return row(self._told.match, part.start, part.promised, frames, closing=closing, last=last)
+        return row(self._told.match, part.start, part.end, frames, closing=closing, last=last)
 
     def _reached(self, promised: int) -> int:
-        """Where the range really ended that was promised up to there."""
+        """Where the range really ended that was promised up to there: the next one is read from it."""
         settled = self._marks.of(promised)
         return promised if settled is None else settled
 

@@ -2,16 +2,16 @@
 
 Theory of operation
 -------------------
-What is true of a match is what its store has committed; Spark's checkpoint only counts along. If files of it are
-damaged or missing, or it counts otherwise than the store, it is set aside and a new one begins where the store ends:
-with the source's offset of there, and with batch numbers that go on. ``base.json`` says from where a checkpoint counts.
-
-A checkpoint that is whole is at most one step away from the store: a batch may be planned and not committed, or
-committed by the store and not noted by Spark.
+What is true of a match is what its store has committed; Spark's checkpoint only counts along. A batch of Spark's is
+several windows long, and the store commits each: so after a crash, or a stop, the store may end in the midst of the
+last batch that was planned. Then a new checkpoint begins where the store ends, with the source's offset of there, and
+the old one goes. If files of it are damaged or missing, or it ends elsewhere, that is told, and it is set aside for
+people to look at. ``base.json`` says at which offset a checkpoint begins.
 """
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -24,9 +24,8 @@ _VERSION_LINE = "v1"
 
 
 class Base(msgspec.Struct, frozen=True):
-    """From where a checkpoint counts: its batch 0 is this one, and begins at ``offset`` (None: the source's begin)."""
+    """Where a checkpoint begins: at ``offset`` (None: the source's begin)."""
 
-    batch: int = 0
     offset: int | None = None
 
 
@@ -35,34 +34,46 @@ class CheckpointError(ValueError):
 
 
 def mend(folder: Path, committed: Committed | None) -> tuple[Base, str]:
-    """The base of the checkpoint in ``folder``, and what had to be done for it (empty if nothing).
+    """The base of the checkpoint in ``folder``, and what was wrong with it (empty if nothing).
 
     Args:
         folder: of Spark, beside the match store.
-        committed: None before the first batch.
+        committed: None before the first window.
     """
     checkpoint = folder / CHECKPOINT
     try:
         base = _read_base(folder)
-        _check(checkpoint, base, committed)
-        return base, ""
+        if _goes_on(checkpoint, base, committed):
+            return base, ""
+        shutil.rmtree(checkpoint)
+        return _begin(folder, committed), ""
     except CheckpointError as error:
         aside = _aside(checkpoint)
-        base = Base(committed.batch + 1, committed.offset) if committed else Base()
-        draft = folder / f"{BASE}.draft"
-        draft.write_bytes(msgspec.json.encode(base))
-        draft.replace(folder / BASE)
         kept = f" The old checkpoint is kept as {aside.name}." if aside else ""
-        return base, f"Spark's checkpoint does not serve: {error}. A new one begins where the store ends.{kept}"
+        said = f"Spark's checkpoint does not serve: {error}. A new one begins where the store ends.{kept}"
+        return _begin(folder, committed), said
 
 
-def _check(checkpoint: Path, base: Base, committed: Committed | None) -> None:
-    """Raises CheckpointError unless a query can go on from the checkpoint to just what follows in the store."""
-    stored = committed.batch - base.batch if committed else -1 - base.batch
+def _begin(folder: Path, committed: Committed | None) -> Base:
+    """Notes that a new checkpoint begins where the store ends."""
+    base = Base(committed.offset) if committed else Base()
+    draft = folder / f"{BASE}.draft"
+    draft.write_bytes(msgspec.json.encode(base))
+    draft.replace(folder / BASE)
+    return base
+
+
+def _goes_on(checkpoint: Path, base: Base, committed: Committed | None) -> bool:
+    """True if a query can go on from the checkpoint; False if the store ends within the batch that comes next.
+
+    Raises:
+        CheckpointError: it is damaged, or ends elsewhere.
+    """
+    stored = committed.offset if committed else None
     if not checkpoint.is_dir():
-        if stored != -1:
+        if stored != base.offset:
             raise CheckpointError(f"{checkpoint}: is missing")
-        return
+        return True
     planned, noted = _newest(checkpoint / "offsets"), _newest(checkpoint / "commits")
     if planned >= 0:
         _json_lines(checkpoint / "metadata", 0)
@@ -70,15 +81,15 @@ def _check(checkpoint: Path, base: Base, committed: Committed | None) -> None:
     ends = {n: _end_of(checkpoint / "offsets" / str(n)) for n in range(max(0, planned - 1), planned + 1)}
     if noted >= 0:
         _json_lines(checkpoint / "commits" / str(noted), 1)
-    if planned - noted not in (0, 1) or stored not in (noted, planned):
-        raise CheckpointError(
-            f"{checkpoint}: has planned up to batch {base.batch + planned} and noted up to {base.batch + noted}, the "
-            f"store has up to {base.batch + stored}"
-        )
-    if committed is not None and stored >= 0 and ends[stored] != committed.offset:
-        raise CheckpointError(
-            f"{checkpoint / 'offsets' / str(stored)}: ends at {ends[stored]}, the store's batch at {committed.offset}"
-        )
+    if planned - noted not in (0, 1):
+        raise CheckpointError(f"{checkpoint}: has planned up to batch {planned} and noted up to {noted}")
+    begin = ends[noted] if noted >= 0 else base.offset
+    if stored == begin:
+        return True
+    least = ends.get(noted - 1, base.offset) if planned == noted else begin
+    if planned >= 0 and stored is not None and (least is None or least < stored) and stored <= ends[planned]:
+        return False
+    raise CheckpointError(f"{checkpoint}: ends at {begin}, the store at {stored}")
 
 
 def _newest(folder: Path) -> int:

@@ -3,12 +3,12 @@
 Theory of operation
 -------------------
 A run's folder holds all that a later run needs to go on: Spark's checkpoint (which batches were planned and
-which are committed), the engine states, the capture. A batch is committed by the driver in ``foreachBatch``, by
-batch id, and the committer ignores an id that it has. Spark logs the commit after that. So whatever dies
-in between, the next run does the same batch again, from the same state, over the same blocks.
+which are done), the engine states, the capture. A batch is several windows long, each a partition. The driver runs them
+one after the other in ``foreachBatch`` and commits each when it closes, while the next is open already: between two
+windows nothing is planned and nothing is logged, so the fast lane hardly stands still (decision 018). Whatever dies,
+the next query begins where the store ends, from the state of there, over the same blocks.
 
-States older than a batch's start are deleted when that batch is committed: by then Spark has logged the commit
-of the one before, so no redo can start from them.
+States older than a window's start are deleted when that window is committed: no redo can start from them.
 
 If the query fails, it is started again on the spot, as long as it gets further than the time before. While the disk
 is full it waits. A checkpoint that is damaged is replaced by one that begins where the store ends.
@@ -19,15 +19,15 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from app.kafka.place import TopicOptions
@@ -44,7 +44,7 @@ from replay.capture import Capture
 STOP = "stop"
 
 _POLL_S = 0.1
-_WARM_UP_BATCHES = 8
+_WARM_UP_WINDOWS = 8
 _WARM_UP_WINDOW_US = 200_000
 _MAX_FAILURES_WITHOUT_PROGRESS = 3
 #: Spark gives a Python process ten seconds to start, which on a machine that is busy with something else are too few.
@@ -62,7 +62,7 @@ class HostConfig(msgspec.Struct, frozen=True):
         folder: where checkpoint and states are.
         stage: the engine stage's configuration.
         speed: 0 is as fast as it goes.
-        window_us: of arrival time, in one batch.
+        window_us: of arrival time, between two commits.
         stop_us: offset at which the run ends at the latest; by itself it ends where the capture does.
         officials: folder of the match store and further files, where officials write; empty for nowhere.
     """
@@ -105,8 +105,7 @@ class SparkHost:
 
     def __init__(self, session: SparkSession, config: HostConfig, committer: Committer) -> None:
         self._session, self._config, self._committer = session, config, committer
-        self.batches: list[dict[str, float]] = []
-        self._progress = 0
+        self.progress = 0
         self._base = Base()
         self._check_state()
         config.folder.mkdir(parents=True, exist_ok=True)
@@ -134,7 +133,7 @@ class SparkHost:
             StateStore(Path(stage.states), stage.sheet.match_id).read(last.offset, maker)
 
     def warm_up(self, work: Callable[[], None]) -> None:
-        """Plays a few tiny batches for nothing, before the clock runs; the engine's worker does ``work`` in the first.
+        """Plays a few tiny windows for nothing, before the clock runs; the engine's worker does ``work`` in the first.
 
         Workers are started, modules imported, and the paths through Spark that lie between two batches compiled:
         cold, a turn-around takes twice as long and more.
@@ -142,7 +141,7 @@ class SparkHost:
         begin_us = Capture.open(self._config.capture).begin_us
         folder = self._config.folder / "warm-up"
         shutil.rmtree(folder, ignore_errors=True)
-        stop_us = min(begin_us + _WARM_UP_BATCHES * _WARM_UP_WINDOW_US, self._config.stop_us)
+        stop_us = min(begin_us + _WARM_UP_WINDOWS * _WARM_UP_WINDOW_US, self._config.stop_us)
         config = msgspec.structs.replace(
             self._config,
             folder=folder,
@@ -160,7 +159,8 @@ class SparkHost:
             yield from ()
 
         def ignore(frame: DataFrame, batch_id: int) -> None:
-            frame.collect()
+            for _ in frame.toLocalIterator():
+                pass
 
         try:
             self._start(config, Base(), stage, ignore).awaitTermination()
@@ -176,7 +176,7 @@ class SparkHost:
         """
         self._config.stop_flag.unlink(missing_ok=True)
         self._config.anchor.unlink(missing_ok=True)
-        keep_running(self._config.folder, self._begin, lambda: self._progress, stop)
+        keep_running(self._config.folder, self._begin, lambda: self.progress, stop)
 
     def _begin(self) -> StreamingQuery:
         """The query, from where the last one ended."""
@@ -203,22 +203,33 @@ class SparkHost:
         )
 
     def _commit(self, frame: DataFrame, batch_id: int) -> None:
-        """``foreachBatch``: runs the batch (Spark is lazy), then commits what it gave."""
-        began = time.monotonic()
-        rows = frame.collect()
-        worked = time.monotonic()
-        for match in dict.fromkeys(row["match"] for row in rows):
-            mine = [row for row in rows if row["match"] == match]
-            tables = {row["name"]: table_of(row["body"]) for row in mine if row["name"]}
-            closing = next(row for row in mine if not row["name"])
+        """``foreachBatch``: runs the batch's windows one by one (Spark is lazy), and commits each when it has closed."""
+        tables: dict[str, pa.Table] = {}
+        with ThreadPoolExecutor(1, "commit") as beside:
+            committed: Future[None] | None = None
+            # Spark begins the next window when it is asked for it: at once, while the last one is being committed.
+            for row in frame.toLocalIterator():
+                if row["name"]:
+                    tables[row["name"]] = table_of(row["body"])
+                    continue
+                if committed is not None:
+                    committed.result()
+                committed, tables = beside.submit(self._commit_window, row, tables), {}
+            if committed is not None:
+                committed.result()
+
+    def _commit_window(self, closing: Row, tables: Mapping[str, pa.Table]) -> None:
+        """Commits what a window gave, unless it is there: windows follow each other without a gap."""
+        last, stage = self._committer.committed(), self._config.stage
+        begin = last.offset if last else stage.begin
+        if closing["end"] > begin:
+            assert closing["start"] == begin, f"a window of {closing['start']} where {begin} comes next"
             meta = msgspec.json.decode(closing["meta"])
-            self._committer.commit(self._base.batch + batch_id, match, tables, meta)
+            self._committer.commit(last.batch + 1 if last else 0, closing["match"], tables, meta)
             if meta["last"]:  # a topic may go on without this match
                 self._config.stop_flag.touch()
-            StateStore(Path(self._config.stage.states), match).forget_before(closing["start"])
-        self._progress += 1
-        ended = time.monotonic()
-        self.batches.append({"began": began, "worked": worked, "ended": ended})
+        StateStore(Path(stage.states), closing["match"]).forget_before(closing["start"])
+        self.progress += 1
 
 
 def keep_running(

@@ -6,9 +6,9 @@ An offset is an arrival time on the stream's own clock. A range of arrival times
 capture whenever it is read, so a batch that is done again reads the same records.
 
 Paced (``speed`` 1 or 4), ``latestOffset`` names a time that has not come yet, Spark opens a batch up to it,
-and ``read`` yields each block when it is due. So rows flow through an open batch, and what Spark does between
-batches (planning, logs) is paid once a window and not once a block. Unpaced (``speed`` 0), windows are
-read as fast as they go.
+and ``read`` yields each block when it is due. So rows flow through an open batch. A batch is :data:`WINDOWS` windows
+long, each a partition that the host runs and commits one after the other: what Spark does between batches (planning,
+logs) is paid once in so many windows. Unpaced (``speed`` 0), windows are read as fast as they go.
 
 A capture may still grow while it is read: then the reader waits for what its range needs, and learns only at the
 range's end whether the match goes on.
@@ -16,8 +16,8 @@ range's end whether the match goes on.
 The last row of every range is marked ``closing``. Without it, a stage could not tell the end of its range
 from a source that died: both look like the end of a stream.
 
-A stop is asked for with a flag file. The open range is then read to its end without pacing, because its end
-was promised to Spark's log already, and no further range is offered: the query ends with everything committed.
+A stop is asked for with a flag file. The open window is then read to its end without pacing, the others of its batch
+give nothing, and no further batch is offered: the query ends with everything committed.
 """
 
 from __future__ import annotations
@@ -51,6 +51,9 @@ _ARROW_SCHEMA = pa.schema(
     ]
 )
 
+#: Windows of a batch.
+WINDOWS = 20
+
 #: A row is handed on at this size at the latest; the limit of what a late reader catches up with in one row.
 ROW_BYTES = 256 * 1024
 
@@ -58,14 +61,14 @@ _log = logging.getLogger(__name__)
 
 
 class CaptureRange(InputPartition):
-    """The blocks of one capture with ``start_us <= arrival < end_us``."""
+    """The blocks of one capture with ``start_us <= arrival < end_us``; ``first`` in its batch."""
 
-    def __init__(self, start_us: int, end_us: int) -> None:
-        self.start_us, self.end_us = start_us, end_us
+    def __init__(self, start_us: int, end_us: int, *, first: bool) -> None:
+        self.start_us, self.end_us, self.first = start_us, end_us, first
 
 
 class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads one capture, one match, one partition.
+    """Reads one capture, one match, a partition a window.
 
     Options: ``capture`` (path), ``speed`` (0: unpaced), ``window_us`` (of arrival time), ``stop_us`` (offset at
     which the run ends at the latest), ``stop_flag`` (path of a file whose existence asks for the end), ``anchor``
@@ -92,29 +95,35 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"arrival_us": Capture.open(self._capture_path).begin_us}
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """One window on from ``start``, though that time may not have come; ``start`` itself when all is read."""
+        """A batch on from ``start``, though that time may not have come; ``start`` itself when all is read."""
         if self._stop_flag.exists():
             return start
         capture = Capture.open(self._capture_path)
         stop_us = min(self._stop_us, capture.end_us) if capture.is_finished else self._stop_us
-        return {"arrival_us": max(start["arrival_us"], min(start["arrival_us"] + self._window_us, stop_us))}
+        return {"arrival_us": max(start["arrival_us"], min(start["arrival_us"] + WINDOWS * self._window_us, stop_us))}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """The window is the limit."""
+        """The windows are the limit."""
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         """Nothing to fix: the query ends by itself where the capture does, or at ``stop_us``."""
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """One range."""
-        return [CaptureRange(start["arrival_us"], end["arrival_us"])]
+        """A range a window."""
+        begin_us, stop_us = start["arrival_us"], end["arrival_us"]
+        return [
+            CaptureRange(at_us, min(at_us + self._window_us, stop_us), first=at_us == begin_us)
+            for at_us in range(begin_us, stop_us, self._window_us)
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Rows of what is due, each as soon as it is due, and the closing row."""
+        """Rows of what is due, each as soon as it is due, and the closing row; none if the batch ended before."""
         assert isinstance(partition, CaptureRange)
         log_in_worker()
         capture = Capture.open(self._capture_path)
+        if not partition.first and (self._stop_flag.exists() or not capture.goes_on_after(partition.start_us)):
+            return
         match = capture.sheet.match_id
         pace = anchored_pace(self._anchor, self._speed, partition.start_us)
         waiter = Waiter(self._stop_flag.exists)

@@ -63,7 +63,18 @@ def test_windows_follow_each_other_to_the_end_and_then_stand_still(capture, tmp_
     while (following := source.latestOffset(offset, source.getDefaultReadLimit())) != offset:
         offset = following
         offsets.append(offset["arrival_us"])
-    assert offsets == [4_000_000, 8_000_000, 12_000_000, capture.end_us]
+    assert offsets == [capture.end_us], "they are one batch"
+    parts = source.partitions({"arrival_us": capture.begin_us}, offset)
+    assert [part.end_us for part in parts] == [4_000_000, 8_000_000, 12_000_000, capture.end_us]
+    assert [part.first for part in parts] == [True, False, False, False]
+
+
+def test_after_a_stop_or_the_end_of_the_match_the_other_windows_of_a_batch_give_nothing(capture, tmp_path):
+    source = reader(capture, tmp_path)
+    parts = source.partitions({"arrival_us": capture.begin_us}, {"arrival_us": capture.end_us + 8_000_000})
+    assert [bool(list(source.read(part))) for part in parts] == [True, True, True, True, False, False]
+    (tmp_path / "stop").touch()
+    assert [bool(list(source.read(part))) for part in parts[:3]] == [True, False, False]
 
 
 def test_a_stop_flag_offers_no_further_window(capture, tmp_path):

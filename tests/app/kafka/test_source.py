@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from app.kafka import records
 from app.kafka.address import parse
 from app.kafka.place import TopicOptions
-from app.kafka.source import Marks, Taker, TopicReader
+from app.kafka.source import Marks, Taker, TopicRange, TopicReader
 from app.match.framing import pad, unpack
+from app.spark.source import WINDOWS
 from detectors.inputs import Block, MatchSheet, Packet
 from replay import wire
 from replay.checks import check_block
@@ -88,23 +90,24 @@ def reader(folder: Path) -> TopicReader:
     return TopicReader(told.options())
 
 
-def test_ranges_are_promised_ahead_and_go_on_where_one_was_closed_early(tmp_path: Path):
+def edges(parts: Sequence[TopicRange]) -> list[tuple[int, int]]:
+    return [(part.start, part.end) for part in parts]
+
+
+def test_windows_are_promised_ahead_and_go_on_where_one_was_closed_early(tmp_path: Path):
     mine = reader(tmp_path)
     limit = mine.getDefaultReadLimit()
     begin = mine.initialOffset()
     assert begin == {"2": 100}
     first = mine.latestOffset(begin, limit)
-    assert first == {"2": 150}
-    (part,) = mine.partitions(begin, first)
-    assert (part.start, part.end, part.promised) == (100, 150, 150)
-    Marks(tmp_path / "marks").settle(150, 120)
-    (again,) = reader(tmp_path).partitions(begin, first)
-    assert (again.start, again.end) == (100, 120), "done again, it ends where it ended"
+    assert first == {"2": 100 + 50 * WINDOWS}
+    parts = mine.partitions(begin, first)
+    assert edges(parts) == [(at, at + 50) for at in range(100, first["2"], 50)]
+    assert [part.first for part in parts] == [True] + [False] * (WINDOWS - 1)
+    Marks(tmp_path / "marks").settle(parts[0].end, 120)
+    again = reader(tmp_path)
+    assert edges(again.partitions(begin, first)) == edges(parts), "done again, the windows are the same"
     second = mine.latestOffset(first, limit)
-    assert second == {"2": 170}
-    (part,) = mine.partitions(first, second)
-    assert (part.start, part.end) == (120, 170)
-    Marks(tmp_path / "marks").settle(170, 120)
-    assert mine.latestOffset(second, limit)["2"] > 170, "offsets of Spark's log only grow"
+    assert second == {"2": first["2"] + 50 * WINDOWS}
     (tmp_path / "stop").touch()
     assert mine.latestOffset(second, limit) == second
