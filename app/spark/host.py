@@ -203,7 +203,7 @@ class SparkHost:
         )
 
     def _commit(self, frame: DataFrame, batch_id: int) -> None:
-        """``foreachBatch``: runs the batch's windows one by one (Spark is lazy), and commits each when it has closed."""
+        """``foreachBatch``: runs the batch's windows one by one (Spark is lazy), and commits each that has closed."""
         tables: dict[str, pa.Table] = {}
         with ThreadPoolExecutor(1, "commit") as beside:
             committed: Future[None] | None = None
