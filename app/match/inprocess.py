@@ -111,6 +111,7 @@ class InProcessHost:
     def _commit(self, batch_id: int, start_us: int, end_us: int, stop: threading.Event) -> None:
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": end_us}
+        self._pipeline.settle()
         state, maker = self._pipeline.snapshot(), self._pipeline.maker
         room = Room(self._config.states, stop)
         while True:

@@ -254,19 +254,21 @@ class MatchPipeline:
             "duplicates": health.duplicates,
         }
 
-    def snapshot(self) -> bytes:
-        """State at the last block pushed; take the tables first, they are not part of it.
+    def settle(self) -> None:
+        """Before a snapshot: what the work has cost is measured and becomes part of the state.
 
-        What the work has cost is measured here and becomes part of the state: between two batches, so that a redone
-        batch goes by the same costs. Detectors that are not pure are found on the way.
+        Between two windows, so that a redone one goes by the same costs. Detectors that are not pure are found here.
         """
-        untaken = self._updates or self._positions or self._rejected
-        assert not untaken, "take_tables() before snapshot(): untaken rows would be lost"
         if self._options.adapts:
             self._engine.set_costs(self.measure_costs())
         else:
             for name in self._detectors:
                 self._engine.rehearse(name, _REHEARSED)
+
+    def snapshot(self) -> bytes:
+        """State at the last block pushed; take the tables first, they are not part of it. Changes nothing."""
+        untaken = self._updates or self._positions or self._rejected
+        assert not untaken, "take_tables() before snapshot(): untaken rows would be lost"
         with _no_collection():
             return pickle.dumps((self._engine.snapshot(), self._carried), protocol=pickle.HIGHEST_PROTOCOL)
 

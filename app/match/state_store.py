@@ -145,6 +145,14 @@ class StateStore:
             raise DamagedStateError(f"{path}: is the state of match {head.match} at {head.offset}")
         return head, state
 
+    def has(self, offset: int) -> bool:
+        """Whether there is a state at an offset, whatever it is."""
+        return self._path(offset).exists()
+
+    def forget(self, offset: int) -> None:
+        """Deletes the state at an offset that no batch can start from."""
+        self._path(offset).unlink(missing_ok=True)
+
     def offsets(self) -> list[int]:
         """Offsets at which a state is stored, ascending."""
         return sorted(int(path.stem) for path in self._states.glob("*.state"))

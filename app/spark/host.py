@@ -34,6 +34,7 @@ from app.kafka.place import TopicOptions
 from app.match.commits import Committer, HostError
 from app.match.pace import NEVER_US
 from app.match.room import Room, is_full
+from app.match.state_child import wait_for
 from app.match.state_store import StateStore
 from app.spark import source as spark_source
 from app.spark import stage as spark_stage
@@ -205,30 +206,36 @@ class SparkHost:
     def _commit(self, frame: DataFrame, batch_id: int) -> None:
         """``foreachBatch``: runs the batch's windows one by one (Spark is lazy), and commits each that has closed."""
         tables: dict[str, pa.Table] = {}
+        over = threading.Event()
         with ThreadPoolExecutor(1, "commit") as beside:
             committed: Future[None] | None = None
-            # Spark begins the next window when it is asked for it: at once, while the last one is being committed.
-            for row in frame.toLocalIterator():
-                if row["name"]:
-                    tables[row["name"]] = table_of(row["body"])
-                    continue
+            try:
+                # Spark begins the next window when it is asked for it: at once, while the last one is being committed.
+                for row in frame.toLocalIterator():
+                    if row["name"]:
+                        tables[row["name"]] = table_of(row["body"])
+                        continue
+                    if committed is not None:
+                        committed.result()
+                    committed, tables = beside.submit(self._commit_window, row, tables, over), {}
                 if committed is not None:
                     committed.result()
-                committed, tables = beside.submit(self._commit_window, row, tables), {}
-            if committed is not None:
-                committed.result()
+            finally:
+                over.set()
 
-    def _commit_window(self, closing: Row, tables: Mapping[str, pa.Table]) -> None:
+    def _commit_window(self, closing: Row, tables: Mapping[str, pa.Table], over: threading.Event) -> None:
         """Commits what a window gave, unless it is there: windows follow each other without a gap."""
         last, stage = self._committer.committed(), self._config.stage
+        states = StateStore(Path(stage.states), closing["match"])
         begin = last.offset if last else stage.begin
         if closing["end"] > begin:
             assert closing["start"] == begin, f"a window of {closing['start']} where {begin} comes next"
             meta = msgspec.json.decode(closing["meta"])
+            wait_for(states, closing["end"], over)
             self._committer.commit(last.batch + 1 if last else 0, closing["match"], tables, meta)
             if meta["last"]:  # a topic may go on without this match
                 self._config.stop_flag.touch()
-        StateStore(Path(stage.states), closing["match"]).forget_before(closing["start"])
+        states.forget_before(closing["start"])
         self.progress += 1
 
 

@@ -12,6 +12,9 @@ offset and nobody has claimed an epoch since; else from the stored state of that
 A kept pipeline is taken out of the keep while a batch runs, so a batch that failed never leaves one behind
 that stands somewhere in its middle.
 
+The state at the end of a range is stored by a child process (:mod:`app.match.state_child`) while the next range is
+worked on. The range is committed when the state is there. If it cannot be stored, the next range fails.
+
 When a stage ends. Only the row marked ``closing`` ends a range. Input that stops without it (a source worker
 was killed, the driver is gone) raises, and the batch is done again.
 """
@@ -31,6 +34,7 @@ import pyarrow as pa
 
 from app.hub.client import LaneAddress, LaneClient, LaneError
 from app.match.framing import unpack
+from app.match.state_child import StateChild
 from app.match.state_store import StateStore
 from app.operation.logs import log_in_worker, say
 from detectors.inputs import MatchSheet
@@ -85,11 +89,12 @@ class StageConfig(msgspec.Struct, frozen=True):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A pipeline between two batches, and the offset and epoch at which it stands."""
+    """A pipeline between two windows, the offset and epoch at which it stands, and who stores its state of there."""
 
     offset: int
     epoch: int
     pipeline: Any
+    storing: StateChild
 
 
 #: Pipelines and connections of this process; Spark keeps its workers between batches.
@@ -112,6 +117,7 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
     Raises:
         StageError: the input ended before a range was closed.
         LaneError, StateError: see there.
+        OSError: the state of the window before could not be stored.
     """
     log_in_worker()
     matches: dict[str, MatchStage] = {}
@@ -138,6 +144,7 @@ def warm_up(config: StageConfig, capture: Path) -> None:
     for arrival_us, payload in islice(blocks, _WARM_UP_BLOCKS):
         pipeline.push(payload, arrival_us, 0)
     pipeline.take_tables()
+    pipeline.settle()
     pipeline.snapshot()
 
 
@@ -148,6 +155,7 @@ class MatchStage:
         self._config, self._match, self._start, self._end = config, match, start, end
         self._store = StateStore(Path(config.states), match)
         kept = _kept.pop((config.states, match), None)
+        self._storing = kept.storing if kept else None
         if kept is not None and (kept.offset, kept.epoch) == (start, self._store.newest_epoch()):
             self._epoch, self._pipeline, origin = kept.epoch, kept.pipeline, "memory"
         else:
@@ -156,12 +164,14 @@ class MatchStage:
             self._pipeline = _stored_pipeline(config, self._store, start, self._epoch)
         self._lane = _lane(config.lane)
         self._blocks = 0
-        say(_log, logging.INFO, "batch begins", match, start=start, end=end, epoch=self._epoch, goes_on_from=origin)
+        say(_log, logging.INFO, "window begins", match, start=start, end=end, epoch=self._epoch, goes_on_from=origin)
         self._closed = self._last = False
 
     def take(self, row: dict[str, Any]) -> None:
         """Works on one row: a few blocks, or the row that closes the range."""
         assert not self._closed, f"match {self._match}: a row after the closing one"
+        if self._storing is not None:
+            self._storing.check()
         if row["closing"]:
             if row["last"]:
                 self._publish(self._pipeline.finish(), _wall_us())
@@ -174,21 +184,22 @@ class MatchStage:
             self._pipeline.pause()
 
     def close(self) -> Iterator[pa.RecordBatch]:
-        """Stores the state at the end of the range, keeps the pipeline, yields the rows to commit."""
+        """Has the state at the end of the range stored, keeps the pipeline, yields the rows to commit once it is."""
         if not self._closed:
             raise StageError(f"match {self._match}: the input of {self._start}..{self._end} ended before its range did")
+        if self._storing is not None:
+            self._storing.wait()
         began_us = _wall_us()
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end, "last": self._last}
-        state = self._pipeline.snapshot()
-        made_us = _wall_us()
-        self._store.write(self._end, self._epoch, state, self._pipeline.maker)
+        self._pipeline.settle()
+        storing = StateChild(self._store, self._end, self._epoch, self._pipeline.snapshot, self._pipeline.maker)
         say(
-            _log, logging.INFO, "batch closed", self._match, end=self._end, epoch=self._epoch, last=self._last,
-            blocks=self._blocks, rows={name: len(table) for name, table in tables.items()}, state_bytes=len(state),
-            snapshot_ms=(made_us - began_us) / 1e3, write_ms=(_wall_us() - made_us) / 1e3,
+            _log, logging.INFO, "window closed", self._match, end=self._end, epoch=self._epoch, last=self._last,
+            blocks=self._blocks, rows={name: len(table) for name, table in tables.items()},
+            closing_ms=(_wall_us() - began_us) / 1e3,
         )  # fmt: skip
-        _kept[(self._config.states, self._match)] = Kept(self._end, self._epoch, self._pipeline)
+        _kept[(self._config.states, self._match)] = Kept(self._end, self._epoch, self._pipeline, storing)
         for name, table in tables.items():
             yield self._row(name, ipc_bytes(table), "")
         yield self._row("", b"", msgspec.json.encode(meta).decode())

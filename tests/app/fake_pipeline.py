@@ -64,6 +64,9 @@ class FakePipeline:
     def commit_meta(self) -> dict[str, Any]:
         return {"balls": self._state.balls, "next_seq": self._state.seq}
 
+    def settle(self) -> None:
+        """Has nothing to do."""
+
     def snapshot(self) -> bytes:
         return msgspec.msgpack.encode(self._state)
 

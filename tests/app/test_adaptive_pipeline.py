@@ -40,6 +40,7 @@ def test_differential_a_batch_redone_from_its_snapshot_says_the_same_whatever_th
     seen: dict[str, set[float]] = {}
     for batch in batches:
         first.take_tables()
+        first.settle()
         snapshot = first.snapshot()
         said, health = play(first, batch)
         again = MatchPipeline(sheet, TIGHT, epoch=1)
@@ -64,7 +65,7 @@ def test_oracle_what_adapts_finds_the_events_that_a_fixed_alpha_finds(stream):
                 if (message := pipeline.push(payload, arrival_us)) is not None:
                     follower.apply(message)
             pipeline.take_tables()
-            pipeline.snapshot()
+            pipeline.settle()
         follower.apply(pipeline.finish())
         found.append(follower.events)
     assert len(found[0]) > 50

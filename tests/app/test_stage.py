@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +15,9 @@ from app.hub.server import Hub
 from app.match.framing import pack, pad, unpack
 from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.pace import Waiter, anchored_pace, wall_us
+from app.match.room import is_full
 from app.match.seal import Maker
+from app.match.state_child import StateChild, wait_for
 from app.match.state_store import StateError, StateStore
 from app.spark import stage as spark_stage
 from app.spark.source import CaptureReader
@@ -37,8 +41,15 @@ def hub(capture):
 @pytest.fixture
 def config(capture, hub, tmp_path: Path):
     yield StageConfig(capture.sheet, None, PIPELINE, str(tmp_path / "states"), capture.begin_us, hub.address)
-    spark_stage._kept.clear()
+    forget_all()
     spark_stage._lanes.clear()
+
+
+def forget_all() -> None:
+    """As if the engine's process were another one; what it was storing is stored."""
+    for kept in spark_stage._kept.values():
+        kept.storing.wait()
+    spark_stage._kept.clear()
 
 
 def reader(capture, tmp_path: Path, **more: str) -> CaptureReader:
@@ -128,7 +139,7 @@ def test_a_stage_goes_on_from_memory_when_it_stands_at_the_start(capture, tmp_pa
 def test_a_stage_elsewhere_goes_on_from_the_stored_state_in_a_new_epoch(capture, tmp_path, config):
     source = reader(capture, tmp_path)
     list(run_stage(config, iter(rows_between(source, 0, 4_000_000))))
-    spark_stage._kept.clear()
+    forget_all()
     again = list(run_stage(config, iter(rows_between(source, 4_000_000, 8_000_000))))
     assert (meta_of(again)["epoch"], meta_of(again)["balls"]) == (1, 800)
 
@@ -155,6 +166,56 @@ def test_input_that_stops_before_its_range_is_closed_leaves_nothing_behind(captu
         list(run_stage(config, iter(rows[:-1])))
     assert StateStore(Path(config.states), "fake/1").offsets() == []
     assert not spark_stage._kept
+
+
+def test_a_state_that_cannot_be_stored_fails_the_next_window_and_says_why(capture, tmp_path, config, monkeypatch):
+    source = reader(capture, tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(StateStore, "write", full)
+    list(run_stage(config, iter(rows_between(source, 0, 4_000_000))))
+    with pytest.raises(OSError, match="No space left on device") as failed:
+        list(run_stage(config, iter(rows_between(source, 4_000_000, 8_000_000))))
+    assert is_full(failed.value)
+    monkeypatch.setattr(StateStore, "write", lambda *_: 1 / 0)
+    spark_stage._kept.clear()
+    list(run_stage(config, iter(rows_between(source, 0, 4_000_000))))
+    with pytest.raises(StateError, match="the state at 4000000 could not be stored"):
+        list(run_stage(config, iter(rows_between(source, 4_000_000, 8_000_000))))
+
+
+def test_who_commits_waits_for_the_state_and_no_longer_than_somebody_stores_it(tmp_path):
+    store, over, gate = StateStore(tmp_path, "m"), threading.Event(), tmp_path / "gate"
+    epoch = store.claim_epoch()
+
+    def make() -> bytes:
+        while not gate.exists():
+            time.sleep(0.001)
+        return b"state"
+
+    child = StateChild(store, 40, epoch, make, MAKER)
+    child.check()
+    waited = threading.Thread(target=wait_for, args=(store, 40, over))
+    waited.start()
+    gate.touch()
+    waited.join(30)
+    child.wait()
+    assert not waited.is_alive()
+    assert store.read(40, MAKER) == b"state"
+    over.set()
+    with pytest.raises(StateError, match="the state at 50 was not stored"):
+        wait_for(store, 50, over)
+
+
+def test_the_state_of_a_dead_engine_is_not_taken_for_the_one_that_is_being_stored(tmp_path):
+    store = StateStore(tmp_path, "m")
+    store.write(40, store.claim_epoch(), b"old", MAKER)
+    child = StateChild(store, 40, store.claim_epoch(), lambda: time.sleep(0.1) or b"new", MAKER)
+    assert not store.has(40)
+    child.wait()
+    assert store.read(40, MAKER) == b"new"
 
 
 def test_a_missing_state_is_named(capture, tmp_path, config):

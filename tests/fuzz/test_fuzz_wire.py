@@ -108,6 +108,7 @@ def test_no_payload_stops_a_pipeline(cases: int):
         pipeline.push(wire.encode(block(came["arrival_us"], "ball", came["payloads"])), came["arrival_us"])
         if came["payloads"] % 100 == 0:
             pipeline.take_tables()
+            pipeline.settle()
             pipeline.snapshot()
 
     hold(cases, st.tuples(payloads | lines, st.integers(0, 40_000)), body)
