@@ -1,0 +1,109 @@
+"""Stores a state from a child process, so that the engine goes on while its state of a moment ago is being written.
+
+Making the bytes of a state and bringing them to the disk takes a tenth of a second, at the full rate three. A forked
+child has the engine as it stood when it was made, and what the parent does to its own afterwards is nothing to it. What
+a window has given is committed only when its state is on the disk: whoever commits waits for that, not the engine.
+
+The child does nothing but pickle, seal and write: of what a fork does not bring along (threads, and whatever
+they hold) it needs nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from app.match.seal import Maker, StateError
+from app.match.state_store import StateStore
+from app.operation.logs import say
+
+_POLL_S = 0.005
+
+#: Longer than a state takes on any machine that can play a match.
+PATIENCE_S = 60.0
+
+#: Exit code of a child that failed for no reason of the system's: those are the numbers below.
+_OTHER = 255
+
+_log = logging.getLogger(__name__)
+
+
+class StateChild:
+    """A child that stores one state. It begins with the construction.
+
+    Args:
+        store: of the match.
+        offset, epoch, maker: see :meth:`StateStore.write`.
+        make: gives the state's bytes; called in the child.
+    """
+
+    def __init__(self, store: StateStore, offset: int, epoch: int, make: Callable[[], bytes], maker: Maker) -> None:
+        self._said = f"match {store.match}: the state at {offset}"
+        store.forget(offset)  # of an engine that is dead: what is there from now on is this one's
+        self._pid = os.fork()
+        if self._pid == 0:
+            code = _OTHER
+            try:
+                began_s = time.monotonic()
+                state = make()
+                made_s = time.monotonic()
+                store.write(offset, epoch, state, maker)
+                say(
+                    _log, logging.INFO, "state stored", store.match, offset=offset, epoch=epoch, state_bytes=len(state),
+                    snapshot_ms=(made_s - began_s) * 1e3, write_ms=(time.monotonic() - made_s) * 1e3,
+                )  # fmt: skip
+                code = 0
+            except OSError as error:
+                code = min(error.errno or _OTHER, _OTHER)
+            except BaseException as error:
+                say(_log, logging.ERROR, "state not stored", store.match, error=f"{type(error).__name__}: {error}")
+            finally:
+                os._exit(code)
+
+    def check(self) -> None:
+        """Looks whether it failed; returns at once.
+
+        Raises:
+            OSError: the disk is full, or cannot be written to.
+            StateError: it failed otherwise; the log says how.
+        """
+        self._look(os.WNOHANG)
+
+    def wait(self) -> None:
+        """Returns when the state is on the disk. Raises as :meth:`check` does."""
+        self._look(0)
+
+    def _look(self, how: int) -> None:
+        if not self._pid:
+            return
+        pid, status = os.waitpid(self._pid, how)
+        if not pid:
+            return
+        self._pid = 0
+        code = os.waitstatus_to_exitcode(status)
+        if 0 < code < _OTHER:
+            raise OSError(code, os.strerror(code), self._said)
+        if code:
+            raise StateError(f"{self._said} could not be stored (the log says why)")
+
+
+def wait_for(store: StateStore, offset: int, over: threading.Event) -> None:
+    """Returns when the state at an offset is on the disk.
+
+    Args:
+        store: of the match.
+        offset: of the state.
+        over: set when nobody will store it any more.
+
+    Raises:
+        StateError: it will not come.
+    """
+    until_s = time.monotonic() + PATIENCE_S
+    while not store.has(offset):
+        if over.wait(_POLL_S) or time.monotonic() > until_s:
+            if store.has(offset):
+                return
+            raise StateError(f"match {store.match}: the state at {offset} was not stored")
