@@ -28,6 +28,9 @@ PATIENCE_S = 60.0
 #: Exit code of a child that failed for no reason of the system's: those are the numbers below.
 _OTHER = 255
 
+#: The next window has begun, and goes first.
+_NICE = 10
+
 _log = logging.getLogger(__name__)
 
 
@@ -47,6 +50,7 @@ class StateChild:
         if self._pid == 0:
             code = _OTHER
             try:
+                os.nice(_NICE)
                 began_s = time.monotonic()
                 state = make()
                 made_s = time.monotonic()
