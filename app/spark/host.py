@@ -5,7 +5,7 @@ Theory of operation
 A run's folder holds all that a later run needs to go on: Spark's checkpoint (which batches were planned and
 which are done), the engine states, the capture. A batch is several windows long, each a partition. The driver runs them
 one after the other in ``foreachBatch`` and commits each when it closes, while the next is open already: between two
-windows nothing is planned and nothing is logged, so the fast lane hardly stands still (decision 018). Whatever dies,
+windows nothing is planned and nothing is logged, so the fast lane hardly stands still (decision 019). Whatever dies,
 the next query begins where the store ends, from the state of there, over the same blocks.
 
 States older than a window's start are deleted when that window is committed: no redo can start from them.
