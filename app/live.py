@@ -8,9 +8,10 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from rich.console import Console
@@ -33,6 +34,11 @@ from app.settings import LiveSettings
 from app.spark.java import find_java
 from app.spark.stage import StageConfig, warm_up
 from app.summary import show, summarize
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from app.spark.host import SparkHost
 
 #: Lines of JSON, in the match's folder.
 LOGS = "logs"
@@ -64,6 +70,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     hide(secrets_of(settings))
     with open_match(settings, console) as match, ExitStack() as beside:
         beside.enter_context(logging_to(match.folder / LOGS, settings.logs, settings.log_level))
+        starting = beside.enter_context(_starting(match)) if settings.engine == "spark" else None
         hub = beside.enter_context(Hub([match.capture.sheet]))
         hide([hub.address.token])
         feed = hub.feed(match.capture.sheet.match_id)
@@ -76,7 +83,8 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         say(_log, logging.INFO, "run begins", watch.match, **options)
         _publish(settings, feed, match, beside, console)
         _show_page(settings, feed, beside, console)
-        host = beside.enter_context(_host(settings, match, hub, WatchedCommitter(match, {watch.match: watch})))
+        committer = WatchedCommitter(match, {watch.match: watch})
+        host = beside.enter_context(_host(settings, match, hub, committer, starting))
         camera = _camera(settings, feed, match, beside)
         began_us, began_s = match.played_us(), time.monotonic()
         with stopped_by_signals(stop, console), _progress(feed, match, console):
@@ -103,45 +111,71 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
 
 
 @contextmanager
-def _host(settings: LiveSettings, match: Match, hub: Hub, committer: Committer) -> Iterator[Host]:
-    options = options_of(settings, match.capture)
-    if settings.engine == "inprocess":
+def _starting(match: Match) -> Iterator[Future[SparkSession]]:
+    """Spark's Java takes seconds to start, and much else can be made ready meanwhile."""
+    from app.spark.session import start_session, stop_session
+
+    def start() -> SparkSession:
+        session = start_session(find_java(os.environ), match.folder / "spark" / "spark.log", slots=2)
+        say(_log, logging.INFO, "spark is up", match.capture.sheet.match_id)
+        return session
+
+    with ThreadPoolExecutor(1, "spark") as pool:
+        begun = pool.submit(start)
+        try:
+            yield begun
+        finally:
+            if begun.exception() is None:
+                stop_session(begun.result())
+
+
+@contextmanager
+def _host(
+    settings: LiveSettings, match: Match, hub: Hub, committer: Committer, starting: Future[SparkSession] | None
+) -> Iterator[Host]:
+    options = options_of(settings, match.capture, goes_on=match.offset() > match.begin())
+    if starting is None:
         config = InProcessConfig(
             PIPELINE, options, match.folder / "states", settings.pace, settings.window_us, match.offset(),
             batch_id=match.next_batch(), officials=_officials(settings, match),
         )  # fmt: skip
         yield InProcessHost(match.capture, config, hub, committer)
     else:
-        with _spark_host(settings, match, hub, options, committer) as host:
-            yield host
+        from app.spark.session import stop_session
+
+        session = starting.result()
+        try:
+            yield _spark_host(settings, match, hub, options, committer, session)
+        finally:
+            stop_session(session)
 
 
-@contextmanager
 def _spark_host(
-    settings: LiveSettings, match: Match, hub: Hub, options: PipelineOptions, committer: Committer
-) -> Iterator[Host]:
+    settings: LiveSettings,
+    match: Match,
+    hub: Hub,
+    options: PipelineOptions,
+    committer: Committer,
+    session: SparkSession,
+) -> SparkHost:
     from app.spark.host import HostConfig, SparkHost
-    from app.spark.session import start_session, stop_session
 
     capture, folder = match.capture, match.folder / "spark"
-    session = start_session(find_java(os.environ), folder / "spark.log", slots=2)
-    say(_log, logging.INFO, "spark is up", capture.sheet.match_id)
     logs = worker_variable(match.folder / LOGS, settings.logs, settings.log_level)
     session.sparkContext.environment[VARIABLE] = logs
-    try:
-        stage = StageConfig(capture.sheet, options, PIPELINE, str(match.folder / "states"), match.begin(), hub.address)
-        source = "sim" if settings.source == "sim" else "tracking"
-        topic = _topic(settings, match, folder) if isinstance(match, TopicMatch) else None
-        officials = () if topic is not None else _officials(settings, match)
-        config = HostConfig(
-            source, capture.path, folder, stage, settings.pace, settings.window_us, topic=topic, officials=officials
-        )
-        host = SparkHost(session, config, committer)
+    stage = StageConfig(capture.sheet, options, PIPELINE, str(match.folder / "states"), match.begin(), hub.address)
+    source = "sim" if settings.source == "sim" else "tracking"
+    topic = _topic(settings, match, folder) if isinstance(match, TopicMatch) else None
+    officials = () if topic is not None else _officials(settings, match)
+    config = HostConfig(
+        source, capture.path, folder, stage, settings.pace, settings.window_us, topic=topic, officials=officials
+    )
+    host = SparkHost(session, config, committer)
+    # A match that is gone on with comes meanwhile: what is late warms as well, and is worth more.
+    if topic is None or match.offset() == match.begin():
         host.warm_up(_warming(stage, capture.path))
         say(_log, logging.INFO, "warmed up", capture.sheet.match_id)
-        yield host
-    finally:
-        stop_session(session)
+    return host
 
 
 def _officials(settings: LiveSettings, match: Match) -> tuple[Path, ...]:

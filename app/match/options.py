@@ -12,8 +12,12 @@ from replay.capture import Capture
 PIPELINE = "app.match.pipeline:MatchPipeline"
 
 
-def options_of(settings: LiveSettings, capture: Capture) -> PipelineOptions:
-    """Options of the pipeline; what adapts to load goes by costs that were measured on the match's own beginning."""
+def options_of(settings: LiveSettings, capture: Capture, *, goes_on: bool = False) -> PipelineOptions:
+    """Options of the pipeline; what adapts to load goes by costs that were measured on the match's own beginning.
+
+    Args:
+        goes_on: the pipeline goes on from a state, which has its costs in it: nothing need be measured.
+    """
     options = PipelineOptions(
         alpha=settings.alpha,
         retraction=settings.retraction,
@@ -21,6 +25,6 @@ def options_of(settings: LiveSettings, capture: Capture) -> PipelineOptions:
         parameters=settings.parameters,
         extra=settings.detectors,
     )
-    if not options.adapts:
+    if goes_on or not options.adapts:
         return options
     return replace(options, costs=measured_costs(capture, options))

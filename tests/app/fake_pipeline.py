@@ -5,11 +5,13 @@ Every packet of the ball asserts an event; every tenth one is withdrawn again by
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 
+from app.match.framing import Framed
 from app.match.seal import Maker
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord, LaneMessage, UpdateRecord
@@ -24,6 +26,7 @@ class State(msgspec.Struct):
 
 class FakePipeline:
     maker = Maker("fake", ("fake",))
+    adapts = False
 
     def __init__(self, sheet: MatchSheet, settings: Any, epoch: int) -> None:
         self._sheet, self._epoch = sheet, epoch
@@ -39,6 +42,10 @@ class FakePipeline:
             if packet.transmitter == "ball":
                 updates.extend(self._ball(packet.sequence, packet.ts_us[0], arrival_us))
         return self._message(updates, due_wall_us) if updates or self._fresh is not None else None
+
+    def push_together(self, blocks: Sequence[Framed]) -> LaneMessage | None:
+        ((arrival_us, due_wall_us, payload),) = blocks
+        return self.push(payload, arrival_us, due_wall_us)
 
     def pause(self) -> None:
         """Has nothing to do."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from itertools import cycle
+
 import pytest
 
 from app.match.costs import CostMeter
@@ -70,6 +73,25 @@ def test_oracle_what_adapts_finds_the_events_that_a_fixed_alpha_finds(stream):
         found.append(follower.events)
     assert len(found[0]) > 50
     assert found[0] == found[1] == found[2]
+
+
+def test_oracle_blocks_that_are_late_and_taken_together_lead_to_the_events_that_each_would_have_led_to(stream):
+    sheet, batches = stream
+    blocks = [block for batch in batches for block in batch]
+    one_by_one, some_at_once, said = Follower(), Follower(), []
+    for follower, sizes in ((one_by_one, cycle([1])), (some_at_once, cycle([25, 1, 7]))):
+        pipeline, left = MatchPipeline(sheet, TIGHT), deque(blocks)
+        said.append(0)
+        while left:
+            portion = [left.popleft() for _ in range(min(next(sizes), len(left)))]
+            message = pipeline.push_together([(arrival_us, 0, payload) for arrival_us, payload in portion])
+            if message is not None:
+                follower.apply(message)
+                said[-1] += len(message.updates)
+        follower.apply(pipeline.finish())
+    assert len(one_by_one.events) > 50
+    assert some_at_once.events == one_by_one.events
+    assert said[1] < said[0], "less is said too soon"
 
 
 class Worked:
