@@ -53,7 +53,7 @@ PATIENCE_S = 600.0
 SPARE_S = 45.0
 
 #: What a run that begins says in its logs, in order.
-STEPS = ("run begins", "spark is up", "warmed up", "batch begins", "batch closed", "batch committed")
+STEPS = ("run begins", "spark is up", "warmed up", "window begins", "window closed", "batch committed")
 
 
 class Edge:
