@@ -7,7 +7,7 @@ full-rate match do to nine optical ones beside it (``mixed``)? The start is not 
 processes of the run used (start included); on a machine that others use it tells more than the wall clock does.
 
     python -m bench.many_matches --optical FILE [--radio CAPTURE] [--runs optical-1,optical-2,...,full-1,mixed]
-        [--seconds 30] [--speed 1|max] [--seats 2] [--window 10] [--json FILE]
+        [--seconds 30] [--speed 1|max] [--seats 2] [--window 10] [--limit 300] [--json FILE]
 
 ``FILE`` is a tracking table at 25 Hz, ``CAPTURE`` a folder of `touchline simulate --rate full`. Every match is a copy.
 """
@@ -15,9 +15,11 @@ processes of the run used (start included); on a machine that others use it tell
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -85,14 +87,21 @@ def alone(run: str, chosen: argparse.Namespace, sources: dict[str, str]) -> dict
 
     looking = threading.Thread(target=look, daemon=True)
     looking.start()
-    said, _ = child.communicate()
+    said = ""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        said, _ = child.communicate(timeout=chosen.limit)
     over.set()
     looking.join()
-    if child.returncode:
-        return {"run": run, "error": f"ended with {child.returncode}"}
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)  # what it started and did not end, too
+    if child.wait():
+        told = f"ended with {child.returncode}" if child.returncode > 0 else f"was not over after {chosen.limit:g} s"
+        return {"run": run, "error": told}
     figures = json.loads(said.splitlines()[-1])
     load = [round(before, 1), round(os.getloadavg()[0], 1)]
-    return {"run": run, "seats": chosen.seats, "load_average": load, "cpu_s": round(sum(used.values()), 1), **figures}
+    told = {"run": run, "seats": chosen.seats, "load_average": load, "cpu_s": round(sum(used.values()), 1), **figures}
+    print(json.dumps(told), file=sys.stderr)  # what is known is known, should a later run be given up
+    return told
 
 
 def _processor_s(session: int) -> dict[int, float]:
@@ -119,6 +128,7 @@ def main() -> None:
     parser.add_argument("--speed", default="1")
     parser.add_argument("--seats", type=int, default=2)
     parser.add_argument("--window", type=float, default=10.0)
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds after which a run is given up")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     if chosen.one:

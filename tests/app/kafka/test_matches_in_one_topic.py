@@ -262,7 +262,9 @@ def test_matches_are_found_as_they_begin(broker: str, tmp_path: Path):
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_matches_of_one_topic_begin_and_end_beside_each_other_and_rubbish_disturbs_none(broker: str, tmp_path: Path):
+def test_matches_of_one_topic_begin_beside_others_go_on_after_a_stop_and_rubbish_disturbs_none(
+    broker: str, tmp_path: Path
+):
     tables = {name: optical_table(tmp_path / f"{name}.parquet", seed, s) for name, seed, s in
               (("a", 1, 30.0), ("b", 2, 12.0), ("c", 3, 12.0))}  # fmt: skip
     alone = {name: record(tables[name], tmp_path / "alone" / name) for name in "abc"}
@@ -291,22 +293,29 @@ def test_matches_of_one_topic_begin_and_end_beside_each_other_and_rubbish_distur
 
     speaking = [threading.Thread(target=rubbish, daemon=True), threading.Thread(target=play, daemon=True)]
     common = {"alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 3.0, "seats": 2}
-    run = ManyRun(lambda: [{"source": url}], common, tmp_path / "run", Console(file=io.StringIO()))
+    stop = threading.Event()
+
+    def run(stop: threading.Event) -> dict:
+        made = ManyRun(lambda: [{"source": url}], common, tmp_path / "run", Console(file=io.StringIO()))
+        return made.run(stop)
 
     def join() -> None:
         while not list((tmp_path / "run" / "b").glob("commits/*.json")):
             threading.Event().wait(0.2)
         publish(Capture.open(alone["c"] / "capture"), parse(url), speed=1, match="c")
+        stop.set()
         run_over.set()
 
     speaking.append(threading.Thread(target=join, daemon=True))
     for thread in speaking:
         thread.start()
-    told = run.run(threading.Event())
+    run(stop)
     for thread in speaking:
         thread.join(30)
+    told = run(threading.Event())
     assert not told["broken"]
     for name in "abc":
         assert told["matches"][name]["ended"], name
         assert consolidated_events(tmp_path / "run" / name).equals(consolidated_events(alone[name])), name
+    assert told["matches"]["bad"]["ended"]
     assert sum(told["matches"]["bad"]["quarantined"].values()) > 0
