@@ -12,8 +12,8 @@ from rich.console import Console
 
 from app.explain.reasons import Explanation, Said, explain
 from app.explain.tree import Node, Number, Position
+from detectors.comparing.evidence import Margin
 from detectors.lane import EventRecord
-from detectors.margins import Margin
 
 #: Of what a detector held before an event so many are named.
 _HELD_MOST = 6

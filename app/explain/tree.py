@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from detectors.catalogue import Entry, catalogue, to_record
+from detectors.comparing.evidence import Evidence, Margin
 from detectors.facts import Fact
 from detectors.inputs import MatchSheet, Packet
 from detectors.lane import EventRecord
-from detectors.margins import Evidence, Margin, margins
+from detectors.margins import margins
 from detectors.parameters import Parameters
 from detectors.states import BallState, BodyState, Frame
 from middleware.events import Event

@@ -134,7 +134,8 @@ class SimultaneousContact:
     """5.9: ``contest.contact``: two opponents play the ball at once.
 
     ``player`` is who had the first contact, ``detail.other`` his opponent; ``detail.contacts`` says whether both
-    contacts were seen (2), or the second follows from how near he was (1, with less confidence).
+    contacts were seen (2), ``apart_us``, or the second follows from how near he was (1, with less confidence),
+    ``distance_m`` (his), ``own_m``.
     """
 
     def __init__(
@@ -185,14 +186,20 @@ class SimultaneousContact:
             before = last.payload
             assert isinstance(before, Fact)
             if before.team != fact.team:
-                return [_contest(last, before, fact.player, 2)]
+                return [_contest(last, before, fact.player, 2, apart_us=made.ts_us - last.ts_us)]
         most_m = p.limb_m if self._limbs else number(fact, "distance_m") + p.farther_m
         other = next((r for r in contact.reachers if r.team != fact.team and r.distance_m <= most_m), None)
-        return [] if other is None else [_contest(made, fact, other.object_id, 1)]
+        if other is None:
+            return []
+        return [
+            _contest(
+                made, fact, other.object_id, 1, distance_m=round(other.distance_m, 3), own_m=fact.detail["distance_m"]
+            )
+        ]
 
 
-def _contest(first: Event, fact: Fact, other: str, contacts: int) -> Event:
+def _contest(first: Event, fact: Fact, other: str, contacts: int, **how: Scalar) -> Event:
     sure = fact.confidence if contacts == 2 else 0.6 * fact.confidence
-    detail: dict[str, Scalar] = {"other": other, "contacts": contacts}
+    detail: dict[str, Scalar] = {"other": other, "contacts": contacts, **how}
     told = Fact("", fact.team, fact.player, fact.x_m, fact.y_m, fact.z_m, sure, detail)
     return fact_event("contest.contact", first.ts_us, first.source, told, causes=first.causes)

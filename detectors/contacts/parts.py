@@ -106,6 +106,9 @@ class BodyPart:
         assert isinstance(fact, Fact)
         part, sure = part_of(contact, self.parameters, self._has_height)
         detail: dict[str, Scalar] = {"contact": made.kind, "distance_m": fact.detail["distance_m"]}
+        mine = [r for r in contact.reachers if r.object_id == fact.player and r.limb.replace("_", " ") == part]
+        if mine:
+            detail["limb_m"] = round(mine[0].distance_m, 3)
         told = Fact(part, fact.team, fact.player, fact.x_m, fact.y_m, fact.z_m, min(sure, fact.confidence), detail)
         # A hit and a touch may share a ball state where both were found: their anchors must differ.
         anchor = made.source if made.kind == "hit" else f"{made.source}/touch"

@@ -121,6 +121,19 @@ class Runs:
         return times.tobytes() + np.array([point[1:] for point in points]).T.tobytes()
 
 
+def last_of(memory: bytes) -> Point | None:
+    """The last position that a filter kept as bytes has taken; None before the first."""
+    if not memory:
+        return None
+    numbers = np.frombuffer(memory, np.int64)
+    places = np.frombuffer(memory, np.float64)
+    points = (len(numbers) - _HEAD) // 4
+    if not numbers[0]:
+        return None
+    x_m, y_m, z_m = (float(places[_HEAD + i * points]) for i in (1, 2, 3))
+    return int(numbers[_HEAD]), x_m, y_m, z_m
+
+
 @njit(cache=True)
 def _take(
     times: Ints, places: Floats, before: Ints, after: Ints, numbers: Ints, bounds: Floats, found: Ints, where: Floats

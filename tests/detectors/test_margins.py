@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from detectors.catalogue import build_detectors, catalogue
+from detectors.comparing.evidence import Evidence, Margin
 from detectors.inputs import RAW_KINDS, MatchSheet, arrival
-from detectors.margins import Evidence, Margin, margins, told_kinds
+from detectors.margins import UNDECIDED, margins, told_kinds
 from detectors.parameters import Parameters, all_parameters
 from middleware.engine import Engine
 from middleware.events import Event
@@ -79,6 +80,12 @@ def first(found: dict[str, tuple[Margin, ...]], kind: str, parameter: str) -> tu
         ("shot.attempt", "shot.speed_min_m_s"),
         ("pass.complete", "pass_outcome.within_us"),
         ("out", "phase.settle_us"),
+        ("ball.moving", "ball_motion.moving_speed_m_s"),
+        ("pz.enter", "possession_zone.enter_m"),
+        ("goal_ring", "goal_ring.widest_m"),
+        ("pass.len", "pass_length.medium_m"),
+        ("progress.pass", "progress.beyond_m"),
+        ("shot.xg", "shot_value.pressed_m"),
     ],
 )
 def test_a_threshold_moved_past_the_value_undoes_what_it_let_through(kind: str, parameter: str) -> None:
@@ -125,6 +132,19 @@ def test_every_parameter_named_is_one_and_every_kind_is_given_by_a_detector() ->
         assert {m.parameter for m in ms} <= {*paths, ""}
     given = {kind for entry in catalogue() for kind in entry.outputs}
     assert set(told_kinds()) <= given
+
+
+def test_every_detector_with_a_threshold_tells_its_margins() -> None:
+    """What no threshold decides stands in a list of its own, with what does; nothing is in neither, or in both."""
+    given = {t.kind for entry in catalogue() for t in entry.types if not t.internal}
+    officials = {kind for kind in given if kind.startswith("official.")}
+    assert {*told_kinds(), *UNDECIDED, *officials} == given | {"phase.dead", "phase.live"}
+    assert not {*told_kinds()} & {*UNDECIDED}
+    silent = {entry.kind for entry in catalogue() if entry.parameters and not {*entry.outputs} & {*told_kinds()}}
+    inside = {entry.kind for entry in catalogue() if all(t.internal for t in entry.types)} - {"play_phase"}
+    # Of the clock's three only how often is a parameter; the sums of level 14 only how often they are told.
+    every_so_often = {"distance_accumulator", "running_statistics", "possession_statistics", "heat_map"}
+    assert silent == inside | every_so_often
 
 
 def test_a_kind_whose_rule_is_not_told_has_no_margins() -> None:

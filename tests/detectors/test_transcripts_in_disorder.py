@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from detectors.comparing.evidence import Evidence, Margin
 from detectors.inputs import UNPACED_KINDS
-from detectors.margins import ROUNDING, Evidence, margins
+from detectors.margins import ROUNDING, margins
 from middleware.consolidation import consolidate
 from middleware.engine import Engine
 from middleware.events import Arrival, Event, canonical_key
@@ -63,13 +64,15 @@ def played(told: Story, seed: int, recording: Recording) -> list[Event]:
 
 def wrong_margins(recording: Recording, sheet: Any) -> list[str]:
     """Margins of recorded events that would not have let them through."""
+    return [f"{name}: {m}" for name, ms in found_margins(recording, sheet) for m in ms if m.margin < -ROUNDING]
+
+
+def found_margins(recording: Recording, sheet: Any) -> Iterator[tuple[str, tuple[Margin, ...]]]:
+    """The margins of each version of each event."""
     known = {name: versions[-1].told for name, versions in recording.found.items()}
-    wrong = []
     for name, versions in recording.found.items():
         for c in versions:
-            evidence = Evidence(c.told, c.by, c.before, c.detector.spec, known.get, sheet)
-            wrong += [f"{name}: {m}" for m in margins(evidence) if m.margin < -ROUNDING]
-    return wrong
+            yield name, margins(Evidence(c.told, c.by, c.before, c.detector.spec, known.get, sheet))
 
 
 def cases() -> Iterator[Any]:
