@@ -17,7 +17,8 @@ from rich.console import Console
 
 from app.hub.server import Hub
 from app.kafka import records
-from app.kafka.address import parse
+from app.kafka.address import KafkaError, parse
+from app.kafka.command import run_publish
 from app.kafka.publish import publish
 from app.many import listener as listening
 from app.many.listener import Listener
@@ -28,6 +29,7 @@ from app.many.stage import run_seat
 from app.many.topics import Scout
 from app.match.framing import unpack
 from app.match.pace import NEVER_US
+from app.settings import SettingsError
 from app.spark.stage import StageConfig
 from detectors.inputs import Block, MatchSheet, Packet, Quality
 from replay import wire
@@ -36,7 +38,7 @@ from replay.events import consolidated_events
 from tests.app.host_run import PIPELINE, write_capture
 from tests.app.kafka.test_topics import capture
 from tests.app.recordings import optical_table, record
-from tests.app.test_cli import refusal, touchline
+from tests.app.test_cli import touchline
 from tests.app.test_many_matches import updates_in
 
 TOPIC = "kafka://broker/round"
@@ -74,6 +76,9 @@ class FakeReader:
 
     def is_read(self) -> bool:
         return all(one.offset < self._at for one in self._came)
+
+    def raises(self, wait_ms: float) -> list:
+        raise KafkaError("no answer")
 
     def stand(self, starts: dict[int, int]) -> None:
         self._at = starts[0]
@@ -123,6 +128,26 @@ def test_the_window_ends_also_where_nothing_comes(monkeypatch):
     assert heard(monkeypatch, FakeReader([]), entry("a", window_s=0.05)) == []
     rows = heard(monkeypatch, FakeReader([of("other", 0)]), entry("a", window_s=0.05))
     assert closings(rows) == {"the a": (0, 1, False)}, "so that it is not read over and over again"
+
+
+def test_a_broker_that_is_away_now_and_then_costs_nothing_but_time(monkeypatch):
+    class Shaky(FakeReader):
+        calls = 0
+
+        def read(self, wait_ms: float) -> list:
+            self.calls += 1
+            if self.calls % 2:
+                raise KafkaError("no answer")
+            return super().read(wait_ms)
+
+    came = [of("a" if n % 3 else "b", n) for n in range(20)]
+    reader = Shaky(came)
+    rows = heard(monkeypatch, reader, entry("a"), entry("b"), stopped=reader.is_read)
+    assert payloads(rows, "the a") == [one.value for one in came if one.key == b"a"]
+    assert payloads(rows, "the b") == [one.value for one in came if one.key == b"b"]
+    away = heard(monkeypatch, SimpleNamespace(first=reader.first, stand=reader.stand, read=reader.raises),
+                 entry("a", window_s=0.05))  # fmt: skip
+    assert away == [], "and the batch ends, so that it can be asked again"
 
 
 def test_whose_records_are_gone_has_failed_and_the_others_go_on(monkeypatch):
@@ -231,9 +256,11 @@ def test_sheets_that_promise_more_than_can_be_are_refused():
 def test_names_of_captures_that_are_published_together(tmp_path: Path):
     for name in "ab":
         capture(tmp_path / name, "final")
-    both = (tmp_path / "a", tmp_path / "b", "kafka://127.0.0.1:1/t")
-    assert "final: several captures are called so" in refusal("publish", *both)
-    assert "1 names for 2 captures" in refusal("publish", *both, "--match", "x")
+    both, topic = [tmp_path / "a", tmp_path / "b"], "kafka://127.0.0.1:1/t"
+    with pytest.raises(SettingsError, match="final: several captures are called so"):
+        run_publish(both, topic, "1", partitions=1, as_json=False)
+    with pytest.raises(SettingsError, match="1 names for 2 captures"):
+        run_publish(both, topic, "1", matches=["x"], partitions=1, as_json=False)
 
 
 @pytest.mark.spark
