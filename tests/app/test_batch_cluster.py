@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import pyspark
 import pytest
 
+from app.spark.java import find_java
 from replay.events import consolidated_events
 from tests.app.recordings import optical_table, record
 from tests.app.standalone import cluster
-from tests.app.test_cli import refusal, touchline
+from tests.app.test_cli import ROOT, refusal, touchline
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -37,6 +42,26 @@ def test_both_workers_of_a_cluster_play_matches_and_say_what_was_recorded(tmp_pa
     executors = [list((tmp_path / "cluster" / f"worker-{n}" / "work").glob("app-*/*")) for n in (0, 1)]
     assert all(executors), "every worker has started executors"
     assert len(stores) == report["matches"]
+
+
+def test_spark_submit_plays_a_command_on_a_cluster(tmp_path: Path):
+    store = record(optical_table(tmp_path / "t.parquet", 1, 10.0), tmp_path / "store")
+    spark = Path(pyspark.__file__).parent
+    environment = {
+        **os.environ, "SPARK_HOME": str(spark), "JAVA_HOME": str(find_java(os.environ).home),
+        "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }  # fmt: skip
+    with cluster(tmp_path / "cluster", workers=1) as address:
+        submit = (spark / "bin" / "spark-submit", "--master", address, "--conf", "spark.executor.memory=1g")
+        command = (ROOT / "app" / "submit.py", "batch", store, "--out", tmp_path / "out", "--json")
+        done = subprocess.run(
+            [*map(str, submit + command)], env=environment, capture_output=True, text=True, check=False, timeout=600
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(done.stdout[done.stdout.index("{") :])
+    assert (report["matches"], report["broken"]) == (1, {})
+    assert {counts["agreement"] for counts in report["kinds"].values()} == {1.0}
+    assert list((tmp_path / "cluster" / "worker-0" / "work").glob("app-*/*")), "it was played on the worker"
 
 
 def test_a_master_that_is_not_there_is_told_in_one_line(tmp_path: Path):
