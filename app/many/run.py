@@ -22,7 +22,7 @@ from rich.table import Table
 
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
-from app.kafka.address import parse
+from app.kafka.address import KafkaError, parse
 from app.kafka.place import Place
 from app.live import LOGS, stopped_by_signals
 from app.many.host import ManyHost, Player
@@ -199,7 +199,7 @@ class ManyRun:
         """Matches that are wished for and were not there before; what cannot be prepared is broken."""
         try:
             wished = self._wished.now()
-        except ValueError as error:
+        except (ValueError, KafkaError) as error:
             if not self._seen:
                 raise
             say(_log, logging.WARNING, "list of matches cannot be read", "", error=one_line(error))
