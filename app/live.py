@@ -141,8 +141,10 @@ def _host(
         )  # fmt: skip
         yield InProcessHost(match.capture, config, hub, committer)
     else:
+        from app.spark.host import check_state
         from app.spark.session import stop_session
 
+        check_state(_stage(match, options, hub), match)
         session = starting.result()
         try:
             yield _spark_host(settings, match, hub, options, committer, session)
@@ -163,7 +165,7 @@ def _spark_host(
     capture, folder = match.capture, match.folder / "spark"
     logs = worker_variable(match.folder / LOGS, settings.logs, settings.log_level)
     session.sparkContext.environment[VARIABLE] = logs
-    stage = StageConfig(capture.sheet, options, PIPELINE, str(match.folder / "states"), match.begin(), hub.address)
+    stage = _stage(match, options, hub)
     source = "sim" if settings.source == "sim" else "tracking"
     topic = _topic(settings, match, folder) if isinstance(match, TopicMatch) else None
     officials = () if topic is not None else _officials(settings, match)
@@ -176,6 +178,11 @@ def _spark_host(
         host.warm_up(_warming(stage, capture.path))
         say(_log, logging.INFO, "warmed up", capture.sheet.match_id)
     return host
+
+
+def _stage(match: Match, options: PipelineOptions, hub: Hub) -> StageConfig:
+    sheet, states = match.capture.sheet, str(match.folder / "states")
+    return StageConfig(sheet, options, PIPELINE, states, match.begin(), hub.address)
 
 
 def _officials(settings: LiveSettings, match: Match) -> tuple[Path, ...]:

@@ -108,7 +108,6 @@ class SparkHost:
         self._session, self._config, self._committer = session, config, committer
         self.progress = 0
         self._base = Base()
-        self._check_state()
         config.folder.mkdir(parents=True, exist_ok=True)
         environment = session.sparkContext.environment
         # Workers are pooled by their environment. With a role in it, the engine's worker is the engine's again in
@@ -121,17 +120,6 @@ class SparkHost:
 
             session.dataSource.register(KafkaSource)
         environment["TOUCHLINE_ROLE"] = "engine"
-
-    def _check_state(self) -> None:
-        """Sees before anything is started whether the match can be gone on with.
-
-        Raises:
-            StateError: see :meth:`app.match.state_store.StateStore.read`.
-        """
-        stage, last = self._config.stage, self._committer.committed()
-        if last is not None and last.offset > stage.begin and not self._committer.has_ended():
-            maker = spark_stage.load_pipeline(stage.pipeline)(stage.sheet, stage.settings, 0).maker
-            StateStore(Path(stage.states), stage.sheet.match_id).read(last.offset, maker)
 
     def warm_up(self, work: Callable[[], None]) -> None:
         """Plays a few tiny windows for nothing, before the clock runs; the engine's worker does ``work`` in the first.
@@ -237,6 +225,18 @@ class SparkHost:
                 self._config.stop_flag.touch()
         states.forget_before(closing["start"])
         self.progress += 1
+
+
+def check_state(stage: spark_stage.StageConfig, committer: Committer) -> None:
+    """Sees before anything is started whether the match can be gone on with.
+
+    Raises:
+        StateError: see :meth:`app.match.state_store.StateStore.read`.
+    """
+    last = committer.committed()
+    if last is not None and last.offset > stage.begin and not committer.has_ended():
+        maker = spark_stage.load_pipeline(stage.pipeline)(stage.sheet, stage.settings, 0).maker
+        StateStore(Path(stage.states), stage.sheet.match_id).read(last.offset, maker)
 
 
 def keep_running(

@@ -163,7 +163,7 @@ class MatchStage:
             self._epoch = self._store.claim_epoch()
             self._pipeline = _stored_pipeline(config, self._store, start, self._epoch)
         self._lane = _lane(config.lane)
-        self._blocks = 0
+        self._blocks = self._portions = 0
         say(_log, logging.INFO, "window begins", match, start=start, end=end, epoch=self._epoch, goes_on_from=origin)
         self._closed = self._last = False
 
@@ -182,6 +182,7 @@ class MatchStage:
         for portion in together(blocks, _wall_us()) if self._pipeline.adapts else ([block] for block in blocks):
             stage_wall_us = _wall_us()
             self._blocks += len(portion)
+            self._portions += 1
             self._publish(self._pipeline.push_together(portion), stage_wall_us)
             self._pipeline.pause()
 
@@ -198,7 +199,7 @@ class MatchStage:
         storing = StateChild(self._store, self._end, self._epoch, self._pipeline.snapshot, self._pipeline.maker)
         say(
             _log, logging.INFO, "window closed", self._match, end=self._end, epoch=self._epoch, last=self._last,
-            blocks=self._blocks, rows={name: len(table) for name, table in tables.items()},
+            blocks=self._blocks, portions=self._portions, rows={name: len(table) for name, table in tables.items()},
             closing_ms=(_wall_us() - began_us) / 1e3,
         )  # fmt: skip
         _kept[(self._config.states, self._match)] = Kept(self._end, self._epoch, self._pipeline, storing)
