@@ -41,6 +41,7 @@ from detectors.control.space import ControlParameters, OptionParameters
 from detectors.laws.clock import ClockParameters
 from detectors.laws.numbers import NumbersParameters
 from detectors.laws.offences import HoldParameters, OffenceParameters
+from detectors.laws.overruled import OverruleParameters
 from detectors.laws.restarts import RestartParameters
 from detectors.outcomes.claims import ClaimParameters
 from detectors.outcomes.clearances import ClearanceParameters
@@ -144,6 +145,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     offside_offence: OffenceParameters = OffenceParameters()
     keeper_holding: HoldParameters = HoldParameters()
     players_on_pitch: NumbersParameters = NumbersParameters()
+    overruled: OverruleParameters = OverruleParameters()
     scene: SceneParameters = SceneParameters()
     pressing_index: PressingParameters = PressingParameters()
     pressure: PressureParameters = PressureParameters()

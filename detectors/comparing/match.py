@@ -115,6 +115,14 @@ _SLACK, _HOLD = "team_shape.margin_m", "team_shape.hold_us"
 _HEIGHTS = "team_shape.low_m", "team_shape.high_m"
 _LINE = ("line.low", "line.mid", "line.high")
 
+
+def _overruled(e: Evidence) -> Found:
+    """11.8: a decision in time."""
+    was_us = number(e.fact, "was_us")
+    if was_us is not None:
+        yield against(e, "time since what it contradicts", e.told.ts_us - was_us, "at most", "overruled.within_us")
+
+
 #: By kind.
 RULES: dict[str, Rule] = {
     "restart.penalty": _penalty,
@@ -139,6 +147,7 @@ RULES: dict[str, Rule] = {
     "shape.narrow": _band("extent_m", _EXTENT[1], 0, _SLACK, _HOLD),
     "shape.wide": _band("extent_m", _EXTENT[1], 2, _SLACK, _HOLD),
     **{kind: _band("height_m", _HEIGHTS, i, _SLACK, _HOLD) for i, kind in enumerate(_LINE)},
+    "overruled": _overruled,
     "control.shift": told_value("control", "share of the zone", "at least", "pitch_control.owner_share"),
     "options": _band(
         "options", ("passing_options.some", "passing_options.many"), ("0", "1-2", "3+"), "", "passing_options.hold_us"

@@ -58,6 +58,7 @@ class ClockState(msgspec.Struct, frozen=True, gc=False):
         ended: the end that was told, None if none was.
         minute: the last one told.
         due_us: next look at the sides.
+        added_us: what officials have added to the period.
     """
 
     period: int = 0
@@ -69,6 +70,7 @@ class ClockState(msgspec.Struct, frozen=True, gc=False):
     ended: Event | None = None
     minute: int = 0
     due_us: int = -(2**62)
+    added_us: int = 0
 
 
 class MatchClock:
@@ -84,7 +86,15 @@ class MatchClock:
             name="match_clock",
             number="9.8",
             level=9,
-            inputs=("frame", "clock.tick", "play.dead", "play.live", "official.period_start", "official.period_end"),
+            inputs=(
+                "frame",
+                "clock.tick",
+                "play.dead",
+                "play.live",
+                "official.added_time",
+                "official.period_start",
+                "official.period_end",
+            ),
             outputs=("period.end", "period.start", "clock.minute"),
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Law 7",
@@ -114,6 +124,8 @@ class MatchClock:
                 return state, NOTHING
             end = _end(state, event.ts_us, event.source, said_at_us(event), 1.0)
             return msgspec.structs.replace(state, ended=end), (end,)
+        if event.kind == "official.added_time":
+            return self._added(state, event, fact)
         return self._officially(state, event, int(fact.variant))
 
     def _look(self, state: ClockState, event: Event) -> ClockState:
@@ -136,10 +148,10 @@ class MatchClock:
         if state.ended:
             return state, NOTHING
         ran_us = event.ts_us - state.begun_us
-        length_us = 60_000_000 * (p.half_minutes if state.period <= 2 else p.extra_minutes)
+        length_us = self._length_us(state)
         over = ran_us >= length_us and 0 <= state.dead_us <= event.ts_us - p.over_us and not state.goal
         if over and state.period < len(PERIODS):
-            end = _end(state, event.ts_us, f"clock:{state.dead_us}", state.dead_us, p.doubt)
+            end = _end(state, event.ts_us, f"clock:{state.dead_us}/{state.added_us}", state.dead_us, p.doubt)
             return msgspec.structs.replace(state, ended=end), (end,)
         minute = ran_us // 60_000_000
         if minute <= state.minute:
@@ -147,6 +159,19 @@ class MatchClock:
         detail: dict[str, Scalar] = {"minute": FIRST_MINUTES[state.period - 1] + minute, "period": state.period}
         told = fact_event("clock.minute", event.ts_us, f"clock:{state.period}/{minute}", Fact(detail=detail))
         return msgspec.structs.replace(state, minute=minute), (told,)
+
+    def _length_us(self, state: ClockState) -> int:
+        """How long the period lasts at least."""
+        minutes = self.parameters.half_minutes if state.period <= 2 else self.parameters.extra_minutes
+        return 60_000_000 * minutes + state.added_us
+
+    def _added(self, state: ClockState, event: Event, fact: Fact) -> Step[ClockState]:
+        """The period lasts longer: an end that was taken for one before that never was."""
+        minutes = fact.detail["minutes"]
+        assert isinstance(minutes, int)
+        longer = msgspec.structs.replace(state, added_us=60_000_000 * minutes)
+        early = state.ended is not None and event.ts_us - state.begun_us < self._length_us(longer)
+        return self._goes_on(longer, event) if early else (longer, NOTHING)
 
     def _live(self, state: ClockState, event: Event, fact: Fact) -> Step[ClockState]:
         kick_off = restart_kind(self.pitch, fact) == "kick_off"

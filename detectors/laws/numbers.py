@@ -89,7 +89,15 @@ class PlayersOnPitch:
             name="players_on_pitch",
             number="9.12",
             level=9,
-            inputs=("frame", "play.dead", "play.live", "official.substitution", "official.card"),
+            inputs=(
+                "frame",
+                "play.dead",
+                "play.live",
+                "official.card",
+                "official.var",
+                "official.substitution",
+                "official.void",
+            ),
             outputs=kinds,
             parameters=msgspec.structs.asdict(self.parameters),
             source="IFAB Law 3; looks ours",
@@ -117,9 +125,23 @@ class PlayersOnPitch:
             if fact.player in state.fielded and other not in state.fielded:
                 return state, NOTHING  # it was seen already
             return self._change(state, event, fact.player, other, (event.id,), event.ts_us, event.ts_us)
+        if event.kind in ("official.var", "official.void"):
+            return self._stays(state, event, fact)
         if fact.variant == "yellow" or any(e.payload.player == fact.player for e in state.suspected):  # type: ignore[attr-defined]
             return state, NOTHING
         return self._off(state, event, fact.player, event.ts_us, 1.0)
+
+    def _stays(self, state: Numbers, event: Event, said: Fact) -> Step[Numbers]:
+        """A red card that was none, by a review or taken back: he was not sent off."""
+        out: list[Event] = []
+        for told in state.suspected:
+            his = _fact(told)
+            reviewed = said.variant == "no red card" and said.team in ("", his.team) and said.player in ("", his.player)
+            void = event.kind == "official.void" and str(said.detail["event"]) in (told.id, *told.causes)
+            if void or (event.kind == "official.var" and reviewed and his.confidence == 1.0):
+                state, back = _back(state, event, told)
+                out += back
+        return state, out or NOTHING
 
     def _look(self, state: Numbers, event: Event) -> Step[Numbers]:
         frame, p = event.payload, self.parameters
@@ -210,10 +232,14 @@ def _counted(before: tuple[Count, ...], now: set[str], seen: set[str], ts_us: in
     return tuple(counts)
 
 
-def _player(event: Event) -> str:
+def _fact(event: Event) -> Fact:
     fact = event.payload
     assert isinstance(fact, Fact)
-    return fact.player
+    return fact
+
+
+def _player(event: Event) -> str:
+    return _fact(event).player
 
 
 def _told(state: Numbers, player: str) -> bool:

@@ -9,6 +9,7 @@ from detectors.inputs import MatchSheet
 from detectors.laws.clock import MatchClock
 from detectors.laws.numbers import PlayersOnPitch
 from detectors.laws.offences import KeeperHolding, OffsideOffence
+from detectors.laws.overruled import Overruled
 from detectors.laws.restarts import KINDS, Restart
 from detectors.parameters import Parameters
 from detectors.roster import Line
@@ -26,4 +27,5 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: OffsideOffence(s, p.offside_offence), ("offside_offence",)),
     Line(lambda s, p: KeeperHolding(p.keeper_holding), ("keeper_holding",)),
     Line(lambda s, p: PlayersOnPitch(s, p.players_on_pitch), ("players_on_pitch",)),
+    Line(lambda s, p: Overruled(p.overruled), ("overruled",)),
 )

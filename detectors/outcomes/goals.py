@@ -34,6 +34,8 @@ class GoalParameters(msgspec.Struct, frozen=True):
         confirm_us: the restart after a goal comes within this time.
         same_us: officials who speak of a goal date it at most so far from the ball's crossing (ours).
         overrule_us: and decide on it at most so long after it (ours: reviews have taken five minutes).
+        offence_us: an offside or foul of the scorers that is dated so shortly before the goal, or as much later as a
+            whistle is late, was in the attack that led to it (ours).
     """
 
     shot_us: int = 3_000_000
@@ -41,6 +43,11 @@ class GoalParameters(msgspec.Struct, frozen=True):
     confirm_us: int = 120_000_000
     same_us: int = 60_000_000
     overrule_us: int = 600_000_000
+    offence_us: int = 10_000_000
+
+
+#: A whistle for an offence in the attack may come when the ball is in the goal already.
+_WHISTLE_US = 3_000_000
 
 
 class GoalState(msgspec.Struct, frozen=True, gc=False):
@@ -205,12 +212,15 @@ class GoalConfirmation:
                 "restart.goal_kick",
                 "restart.free_kick",
                 "restart.penalty",
-                "official.no_goal",
+                "official.foul",
+                "official.offside",
                 "official.var",
+                "official.no_goal",
+                "official.penalty",
                 "official.void",
             ),
             outputs=kinds,
-            parameters={name: getattr(self.parameters, name) for name in ("confirm_us", "overrule_us")},
+            parameters={name: getattr(self.parameters, name) for name in ("confirm_us", "overrule_us", "offence_us")},
             source="IFAB Law 8",
             annuls=("goal.scored", "goal.own", *kinds),
             amends=kinds,
@@ -260,10 +270,9 @@ class GoalConfirmation:
         assert isinstance(fact, Fact)
         if event.kind == "official.void":
             return (Verdict() if fact.detail["event"] == goal.id else state), NOTHING
-        against = event.kind == "official.no_goal" or fact.variant == "no goal"
         of = goal.payload
         assert isinstance(of, Fact)
-        if not against or fact.team not in ("", of.team) or event.ts_us - goal.ts_us > self.parameters.overrule_us:
+        if not self._is_against(goal, of, event, fact) or event.ts_us - goal.ts_us > self.parameters.overrule_us:
             return state, NOTHING
         if said is not None and said.kind == "goal.disallowed":
             return state, NOTHING
@@ -272,6 +281,19 @@ class GoalConfirmation:
             return Verdict(goal, no), (no,)
         void = msgspec.structs.replace(said, ts_us=event.ts_us, seq=1, annuls=said.id, dated_us=said.ts_us)
         return Verdict(goal, no), (void, no)
+
+    def _is_against(self, goal: Event, of: Fact, event: Event, said: Fact) -> bool:
+        """Whether a decision means that a goal does not count.
+
+        It may say so; an offside or a foul of the scorers in the attack says it; and where play is brought back for a
+        penalty, what the other team made of it meanwhile never was.
+        """
+        since_us = said_at_us(event) - _when_us(goal)
+        if event.kind in ("official.foul", "official.offside"):
+            return said.team == of.team and -self.parameters.offence_us <= since_us <= _WHISTLE_US
+        if event.kind == "official.penalty" or said.variant == "penalty":
+            return said.team == opponents_of(of.team) and -self.parameters.overrule_us <= since_us < 0
+        return (event.kind == "official.no_goal" or said.variant == "no goal") and said.team in ("", of.team)
 
 
 def _when_us(goal: Event) -> int:

@@ -14,6 +14,7 @@ amends the value.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -232,16 +233,23 @@ class KeyPassParameters(msgspec.Struct, frozen=True):
 
 
 class KeyPassState(msgspec.Struct, frozen=True, gc=False):
-    """The newest passes that arrived, oldest first; the newest shot, as long as its pass may be told after it."""
+    """The newest passes that arrived, oldest first; the newest shot, as long as its pass may be told after it.
+
+    Of the newest goal: its id, the passes before it, and what was told of them.
+    """
 
     passes: tuple[Event, ...] = ()
     shot: Event | None = None
+    goal: str = ""
+    before: tuple[Event, ...] = ()
+    told: tuple[Event, ...] = ()
 
 
 class KeyPass:
     """8.12: ``keypass``, ``assist``, ``second_assist``: the last pass before a shot or goal, and the one before.
 
-    ``player`` is the passer. A key pass is named by its shot, the others by the goal.
+    ``player`` is the passer. A key pass is named by its shot, the others by the goal; they change with its scorer, and
+    go with it.
     """
 
     def __init__(self, parameters: KeyPassParameters | None = None) -> None:
@@ -255,6 +263,8 @@ class KeyPass:
             parameters=msgspec.structs.asdict(self.parameters),
             source="Opta",
             team_variants=dict.fromkeys(("keypass", "assist", "second_assist"), ("",)),
+            annuls=("assist", "second_assist"),
+            amends=("assist", "second_assist"),
         )
 
     def initial(self) -> KeyPassState:
@@ -265,20 +275,43 @@ class KeyPass:
         """Remembers passes; a shot or goal looks for its own."""
         if event.kind == "pass.complete":
             shot = state.shot
-            after = KeyPassState((*state.passes[-2:], event))
+            after = msgspec.structs.replace(state, passes=(*state.passes[-2:], event), shot=None)
             # A ball that is shot at the first touch: the contact that ends the pass is the shot, and comes first.
             first_time = shot is not None and shot.ts_us == event.ts_us and self._laid_on(event, shot)
             return after, (_credit("keypass", event, shot),) if first_time and shot is not None else NOTHING
+        if event.kind == "goal.scored":
+            return self._scored(state, event)
         last = state.passes[-1] if state.passes else None
         if last is None or not self._laid_on(last, event):
-            return (KeyPassState(state.passes, event) if event.kind == "shot.attempt" else state), NOTHING
-        if event.kind == "shot.attempt":
-            return KeyPassState(state.passes), (_credit("keypass", last, event),)
-        out = [_credit("assist", last, event)]
-        before = state.passes[-2] if len(state.passes) > 1 else None
+            return msgspec.structs.replace(state, shot=event), NOTHING
+        return msgspec.structs.replace(state, shot=None), (_credit("keypass", last, event),)
+
+    def _scored(self, state: KeyPassState, event: Event) -> Step[KeyPassState]:
+        """A goal, or a newer version of it: with another scorer, or its end."""
+        again = event.id == state.goal
+        passes = state.before if again else state.passes
+        goal_us = event.ts_us if event.dated_us is None else event.dated_us
+        goal = msgspec.structs.replace(event, ts_us=goal_us, dated_us=None)
+        earned = {} if event.annuls else {e.kind: e for e in self._assists(passes, goal)}
+        out: list[Event] = []
+        for old in state.told if again else ():
+            if old.kind not in earned:
+                dated_us = old.ts_us if old.dated_us is None else old.dated_us
+                out.append(msgspec.structs.replace(old, ts_us=event.ts_us, annuls=old.id, dated_us=dated_us))
+        for new in earned.values():
+            late = event.ts_us > new.ts_us
+            out.append(msgspec.structs.replace(new, ts_us=event.ts_us, dated_us=new.ts_us if late else None))
+        told = tuple(e for e in out if not e.annuls)
+        return KeyPassState(state.passes, state.shot, event.id, passes, told), out or NOTHING
+
+    def _assists(self, passes: tuple[Event, ...], goal: Event) -> Iterator[Event]:
+        """The credit for a goal."""
+        last, before = (passes[-1] if passes else None), (passes[-2] if len(passes) > 1 else None)
+        if last is None or not self._laid_on(last, goal):
+            return
+        yield _credit("assist", last, goal)
         if before is not None and self._prepared(before, last):
-            out.append(_credit("second_assist", before, event))
-        return KeyPassState(state.passes), out
+            yield _credit("second_assist", before, goal)
 
     def _laid_on(self, passed: Event, shot: Event) -> bool:
         """Whether a pass came to who shot or scored, not too long ago."""

@@ -44,7 +44,11 @@ CASES = {
 
 
 #: Inputs that say nothing here.
-SILENT = ("restart.penalty", "direction", "official.goal", "official.no_goal", "official.var", "official.void")
+SILENT = (
+    "restart.penalty",
+    "direction",
+    *(f"official.{kind}" for kind in ("foul", "goal", "no_goal", "offside", "penalty", "var", "void")),
+)
 
 
 def standing_after(events: list[Event]) -> set[str]:
