@@ -43,7 +43,7 @@ class StrikeParameters(msgspec.Struct, frozen=True):
     blocked_m_s: float = 7.0
     came_m_s: float = 5.0
     struck_factor: float = 1.15
-    head_m: float = 1.5
+    head_m: float = 1.4
     poke_us: int = 1_100_000
     poke_m_s: float = 6.0
     block_us: int = 350_000
@@ -88,6 +88,7 @@ class Strikes:
         self.flight = flight or FlightParameters()
         self.shot = shot or ShotParameters()
         self.pitch = pitch_of(sheet)
+        self._limbs = bool(sheet.quality.limbs)
         self._block_us = 0 if sheet.quality.limbs else self.parameters.block_us
 
     def all_parameters(self) -> dict[str, object]:
@@ -177,6 +178,40 @@ class Strikes:
         ts_us = max(kick_us, now_us - self.parameters.dated_back_us)
         return fact_event(kind, ts_us, event.source, fact, causes=(event.id,))
 
+    def blocked(self, state: StrikeState, event: Event, fact: Fact) -> tuple[Event, Fact] | None:
+        """The kick that a contact blocks before it had left its kicker, and what it would have released."""
+        kick = state.contacts[-1] if state.contacts else None
+        if kick is None or kick.ts_us == state.judged_us or state.dead or state.waiting is not None:
+            return None
+        if kick.kind != "hit" or event.ts_us - kick.ts_us > self.parameters.blocked_us:
+            return None
+        made = kick.payload
+        assert isinstance(made, Fact)
+        vx, vy = number(made, "vx_m_s"), number(made, "vy_m_s")
+        came_x = number(fact, "vx_m_s") - number(fact, "delta_vx_m_s")
+        came_y = number(fact, "vy_m_s") - number(fact, "delta_vy_m_s")
+        # Two contacts so close blur each other in what radio sees: what is known better is faster.
+        if self._limbs and math.hypot(came_x, came_y) > math.hypot(vx, vy):
+            vx, vy = came_x, came_y
+        if made.team == fact.team or math.hypot(vx, vy) < self.parameters.blocked_m_s:
+            return None
+        kicked: dict[str, Scalar] = {"kick_us": kick.ts_us, "kick_x_m": made.x_m, "kick_y_m": made.y_m}
+        way: dict[str, Scalar] = {"speed_after_m_s": math.hypot(vx, vy), "vx_m_s": vx, "vy_m_s": vy}
+        release = msgspec.structs.replace(made, detail={**made.detail, **kicked, "kick_z_m": made.z_m, **way})
+        return None if self._is_rebound(state, release) else (kick, release)
+
+    def blocked_shot(self, state: StrikeState, struck: Fact, block: Fact) -> Projection | None:
+        """The projection that makes a blocked kick a shot: its own, or that of the ball that goes on to the goal."""
+        if state.frame is None:
+            return None
+        frame = _people(state.frame)
+        shot = self.shot_of(state, struck, frame)
+        if shot is not None or not state.attacks:
+            return shot
+        onward = msgspec.structs.replace(block, team=struck.team, player=struck.player)
+        shot = self.shot_of(state, onward, frame)
+        return shot if shot is not None and shot.on_target else None
+
     def _is_judged(self, state: StrikeState, release: Fact) -> bool:
         """Whether the kick was judged already, as a kick from rest."""
         if state.restart is None:
@@ -199,9 +234,9 @@ class Strikes:
         if kick_us - before.ts_us <= self._block_us:
             return True
         came_m_s, left_m_s = number(release, "speed_before_m_s"), number(release, "speed_after_m_s")
-        if kick_us - before.ts_us <= p.poke_us and left_m_s < p.poke_m_s:
-            return True
         low = release.detail["kick_z_m"] is None or number(release, "kick_z_m") < p.head_m
+        if low and kick_us - before.ts_us <= p.poke_us and left_m_s < p.poke_m_s:
+            return True
         return low and came_m_s >= p.came_m_s and left_m_s <= p.struck_factor * came_m_s
 
 
@@ -263,11 +298,13 @@ class PassAttempt(Strikes):
     def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
         """A mate who plays a dribbled ball next makes it a pass; an opponent who stops a fast one at once, too."""
         after, _ = super().touched(state, event, fact)
-        if state.waiting is None and not state.dead:
-            blocked = self._blocked(state, event, fact)
-            if blocked:
-                after = msgspec.structs.replace(after, judged_us=state.contacts[-1].ts_us)
-            return after, blocked
+        blocked = self.blocked(state, event, fact)
+        if blocked is not None:
+            kick, struck = blocked
+            after = msgspec.structs.replace(after, judged_us=kick.ts_us)
+            if self.blocked_shot(state, struck, fact):
+                return after, NOTHING
+            return after, (self._attempt(event.ts_us, kick, struck, None),)
         if state.waiting is None or state.dead:
             return after, NOTHING
         release = state.waiting.payload
@@ -293,27 +330,6 @@ class PassAttempt(Strikes):
             return msgspec.structs.replace(state, waiting=event), NOTHING
         now_us = state.frame.ts_us if state.frame is not None else event.ts_us
         return state, (self._attempt(max(now_us, event.ts_us), event, release, others.get(release.team)),)
-
-    def _blocked(self, state: StrikeState, event: Event, fact: Fact) -> tuple[Event, ...]:
-        """The pass that an opponent's contact blocks, before it had left its kicker."""
-        kick = state.contacts[-1] if state.contacts else None
-        if kick is None or kick.ts_us == state.judged_us:
-            return NOTHING
-        if kick.kind != "hit" or event.ts_us - kick.ts_us > self.parameters.blocked_us:
-            return NOTHING
-        made = kick.payload
-        assert isinstance(made, Fact)
-        if made.team == fact.team or number(made, "speed_after_m_s") < self.parameters.blocked_m_s:
-            return NOTHING
-        release = msgspec.structs.replace(
-            made,
-            detail={
-                **made.detail, "kick_us": kick.ts_us, "kick_x_m": made.x_m, "kick_y_m": made.y_m, "kick_z_m": made.z_m
-            },
-        )  # fmt: skip
-        if self._is_rebound(state, release) or (state.frame and self.shot_of(state, release, _people(state.frame))):
-            return NOTHING
-        return (self._attempt(event.ts_us, kick, release, None),)
 
     def _attempt(self, now_us: int, event: Event, release: Fact, reach: Reach | None) -> Event:
         detail: dict[str, Scalar] = {}

@@ -147,23 +147,31 @@ class TeamPossession:
         if event.kind == "phase.dead":
             return _show(TeamState(True, state.shown), "dead", event, event)
         if event.kind == "phase.live":
-            alive = TeamState(False, state.shown)
+            kicked = {fact.team: event} if fact.team else {}
+            alive = TeamState(False, state.shown, kicked.get("home"), kicked.get("away"))
             return _show(alive, fact.team, event, event) if fact.team else (alive, NOTHING)
         if state.dead:
             return state, NOTHING
         home = event if fact.team == "home" else state.home
         away = event if fact.team == "away" else state.away
         rival = away if fact.team == "home" else home
-        contested = rival is not None and event.ts_us - rival.ts_us < self.parameters.contest_us
+        contested = rival is not None and event.ts_us - _played_us(rival) < self.parameters.contest_us
         return _show(TeamState(False, state.shown, home, away), "in contest" if contested else fact.team, event, event)
 
     def _settle(self, state: TeamState, event: Event) -> Step[TeamState]:
         if state.shown != "in contest" or state.home is None or state.away is None:
             return state, NOTHING
-        last, rival = (state.home, state.away) if state.home.ts_us >= state.away.ts_us else (state.away, state.home)
-        if event.ts_us - rival.ts_us < self.parameters.contest_us:
+        home_is_last = _played_us(state.home) >= _played_us(state.away)
+        last, rival = (state.home, state.away) if home_is_last else (state.away, state.home)
+        if event.ts_us - _played_us(rival) < self.parameters.contest_us:
             return state, NOTHING
         return _show(state, _fact(last).team, event, last)
+
+
+def _played_us(event: Event) -> int:
+    """When a contact was; that of a restart is known some metres on."""
+    kick_us = _fact(event).detail.get("kick_us") if event.kind == "phase.live" else None
+    return kick_us if isinstance(kick_us, int) else event.ts_us
 
 
 def _show(state: TeamState, value: str, event: Event, cause: Event) -> Step[TeamState]:

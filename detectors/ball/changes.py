@@ -23,6 +23,9 @@ from middleware.events import Event
 GROUND_M = 0.3
 
 
+#: Grass only takes speed: a ball that leaves the ground faster over it by so many standard errors was played.
+FASTER_SIGMAS = 3.0
+
 #: State of a finder of corners: its own, whichever it is.
 Way = Any
 
@@ -205,8 +208,12 @@ def corner_spread_us(sheet: MatchSheet) -> int:
 
 
 def _is_bounce(corner: Corner, horizontal_m_s: float) -> bool:
-    """The ball falls, is at the ground, and rises: nobody is needed for that unless its way over ground changes too."""
+    """The ball falls, is at the ground, and rises: nobody is needed for that unless its way over ground changes too,
+    or it gets faster over ground than noise tells."""
     falls_m_s, rises_m_s = corner.before[2], corner.after[2]
+    before_m_s, after_m_s = corner.speeds_m_s
+    if after_m_s - before_m_s > FASTER_SIGMAS * corner.noise_m_s:
+        return False
     falls = falls_m_s < -1.0 and rises_m_s > falls_m_s / 2.0
     return falls and corner.z_m < GROUND_M + 0.2 and horizontal_m_s < 0.5 * (rises_m_s - falls_m_s)
 

@@ -32,37 +32,40 @@ NOBODY = Closest()
 
 class ContactState(msgspec.Struct, frozen=True, gc=False):
     """Who is near the ball; the contact that waits for its instant to close and who was near then; time of the
-    last contact given or yielded to, and who had it."""
+    last contact given or yielded to, who had it, and by how much it changed the ball's velocity."""
 
     closest: Closest = NOBODY
     waiting: Event | None = None
     chosen: Closest = NOBODY
     last_us: int = -(2**62)
     last_by: str = ""
+    last_m_s: float = 0.0
 
 
 class HitParameters(msgspec.Struct, frozen=True):
     """``share_min``: a ball that flies past a body at speed shakes by tracking noise; a hit changes at least this
-    share of its speed (ours: 0.15 is a deflection by 9 degrees; TRACAB balls at 20 m/s shake by 2-3 m/s).
-    ``far_m``, ``far_delta_v_m_s``: farther than this (and ``NearParameters.leg_m`` for centroids) every second change
-    as small as a hit's is noise, so twice a hit is asked for (Opta clip: changes above 2.2 m/s in 12 % of frames at
-    1.0-1.5 m from a centroid, in 6 % with nobody within 2.5 m, in 19 % within 1.0 m). ``push_share``: a body can only
-    push, so the ball's velocity changes away from who played it. Distance counts less by this share of how far the
-    ball lies from a player in that direction, more if it lies the other way (ours: two players who head for one
-    ball are equally near within the noise, but on different sides of it). Where limbs are known, ``far_m`` is
-    4.1's contact band, and ``share_min`` is 0, as a radio's peaks stand over noise by themselves.
-    ``let_go_m_s``: a ball in hands, or against the trunk, is shaken by its carrier; after his first contact another
-    one of his counts only if the ball leaves him this fast (ours: a throw; nobody's arms are that fast).
-    ``again_us``: hands and trunks don't play the ball twice in so short a time: it is one push, of which a radio sees
-    both ends (a throw takes up to 0.1 s). Feet strike for 10 ms and may follow each other as soon.
-    ``owner_m``, ``owner_us``: of two players at the ball it is rather his who had it so shortly before: he counts as so
-    much nearer. ``slow_m_s``: a ball at the feet of who pushed it on that only gets slower, by less than this and
-    without a turn, was slowed by the ground on which it lands or rolls. ``reach_m``: a limb farther away has not played
-    a low ball, however hard it was hit (that of 5.3). ``body_m_s``: a ball at a trunk or in hands that changes its
-    velocity by less is carried, by him or by who brings it; chests stop what comes flying. The last five are for radio
-    only, chosen on generated matches, seeds 11 to 30: of 1,692 true contacts in play 13 were another player's and are 7
-    now; of 35 false ones 14 were a ball that slowed, as one in 1,656 true ones looks; of 26 false ones of a dead ball
-    in hands 19 change it by less than 3 m/s, of true ones of trunks in play one."""
+    share of its speed (ours: 0.15 is a deflection by 9 degrees; TRACAB balls at 20 m/s shake by 2-3 m/s). ``far_m``,
+    ``far_delta_v_m_s``: farther than this (and ``NearParameters.leg_m`` for centroids) every second change as small
+    as a hit's is noise, so twice a hit is asked for (Opta clip: changes above 2.2 m/s in 12 % of frames at 1.0-1.5 m
+    from a centroid, in 6 % with nobody within 2.5 m, in 19 % within 1.0 m). ``push_share``: a body can only push, so
+    the ball's velocity changes away from who played it. Distance counts less by this share of how far the ball lies
+    from a player in that direction, more if it lies the other way (ours: two players who head for one ball are
+    equally near within the noise, but on different sides of it). Where limbs are known, ``far_m`` is 4.1's contact
+    band, and ``share_min`` is 0, as a radio's peaks stand over noise by themselves. ``let_go_m_s``: a ball in hands,
+    or against the trunk, is shaken by its carrier; after his first contact another one of his counts only if the ball
+    leaves him this fast (ours: a throw; nobody's arms are that fast). ``again_us``: hands and trunks don't play the
+    ball twice in so short a time: it is one push, of which a radio sees both ends (a throw takes up to 0.1 s). Feet
+    strike for 10 ms and may follow each other as soon. ``owner_m``, ``owner_us``: of two players at the ball it is
+    rather his who had it so shortly before: he counts as so much nearer. ``slow_m_s``: a ball at the feet of who
+    pushed it on that only gets slower, by less than this and without a turn, was slowed by the ground on which it
+    lands or rolls. ``reach_m``: a limb farther away has not played a low ball, however hard it was hit (that of 5.3).
+    ``body_m_s``: a ball at a trunk or in hands that changes its velocity by less is carried, by him or by who brings
+    it; chests stop what comes flying. ``foot_m``: unless one of his feet is so near, which then may have played it as
+    well. ``step_us``, ``step_factor``: nobody plays the ball with his feet twice in so short a time: the second is
+    what is left of the first, unless it is so many times as strong. From ``owner_m`` on all are for radio only,
+    chosen on generated matches, seeds 11 to 30: of 1,692 true contacts in play 13 were another player's and are 7
+    now; of 35 false ones 14 were a ball that slowed, as one in 1,656 true ones looks; of 43 false ones 17 were a dead
+    ball in hands, that changed by 3.0 to 4.4 m/s; no two true ones of one player are less than 225 ms apart."""
 
     share_min: float = 0.15
     far_m: float = 0.5
@@ -74,7 +77,10 @@ class HitParameters(msgspec.Struct, frozen=True):
     owner_us: int = 2_000_000
     slow_m_s: float = 3.0
     reach_m: float = 0.5
-    body_m_s: float = 3.0
+    body_m_s: float = 4.5
+    foot_m: float = 0.2
+    step_us: int = 80_000
+    step_factor: float = 3.0
 
 
 class ContactRule(msgspec.Struct, frozen=True):
@@ -140,6 +146,9 @@ class TouchParameters(msgspec.Struct, frozen=True):
     slow_m_s: float = HitParameters().slow_m_s
     reach_m: float = HitParameters().reach_m
     body_m_s: float = HitParameters().body_m_s
+    foot_m: float = HitParameters().foot_m
+    step_us: int = HitParameters().step_us
+    step_factor: float = HitParameters().step_factor
 
 
 class SoftTouch:
@@ -221,13 +230,15 @@ def _around(state: ContactState, event: Event) -> ContactState:
     closest, waiting = event.payload, state.waiting
     assert isinstance(closest, Closest)
     same = waiting is not None and event.ts_us <= waiting.ts_us
-    return ContactState(closest, waiting, closest if same else state.chosen, state.last_us, state.last_by)
+    chosen = closest if same else state.chosen
+    return ContactState(closest, waiting, chosen, state.last_us, state.last_by, state.last_m_s)
 
 
 def _wait(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
     """A second contact closes the one that waits, if no frame came between."""
     closed, out = _close(state, event, rule)
-    return ContactState(closed.closest, event, closed.closest, closed.last_us, closed.last_by), out
+    after = ContactState(closed.closest, event, closed.closest, closed.last_us, closed.last_by, closed.last_m_s)
+    return after, out
 
 
 def _close(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
@@ -240,8 +251,8 @@ def _close(state: ContactState, event: Event, rule: ContactRule) -> Step[Contact
     late = event.ts_us - contact.ts_us > rule.horizon_us
     by = None if late else _player_of(state, contact.ts_us, fact, rule)
     if by is None:
-        return ContactState(state.closest, None, NOBODY, state.last_us, state.last_by), NOTHING
-    told = ContactState(state.closest, None, NOBODY, contact.ts_us, by.object_id)
+        return ContactState(state.closest, None, NOBODY, state.last_us, state.last_by, state.last_m_s), NOTHING
+    told = ContactState(state.closest, None, NOBODY, contact.ts_us, by.object_id, number(fact, "delta_v_m_s"))
     return told, (_contact(rule.kind, contact, fact, by),)
 
 
@@ -259,14 +270,22 @@ def _player_of(state: ContactState, ts_us: int, fact: Fact, rule: ContactRule) -
         return by
     if by.distance_m > p.reach_m and fact.z_m is not None and fact.z_m <= rule.low_m:
         return None
-    is_foot = "foot" in by.limb
+    is_foot = _by_foot(by, reachers, p.foot_m)
     if not is_foot and number(fact, "delta_v_m_s") < p.body_m_s:
         return None
     if by.object_id != state.last_by:
         return by
     if is_foot:
-        return None if since_us <= p.owner_us and _only_slowed(fact, p.slow_m_s) else by
+        same = since_us <= p.step_us and number(fact, "delta_v_m_s") < p.step_factor * state.last_m_s
+        return None if same or (since_us <= p.owner_us and _only_slowed(fact, p.slow_m_s)) else by
     return None if since_us <= p.again_us or _is_carried(fact, by, p.let_go_m_s) else by
+
+
+def _by_foot(by: Reacher, reachers: tuple[Reacher, ...], foot_m: float) -> bool:
+    """Whether it was a foot, or could have been one: what is next to the trunk is often next to a raised foot too."""
+    return "foot" in by.limb or any(
+        "foot" in r.limb and r.object_id == by.object_id and r.distance_m <= foot_m for r in reachers
+    )
 
 
 def _is_carried(fact: Fact, by: Reacher, let_go_m_s: float) -> bool:
@@ -280,7 +299,8 @@ def _only_slowed(fact: Fact, slow_m_s: float) -> bool:
     dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
     before_x, before_y = vx - dvx, vy - dvy
     before_m_s = math.hypot(before_x, before_y)
-    if math.hypot(vx, vy) >= before_m_s or math.hypot(dvx, dvy) >= slow_m_s:
+    turned_back = vx * before_x + vy * before_y < 0.0
+    if turned_back or math.hypot(vx, vy) >= before_m_s or math.hypot(dvx, dvy) >= slow_m_s:
         return False
     along = dvx * before_x + dvy * before_y
     return 2.0 * abs(dvx * before_y - dvy * before_x) < -along

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from detectors.actions.flight import project_on_goal
 from detectors.contacts.hits import number
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet
@@ -33,16 +34,19 @@ class SaveParameters(msgspec.Struct, frozen=True):
 
 
 class SaveState(msgspec.Struct, frozen=True, gc=False):
-    """The shot that nobody has touched; the save as told at the contact; what is known of hands and body about it."""
+    """The shot that nobody has touched; the save as told at the contact; what is known of hands and body about it;
+    whether an opponent turned the shot on to the goal."""
 
     shot: Event | None = None
     save: Event | None = None
     hands: Event | None = None
     part: Event | None = None
+    turned_in: bool = False
 
 
 class Save:
-    """7.2: ``shot.saved`` x {caught, parried, punched, body}: a goalkeeper is the first to touch a shot on target.
+    """7.2: ``shot.saved`` x {caught, parried, punched, body}: a goalkeeper is the first to touch a shot on target, or
+    one that an opponent turned on to the goal.
 
     Told at his contact, by how fast the ball goes on; amended when his hands (5.5) or the part of the body (5.3) tell
     otherwise. Named by the kick; ``team`` and ``player`` are the goalkeeper's, ``detail.shooter`` who shot.
@@ -50,7 +54,7 @@ class Save:
 
     def __init__(self, sheet: MatchSheet, parameters: SaveParameters | None = None) -> None:
         self.parameters = parameters or SaveParameters()
-        self._is_keeper = keeper_test(sheet)
+        self._is_keeper, self._pitch = keeper_test(sheet), pitch_of(sheet)
         self.spec = Spec(
             name="save",
             number="7.2",
@@ -78,10 +82,11 @@ class Save:
             return SaveState(event, state.save, state.hands, state.part), NOTHING
         if event.kind == "bodypart":
             mine = state.save is not None and self._about(state.save, event, fact)
-            return (SaveState(state.shot, state.save, state.hands, event) if mine else state), NOTHING
+            known = SaveState(state.shot, state.save, state.hands, event, state.turned_in)
+            return (known if mine else state), NOTHING
         if event.kind in GRIPS:
             if state.save is not None and self._about(state.save, event, fact):
-                return SaveState(state.shot, state.save, event, state.part), NOTHING
+                return SaveState(state.shot, state.save, event, state.part, state.turned_in), NOTHING
             return self._touched(state, event, fact, GRIPS[event.kind])
         slow = number(fact, "speed_after_m_s") < self.parameters.caught_m_s
         return self._touched(state, event, fact, "caught" if slow else "parried")
@@ -94,8 +99,13 @@ class Save:
         made = shot.payload
         assert isinstance(made, Fact)
         over = SaveState(None, state.save, state.hands, state.part)
-        late = event.ts_us - shot.ts_us > self.parameters.within_us
-        if late or fact.team == made.team or not made.detail["on_target"] or not self._is_keeper(fact):
+        if event.ts_us - shot.ts_us > self.parameters.within_us or fact.team == made.team:
+            return over, NOTHING
+        if not self._is_keeper(fact):
+            onward = project_on_goal(fact, number(made, "vx_m_s") > 0.0, self._pitch)
+            turned_in = onward is not None and onward.on_target
+            return (SaveState(shot, state.save, state.hands, state.part, True) if turned_in else over), NOTHING
+        if not (made.detail["on_target"] or state.turned_in):
             return over, NOTHING
         detail: dict[str, Scalar] = {"shooter": made.player}
         told = Fact(variant, fact.team, fact.player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
@@ -109,7 +119,7 @@ class Save:
         told = save.payload
         assert isinstance(told, Fact)
         variant, cause = self._better(state, told.variant)
-        after = SaveState(state.shot)
+        after = SaveState(state.shot, turned_in=state.turned_in)
         if variant == told.variant:
             return after, NOTHING
         amended = msgspec.structs.replace(told, variant=variant)

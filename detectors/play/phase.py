@@ -26,9 +26,12 @@ The two kinds are inner ones; levels 6 and 9 make of them what people see.
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from detectors.ball.lines import IN_LINES, OUT_LINES
+from detectors.contacts.hits import number
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import end_of, pitch_of
@@ -60,6 +63,11 @@ class PhaseParameters(msgspec.Struct, frozen=True):
             Portugal-Switzerland no dead ball lies so long where it may not be taken from).
         reach_m: the taker is at most this far (P: at most 1.7 m in 20 restarts; StreamTeam 3 m).
         keeper_us: what a defender in his own penalty area may take (Law 12: 8 s with hands, more with feet).
+        guard_m: and he is so near to it, else it is left alone.
+        whistle_us: a ball that nobody plays any more, until it stalls, was stopped so long after it was played last:
+            nobody leaves a live ball to itself (generated matches, seeds 11 to 30: of 13 whistles 11 come 0.1 to 0.8 s
+            after the last contact). It was played where its velocity changed by ``play_m_s`` within ``play_m`` of a
+            player.
         goal_rest_us: how long a ball lies at its place before a restart that is no kick-off after a ball in
             goal; it may be fetched and kicked up the field for the kick-off.
         fallback_us: a dead ball that is played in the field this long without a pause is in play;
@@ -78,6 +86,10 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     lay_us: int = 4_000_000
     reach_m: float = 2.5
     keeper_us: int = 12_000_000
+    play_m: float = 1.0
+    play_m_s: float = 2.0
+    guard_m: float = 6.0
+    whistle_us: int = 400_000
     goal_rest_us: int = 2_000_000
     fallback_us: int = 6_000_000
     goal_fallback_us: int = 30_000_000
@@ -103,6 +115,8 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
         rest, stall: the ball's slowness.
         fast_us: since when a dead ball has been played about in the field; -1 if it is not.
         stopped: whether officials have stopped play.
+        peak: a change of the ball's velocity, until the next frame tells who was there.
+        played_us: when the ball was played last, -1 if it was not since it came to life.
     """
 
     mode: str = "unknown"
@@ -114,6 +128,8 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
     stall: Stall = NO_STALL
     fast_us: int = -1
     stopped: bool = False
+    peak: Event | None = None
+    played_us: int = -1
 
 
 class PlayPhase:
@@ -133,7 +149,15 @@ class PlayPhase:
             name="play_phase",
             number="5.10",
             level=5,
-            inputs=("frame", "ball.crossed", "ball.in_goal", "direction", "official.stop", "official.resume"),
+            inputs=(
+                "frame",
+                "ball.accel_peak",
+                "ball.crossed",
+                "ball.in_goal",
+                "direction",
+                "official.stop",
+                "official.resume",
+            ),
             outputs=("phase.dead", "phase.live"),
             internal=("phase.dead", "phase.live"),
             parameters=msgspec.to_builtins(self.parameters),
@@ -162,6 +186,9 @@ class PlayPhase:
             return self._told(state, event)
         if state.mode == "dead":
             return state, NOTHING
+        if event.kind == "ball.accel_peak":
+            struck = not fact.detail["bounce"] and number(fact, "delta_v_m_s") >= self.parameters.play_m_s
+            return (msgspec.structs.replace(state, peak=event), NOTHING) if struck else (state, NOTHING)
         if event.kind == "ball.in_goal":
             if fact.confidence < self.parameters.sure:
                 return state, NOTHING
@@ -199,6 +226,8 @@ class PlayPhase:
             fact = exit_event.payload
             assert isinstance(fact, Fact)
             return self._die(state, now_us, "touch" if "touch" in fact.variant else "goal line", exit_event)
+        if state.peak is not None:
+            state = self._played(state, state.peak, frame)
         # Over ground: a thrower who lifts the ball over his head has not thrown it.
         slow = ball.vx_m_s * ball.vx_m_s + ball.vy_m_s * ball.vy_m_s <= self._slow2
         rest = state.rest
@@ -225,13 +254,25 @@ class PlayPhase:
                 # Outside without having crossed a line: the stream began with a dead ball.
                 seen_live = state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m)
                 mode = "live" if seen_live else "dead"
-        return PhaseState(mode, state.cause, "", state.exit, state.attacks_x, rest, stall), NOTHING
+        played_us = state.played_us
+        return PhaseState(mode, state.cause, "", state.exit, state.attacks_x, rest, stall, played_us=played_us), NOTHING
+
+    def _played(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
+        """A change of the ball's velocity beside a player is taken for his contact."""
+        at = peak.payload
+        assert isinstance(at, Fact)
+        assert at.x_m is not None
+        assert at.y_m is not None
+        by_player = nearest(frame, at.x_m, at.y_m)[1] <= self.parameters.play_m
+        return msgspec.structs.replace(state, peak=None, played_us=peak.ts_us if by_player else state.played_us)
 
     def _stopped(self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None) -> bool:
         """Whether the ball has stalled, and not with a defender in the penalty area he defends."""
         p = self.parameters
         if not stalled(stall, p.stall, now_us)[0]:
             return False
+        if near is not None and math.hypot(near.x_m - ball.x_m, near.y_m - ball.y_m) > p.guard_m:
+            return True
         end = end_of(ball.x_m)
         if near is None or not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end):
             return True
@@ -242,6 +283,8 @@ class PlayPhase:
 
     def _stop(self, state: PhaseState, now_us: int, ball: BallState, stall: Stall, rest: Rest) -> Step[PhaseState]:
         sign, since_us = stalled(stall, self.parameters.stall, now_us)
+        if state.played_us >= 0:
+            since_us = min(since_us, state.played_us + self.parameters.whistle_us)
         detail: dict[str, Scalar] = {"line": "", "sign": sign, "since_us": since_us}
         fact = Fact("stop", x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, confidence=0.7, detail=detail)
         dead = fact_event("phase.dead", now_us, f"ball:{since_us}/{sign}", fact)

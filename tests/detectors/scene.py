@@ -119,7 +119,7 @@ def decision(said_s: float, kind: str, number: int = 1, *, at_s: float | None = 
 def concluded(events: Iterable[Event], sheet: MatchSheet, *kinds: str) -> list[Event]:
     """What is concluded of lines, phases, restarts and goals from frames, ball states and contacts, by time; of some
     kinds only."""
-    raw = ("ball.state", "frame", "hit", "touch", "kick.released", "raw.official")
+    raw = ("ball.state", "ball.accel_peak", "frame", "hit", "touch", "kick.released", "raw.official")
     detectors = [d for d in build_detectors(sheet) if d.spec.name == "goal" or d.spec.name.startswith(_LINES_TO_GOALS)]
     found = sorted_replay(Hierarchy(raw, detectors), events)
     return sorted((e for e in found if e.kind.startswith(kinds or ("",))), key=lambda e: e.ts_us)

@@ -58,6 +58,17 @@ def test_contacts_of_both_teams_within_eight_tenths_are_a_contest_until_one_has_
     assert rows == [("home", "home", 1_000_000), ("in contest", "", 1_500_000), ("away", "away", 1_800_000)]
 
 
+def test_an_opponent_who_plays_a_restart_at_once_contests_it() -> None:
+    live = event("phase.live", 4, "away_4", kick_us=3_600_000)
+    rows = fold(TeamPossession(), [event("phase.dead", 2), live, event("hit", 4.1, "home_9"), tick(4.2), tick(4.4)])
+    assert [(e.payload.variant, e.ts_us) for e in rows] == [
+        ("dead", 2_000_000),
+        ("away", 4_000_000),
+        ("in contest", 4_100_000),
+        ("home", 4_400_000),
+    ]
+
+
 def test_the_ball_is_dead_until_the_restart() -> None:
     causes = [event("hit", 1, "home_9"), event("phase.dead", 2), event("hit", 3, "away_4")]
     causes += [event("phase.live", 4, "away_4")]

@@ -86,9 +86,25 @@ def test_no_leg_is_a_metre_long_however_hard_the_ball_is_hit() -> None:
     assert hits(closest(90, ("home_6", "left_foot", 0.8, 0.0)), peak(100, 12.0, 3.0)) == []
 
 
-@pytest.mark.parametrize(("after_m_s", "made"), [(1.9, []), (0.0, [(100, "home_6")])])
+@pytest.mark.parametrize(("after_m_s", "made"), [(2.0, []), (1.0, [(100, "home_6")])])
 def test_a_ball_that_a_trunk_hardly_changes_is_carried(after_m_s: float, made: list[tuple[int, str]]) -> None:
-    assert hits(closest(90, ("home_6", "", 0.1, 0.0)), peak(100, 4.0, after_m_s, z_m=1.1)) == made
+    assert hits(closest(90, ("home_6", "", 0.1, 0.0)), peak(100, 6.0, after_m_s, z_m=1.1)) == made
+
+
+def test_a_raised_foot_beside_the_trunk_plays_a_ball_that_a_trunk_would_only_carry() -> None:
+    raised = closest(90, ("home_6", "", 0.0, 0.0), ("home_6", "left_foot", 0.1, 0.0))
+    assert hits(raised, peak(100, 4.0, 2.0, z_m=0.7)) == [(100, "home_6")]
+
+
+@pytest.mark.parametrize(("second_m_s", "made"), [(4.0, [100]), (15.0, [100, 150])])
+def test_what_is_left_of_a_contact_is_no_second_one_unless_far_stronger(second_m_s: float, made: list[int]) -> None:
+    told = hits(closest(90, FOOT), peak(100, 0.0, 3.0), peak(150, 3.0, 3.0 + second_m_s))
+    assert [at_ms for at_ms, _ in told] == made
+
+
+def test_a_ball_that_is_turned_back_is_not_only_slowed() -> None:
+    told = hits(closest(90, FOOT), peak(100, 0.0, 3.0), closest(390, FOOT), peak(400, 1.6, -1.2))
+    assert told == [(100, "home_6"), (400, "home_6")]
 
 
 # -- passes ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from detectors.ball.changes import AccelerationPeak
+from detectors.ball.changes import AccelerationPeak, _is_bounce
+from detectors.ball.corners import Corner
 from detectors.ball.kinks import has_kinks, kink_states
 from detectors.contacts.hits import PlayerHitsBall
 from detectors.facts import Fact, fact_event
@@ -61,6 +62,39 @@ def test_a_ball_that_rolls_has_no_kink(seed: int):
 def test_two_contacts_60_ms_apart_are_two():
     out = fold(AccelerationPeak(SHEET), ball([(0, 0, 0), (1, 5, 0), (1.06, 5.9, 0), (2, 5.9, 12)], 1))
     assert [round(event.ts_us / 1e4) for event in out] == pytest.approx([100, 106], abs=1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_kick_that_is_blocked_after_20_ms_is_two_contacts(seed: int):
+    out = fold(AccelerationPeak(SHEET), ball([(0, 0, 0), (1, 3, 0), (1.02, 3.4, 0), (2, 3.4, 9.8)], seed))
+    assert [round(event.ts_us / 1e4) for event in out] == pytest.approx([100, 102], abs=1)
+    kick, block = (event.payload.detail for event in out)
+    assert kick["speed_after_m_s"] == pytest.approx(20.0, abs=4.0)
+    assert block["speed_before_m_s"] == kick["speed_after_m_s"]
+    assert block["speed_after_m_s"] == pytest.approx(10.0, abs=1.0)
+
+
+def in_flight(begins_m_s: float, seed: int) -> list[Event]:
+    """A ball that goes up from a metre above the ground while it goes along."""
+    chance = random.Random(seed)
+    events = []
+    for i, event in enumerate(ball([(0, 0, 0), (0.9, 5, 0)], seed)):
+        at_s, state = i * STEP_S, event.payload
+        z_m = 1.0 + begins_m_s * at_s - 0.5 * 9.81 * at_s * at_s + chance.gauss(0.0, 0.02)
+        lifted = BallState(state.x_m, state.y_m, z_m, 0.0, 0.0, 0.0, 5_000, run=min(i + 1, 100))
+        events.append(Event("ball.state", event.ts_us, "ball", i, lifted))
+    return events
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_turn_of_a_ball_at_the_top_of_its_flight_is_no_kink(seed: int):
+    assert fold(AccelerationPeak(SHEET), in_flight(4.0, seed)) == []
+
+
+@pytest.mark.parametrize(("before_m_s", "after_m_s", "bounce"), [(4.0, 3.0, True), (4.0, 4.0, True), (2.0, 4.0, False)])
+def test_the_ground_never_makes_a_ball_faster_over_it(before_m_s: float, after_m_s: float, bounce: bool):
+    corner = Corner(0, "ball", 0.0, 0.0, 0.1, (before_m_s, 0.0, -3.0), (after_m_s, 0.0, 2.0), 0.3)
+    assert _is_bounce(corner, abs(after_m_s - before_m_s)) is bounce
 
 
 def test_an_echo_that_is_told_by_its_quality_is_no_kink():

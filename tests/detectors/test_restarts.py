@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from detectors.facts import Fact
+from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet
 from detectors.laws.restarts import RestartParameters, free_kick_variant
 from detectors.pitch import Pitch
@@ -142,6 +142,24 @@ def test_a_slow_ball_that_nobody_goes_for_is_dead():
     way = [*path((0.0, 0.0), (9.0, 0.0), 1.0), *path((9.0, 0.0), (13.0, 0.0), 2.5)]
     (dead,) = concluded(scene(way, cast()), SHEET, "play.dead")
     assert dead.payload.detail["sign"] == "alone"
+
+
+def test_a_ball_that_is_let_roll_died_soon_after_its_last_contact():
+    way = [*path((0.0, 0.0), (9.0, 0.0), 1.0), *path((9.0, 0.0), (13.0, 0.0), 2.5)]
+    frames = scene(way, cast(home_6=(0.2, 0.5), away_6=(8.0, 30.0)))
+    detail = {"delta_v_m_s": 9.0, "bounce": False}
+    kick = fact_event("ball.accel_peak", 200_000, "ball:200000", Fact("hard", x_m=0.5, y_m=0.0, detail=detail))
+    (dead,) = concluded([*frames, kick], SHEET, "play.dead")
+    assert dead.payload.detail["since_us"] == 600_000
+    (dead,) = concluded(frames, SHEET, "play.dead")
+    assert dead.payload.detail["since_us"] > 900_000, "it lies alone since then"
+
+
+def test_a_ball_alone_in_a_penalty_area_with_its_defenders_far_off_is_dead():
+    way = [*path((-30.0, 10.0), (-39.0, 10.0), 1.0), *path((-39.0, 10.0), (-43.0, 10.0), 2.5)]
+    far, guarded = (scene(way, cast(home_8=place)) for place in ((-20.0, 20.0), (-44.0, 13.0)))
+    assert [e.payload.detail["sign"] for e in concluded(far, SHEET, "play.dead")] == ["alone"]
+    assert concluded(guarded, SHEET, "play.dead") == []
 
 
 def test_a_ball_pushed_about_after_the_whistle_is_no_free_kick():

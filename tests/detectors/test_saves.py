@@ -18,6 +18,10 @@ from tests.detectors.scene import fold
 SHEET = MatchSheet(players=(Player("home_9", "home"), Player("away_1", "away", goalkeeper=True)))
 
 
+#: Of what is not about velocities: along the halfway line.
+_WAY = {"vx_m_s": 0.1, "vy_m_s": 9.0, "vz_m_s": 0.0}
+
+
 def team(player: str) -> Team:
     return "home" if player.startswith("home") else "away" if player else ""
 
@@ -25,7 +29,7 @@ def team(player: str) -> Team:
 def about(
     kind: str, at_s: float, player: str = "", variant: str = "", x_m: float = 51.0, sure: float = 1.0, **detail: object
 ) -> Event:
-    fact = Fact(variant, team(player), player, x_m, 0.0, 0.5, sure, {"speed_after_m_s": 9.0, **detail})
+    fact = Fact(variant, team(player), player, x_m, 0.0, 0.5, sure, {"speed_after_m_s": 9.0, **_WAY, **detail})
     return fact_event(kind, round(at_s * 1e6), f"{kind}:{at_s}", fact)
 
 
@@ -90,6 +94,13 @@ def test_a_save_without_hands_is_one_by_the_body(part: str, sure: float, variant
 )
 def test_no_save(causes: list[Event]) -> None:
     assert fold(Save(SHEET), sorted(causes, key=lambda e: e.ts_us)) == []
+
+
+def test_a_shot_that_an_opponent_turns_on_to_the_goal_is_saved_all_the_same() -> None:
+    wide = about("shot.attempt", 1.0, "home_9", x_m=35.0, on_target=False, vx_m_s=20.0)
+    on, by = ({"vx_m_s": 18.0, "vy_m_s": vy} for vy in (1.0, 12.0))
+    assert saves(wide, about("hit", 1.1, "away_4", x_m=37.0, **on), CONTACT, *LATER) == [("parried", "away_1")]
+    assert saves(wide, about("hit", 1.1, "away_4", x_m=37.0, **by), CONTACT, *LATER) == []
 
 
 def test_without_a_named_goalkeeper_the_goal_area_tells() -> None:
