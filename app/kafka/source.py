@@ -23,35 +23,24 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
-import pyarrow as pa
-from kafka import KafkaConsumer, TopicPartition
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
-from app.kafka import records as schema
-from app.kafka.address import Address, KafkaError, parse
-from app.kafka.clients import consumer, records
-from app.kafka.matches import is_of
+from app.kafka.address import KafkaError
 from app.kafka.place import TopicOptions
-from app.match.framing import pack
 from app.operation.logs import log_in_worker, say
 from app.spark.source import ROW_BYTES, SCHEMA, WINDOWS, row
-from replay import wire
 
-#: A block's arrival may be later than the one before it by no more: a gateway that was away comes back sooner.
-LEAP_MAX_US = 3_600_000_000
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: A range is closed at the latest after so many windows, however little has come.
 PATIENCE_WINDOWS = 3.0
 
-_POLL_MS = 50
 _log = logging.getLogger(__name__)
-
-#: This process's consumers: Spark keeps its workers between batches, and a new client costs a tenth of a second.
-_consumers: dict[tuple[str, int], KafkaConsumer] = {}
 
 
 class TopicRange(InputPartition):
@@ -126,18 +115,21 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Rows of what comes, as soon as it comes, and the closing row; none if the batch ended before."""
+        # Spark asks the reader for its offsets in other processes, which start the sooner for not knowing of clients.
+        from app.kafka.taking import Taker, TopicRecords
+
         assert isinstance(partition, TopicRange)
         log_in_worker()
-        address, told = parse(self._told.url), self._told
+        told = self._told
         settled, stop_flag = self._marks.of(partition.end), Path(told.stop_flag)
         if not partition.first and settled is None and stop_flag.exists():
             return
         position = begin = self._reached(partition.start)
         # Where one before was closed early, what it lacks is not read on top.
         end = min(partition.end, begin + told.window_records) if settled is None else settled
-        client = _consumer(address, told.partition)
-        client.seek(TopicPartition(address.topic, told.partition), begin)
-        taker = Taker(told.match, address, told.partition)
+        topic = TopicRecords.of(told.url, told.partition)
+        topic.seek(begin)
+        taker = Taker(told.match, topic.address, told.partition)
         until_s = time.monotonic() + PATIENCE_WINDOWS * told.window_s
         handed_on = False
         while position < end and not taker.ended:
@@ -145,7 +137,7 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 break
             frames: list[bytes] = []
             size = 0
-            for record in records(client, _POLL_MS):
+            for record in topic.next():
                 if record.offset >= end or taker.ended:
                     break
                 position = record.offset + 1
@@ -177,53 +169,6 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return promised if settled is None else settled
 
 
-class Taker:
-    """Takes a match's records one by one, and remembers how far its arrival times have come. No I/O.
-
-    Args:
-        match: its id; records with another key are not taken.
-        address, partition: where it is read, for the reasons of what is refused.
-
-    Attributes:
-        ended: whether the record that ends the match was taken.
-    """
-
-    def __init__(self, match: str, address: Address, partition: int) -> None:
-        self._match, self._where = match, f"{address.topic} partition {partition}"
-        self._arrival_us: int | None = None
-        self.ended = False
-
-    def take(self, record: Any) -> bytes:
-        """The record as a frame of a row; empty if it says nothing that the engine needs."""
-        if not is_of(record.key, self._match):
-            return b""
-        payload = self._payload(record)
-        if not payload:
-            return b""
-        return pack(self._arrival_us or 0, record.timestamp * 1000 if record.timestamp > 0 else 0, payload)
-
-    def _payload(self, record: Any) -> bytes:
-        try:
-            said = schema.read(record.value, record.headers)
-            if isinstance(said, schema.End):
-                self.ended = True
-                return b""
-            if isinstance(said, schema.Sheet):
-                return b""
-            self._arrive(wire.arrival_of(said.payload))
-            return said.payload
-        except (schema.RecordError, wire.WireError) as error:
-            return wire.refused(f"{self._where} record {record.offset}: {error}")
-
-    def _arrive(self, arrival_us: int) -> None:
-        before_us = self._arrival_us
-        if not 0 <= arrival_us < wire.ARRIVAL_MAX_US:
-            raise schema.RecordError(f"arrival time {arrival_us} us cannot be")
-        if before_us is not None and arrival_us > before_us + LEAP_MAX_US:
-            raise schema.RecordError(f"arrival time {arrival_us} us leaps more than an hour beyond {before_us} us")
-        self._arrival_us = max(arrival_us, before_us or 0)
-
-
 class KafkaSource(DataSource):
     """``spark.readStream.format("touchline_kafka")``: one match of a topic."""
 
@@ -239,14 +184,3 @@ class KafkaSource(DataSource):
     def streamReader(self, schema: object) -> TopicReader:  # noqa: N802  Spark's name
         """The reader of the match that the options name."""
         return TopicReader(self.options)
-
-
-def _consumer(address: Address, partition: int) -> KafkaConsumer:
-    key = address.url, partition
-    if key not in _consumers:
-        client = consumer(
-            address, auto_offset_reset="none", fetch_max_wait_ms=_POLL_MS, max_partition_fetch_bytes=4 << 20
-        )
-        client.assign([TopicPartition(address.topic, partition)])
-        _consumers[key] = client
-    return _consumers[key]

@@ -26,7 +26,7 @@ from kafka import TopicPartition
 
 from app.kafka.address import Address, KafkaError, parse
 from app.kafka.clients import consumer, records, told
-from app.kafka.source import Taker
+from app.kafka.taking import Taker
 from app.many.roster import Entry, InTopic
 from app.operation.logs import say
 from app.spark.source import ROW_BYTES, row

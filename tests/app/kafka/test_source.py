@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from app.kafka import records
 from app.kafka.address import parse
 from app.kafka.place import TopicOptions
-from app.kafka.source import Marks, Taker, TopicRange, TopicReader
+from app.kafka.source import Marks, TopicRange, TopicReader
+from app.kafka.taking import Taker
 from app.match.framing import pad, unpack
 from app.spark.source import WINDOWS
 from detectors.inputs import Block, MatchSheet, Packet
