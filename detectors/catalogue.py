@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -21,6 +21,8 @@ from detectors.facts import Fact
 from detectors.inputs import MatchSheet, Quality
 from detectors.lane import EventRecord
 from detectors.laws import roster as laws
+from detectors.lifecycle import State
+from detectors.lifecycle import __doc__ as lifecycle_doc
 from detectors.outcomes import roster as outcomes
 from detectors.parameters import Parameter, Parameters, parameters_of
 from detectors.play import roster as play
@@ -168,6 +170,16 @@ def catalogue(parameters: Parameters | None = None) -> tuple[Entry, ...]:
                 detector = line.make(sheet, chosen)
                 entries.setdefault(detector.spec.name, _entry(detector, line, chosen))
     return tuple(sorted(entries.values(), key=lambda entry: (entry.level, _parts(entry.number))))
+
+
+def life_cycle(entries: Iterable[Entry]) -> Entry:
+    """15.8, no fold in the engine: it follows the log of what all of them publish (``detectors.lifecycle``)."""
+    told = dict.fromkeys(t.kind for entry in entries for t in entry.types if not t.internal)
+    states = (*get_args(State), "amended")
+    types = tuple(EventTypes(state, (), (), True, False, 1) for state in states)
+    summary = " ".join((lifecycle_doc or "").split("\n\n")[0].split()).partition(", ")[2]
+    source = "000 4.3; api-sports 301"
+    return Entry("life_cycle", "15.8", (), 15, summary, tuple(told), states, types, (), 0, "", source, False, (), False)
 
 
 def count(entries: Collection[Entry]) -> Count:

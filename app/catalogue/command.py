@@ -11,7 +11,7 @@ import msgspec
 
 from app.catalogue.graph import dot, svg
 from app.parameters import as_toml, load_parameters
-from detectors.catalogue import Count, Entry, EventTypes, catalogue, count
+from detectors.catalogue import Count, Entry, EventTypes, catalogue, count, life_cycle
 from detectors.parameters import Parameter, Parameters, all_parameters
 
 
@@ -50,7 +50,8 @@ def render(form: str, parameters: Parameters, *, picture: bool = False) -> str:
     """The catalogue in one of its forms."""
     entries = catalogue(parameters)
     if form == "json":
-        return msgspec.json.format(msgspec.json.encode([_plain(entry) for entry in entries]), indent=1).decode() + "\n"
+        told = [_plain(entry) for entry in (*entries, life_cycle(entries))]
+        return msgspec.json.format(msgspec.json.encode(told), indent=1).decode() + "\n"
     if form == "graph":
         return svg(entries) if picture else dot(entries)
     if form == "markdown":
@@ -92,7 +93,8 @@ def sentence(size: Count) -> str:
     return (
         f"{size.detectors} detectors, which cover {size.hierarchy_rows} places of the hierarchy; "
         f"{size.event_types} event types (kind x enumerated variants x team, players not counted) of "
-        f"{size.event_kinds} published kinds; {size.internal_kinds} kinds ({size.internal_types} types) stay inside."
+        f"{size.event_kinds} published kinds; {size.internal_kinds} kinds ({size.internal_types} types) stay inside. "
+        "The life cycle (15.8) follows what all of them publish and is not counted."
     )
 
 
@@ -101,6 +103,7 @@ def markdown(entries: Sequence[Entry]) -> str:
     levels = sorted({entry.level for entry in entries})
     parts = [_PREFACE.format(sizes=sentence(count(entries)))]
     parts += [_level(level, [e for e in entries if e.level == level]) for level in levels]
+    parts.append(_LIFE_CYCLE.format(source=life_cycle(entries).source))
     return "\n".join([*parts, _groups(entries)])
 
 
@@ -116,7 +119,22 @@ must have; without it the detector is left out, or does as it says. The inputs a
 transmitters; on camera tracking a detector looks at `frame` instead of runs of limbs and `ball.state` where it needs
 players. Values of parameters can be changed in a settings file (`touchline detectors --toml` writes one).
 
+A detector that *also* names other places of the hierarchy does their work as well. Level 5 cannot feed level 5: what
+says more of a contact than that it was (5.3, 5.4, 5.7, 5.9) finds the contacts of 5.1 and 5.2 again by itself, with the
+same code.
+
 ![Who feeds whom](images/detectors.svg)
+"""
+
+_LIFE_CYCLE = """## Level 15
+
+### 15.8 life_cycle
+
+No fold in the engine: the log of what all of them publish, and the frontier, folded into events that are tentative,
+confirmed or withdrawn, with how often each was amended; every one ends confirmed or withdrawn
+(`detectors/lifecycle.py`).
+
+* source: {source}
 """
 
 

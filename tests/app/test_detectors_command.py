@@ -32,7 +32,9 @@ def test_the_docs_are_of_today(file, form, command):
 
 def test_json_is_an_array_with_an_object_a_detector():
     told = json.loads(render("json", Parameters()))
-    assert [entry["kind"] for entry in told] == [entry.kind for entry in ENTRIES]
+    assert [entry["kind"] for entry in told] == [*(entry.kind for entry in ENTRIES), "life_cycle"]
+    assert told[-1]["number"] == "15.8"
+    assert "goal.scored" in told[-1]["inputs"]
     for entry in told:
         assert {"kind", "level", "inputs", "outputs", "parameters", "horizon_us", "needs", "source"} <= entry.keys()
         assert all({"name", "value", "unit", "least", "most"} == p.keys() for p in entry["parameters"])

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from graphlib import TopologicalSorter
+from pathlib import Path
 
 import msgspec
 import pytest
 
-from detectors.catalogue import ASKED, LINES, OURS, REFERENCES, Entry, build_detectors, catalogue, count, event_types
+from detectors.catalogue import (
+    ASKED,
+    LINES,
+    OURS,
+    REFERENCES,
+    Entry,
+    build_detectors,
+    catalogue,
+    count,
+    event_types,
+    life_cycle,
+)
 from detectors.inputs import RAW_KINDS, MatchSheet
 from detectors.parameters import ORDERED, Parameters, all_parameters, out_of_order
 from middleware.detector import Spec
@@ -76,6 +89,31 @@ def test_rows_of_the_hierarchy_have_the_sizes_that_it_states():
     assert size["shot.attempt"] + size["shot.on_target_pred"] + size["shot.off_target_pred"] == 6
     assert (size["team.possession"], size["out"], size["interception"], size["shot.off"]) == (4, 8, 4, 6)
     assert (size["restart.corner"], size["restart.free_kick"]) == (4, 6)
+
+
+def test_every_row_of_the_document_that_is_to_be_built_is_there():
+    """Tier M of levels 1 to 10, three queries of the DEBS challenge, and the life cycle: by their numbers."""
+    document = Path(__file__).resolve().parents[2] / ".." / "shared" / "design" / "hierarchy.md"
+    if not document.is_file():
+        pytest.skip(f"{document} does not exist")
+    rows = re.findall(r"^\| (\d+\.\d+) \| ([^|]+) \| ([MB]) \|", document.read_text(), re.MULTILINE)
+    low = {number for number, _, tier in rows if tier == "M" and int(number.partition(".")[0]) <= 10}
+    assert len(low) == 97
+    there = {number for entry in ENTRIES for number in (entry.number, *entry.covers)} | {life_cycle(ENTRIES).number}
+    assert (low | {"14.1", "14.2", "14.3", "15.8"}) - there == set()
+    assert there - OURS - {number for number, _, _ in rows} == set(), "a place that the document has not"
+    assert count(ENTRIES).hierarchy_rows == len(low) + 3
+
+
+def test_what_covers_another_row_gives_what_that_row_gives():
+    """5.3 and its like have an entry each, so that nobody is listed for work that is not his."""
+    covered = {number: entry for entry in ENTRIES for number in entry.covers}
+    kinds = {number: {*entry.outputs} for number, entry in covered.items()}
+    assert "sample.rejected" in kinds["1.3"]
+    assert "tx.lost" in kinds["1.2"]
+    assert "shot.off" in kinds["7.3"]
+    assert {"pass.intercepted", "pass.out"} <= kinds["7.7"]
+    assert {*covered} == {"1.1", "1.2", "1.3", "1.4", "1.6", "1.8", "7.3", "7.7"}
 
 
 def test_the_count_is_of_kinds_once_each():
