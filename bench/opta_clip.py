@@ -36,7 +36,8 @@ def clip(folder: Path = DATA) -> Recording:
 def found_in(folder: Path = DATA) -> tuple[Truth, list[EventRecord]]:
     """The labels, and what is found."""
     recording = clip(folder)
-    truth = read_truth(folder / "events_first_3_minutes.csv", recording.sheet)
+    times_us = [int(at_us) for track in recording.tracks for at_us in (track.ts_us.min(), track.ts_us.max())]
+    truth = read_truth(folder / "events_first_3_minutes.csv", recording.sheet).between(min(times_us), max(times_us))
     return truth, records_of(recording, events_of(recording))
 
 

@@ -106,7 +106,22 @@ def judge(truth: Truth, found: Iterable[EventRecord]) -> list[Judged]:
     for mark in sorted(map(truth.find, found), key=_order):
         if mark.kind in finds:
             finds[mark.kind].append(mark)
-    return [Judged(kind, truths[kind], finds[kind], _paired(truth, kind, truths[kind], finds[kind])) for kind in truths]
+    return [_judged(truth, kind, truths[kind], finds[kind]) for kind in truths]
+
+
+def _judged(truth: Truth, kind: str, truths: Sequence[Mark], finds: Sequence[Mark]) -> Judged:
+    """Pairs of one kind; without what pairs with nothing and has a window that was played in part only."""
+    rows, cols = _paired(truth, kind, truths, finds)
+    of_truths, true_at = _asked(truth, truths, rows)
+    of_finds, found_at = _asked(truth, finds, cols)
+    return Judged(kind, of_truths, of_finds, (true_at[rows], found_at[cols]))
+
+
+def _asked(truth: Truth, marks: Sequence[Mark], paired: Ints) -> tuple[list[Mark], Ints]:
+    """The marks that count, and of each mark its place among them."""
+    counts = np.array([truth.is_whole(mark) for mark in marks], np.bool_)
+    counts[paired] = True
+    return [mark for mark, one in zip(marks, counts, strict=True) if one], np.cumsum(counts, dtype=np.int64) - 1
 
 
 def _paired(truth: Truth, kind: str, truths: Sequence[Mark], finds: Sequence[Mark]) -> Pairs:

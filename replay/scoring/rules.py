@@ -3,7 +3,8 @@
 The windows are stated with every figure. They are ours, and follow what an event is: a contact or a crossing is an
 instant, and a player's next contact is hardly sooner than 0.2 s; an action is dated at its kick, which optical input
 knows to a few frames; a restart, a goal or a stop is one of few, so a second cannot confuse it with another. A truth
-that was timed by hand widens all of them (:class:`replay.scoring.truth.Truth`).
+that was timed by hand widens all of them (:class:`replay.scoring.truth.Truth`). Where a window reaches over the ends of
+what was played, what pairs with nothing counts neither as missed nor as invented.
 """
 
 from __future__ import annotations

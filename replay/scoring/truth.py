@@ -60,6 +60,8 @@ class Truth:
         occurred: where a find's detail holds the time that this truth dates the kind by; goes before ``OCCURRED``.
         windows_us: windows that differ from the rules and from ``tolerance_us``.
         flags: of frames, None if it has none.
+        span_us: first and last instant of what was played, None if all that is true was. What a window reaches over
+            the ends of, on either side, is asked for only if it pairs: its cause or its consequence was not played.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Truth:
     occurred: Mapping[str, str] = field(default_factory=dict)
     windows_us: Mapping[str, int] = field(default_factory=dict)
     flags: Flags | None = None
+    span_us: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         assert {mark.kind for mark in self.marks} <= self.kinds, "a truth speaks of all its marks"
@@ -84,7 +87,14 @@ class Truth:
         if flags is not None:
             inside = (flags.ts_us >= first_us) & (flags.ts_us <= last_us)
             flags = Flags(flags.ts_us[inside], flags.in_play[inside], flags.team[inside])
-        return replace(self, marks=marks, flags=flags)
+        return replace(self, marks=marks, flags=flags, span_us=(first_us, last_us))
+
+    def is_whole(self, mark: Mark) -> bool:
+        """Whether all of the window around a mark was played."""
+        if self.span_us is None:
+            return True
+        window_us = self.rule(mark.kind).window_us
+        return self.span_us[0] + window_us <= mark.ts_us <= self.span_us[1] - window_us
 
     def rule(self, kind: str) -> Rule:
         """Window and agreement of a kind under this truth."""

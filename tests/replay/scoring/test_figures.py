@@ -56,6 +56,17 @@ def test_exchanging_truth_and_finds_exchanges_false_and_missed(left, right):
         assert (figures.precision, figures.recall) == (other[kind].recall, other[kind].precision)
 
 
+def test_what_reaches_over_the_ends_of_what_was_played_counts_only_if_it_pairs():
+    records = [found("hit", at_s) for at_s in (0.1, 0.5, 5.0, 9.5, 9.9)]
+    part = truth_of(*records).between(0, 10 * SECOND_US)
+    assert score(part, []).kinds["hit"].fn == 3, "the first and the last have windows of 0.2 s that were cut"
+    both = score(part, records).kinds["hit"]
+    assert (both.tp, both.fp, both.fn) == (5, 0, 0)
+    none = score(truth_of(kinds=("hit",)).between(0, 10 * SECOND_US), records).kinds["hit"]
+    assert (none.tp, none.fp) == (0, 3)
+    assert score(truth_of(*records), []).kinds["hit"].fn == 5, "all was played"
+
+
 @given(SPARSE, st.data())
 def test_a_find_removed_is_one_missed_and_nothing_else(records, data):
     gone = data.draw(st.sampled_from(records))
