@@ -13,8 +13,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 
-#: Blocks that are later than this are taken together, as many as came within that time of arrival.
-LATE_US, TOGETHER_US = 1_000_000, 250_000
+#: Blocks that are later than this are taken together, as many as came within a share of what they are late by.
+LATE_US, SHARE, TOGETHER_MAX_US = 50_000, 0.25, 250_000
 
 #: When it arrived (stream's clock), when it reached the source (wall clock), and its bytes.
 Framed = tuple[int, int, bytes]
@@ -75,12 +75,13 @@ def together(blocks: Iterable[Framed], now_us: int) -> Iterator[list[Framed]]:
     portion: list[Framed] = []
     for block in blocks:
         arrival_us, due_wall_us, _ = block
-        late = 0 < due_wall_us < now_us - LATE_US
-        if portion and not (late and arrival_us - portion[0][0] < TOGETHER_US):
+        late_us = now_us - due_wall_us if due_wall_us else 0
+        span_us = min(SHARE * late_us, TOGETHER_MAX_US) if late_us > LATE_US else 0
+        if portion and arrival_us - portion[0][0] >= span_us:
             yield portion
             portion = []
         portion.append(block)
-        if not late:
+        if not span_us:
             yield portion
             portion = []
     if portion:

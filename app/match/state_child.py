@@ -28,8 +28,8 @@ PATIENCE_S = 60.0
 #: Exit code of a child that failed for no reason of the system's: those are the numbers below.
 _OTHER = 255
 
-#: The next window has begun, and goes first.
-_NICE = 10
+#: The next window is being begun, and goes first.
+_AFTER_S, _NICE = 0.25, 10
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +51,7 @@ class StateChild:
             code = _OTHER
             try:
                 os.nice(_NICE)
+                time.sleep(_AFTER_S)
                 began_s = time.monotonic()
                 state = make()
                 made_s = time.monotonic()

@@ -21,6 +21,7 @@ was killed, the driver is gone) raises, and the batch is done again.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -35,7 +36,7 @@ import pyarrow as pa
 from app.hub.client import LaneAddress, LaneClient, LaneError
 from app.match.framing import together, unpack
 from app.match.state_child import StateChild
-from app.match.state_store import StateStore
+from app.match.state_store import StateError, StateStore
 from app.operation.logs import log_in_worker, say
 from detectors.inputs import MatchSheet
 from detectors.lane import LaneMessage
@@ -155,10 +156,13 @@ class MatchStage:
         self._config, self._match, self._start, self._end = config, match, start, end
         self._store = StateStore(Path(config.states), match)
         kept = _kept.pop((config.states, match), None)
-        self._storing = kept.storing if kept else None
+        self._storing: StateChild | None = None
         if kept is not None and (kept.offset, kept.epoch) == (start, self._store.newest_epoch()):
-            self._epoch, self._pipeline, origin = kept.epoch, kept.pipeline, "memory"
+            self._epoch, self._pipeline, self._storing, origin = kept.epoch, kept.pipeline, kept.storing, "memory"
         else:
+            if kept is not None:
+                with contextlib.suppress(OSError, StateError):  # what it stores may be what is gone on from
+                    kept.storing.wait()
             origin = "nothing" if start == config.begin else "stored state"
             self._epoch = self._store.claim_epoch()
             self._pipeline = _stored_pipeline(config, self._store, start, self._epoch)

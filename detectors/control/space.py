@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from detectors.control.bands import NO_BAND, Band, follow
 from detectors.control.scene import Bodies, Scene, keepers_of, outfield
-from detectors.control.spearman import Floats, SpearmanParameters, control_grid, pass_success, players_array
+from detectors.control.spearman import Floats, SpearmanParameters, control_grid, load, pass_success, players_array
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import Pitch, pitch_of
@@ -54,6 +54,7 @@ class PitchControl:
 
     def __init__(self, sheet: MatchSheet, parameters: ControlParameters | None = None) -> None:
         self.parameters = parameters or ControlParameters()
+        load()
         self.pitch = pitch_of(sheet)
         self._keepers = keepers_of(sheet)
         self._x_m, self._y_m, self._zone = _cells(self.pitch)
@@ -168,6 +169,7 @@ class PassingOptions:
 
     def __init__(self, sheet: MatchSheet, parameters: OptionParameters | None = None) -> None:
         self.parameters = parameters or OptionParameters()
+        load()
         self._keepers = keepers_of(sheet)
         self.spec = Spec(
             name="passing_options",

@@ -83,6 +83,13 @@ def pass_success(
     return float(_pass(target[0], target[1], ball[0], ball[1], attackers, defenders, *_numbers(p)))
 
 
+def load() -> None:
+    """Loads the kernels, or compiles them the first time: not at the first look at a match, which would be late."""
+    p, nobody, somewhere = SpearmanParameters(), np.empty((0, 5)), np.zeros(1)
+    control_grid(somewhere, somewhere, (0.0, 0.0), nobody, nobody, p)
+    pass_success((0.0, 0.0), (0.0, 0.0), nobody, nobody, p)
+
+
 def _numbers(p: SpearmanParameters) -> tuple[float, float, float, float, float, float]:
     head_start_s = HEAD_START_ORDERS * math.log(10.0) * (math.sqrt(3.0) * p.sigma_s / math.pi + 1.0 / p.control_per_s)
     return p.reaction_s, p.speed_m_s, p.sigma_s, p.ball_m_s, p.dt_s, head_start_s

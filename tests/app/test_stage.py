@@ -155,6 +155,8 @@ def test_memory_that_stands_elsewhere_is_not_trusted(capture, tmp_path, config):
 def test_memory_of_a_replaced_stage_is_not_trusted(capture, tmp_path, config):
     source = reader(capture, tmp_path)
     list(run_stage(config, iter(rows_between(source, 0, 4_000_000))))
+    for kept in spark_stage._kept.values():
+        kept.storing.wait()
     StateStore(Path(config.states), "fake/1").claim_epoch()
     after = list(run_stage(config, iter(rows_between(source, 4_000_000, 8_000_000))))
     assert meta_of(after)["epoch"] == 2
