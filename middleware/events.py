@@ -81,10 +81,11 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
 
 
 class Loss(msgspec.Struct, frozen=True, gc=False):
-    """An arrival that came too late to be taken in, and why it was too late.
+    """An arrival that was not taken in, and why.
 
     ``reason``: ``memory`` (it came later than the memory of the engine reaches), ``held`` (final had moved on early,
-    because as many inputs were held as may be) or ``clock`` (its source's clock is ahead of all others').
+    because as many inputs were held as may be), ``clock`` (its source's clock is ahead of all others') or ``crowd``
+    (there are as many sources as may be).
     """
 
     event: Event

@@ -66,7 +66,7 @@ class Verdict(Enum):
     """What becomes of an arrival. One that is neither new nor a duplicate is lost; the value says why.
 
     ``LATE``: dated below final. ``HELD``: so too, but only because the engine moved final on before its time.
-    ``ASTRAY``: its source's clock is ahead of all others'.
+    ``ASTRAY``: its source's clock is ahead of all others'. ``CROWD``: it is of one source more than there may be.
     """
 
     NEW = "new"
@@ -74,6 +74,7 @@ class Verdict(Enum):
     LATE = "memory"
     HELD = "held"
     ASTRAY = "clock"
+    CROWD = "crowd"
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ class ProgressSettings:
         clock_kinds: raw kinds that set the clock (004, II-E1); all if empty. When they are silent for
             ``patience_us``, the newest event of any kind does.
         unpaced_kinds: raw kinds whose sources keep no cadence and say no last word.
+        sources_most: how many names are taken in ever; what comes under further ones is lost. A keyed detector keeps a
+            state for each name, so that without a bound bad input makes the engine grow. None for no bound.
     """
 
     patience_us: int = 7_000_000
@@ -95,6 +98,7 @@ class ProgressSettings:
     sources: int | None = None
     clock_kinds: tuple[str, ...] = ()
     unpaced_kinds: tuple[str, ...] = ()
+    sources_most: int | None = None
 
 
 class _Queue:
@@ -169,6 +173,8 @@ class SourceProgress:
         self._newcomers = Newcomers(settings.newcomers_us, self._patience_us, settings.sources)
         self._clock_kinds = frozenset(settings.clock_kinds)
         self._unpaced = frozenset(settings.unpaced_kinds)
+        self._sources_most = settings.sources_most
+        self._admitted: set[tuple[str, str]] = set()
         self._clock_heard_us = BEGINNING_US
         self._kinds = {kind: _Kind() for kind in raw_kinds}
         self._stale: set[str] = set()
@@ -187,6 +193,8 @@ class SourceProgress:
             return self._hear(event, kind, now_us)
         source = kind.sources.get(event.source)
         if source is None:
+            if not self._admits(event):
+                return Verdict.CROWD
             source = kind.sources[event.source] = Transmitter(event.seq, now_us)
             self._known += 1
             self._newcomers.hear(now_us)
@@ -292,11 +300,23 @@ class SourceProgress:
         for kind in self._kinds:
             self.progress_us[kind] = END_US
 
+    def _admits(self, event: Event) -> bool:
+        """Whether a name not heard of, or forgotten since, may be one of the sources."""
+        if self._sources_most is None:
+            return True
+        name = event.kind, event.source
+        if name not in self._admitted and len(self._admitted) >= self._sources_most:
+            return False
+        self._admitted.add(name)
+        return True
+
     def _hear(self, event: Event, kind: _Kind, now_us: int) -> Verdict:
         """Judges a word of a source without a beat; nothing else follows from it."""
         ts_us, seq = event.ts_us, event.seq
         source = kind.sources.get(event.source)
         if source is None:
+            if not self._admits(event):
+                return Verdict.CROWD
             source = kind.sources[event.source] = Transmitter(seq, now_us)
         if source.has_taken(seq):
             return Verdict.DUPLICATE

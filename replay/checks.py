@@ -190,6 +190,10 @@ class Quarantine:
                 yield ""
 
 
+#: Names of transmitters, and of officials, that a match may have: paper 000 has 144, and tags are replaced.
+SOURCES_MOST = 1_000
+
+
 @lru_cache(maxsize=64)
 def quarantine_of(sheet: MatchSheet) -> Quarantine:
     """The checks for a sheet, made once."""

@@ -53,7 +53,7 @@ from middleware.slack.settings import SlackSettings
 from middleware.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.unit import OrderingUnit
 from replay.capture import Capture
-from replay.checks import Rejected, check_block
+from replay.checks import SOURCES_MOST, Rejected, check_block
 from replay.official import Line, OfficialError, decode, is_official, read, rejected
 from replay.store import positions_table, quarantine_table, updates_table
 
@@ -116,7 +116,7 @@ class PipelineOptions:
         slack = SlackSettings() if self.slack_ms is None else SlackSettings("fixed", self.slack_ms * 1_000)
         speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
         unit = UnitSettings(speculation, self.retraction, slack)
-        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS)
+        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, sources_most=SOURCES_MOST)
         return EngineSettings(unit, memory_us=self.memory_ms * 1_000, held_most=self.held_most, progress=progress)
 
 
@@ -462,6 +462,7 @@ _LATE_FOR = {
     "memory": "arrived later than the engine's memory",
     "held": "arrived later than the engine's memory, cut short by the number of inputs held",
     "clock": "the clock of its source is ahead of all others",
+    "crowd": f"one transmitter more than the {SOURCES_MOST} that a match may have",
 }
 
 

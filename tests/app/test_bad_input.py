@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.match.pipeline import MatchPipeline
+from app.match.pipeline import MatchPipeline, PipelineOptions
+from detectors.inputs import Block, MatchSheet, Packet
 from detectors.lane import EventRecord, Follower
+from replay import wire
 from replay.capture import Capture
 from replay.simulator import Simulation, simulate
 from replay.sources import prepare_capture
@@ -106,3 +108,22 @@ def test_bytes_that_are_no_block_are_kept_out_and_the_match_goes_on(matches):
     assert len(quarantine) == 2 * len(range(0, len(capture), 50))
     assert all("block that arrived at" in row["record"] and row["reason"] for row in quarantine)
     assert dict(follower.events) == expected
+
+
+def test_invented_players_are_kept_out_once_there_are_more_than_a_match_may_have(monkeypatch: pytest.MonkeyPatch):
+    """A sheet without players takes any name; ten thousand of them must not make ten thousand states."""
+    monkeypatch.setattr("app.match.pipeline.SOURCES_MOST", 100)
+    pipeline = MatchPipeline(MatchSheet(), PipelineOptions(alpha=0.0))
+    sizes = []
+    for number in range(600):
+        now_us = 10_000 * number
+        packets = [Packet("ball", number, (now_us,), (0.0,), (0.0,), (0.1,))]
+        packets.append(Packet(f"home_{number}", 0, (now_us,), (1.0,), (1.0,), (0.0,)))
+        pipeline.push(wire.encode(Block(now_us + 1, tuple(packets))), now_us + 1)
+        if number % 100 == 99:
+            tables = pipeline.take_tables()
+            sizes.append(len(pipeline.snapshot()))
+    assert sizes[-1] < 1.1 * sizes[-3]
+    (reason,) = {row["reason"] for row in tables["quarantine"].to_pylist()}
+    assert reason.startswith("one transmitter more than")
+    assert pipeline.commit_meta()["lost"] == 600 - 99

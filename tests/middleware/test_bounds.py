@@ -5,10 +5,17 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from middleware.consolidation import consolidate
+from middleware.detector import Spec
 from middleware.engine import Engine
+from middleware.events import Event
+from middleware.hierarchy import Hierarchy
+from middleware.oracle import published
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.progress import ProgressSettings, SourceProgress, Verdict
 from middleware.slack.settings import SlackSettings
 from tests.middleware.streams import expected, pushes, run, standing, streams
+from tests.middleware.test_bad_sources import Echo, sent
 from tests.middleware.toys import arrival, hierarchy, raw
 
 bounds = st.integers(4, 80)
@@ -57,3 +64,45 @@ def test_without_need_the_bound_does_nothing():
     stream = [(10 * n, arrival(raw("C", 10 * n, "c", n))) for n in range(200)]
     wide, narrow = (run(hierarchy, stream, EngineSettings(memory_us=50, held_most=most))[0] for most in (10**6, 100))
     assert wide == narrow
+
+
+class Counted(Echo):
+    """As its parent, keyed by source: a state for each."""
+
+    def __init__(self) -> None:
+        self.spec = Spec("counted", "2.1", 2, ("raw",), ("echo",), keyed=True)
+
+    def key(self, event: Event) -> str:
+        return event.source
+
+
+def test_invented_sources_make_no_states_beyond_a_bound():
+    """Ten thousand names: a bounded number of states; who was there before is heard on; the law holds for the rest."""
+    hierarchy = Hierarchy(("raw",), [Counted()])
+    settings = EngineSettings(UnitSettings(FixedAlpha(0.0)), progress=ProgressSettings(sources_most=50))
+    engine, updates, came, lost = Engine(hierarchy, settings), [], [], []
+    for number in range(10_000):
+        for name, sequence in (("s0", number), (f"invented{number}", 0)):
+            one = sent(name, sequence, number * 10_000)
+            came.append(one.event)
+            updates += engine.push([one], number * 10_000).updates
+        lost += engine.take_lost()
+        if number == 5_000:
+            before = len(engine.snapshot())
+    assert len(engine.snapshot()) < 1.2 * before
+    assert sum(len(units) for units in engine._units) == 50
+    updates += engine.finish().updates
+    assert {loss.reason for loss in lost} == {"crowd"}
+    assert len(lost) == 10_000 - 49
+    assert "s0" not in {loss.event.source for loss in lost}
+    refused = {(loss.event.source, loss.event.seq) for loss in lost}
+    taken = [event for event in came if (event.source, event.seq) not in refused]
+    assert sorted(e.id for e in consolidate(updates).values()) == sorted(e.id for e in published(hierarchy, taken))
+
+
+def test_a_name_that_was_forgotten_is_admitted_again():
+    progress = SourceProgress(("raw",), 1_000_000, ProgressSettings(sources_most=2))
+    verdicts = [progress.offer(sent(name, 0, 1_000 * n), 1_000 * n) for n, name in enumerate("abc")]
+    assert verdicts == [Verdict.NEW, Verdict.NEW, Verdict.CROWD]
+    del progress._kinds["raw"].sources["a"]
+    assert progress.offer(sent("a", 1, 5_000), 5_000) is Verdict.NEW
