@@ -15,10 +15,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from app.base.problems import is_problem, one_line
 from app.commands.archive import archive
+from app.commands.broker import broker
 from app.commands.options import Folder, Format, Given, Out
-from app.kafka.broker_command import broker
-from app.problems import is_problem, one_line
 from detectors.signals.official import DECISIONS
 
 app = typer.Typer(
@@ -399,7 +399,7 @@ def publish(
     as_json: Annotated[bool, Given("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Plays captures into a Kafka topic, at the pace at which they arrived; `live --matches TOPIC` plays them all."""
-    from app.kafka.command import run_publish
+    from app.commands.publish import run_publish
 
     run_publish(captures, topic, speed, matches=match or (), partitions=partitions, as_json=as_json)
 
@@ -411,7 +411,7 @@ def follow(
     as_json: Annotated[bool, Given("--json", help="Print one JSON object a line.")] = False,
 ) -> None:
     """Tells what a match's updates say, as they come, until the match is over."""
-    from app.kafka.command import run_follow
+    from app.commands.publish import run_follow
 
     run_follow(topic, idle_s=idle, as_json=as_json)
 

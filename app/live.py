@@ -17,6 +17,9 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from app.base.java import find_java
+from app.base.logs import VARIABLE, hide, logging_to, say, worker_variable
+from app.base.problems import UserError
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.kafka.address import parse
@@ -27,11 +30,9 @@ from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.options import PIPELINE, options_of
 from app.match.pipeline import PipelineOptions
 from app.operation.hidden import secrets_of
-from app.operation.logs import VARIABLE, hide, logging_to, say, worker_variable
 from app.operation.station import Station
 from app.operation.watch import MatchWatch, WatchedCommitter
 from app.settings import LiveSettings
-from app.spark.java import find_java
 from app.spark.stage import StageConfig, warm_up
 from app.summary import show, summarize
 
@@ -46,7 +47,7 @@ LOGS = "logs"
 _log = logging.getLogger(__name__)
 
 
-class LiveError(Exception):
+class LiveError(UserError):
     """The run cannot begin or go on; the message says why."""
 
 
@@ -62,7 +63,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     """Runs to the end or to Ctrl-C; prints the summary and returns it.
 
     Raises:
-        LiveError, and the errors of source, store, hub, page and Java: see ``app.problems``.
+        LiveError, and the errors of source, store, hub, page and Java: see ``app.base.problems``.
     """
     console = Console(stderr=as_json)
     stop = threading.Event()

@@ -18,10 +18,11 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from app.base.problems import UserError
 from detectors.parameters import Parameter, Parameters, all_parameters, out_of_order, unit_of
 
 
-class ParametersError(ValueError):
+class ParametersError(UserError, ValueError):
     """A settings file that cannot be used; the message names the file and the parameter."""
 
 

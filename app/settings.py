@@ -21,8 +21,9 @@ from pydantic import (
     model_validator,
 )
 
+from app.base.layers import Layer, chosen_file, environment_layer, file_layer, flag, worded
+from app.base.problems import UserError
 from app.kafka.address import KafkaError, is_kafka, parse
-from app.operation.layers import Layer, chosen_file, environment_layer, file_layer, flag, worded
 from app.parameters import ParametersError, load_parameters, parameters_from
 from detectors.catalogue import ASKED
 from detectors.parameters import Parameters, all_parameters
@@ -43,7 +44,7 @@ _UNPACED_WINDOW_S = 60.0
 _TOKEN_LEAST = 12
 
 
-class SettingsError(ValueError):
+class SettingsError(UserError, ValueError):
     """An option that cannot be; the message names it and says what it may be."""
 
 

@@ -35,12 +35,12 @@ from typing import Any
 
 import msgspec
 
+from app.base.java import find_java
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError, parse
 from app.kafka.broker import broker_status, start_broker, stop_broker
 from app.kafka.clients import consumer, kind_of, partitions_of, records
 from app.kafka.publish import publish
-from app.spark.java import find_java
 from detectors.lane import View
 from replay.capture import Capture
 from replay.sources import is_capture, prepare_capture

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 
+from app.base.problems import UserError
 from replay.sources import is_capture
 
 
-class BatchError(ValueError):
+class BatchError(UserError, ValueError):
     """A batch cannot begin as asked; the message says why."""
 
 

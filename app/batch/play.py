@@ -20,14 +20,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
+from app.base.pace import NEVER_US
+from app.base.problems import is_problem, one_line
 from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, Recorded
 from app.match.commits import Committed
 from app.match.folder import TOPIC, Match, open_match
 from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.options import PIPELINE, options_of
-from app.match.pace import NEVER_US
-from app.problems import is_problem, one_line
 from app.settings import make_settings
 from detectors.catalogue import ASKED
 from detectors.lane import LaneMessage

@@ -22,12 +22,12 @@ import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
+from app.base.java import find_java
 from app.batch.changes import CHANGES, KindChange, added
 from app.batch.inputs import BatchError, Recorded, find_recorded, named
 from app.batch.play import CHANGES_FILE, DRAFTS, Choices, Result, finished, play, share_done
 from app.match.folder import alone
 from app.match.seal import code_fingerprint
-from app.spark.java import find_java
 from app.spark.session import start_session, stop_session
 from replay.capture import Capture
 from replay.sources import is_capture

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import msgspec
 
+from app.base.problems import UserError
 from app.catalogue.graph import dot, svg
 from app.parameters import as_toml, load_parameters
 from detectors.catalogue import Count, Entry, EventTypes, catalogue, count, life_cycle
 from detectors.parameters import Parameter, Parameters, all_parameters
 
 
-class DetectorsError(ValueError):
+class DetectorsError(UserError, ValueError):
     """The catalogue cannot be written as asked; the message says why."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from app.base.problems import UserError
 from app.commands.score import found_in, span_us
 from replay.debs import MATCH_HALVES, PS_IN_US, Half, read_halves
 from replay.debs_annotation import Clock, annotate, write_annotation
@@ -11,7 +12,7 @@ from replay.events import consolidated_events
 from replay.store import read_sheet_of
 
 
-class AnnotateError(ValueError):
+class AnnotateError(UserError, ValueError):
     """The tables cannot be written; the message says why."""
 
 

@@ -13,8 +13,8 @@ from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 
+from app.base.layers import Layer
 from app.kafka.address import SECRETS, SETTINGS_VARIABLE, connection, is_kafka, parse
-from app.operation.layers import Layer
 from app.settings import NAMES, Settled, settings_of
 from detectors.parameters import Parameters, all_parameters
 

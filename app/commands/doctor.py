@@ -20,14 +20,14 @@ from packaging.requirements import InvalidRequirement, Requirement
 from rich.console import Console
 from rich.table import Table
 
+from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
+from app.base.layers import LayerError, chosen_file
+from app.base.problems import is_problem, one_line
 from app.kafka.address import SETTINGS_VARIABLE, KafkaError, is_kafka, parse
 from app.kafka.broker import broker_status, default_home
-from app.operation.layers import LayerError, chosen_file
 from app.operation.serve import DEFAULT_PORT
 from app.parameters import ParametersError
-from app.problems import is_problem, one_line
 from app.settings import LiveSettings, SettingsError, settings_of
-from app.spark.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
 
 Verdict = Literal["ok", "note", "bad"]
 

@@ -9,12 +9,13 @@ from typing import BinaryIO, get_args
 
 import pyarrow as pa
 
+from app.base.problems import UserError
 from replay.events import Format, consolidated_events
 from replay.events import export_events as write
 from replay.store import updates_log
 
 
-class ExportError(ValueError):
+class ExportError(UserError, ValueError):
     """The list cannot be written as asked; the message says why."""
 
 

@@ -68,7 +68,7 @@ def _first_words(text: str) -> str:
 
 
 def _by_spark(archive: Archive, text: str) -> pa.Table:
-    from app.spark.java import find_java
+    from app.base.java import find_java
     from app.spark.session import start_session, stop_session
 
     with tempfile.TemporaryDirectory() as folder:

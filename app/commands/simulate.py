@@ -20,6 +20,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from app.base.problems import UserError
 from replay.channel import channel_named
 from replay.delays import channel_report
 from replay.radio import Channel
@@ -41,7 +42,7 @@ HOLDS = ("capture", "truth.parquet", "frames.parquet", "sheet.json")
 VERSION = 1
 
 
-class SimulateError(ValueError):
+class SimulateError(UserError, ValueError):
     """What was asked for cannot be simulated or written; the message says why."""
 
 

@@ -16,6 +16,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import track
 
+from app.base.problems import UserError
 from app.match.pipeline import MatchPipeline, PipelineOptions, measured_costs
 from app.settings import make_settings, read_kept
 from detectors.parameters import Parameters
@@ -27,7 +28,7 @@ from replay.desk import replayed
 _NAMES_MOST = 4
 
 
-class TraceError(ValueError):
+class TraceError(UserError, ValueError):
     """Nothing can be told of the event; the message says why."""
 
 

@@ -24,6 +24,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.base.problems import UserError
 from app.explain.tree import Node, Tree, shown
 from app.match.folder import TOPIC
 from app.match.pipeline import MatchPipeline, PipelineOptions
@@ -51,7 +52,7 @@ _ON_US = 4_000_000
 _NEAR_MOST = 5
 
 
-class ExplainError(ValueError):
+class ExplainError(UserError, ValueError):
     """Nothing can be explained; the message says why."""
 
 

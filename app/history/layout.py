@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
+from app.base.problems import UserError
 from app.batch.inputs import BatchError, Recorded, find_recorded, named
 from app.batch.play import CHANGES_FILE
 from replay.store import Commit, read_commits, read_sheet_of
@@ -49,7 +50,7 @@ FILES = pa.schema([("path", pa.string()), ("match", pa.string())])
 PARTS = ("updates", "positions", "changes")
 
 
-class HistoryError(ValueError):
+class HistoryError(UserError, ValueError):
     """An archive that cannot be asked, or a question that is none; the message says why."""
 
 

@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from app.base.problems import UserError
 from app.hub.client import LaneAddress, LaneError, read_frame
 from app.hub.feed import MatchFeed
 from detectors.inputs import MatchSheet
@@ -28,7 +29,7 @@ _HOST = "127.0.0.1"
 _log = logging.getLogger(__name__)
 
 
-class HubError(Exception):
+class HubError(UserError):
     """The hub cannot listen, or a match is unknown; the message says why."""
 
 

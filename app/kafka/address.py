@@ -30,6 +30,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
+from app.base.problems import UserError
+
 SCHEME = "kafka"
 SETTINGS_VARIABLE = "TOUCHLINE_KAFKA_SETTINGS"
 
@@ -53,7 +55,7 @@ _FILES = ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_crlfile")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
-class KafkaError(Exception):
+class KafkaError(UserError):
     """An address, a topic or a broker that cannot be used; the message says which and why."""
 
 

@@ -20,7 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from app.spark.java import Java, cache_folder
+from app.base.java import Java, cache_folder
+from app.base.problems import UserError
 
 KAFKA = ("org.apache.kafka", "kafka_2.13", "4.1.0")
 #: Kafka logs through slf4j; without a binding it says nothing.
@@ -50,7 +51,7 @@ class Listener:
     advertised_port: int = 0
 
 
-class BrokerError(Exception):
+class BrokerError(UserError):
     """The broker can't be had, started or stopped; the message says why and where its log is."""
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from app.base.pace import Pace, Waiter, wall_us
 from app.kafka import records as schema
 from app.kafka.address import Address
 from app.kafka.clients import make_topic, producer, told
 from app.kafka.matches import SHEET_EVERY_US
-from app.match.pace import Pace, Waiter, wall_us
 from detectors.inputs import Block
 from replay import wire
 from replay.capture import Capture

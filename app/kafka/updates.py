@@ -28,6 +28,7 @@ from contextlib import suppress
 
 import msgspec
 
+from app.base.problems import UserError
 from detectors.lane import EventRecord, UpdateRecord
 
 VERSION = 1
@@ -55,7 +56,7 @@ class Begin(msgspec.Struct, frozen=True):
     after: str
 
 
-class GapError(Exception):
+class GapError(UserError):
     """Updates are missing in what was read: the topic has forgotten them, or somebody else writes to it."""
 
 

@@ -30,12 +30,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from app.base.problems import one_line
 from app.many.roster import Entry, Seat
 from app.many.source import NAME, SeatSource
 from app.many.stage import Stage, seat_stage, warming_stage
 from app.match.state_child import wait_for
 from app.match.state_store import StateStore
-from app.problems import one_line
 from app.spark.host import STOP, keep_running, table_of
 from app.spark.stage import SCHEMA, StageConfig
 from replay.capture import Capture

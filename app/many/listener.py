@@ -24,12 +24,12 @@ import msgspec
 import pyarrow as pa
 from kafka import TopicPartition
 
+from app.base.logs import say
 from app.kafka.address import Address, KafkaError, parse
 from app.kafka.clients import consumer, records, told
-from app.kafka.taking import Taker
 from app.many.roster import Entry, InTopic
-from app.operation.logs import say
 from app.spark.source import ROW_BYTES, row
+from app.spark.taking import Taker
 
 _FETCH_WAIT_MS = 50
 _log = logging.getLogger(__name__)

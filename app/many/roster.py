@@ -42,7 +42,7 @@ class Entry(msgspec.Struct, frozen=True):
         match: key of the match in this run.
         capture: folder to read; of a match out of a topic, what to warm up on.
         begin: offset from which it is played: of a capture by this query, out of a topic by the next batch.
-        speed: as ``app.match.pace.Pace``.
+        speed: as ``app.base.pace.Pace``.
         stop_us: offset at which it ends at the latest.
         officials: folder of the match store and further files, where officials write.
         in_topic: what to read instead of the capture, if anything; offsets are then numbers of records.

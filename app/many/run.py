@@ -20,6 +20,10 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
+from app.base.java import find_java
+from app.base.logs import VARIABLE, hide, logging_to, say, worker_variable
+from app.base.pace import NEVER_US
+from app.base.problems import is_problem, one_line
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.kafka.address import KafkaError, parse
@@ -30,14 +34,10 @@ from app.many.roster import Entry, InTopic
 from app.many.wished import Wished, Wishes
 from app.match.folder import Match, TopicMatch, open_match
 from app.match.options import PIPELINE, options_of
-from app.match.pace import NEVER_US
 from app.operation.hidden import secrets_of
-from app.operation.logs import VARIABLE, hide, logging_to, say, worker_variable
 from app.operation.station import Station
 from app.operation.watch import MatchWatch
-from app.problems import is_problem, one_line
 from app.settings import LiveSettings, SettingsError, make_settings
-from app.spark.java import find_java
 from app.spark.session import is_here, start_session, stop_session
 from app.spark.stage import StageConfig
 from app.summary import summarize

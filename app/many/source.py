@@ -27,11 +27,11 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
+from app.base.logs import log_in_worker, say
+from app.base.pace import Waiter, anchored_pace, wall_us
+from app.base.problems import is_problem, one_line
 from app.many.roster import Entry, Seat
 from app.match.framing import pack
-from app.match.pace import Waiter, anchored_pace, wall_us
-from app.operation.logs import log_in_worker, say
-from app.problems import is_problem, one_line
 from app.spark.source import ROW_BYTES, SCHEMA, row
 from replay.capture import Capture
 from replay.desk import Desk

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from app.base.logs import log_in_worker, say
+from app.base.problems import is_problem, one_line
 from app.hub.client import LaneError
 from app.many.roster import Seat
-from app.operation.logs import log_in_worker, say
-from app.problems import is_problem, one_line
 from app.spark.stage import MatchStage, StageError, result_row, warm_up
 
 _log = logging.getLogger(__name__)

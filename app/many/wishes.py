@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from app.base.problems import UserError
 from app.batch.inputs import base_name
 
 #: Options that a match of a list may have.
@@ -26,7 +27,7 @@ OPTIONS = (
 _PATHS = ("sheet", "parameters", "official")
 
 
-class ListError(ValueError):
+class ListError(UserError, ValueError):
     """A list of matches that cannot be used; the message says why."""
 
 

@@ -8,8 +8,10 @@ from typing import Any, Protocol
 import msgspec
 import pyarrow as pa
 
+from app.base.problems import UserError
 
-class HostError(RuntimeError):
+
+class HostError(UserError, RuntimeError):
     """The host cannot go on; the message has the reason. What is committed stays, and can be gone on with."""
 
 

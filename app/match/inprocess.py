@@ -13,11 +13,11 @@ from typing import Any, Protocol
 
 import msgspec
 
+from app.base.pace import NEVER_US, Pace, Waiter, wall_us
 from app.match.commits import Committer
-from app.match.pace import NEVER_US, Pace, Waiter, wall_us
+from app.match.options import load_pipeline
 from app.match.room import Room, is_full
 from app.match.state_store import StateStore
-from app.spark.stage import load_pipeline
 from detectors.lane import LaneMessage
 from replay.capture import Capture
 from replay.desk import Desk

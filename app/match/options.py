@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
+from typing import Any
 
 from app.match.pipeline import PipelineOptions, measured_costs
 from app.settings import LiveSettings
@@ -28,3 +30,9 @@ def options_of(settings: LiveSettings, capture: Capture, *, goes_on: bool = Fals
     if goes_on or not options.adapts:
         return options
     return replace(options, costs=measured_costs(capture, options))
+
+
+def load_pipeline(name: str) -> Any:
+    """The pipeline class that ``module:class`` names."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)

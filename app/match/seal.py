@@ -22,6 +22,8 @@ from pathlib import Path
 
 import msgspec
 
+from app.base.problems import UserError
+
 KEY_VARIABLE = "TOUCHLINE_STATE_KEY"
 
 _MAGIC = b"TLstate\x01"
@@ -35,7 +37,7 @@ _CODE = ("middleware", "detectors", "app/match/pipeline.py", "replay/checks.py",
 _LIBRARIES = ("numpy", "msgspec", "scipy", "numba")
 
 
-class StateError(Exception):
+class StateError(UserError):
     """A state cannot be written or gone on from; the message names its file and says why."""
 
 

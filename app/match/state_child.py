@@ -16,9 +16,9 @@ import threading
 import time
 from collections.abc import Callable
 
+from app.base.logs import say
 from app.match.seal import Maker, StateError
 from app.match.state_store import StateStore
-from app.operation.logs import say
 
 _POLL_S = 0.005
 

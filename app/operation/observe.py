@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import time
 
+from app.base.logs import say
 from app.operation.beside import Beside
-from app.operation.logs import say
 from app.operation.watch import MatchWatch
 
 LOOK_S = 1.0

@@ -20,6 +20,7 @@ import msgspec
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
+from app.base.problems import UserError
 from app.operation.watch import MatchWatch
 from dashboard.access import is_loopback
 
@@ -30,7 +31,7 @@ DEFAULT_PORT = 8049
 _PATIENCE_S = 10
 
 
-class OperationError(Exception):
+class OperationError(UserError):
     """Metrics and health cannot be served; the message says why."""
 
 

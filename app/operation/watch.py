@@ -24,11 +24,11 @@ from typing import Any, Protocol
 import msgspec
 import pyarrow as pa
 
+from app.base.logs import say
 from app.hub.feed import MatchFeed
 from app.hub.latency import Histogram
 from app.match.commits import Committed, Committer
 from app.match.room import ENOUGH_BYTES
-from app.operation.logs import say
 from dashboard.feed import InputState
 from detectors.lane import Health, LaneMessage, UpdateRecord
 

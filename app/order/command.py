@@ -9,6 +9,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
+from app.base.problems import UserError
 from app.order.measure import Ordering, order, order_rows
 from detectors.inputs import RAW_KINDS, arrival
 from middleware.events import Arrival
@@ -26,7 +27,7 @@ _HEAD = (
 )  # fmt: skip
 
 
-class OrderError(ValueError):
+class OrderError(UserError, ValueError):
     """A policy that does not exist, or a setting out of range; the message names the option."""
 
 

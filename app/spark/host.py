@@ -30,9 +30,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from app.base.pace import NEVER_US
 from app.kafka.place import TopicOptions
 from app.match.commits import Committer, HostError
-from app.match.pace import NEVER_US
+from app.match.options import load_pipeline
 from app.match.room import Room, is_full
 from app.match.state_child import wait_for
 from app.match.state_store import StateStore
@@ -116,7 +117,7 @@ class SparkHost:
         session.dataSource.register(spark_source.TrackingSource)
         session.dataSource.register(spark_source.SimSource)
         if config.topic is not None:
-            from app.kafka.source import KafkaSource
+            from app.spark.topic import KafkaSource
 
             session.dataSource.register(KafkaSource)
         environment["TOUCHLINE_ROLE"] = "engine"
@@ -235,7 +236,7 @@ def check_state(stage: spark_stage.StageConfig, committer: Committer) -> None:
     """
     last = committer.committed()
     if last is not None and last.offset > stage.begin and not committer.has_ended():
-        maker = spark_stage.load_pipeline(stage.pipeline)(stage.sheet, stage.settings, 0).maker
+        maker = load_pipeline(stage.pipeline)(stage.sheet, stage.settings, 0).maker
         StateStore(Path(stage.states), stage.sheet.match_id).read(last.offset, maker)
 
 

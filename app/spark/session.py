@@ -14,7 +14,8 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from app.spark.java import Java
+from app.base.java import Java
+from app.base.problems import UserError
 
 #: What makes rows flow, found by measurement (docs/architecture.md, Spark).
 _FLOW = {
@@ -58,7 +59,7 @@ def is_here(master: str) -> bool:
     return not master or master.startswith("local") or host in ("127.0.0.1", "localhost", "[::1]")
 
 
-class SparkStartError(Exception):
+class SparkStartError(UserError):
     """Spark cannot be started, or its cluster not be reached; the message says why."""
 
 

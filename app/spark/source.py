@@ -30,9 +30,9 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
+from app.base.logs import log_in_worker, say
+from app.base.pace import Waiter, anchored_pace, wall_us
 from app.match.framing import pack, pad
-from app.match.pace import Waiter, anchored_pace, wall_us
-from app.operation.logs import log_in_worker, say
 from replay.capture import Capture
 from replay.desk import Desk
 
@@ -72,7 +72,7 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     Options: ``capture`` (path), ``speed`` (0: unpaced), ``window_us`` (of arrival time), ``stop_us`` (offset at
     which the run ends at the latest), ``stop_flag`` (path of a file whose existence asks for the end), ``anchor``
-    (path of the file that keeps when the run's clock began, see :func:`app.match.pace.anchored_pace`), ``officials``
+    (path of the file that keeps when the run's clock began, see :func:`app.base.pace.anchored_pace`), ``officials``
     (a line each: folder of the match store, and further files, where officials write; empty for nowhere), ``begin_us``
     (offset that a new checkpoint begins at; without it the capture's).
     """

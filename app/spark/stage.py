@@ -25,7 +25,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -33,11 +32,12 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from app.base.logs import log_in_worker, say
 from app.hub.client import LaneAddress, LaneClient, LaneError
 from app.match.framing import together, unpack
+from app.match.options import load_pipeline
 from app.match.state_child import StateChild
 from app.match.state_store import StateError, StateStore
-from app.operation.logs import log_in_worker, say
 from detectors.inputs import MatchSheet
 from detectors.lane import LaneMessage
 from replay.capture import Capture
@@ -229,12 +229,6 @@ def result_row(match: str, start: int, end: int, name: str, body: bytes, meta: s
     values = [[match], [start], [end], [name], [body], [meta]]
     columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
-
-
-def load_pipeline(name: str) -> Any:
-    """The pipeline class that ``module:class`` names."""
-    module, _, attribute = name.partition(":")
-    return getattr(import_module(module), attribute)
 
 
 def ipc_bytes(table: pa.Table) -> bytes:

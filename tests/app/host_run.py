@@ -20,6 +20,7 @@ from pathlib import Path
 
 import msgspec
 
+from app.base.java import find_java
 from app.hub.server import Hub
 from app.kafka.address import parse
 from app.kafka.matches import find
@@ -27,7 +28,6 @@ from app.kafka.place import Place, TopicOptions
 from app.kafka.relay import Relay
 from app.match.commits import Committed
 from app.spark.host import HostConfig, SparkHost
-from app.spark.java import find_java
 from app.spark.session import start_session, stop_session
 from app.spark.stage import StageConfig
 from detectors.inputs import Block, MatchSheet, Packet

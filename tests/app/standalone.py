@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyspark
 
-from app.spark.java import find_java
+from app.base.java import find_java
 
 _MASTER = "org.apache.spark.deploy.master.Master"
 _WORKER = "org.apache.spark.deploy.worker.Worker"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from app.spark.java import find_java
+from app.base.java import find_java
 from replay.events import consolidated_events
 from tests.app.recordings import optical_table, record
 from tests.app.standalone import cluster

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
 
+from app.base.java import find_java
 from app.kafka.broker import BrokerError, broker_status, start_broker, stop_broker
-from app.spark.java import find_java
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from app.base.layers import LayerError
 from app.cli import app, main
 from app.kafka.address import parse
-from app.operation.layers import LayerError
 from app.parameters import ParametersError
 from app.settings import NAMES, SettingsError, make_settings, settings_of
 from detectors.inputs import MatchSheet

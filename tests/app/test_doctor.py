@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from app.base.java import JavaNotFoundError
 from app.cli import app
 from app.commands.doctor import Finding, examine, run_doctor
 from app.kafka import clients
-from app.spark.java import JavaNotFoundError
 
 
 def findings(folder: Path, **flags: object) -> dict[str, Finding]:

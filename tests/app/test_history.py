@@ -11,11 +11,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from app.base.java import find_java
 from app.commands.query import examples
 from app.history.engines import Ask, ask_duckdb, ask_spark, same_answer
 from app.history.layout import HistoryError, open_archive
 from app.history.views import VIEWS
-from app.spark.java import find_java
 from replay.events import consolidated_events
 from replay.store import UPDATES, MatchStore, StoreError, read_table
 from tests.app.recordings import optical_table, record

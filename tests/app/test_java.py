@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.spark.java import VECTOR_OPTION, JavaNotFoundError, find_java, java_version
+from app.base.java import VECTOR_OPTION, JavaNotFoundError, find_java, java_version
 
 
 def fake_java(home: Path, version: str, *, knows_vector: bool = True) -> Path:

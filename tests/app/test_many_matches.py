@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
+from app.base.pace import NEVER_US
 from app.hub.server import Hub
 from app.many.roster import Entry, Seat
 from app.many.run import ManyRun
@@ -21,7 +22,6 @@ from app.many.source import SeatReader
 from app.many.stage import run_seat
 from app.many.wishes import ListError, read_list, wishes_of, with_names
 from app.match.framing import unpack
-from app.match.pace import NEVER_US
 from app.match.state_store import StateError
 from app.spark import stage as spark_stage
 from app.spark.stage import StageConfig

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.operation import logs
-from app.operation.logs import JsonLines, hide, log_in_worker, logging_to, say, worker_variable
+from app.base import logs
+from app.base.logs import JsonLines, hide, log_in_worker, logging_to, say, worker_variable
 from app.operation.observe import Observer
 from app.operation.watch import SILENCE_S
 from tests.app.test_operation import HEALTH, Case
@@ -117,7 +117,7 @@ def test_files_of_many_processes_are_bounded_too(tmp_path: Path):
 
 def test_a_worker_logs_as_its_environment_says(tmp_path: Path):
     code = (
-        "import logging; from app.operation.logs import log_in_worker, say; log_in_worker(); log_in_worker();"
+        "import logging; from app.base.logs import log_in_worker, say; log_in_worker(); log_in_worker();"
         "say(logging.getLogger('app.x'), logging.INFO, 'batch begins', 'm')"
     )
     environment = {

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from app.base.java import find_java
 from app.hub.client import LaneAddress
 from app.kafka.address import parse
 from app.kafka.broker import listener_port, start_broker, stop_broker
 from app.kafka.publish import publish
 from app.kafka.secured import SECURED, add_user, secured_listener
-from app.spark.java import find_java
 from replay.capture import Capture
 from replay.sources import prepare_capture
 from tests.app.test_cli import write_track

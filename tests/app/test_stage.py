@@ -11,10 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from app.base.pace import Waiter, anchored_pace, wall_us
 from app.hub.server import Hub
 from app.match.framing import pack, pad, unpack
 from app.match.inprocess import InProcessConfig, InProcessHost
-from app.match.pace import Waiter, anchored_pace, wall_us
 from app.match.room import is_full
 from app.match.seal import Maker
 from app.match.state_child import StateChild, wait_for

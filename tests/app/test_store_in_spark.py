@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from app.base.java import find_java
 from app.live import run_live
 from app.settings import make_settings
-from app.spark.java import find_java
 from replay.store import read_table, updates_log
 from tests.app.test_cli import write_track
 

@@ -19,13 +19,13 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from app.base.java import find_java
+from app.base.pace import NEVER_US
 from app.hub.server import Hub
 from app.many.host import ManyHost, Player
 from app.many.roster import Entry
 from app.match.options import PIPELINE
-from app.match.pace import NEVER_US
 from app.match.pipeline import PipelineOptions
-from app.spark.java import find_java
 from app.spark.stage import StageConfig
 from detectors.catalogue import level_of_kinds, to_record
 from detectors.inputs import Block

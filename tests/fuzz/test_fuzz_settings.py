@@ -8,11 +8,11 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from app.base.layers import LayerError
 from app.kafka.address import KafkaError
 from app.match.commits import Committed
 from app.match.seal import Maker, StateError
 from app.match.state_store import StateStore
-from app.operation.layers import LayerError
 from app.parameters import ParametersError, as_toml, load_parameters
 from app.settings import SettingsError, make_settings, read_kept, settings_of
 from app.spark.checkpoint import mend
@@ -172,7 +172,7 @@ def test_files_of_officials_and_their_journal(cases: int, tmp_path: Path):
 
 
 def test_the_kinds_of_refusal_are_told_in_one_line():
-    from app.problems import is_problem
+    from app.base.problems import is_problem
 
     for kind in (*REFUSALS, StateError, ScenarioError, OfficialError, TrackingError):
         assert is_problem(kind("x"))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from app.kafka import records, updates
 from app.kafka.address import KafkaError, connection, is_kafka, parse
 from app.kafka.follow import View
-from app.kafka.source import Marks
-from app.kafka.taking import Taker
 from app.match.framing import pad, unpack
+from app.spark.taking import Taker
+from app.spark.topic import Marks
 from detectors.inputs import MatchSheet
 from detectors.lane import EventRecord
 from tests.fuzz.cases import both, changed_text, hold, json_like, mangled, refusal

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from app.base.java import find_java
 from app.kafka.broker import Listener, listener_port, start_broker, stop_broker
-from app.spark.java import find_java
 from tests.app.kafka.proxy import Proxy, proxy
 
 

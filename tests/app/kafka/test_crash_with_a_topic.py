@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from app.base.java import find_java
 from app.hub.feed import MatchFeed
 from app.kafka.address import parse
 from app.kafka.broker import start_broker, stop_broker
 from app.kafka.publish import publish
 from app.kafka.relay import Relay
-from app.spark.java import find_java
 from detectors.inputs import MatchSheet
 from tests.app.host_run import write_capture
 from tests.app.kafka.proxy import Proxy

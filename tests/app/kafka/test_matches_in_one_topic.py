@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from kafka import KafkaProducer
 from rich.console import Console
 
+from app.base.pace import NEVER_US
+from app.commands.publish import run_publish
 from app.hub.server import Hub
 from app.kafka import records
 from app.kafka.address import KafkaError, parse
-from app.kafka.command import run_publish
 from app.kafka.publish import publish
 from app.many import listener as listening
 from app.many.listener import Listener
@@ -28,7 +29,6 @@ from app.many.source import SeatReader
 from app.many.stage import run_seat
 from app.many.topics import Scout
 from app.match.framing import unpack
-from app.match.pace import NEVER_US
 from app.settings import SettingsError
 from app.spark.stage import StageConfig
 from detectors.inputs import Block, MatchSheet, Packet, Quality

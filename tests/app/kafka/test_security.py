@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
+from app.base.java import find_java
 from app.hub.feed import MatchFeed
 from app.kafka import clients
 from app.kafka.address import Address, KafkaError, parse
@@ -22,7 +23,6 @@ from app.kafka.matches import find
 from app.kafka.publish import publish
 from app.kafka.relay import Relay
 from app.kafka.secured import SECURED, add_user, secured_listener
-from app.spark.java import find_java
 from tests.app.kafka.test_topics import capture, message, read_all
 from tests.app.test_crash import ROOT, kill_group, launch, wait_for
 

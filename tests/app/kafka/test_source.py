@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from app.kafka import records
 from app.kafka.address import parse
 from app.kafka.place import TopicOptions
-from app.kafka.source import Marks, TopicRange, TopicReader
-from app.kafka.taking import Taker
 from app.match.framing import pad, unpack
 from app.spark.source import WINDOWS
+from app.spark.taking import Taker
+from app.spark.topic import Marks, TopicRange, TopicReader
 from detectors.inputs import Block, MatchSheet, Packet
 from replay import wire
 from replay.checks import check_block

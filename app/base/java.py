@@ -19,11 +19,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from app.base.problems import UserError
+
 MINIMUM_VERSION = 17
 VECTOR_OPTION = "--add-modules=jdk.incubator.vector"
 
 
-class JavaNotFoundError(Exception):
+class JavaNotFoundError(UserError):
     """No usable Java runtime; the message lists what was tried and what to do."""
 
 

@@ -35,9 +35,9 @@ def start(
     as_json: Json = False,
 ) -> None:
     """Starts the broker and returns when it answers. The first time it fetches Kafka (about 45 MB)."""
+    from app.base.java import find_java
     from app.kafka.broker import BrokerError, broker_status, default_home, listener_port, start_broker
     from app.kafka.secured import SECURED, add_user, secured_listener
-    from app.spark.java import find_java
 
     home = home or default_home()
     way_in, client = secured_listener(home) if secured else (None, None)

@@ -21,6 +21,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from app.base.problems import UserError
+
 FILE = "touchline.toml"
 PREFIX = "TOUCHLINE_"
 
@@ -30,7 +32,7 @@ OTHER_VARIABLES = frozenset(("TOUCHLINE_CONFIG", "TOUCHLINE_KAFKA_SETTINGS", "TO
 Kind = Literal["file", "environment", "store", "flag"]
 
 
-class LayerError(ValueError):
+class LayerError(UserError, ValueError):
     """A settings file or a variable that cannot be; the message names it and the key, never a value."""
 
 

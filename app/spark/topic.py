@@ -29,9 +29,9 @@ import msgspec
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
+from app.base.logs import log_in_worker, say
 from app.kafka.address import KafkaError
 from app.kafka.place import TopicOptions
-from app.operation.logs import log_in_worker, say
 from app.spark.source import ROW_BYTES, SCHEMA, WINDOWS, row
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Rows of what comes, as soon as it comes, and the closing row; none if the batch ended before."""
         # Spark asks the reader for its offsets in other processes, which start the sooner for not knowing of clients.
-        from app.kafka.taking import Taker, TopicRecords
+        from app.spark.taking import Taker, TopicRecords
 
         assert isinstance(partition, TopicRange)
         log_in_worker()
