@@ -50,7 +50,7 @@ EDGE_S, STEADY_S = 1.0, 2.0
 PATIENCE_S = 600.0
 
 #: Seconds of stream that a kind of outage takes besides: to come to rest, to catch up. To start takes as long.
-SPARE_S = 45.0
+SPARE_S = 35.0
 
 #: What a run that begins says in its logs, in order.
 STEPS = ("run begins", "spark is up", "warmed up", "window begins", "window closed", "batch committed")
