@@ -47,7 +47,7 @@ def bent(ts_us: int, before_m_s: float, after_m_s: float, turn_rad: float) -> Ev
         (20.0, 15.0, 1.06, False),  # turned too far: blocked
         (20.0, 9.9, 0.5, False),  # stopped
         (20.0, 22.5, 0.5, False),  # struck
-        (7.9, 6.0, 0.5, False),  # taken along
+        (4.9, 4.0, 0.5, False),  # taken along
     ],
 )
 def test_a_deflection_leaves_a_fast_ball_nearly_as_it_was(before_m_s, after_m_s, turn_rad, found):
