@@ -6,6 +6,7 @@ publishes, to the last kind, and the rows that the transcript expects.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
@@ -26,6 +27,7 @@ from app.many.host import ManyHost, Player
 from app.many.roster import Entry
 from app.match.options import PIPELINE
 from app.match.pipeline import PipelineOptions
+from app.spark.host import HostConfig, SparkHost
 from app.spark.stage import StageConfig
 from detectors.catalogue import level_of_kinds, to_record
 from detectors.inputs import Block, arrival, frame_arrival
@@ -33,6 +35,7 @@ from middleware.oracle import published
 from replay import wire
 from replay.capture import Capture, CaptureWriter
 from replay.official import FILE
+from tests.app.host_run import FileCommitter
 from tests.detectors.plays import CASES, QUALITIES, Story, story
 from tests.detectors.test_transcripts_in_disorder import in_disorder
 
@@ -174,3 +177,42 @@ def test_transcripts_through_spark_say_what_they_say_bare(tmp_path: Path, sessio
 @pytest.mark.slow
 def test_all_transcripts_through_spark_say_what_they_say_bare(tmp_path: Path, session: SparkSession) -> None:
     held_against_the_sorted_world(EVERY, tmp_path, session)
+
+
+def test_what_officials_write_while_the_query_runs_is_heard_and_takes_back_what_it_contradicts(
+    tmp_path: Path, session: SparkSession
+) -> None:
+    """After the first batch a red card, after the second a review of it: the lane and the store say the same."""
+    (case,) = (case for case in CASES if case["name"] == "a substitute comes on for the mate who went off")
+    told = story(case, "optical")
+    told = told._replace(sheet=msgspec.structs.replace(told.sheet, match_id="officials"))
+    recorded(case, told, tmp_path)
+    committer = FileCommitter(tmp_path / "commits")
+    said = {
+        0: '{"kind": "card", "variant": "red", "team": "away", "player": "away_4"}\n',
+        1: '{"kind": "var", "variant": "no red card"}\n{"kind": "foul", "team": "home", "player": "away_4"}\n',
+    }
+
+    def speak(batch: int, next_seq: int, tables: object) -> None:
+        with (tmp_path / FILE).open("a") as lines:
+            lines.write(said.get(batch, ""))
+
+    committer.on_commit = speak
+    with Hub([told.sheet]) as hub:
+        options = PipelineOptions(alpha=0.0)
+        stage = StageConfig(told.sheet, options, PIPELINE, str(tmp_path / "states"), 0, hub.address)
+        config = HostConfig("tracking", tmp_path / "capture", tmp_path / "spark", stage, 0.0, 4_000_000,
+                            officials=(tmp_path,))  # fmt: skip
+        SparkHost(session, config, committer).run(threading.Event())
+        feed = hub.feed("officials")
+        assert feed.wait_ended(20)
+        live = {event.kind: event for event in feed.events().values()}
+    stored = {row[0] for row in standing(committer.rows())}
+    for kinds in (live.keys(), stored):
+        assert {"official.var", "overruled"} <= kinds
+        assert not {"official.card", "sendoff.suspected", "official.foul"} & kinds
+    assert live["overruled"].player == "away_4"
+    asserted = {(row["kind"], row["diff"]) for row in committer.rows()}
+    assert {(kind, diff) for kind in ("official.card", "sendoff.suspected") for diff in (1, -1)} <= asserted
+    metas = [json.loads(path.read_text())["meta"] for path in sorted(committer.folder.glob("*.json"))]
+    assert ["is not of team home" in reason for reason in metas[-1]["quarantined"]] == [True]
