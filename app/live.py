@@ -114,10 +114,11 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
 @contextmanager
 def _starting(match: Match) -> Iterator[Future[SparkSession]]:
     """Spark's Java takes seconds to start, and much else can be made ready meanwhile."""
-    from app.spark.session import start_session, stop_session
+    from app.spark.session import STREAMING, start_session, stop_session
 
     def start() -> SparkSession:
-        session = start_session(find_java(os.environ), match.folder / "spark" / "spark.log", slots=2)
+        log = match.folder / "spark" / "spark.log"
+        session = start_session(find_java(os.environ), log, slots=2, options=STREAMING)
         say(_log, logging.INFO, "spark is up", match.capture.sheet.match_id)
         return session
 

@@ -28,7 +28,7 @@ from app.kafka.place import Place, TopicOptions
 from app.kafka.relay import Relay
 from app.match.commits import Committed
 from app.spark.host import HostConfig, SparkHost
-from app.spark.session import start_session, stop_session
+from app.spark.session import STREAMING, start_session, stop_session
 from app.spark.stage import StageConfig
 from detectors.inputs import Block, MatchSheet, Packet
 from detectors.lane import EventRecord, UpdateRecord
@@ -110,7 +110,8 @@ def topic_options(folder: Path, url: str, window_s: float) -> TopicOptions:
 def main(folder: Path, speed: float, window_s: float, url: str = "", updates: str = "") -> None:
     capture = write_capture(folder / "capture")
     committer = FileCommitter(folder / "commits")
-    session = start_session(find_java(os.environ), folder / "spark" / "spark.log", slots=2)
+    log = folder / "spark" / "spark.log"
+    session = start_session(find_java(os.environ), log, slots=2, options=STREAMING)
     with Hub([capture.sheet]) as hub, ExitStack() as beside:
         rows = committer.rows()
         hub.seed("fake/1", [as_update(row) for row in rows], max((row["epoch"] for row in rows), default=0))
