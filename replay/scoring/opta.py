@@ -38,6 +38,10 @@ _SET_PIECES = {
 _OUTCOMES = {"pass.complete": "kick_us", "pass.intercepted": "kick_us", "pass.out": "kick_us"}
 
 
+#: Beyond it a number is no time of a match, in whatever unit; nor is what is not a number less than it.
+_TIME_MAX = 1e12
+
+
 class Label(msgspec.Struct, frozen=True):
     """A line of the labels, as far as it is used."""
 
@@ -58,7 +62,11 @@ def read_opta(path: Path) -> Truth:
         TrackingError: not such a file; names the line.
         ScoreError: the tracking beside it has no flags.
     """
-    marks = tuple(_once(mark for label in read_rows(path, Label) for mark in _marks(label)))
+    labels = read_rows(path, Label)
+    for number, label in enumerate(labels, 2):
+        if not all(abs(time) < _TIME_MAX for time in (label.opta_s, label.kick_t_ms or 0.0)):
+            raise ScoreError(f"{path} line {number}: opta_s or kick_t_ms is not a time")
+    marks = tuple(_once(mark for label in labels for mark in _marks(label)))
     kinds = {"pass.attempt", "pass.complete", "pass.failed", "shot.attempt", "shot.off", "out", "aerial.start"}
     kinds |= {*_SET_PIECES.values()}
     loose = {kind for kind in kinds if kind.startswith(("restart.", "shot.off"))}

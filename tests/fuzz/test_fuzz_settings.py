@@ -27,7 +27,7 @@ from replay.sim.scenario import ScenarioError, parse_scenario
 from replay.simulator import SimulatorError
 from replay.store import MatchStore, StoreError
 from tests.app.test_crash_damage import checkpoint
-from tests.fuzz.cases import both, changed_text, hold, json_like, mangled, refusal
+from tests.fuzz.cases import both, changed_text, fewer, hold, json_like, mangled, refusal
 
 OPTIONS = (
     "source", "channel", "rate", "seed", "speed", "duration", "pitch", "alpha", "retraction", "engine", "detectors",
@@ -69,7 +69,7 @@ def test_parameters(cases: int, tmp_path: Path):
         said = refusal(ParametersError, lambda: load_parameters(file))
         assert said is None or "numbers.toml" in said
 
-    hold(cases // 4, changed_text(good), body)
+    hold(fewer(cases), changed_text(good), body)
 
 
 @both
@@ -98,7 +98,7 @@ def test_what_a_store_keeps_of_its_run(cases: int, tmp_path: Path):
 
     names = [*settings, "settings", "store"]
     odd = json_like(names).map(lambda value: json.dumps({"store": 2, "settings": value}).encode())
-    hold(cases // 4, mangled([file.read_bytes()]) | odd, body)
+    hold(fewer(cases), mangled([file.read_bytes()]) | odd, body)
 
 
 @both
@@ -172,7 +172,7 @@ def test_files_of_officials_and_their_journal(cases: int, tmp_path: Path):
         assert sorted(again) == sorted(woven), "played again, all is where it was"
 
     lines = mangled(["\n".join(LINES).encode()])
-    hold(cases // 4, st.tuples(lines, st.just(b"") | mangled([journal.encode()])), body)
+    hold(fewer(cases), st.tuples(lines, st.just(b"") | mangled([journal.encode()])), body)
 
 
 def test_the_kinds_of_refusal_are_told_in_one_line():
