@@ -38,7 +38,7 @@ from app.operation.hidden import secrets_of
 from app.operation.station import Station
 from app.operation.watch import MatchWatch
 from app.settings import LiveSettings, SettingsError, make_settings
-from app.spark.session import is_here, start_session, stop_session
+from app.spark.session import STREAMING, is_here, start_session, stop_session
 from app.spark.stage import StageConfig
 from app.summary import summarize
 from detectors.inputs import MatchSheet
@@ -114,8 +114,9 @@ class ManyRun:
             players = self._first_players(hub, stop)
             if not players:
                 return self._summary()
+            log = self._folder / "spark" / "spark.log"
             session = start_session(
-                find_java(os.environ), self._folder / "spark" / "spark.log", slots=self._seats, master=settings.master
+                find_java(os.environ), log, slots=self._seats, master=settings.master, options=STREAMING
             )
             beside.callback(stop_session, session)
             logs = worker_variable(self._folder / LOGS, settings.logs, settings.log_level)

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from app.base.java import find_java
@@ -17,9 +18,21 @@ from tests.app.test_cli import write_track
 pytestmark = pytest.mark.spark
 
 
-def test_spark_reads_updates_and_positions_of_a_match(tmp_path: Path):
+def whence(batches):
+    """Where a worker of Spark's has its Python part from."""
+    import pyarrow as pa
+    import pyspark
+
+    for _ in batches:
+        yield pa.RecordBatch.from_pydict({"path": [pyspark.__file__]})
+
+
+def test_spark_reads_updates_and_positions_of_a_match_and_its_workers_start_without_compiling_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     from app.spark.session import start_session
 
+    monkeypatch.delenv("SPARK_HOME", raising=False)
     store = tmp_path / "store"
     track = write_track(tmp_path / "track.parquet", 6.0)
     given = {"source": str(track), "engine": "inprocess", "speed": "max", "store": store, "dashboard": False}
@@ -29,7 +42,10 @@ def test_spark_reads_updates_and_positions_of_a_match(tmp_path: Path):
         updates = session.read.parquet(str(store / "updates"))
         by_kind = {row["kind"]: row["count"] for row in updates.groupBy("kind").count().collect()}
         positions = session.read.parquet(str(store / "positions")).count()
+        (where,) = session.range(1).mapInArrow(whence, "path string").collect()
     finally:
         session.stop()
     assert by_kind == Counter(updates_log(store)["kind"].to_pylist())
     assert positions == len(read_table(store, "positions")) == 6 * 25 * 4
+    assert Path(where["path"]) == Path(pyspark.__file__), "out of Spark's archive it would be compiled at every start"
+    assert "SPARK_HOME" not in os.environ
