@@ -110,7 +110,11 @@ def read_annotation(folder: Path) -> tuple[Annotation, Clock]:
         read_rows(folder / name, kind) if (folder / name).is_file() else ()
         for name, kind in ((POSSESSION, Possession), (SHOTS, ShotOnGoal), (INTERRUPTIONS, Interruption))
     ]
-    return Annotation(*tables), Clock(read_halves(folder))
+    clock = Clock(read_halves(folder))
+    there = {half.half for half in clock.halves}
+    if other := {row.half for table in tables for row in table} - there:
+        raise TrackingError(f"{folder}: speaks of half {min(other)}, and has times of {sorted(there)}")
+    return Annotation(*tables), clock
 
 
 def write_annotation(folder: Path, annotation: Annotation, halves: Sequence[Half]) -> None:

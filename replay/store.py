@@ -361,8 +361,10 @@ def read_table(path: Path | str, name: str) -> pa.Table:
         if name in commit.parts:
             file = Path(path) / commit.parts[name]
             try:
-                parts.append(pq.ParquetFile(file).read().select(SCHEMAS[name].names).cast(SCHEMAS[name]))
-            except (OSError, KeyError, pa.ArrowException) as error:
+                part = pq.ParquetFile(file).read()
+                part.validate(full=True)
+                parts.append(part.select(SCHEMAS[name].names).cast(SCHEMAS[name]))
+            except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException) as error:
                 raise StoreError(f"{file}: damaged part of batch {commit.batch}: {error}") from error
     return pa.concat_tables(parts) if parts else SCHEMAS[name].empty_table()
 

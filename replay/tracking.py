@@ -94,11 +94,13 @@ def _table(path: Path) -> pa.Table:
         if path.stat().st_size == 0:
             raise TrackingError(f"{path}: the file is empty")
         table = pq.read_table(path)
+        table.validate(full=True)  # texts that are none
+        there = table.column_names
     except FileNotFoundError:
         raise TrackingError(f"{path}: no such file") from None
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise TrackingError(f"{path}: truncated, or not Parquet: {error}") from error
-    missing = [name for name in COLUMNS if name not in table.column_names]
+    missing = [name for name in COLUMNS if name not in there]
     if missing:
         raise TrackingError(
             f"{path}: column {', '.join(missing)} is missing: a tracking table has {', '.join(COLUMNS)}"

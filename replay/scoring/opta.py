@@ -117,6 +117,7 @@ def _flags(path: Path) -> Flags:
     names = ["t_ms", "object_id", "ball_status", "team_possession"]
     try:
         table = pq.read_table(path, columns=names, filters=[("object_id", "=", "ball")])
+        table.validate(full=True)  # texts that are none
     except (OSError, pa.ArrowException) as error:
         raise ScoreError(f"{path}: has no flags of the ball: {error}") from error
     ts_us = table["t_ms"].to_numpy().astype(np.int64) * 1000

@@ -140,9 +140,11 @@ def _flags(path: Path) -> Flags:
 def _table(path: Path, columns: tuple[str, ...]) -> pa.Table:
     try:
         table = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
+        table.validate(full=True)  # texts that are none
+        there = table.column_names
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise ScoreError(f"{path}: not Parquet, or damaged: {error}") from error
-    missing = [name for name in columns if name not in table.column_names]
+    missing = [name for name in columns if name not in there]
     if missing:
         raise ScoreError(f"{path}: column {', '.join(missing)} is missing")
     return table

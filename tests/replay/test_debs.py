@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from detectors.inputs import MatchSheet, Player, Quality
 from replay.capture import Capture
 from replay.debs import COLUMNS, MATCH_HALVES, Half, read_debs, read_halves, read_sensors, write_debs
+from replay.debs_annotation import Annotation, Possession, read_annotation, write_annotation
 from replay.errors import TrackingError
 from replay.recording import Recording, Track, track_order
 from replay.sources import prepare_capture
@@ -177,3 +178,10 @@ def test_a_capture_of_a_stream_is_made_anew_when_its_map_changes(tmp_path):
     sensors = path.parent / "sensors.csv"
     sensors.write_text(sensors.read_text().replace("right_arm", "right_leg"))
     assert Capture.open(prepare_capture(f"debs:{path}", "", 0, out)).fingerprint != capture.fingerprint
+
+
+def test_an_annotation_of_a_half_without_times_is_refused_by_its_folder(tmp_path: Path) -> None:
+    told = Annotation((Possession(1, "A", "Ana", 5.0, 9.5),))
+    write_annotation(tmp_path, told, MATCH_HALVES[1:])
+    with pytest.raises(TrackingError, match=f"{tmp_path}: speaks of half 1"):
+        read_annotation(tmp_path)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from detectors.inputs import Player
@@ -216,3 +218,14 @@ def test_the_clip_without_a_sheet_is_read_whole(shared_data: Path) -> None:
     assert len(recording.sheet.players) == 22
     assert not any(np.isnan(t.z_m).any() for t in recording.tracks)
     assert not recording.rejected
+
+
+def test_texts_that_are_none_are_refused(tmp_path: Path) -> None:
+    """Arrow takes any bytes for a text until somebody asks for it."""
+    offsets, bad = np.array([0, 1, 2], np.int32), b"\x80\x80"
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets), pa.py_buffer(bad)])
+    numbers = pa.array([0.0, 40.0])
+    columns = {"t_ms": numbers, "object_id": texts, "team": texts, "x": numbers, "y": numbers, "z": numbers}
+    pq.write_table(pa.table(columns), tmp_path / "track.parquet")
+    with pytest.raises(TrackingError, match=r"track\.parquet"):
+        read_tracking(str(tmp_path / "track.parquet"))
