@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -20,7 +23,7 @@ from app.match.folder import alone
 from replay.events import EVENTS, consolidated_events
 from replay.store import StoreError, read_table
 from tests.app.recordings import optical_table, record
-from tests.app.test_cli import refusal, touchline
+from tests.app.test_cli import ROOT, refusal, touchline
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +122,35 @@ def test_a_batch_skips_what_is_finished_and_a_broken_one_disturbs_no_other(recor
     assert json.loads(second.stdout)["skipped"] == 3
     assert {path: path.stat().st_mtime_ns for path in written} == written
     assert "other options" in refusal(*arguments[:-1], "--no-positions")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_batch_that_is_killed_in_the_middle_goes_on_with_what_is_missing(recordings: Path, tmp_path: Path):
+    record(optical_table(tmp_path / "three.parquet", 3, 30.0), tmp_path / "three")
+    out = tmp_path / "out"
+    batch = ("batch", recordings / "stores", tmp_path / "three", "--out", out, "--jobs", "1", "--json")
+    command = [sys.executable, "-m", "app.cli", *map(str, batch)]
+    running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until_s = time.monotonic() + 400
+    while not (list(out.glob("*/batch.json")) and list(out.glob(".playing/*/run.json"))):
+        assert running.poll() is None, "it was over before it could be killed"
+        assert time.monotonic() < until_s
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    finished_by_then = {path.parent.name: path.stat().st_mtime_ns for path in out.glob("*/batch.json")}
+    done = touchline(*batch, timeout_s=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    assert (report["matches"], report["skipped"]) == (3, len(finished_by_then))
+    assert 0 < len(finished_by_then) < 3
+    assert all(counts["agreement"] == 1 for counts in report["kinds"].values())
+    assert all((out / name / "batch.json").stat().st_mtime_ns == ns for name, ns in finished_by_then.items())
+    for name, store in (("one", recordings / "stores" / "one"), ("three", tmp_path / "three")):
+        again = consolidated_events(out / name).drop_columns("detected_us")
+        assert again.equals(consolidated_events(store).drop_columns("detected_us"))
+    assert not (out / ".playing").exists()
 
 
 def test_a_folder_of_something_else_is_left_alone(recordings: Path, tmp_path: Path):
