@@ -263,14 +263,14 @@ def keep_running(
                 if stop.is_set():
                     (folder / STOP).touch()
             return
-        except (Py4JError, ConnectionError) as error:
-            raise HostError(
-                f"Spark's process is gone; its log is in {folder}. Start again with the same --store to go on"
-            ) from error
-        except (PySparkException, OSError) as error:
-            if is_full(error):
+        except (Py4JError, PySparkException, OSError) as error:
+            if is_full(error):  # the first: where a query begins, Spark says it by an error of Java's
                 room.wait(error)
                 continue
+            if isinstance(error, Py4JError | ConnectionError):
+                raise HostError(
+                    f"Spark's process is gone; its log is in {folder}. Start again with the same --store to go on"
+                ) from error
             if isinstance(error, OSError):
                 raise
             failures = 1 if progress() > before else failures + 1

@@ -13,12 +13,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JError
 
 from app.hub.server import Hub
 from app.match import room
 from app.match.commits import HostError
 from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.room import Room, is_full
+from app.spark.host import keep_running
 from tests.app.host_run import PIPELINE, FileCommitter, write_capture
 from tests.app.test_crash import check, finish, in_mid_batch, kill_group, start, wait_for
 
@@ -142,6 +144,30 @@ def test_full_disks_are_told_from_other_errors_by_number_or_by_sparks_words():
     assert is_full(outer)
     assert not is_full(OSError(errno.EACCES, "Permission denied"))
     assert not is_full(RuntimeError("the query failed"))
+
+
+class OverQuery:
+    """A query that has ended."""
+
+    def awaitTermination(self, patience_s: float) -> bool:  # noqa: N802  Spark's name
+        return True
+
+
+def test_a_disk_that_is_full_where_a_query_begins_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Spark cannot write its checkpoint, and says so by an error of Java's and not of the query's."""
+    monkeypatch.setattr(room, "_LOOK_S", 0.001)
+    errors: list[Exception] = [Py4JError("java.io.IOException: No space left on device")] * 3
+
+    def begin() -> OverQuery:
+        if errors:
+            raise errors.pop()
+        return OverQuery()
+
+    keep_running(tmp_path, begin, lambda: 0, threading.Event())
+    assert not errors
+    errors.append(Py4JError("An error occurred while trying to connect to the Java server"))
+    with pytest.raises(HostError, match="Spark's process is gone"):
+        keep_running(tmp_path, begin, lambda: 0, threading.Event())
 
 
 @pytest.mark.slow
