@@ -352,6 +352,9 @@ def read_kept(store: Path) -> dict[str, Any] | None:
     kept = read_run(store).get("settings")
     if not isinstance(kept, dict):
         raise StoreError(f"{store}: was not made by a live run, and cannot be gone on with")
+    asked = kept.get("detectors", [])
+    if not isinstance(asked, list) or not all(isinstance(name, str) for name in asked):
+        raise StoreError(f"{store}/run.json: damaged: detectors = {asked}")
     tree = parameters_from(kept.get("parameters", {}), f"{store}/run.json")
     return {"detectors": [], **kept, "parameters": tree}
 

@@ -9,7 +9,7 @@ from app.parameters import ParametersError
 from app.settings import LiveSettings, SettingsError, make_settings
 from detectors.inputs import MatchSheet
 from detectors.parameters import Parameters
-from replay.store import MatchStore
+from replay.store import MatchStore, StoreError
 
 
 def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
@@ -87,9 +87,10 @@ def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path: Path):
     assert again.speed == "1", "pace is not part of what a match is"
 
 
-def test_a_stored_run_whose_source_is_none_is_refused(tmp_path: Path):
-    MatchStore.create(tmp_path, MatchSheet(), {"settings": {"source": None}})
-    with pytest.raises(SettingsError, match="source"):
+@pytest.mark.parametrize("damage", [{"source": None}, {"detectors": None}, {"detectors": [3]}])
+def test_a_stored_run_with_a_setting_that_is_none_is_refused(tmp_path: Path, damage: dict):
+    MatchStore.create(tmp_path, MatchSheet(), {"settings": damage})
+    with pytest.raises((SettingsError, StoreError), match=next(iter(damage))):
         make_settings({"store": str(tmp_path)})
 
 
