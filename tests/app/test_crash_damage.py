@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -206,7 +205,7 @@ def test_a_state_of_another_program_is_kept_and_refused(tmp_path: Path, interrup
 
 @pytest.mark.slow
 @pytest.mark.spark
-@pytest.mark.parametrize("what", ["cut", "garbage", "gone", "offsets gone", "commit gone"])
+@pytest.mark.parametrize("what", ["cut", "garbage", "gone", "offsets gone", "notes gone"])
 def test_spark_goes_on_after_its_checkpoint_was_damaged(tmp_path: Path, what: str):
     folder = tmp_path / "store"
     run = start(folder)
@@ -221,7 +220,7 @@ def test_spark_goes_on_after_its_checkpoint_was_damaged(tmp_path: Path, what: st
         "garbage": lambda: garbage(newest),
         "gone": lambda: shutil.rmtree(made),
         "offsets gone": lambda: shutil.rmtree(made / "offsets"),
-        "commit gone": lambda: os.remove(made / "commits" / "0"),
+        "notes gone": lambda: shutil.rmtree(made / "commits"),
     }[what]()
     finish(start(folder), folder / "run.log")
     check(folder)
