@@ -159,7 +159,7 @@ def test_a_source_of_spark_gives_lines_at_their_places_and_the_same_again(captur
         blocks = [block for row in rows if row["frames"] for block in unpack(row["frames"])]
         return [arrival_us for arrival_us, _, payload in blocks if is_official(payload)]
 
-    first, second = CaptureRange(1, 4_000_001), CaptureRange(4_000_001, capture.end_us)
+    first, second = CaptureRange(1, 4_000_001, first=True), CaptureRange(4_000_001, capture.end_us, first=False)
     assert (lines(first), lines(second)) == ([2_000_002], [9_000_002])
     with (tmp_path / FILE).open("a") as more:
         more.write('{"kind": "resume"}\n')

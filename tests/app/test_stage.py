@@ -61,8 +61,8 @@ def reader(capture, tmp_path: Path, **more: str) -> CaptureReader:
 
 
 def rows_between(source: CaptureReader, start_us: int, end_us: int) -> list[pa.RecordBatch]:
-    (part,) = source.partitions({"arrival_us": start_us}, {"arrival_us": end_us})
-    return list(source.read(part))
+    parts = source.partitions({"arrival_us": start_us}, {"arrival_us": end_us})
+    return [batch for part in parts for batch in source.read(part)]
 
 
 def meta_of(results: list[pa.RecordBatch]) -> dict:
