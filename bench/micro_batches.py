@@ -29,10 +29,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from app.base.java import find_java
 from app.live import run_live
 from app.match.pipeline import MatchPipeline, PipelineOptions
 from app.settings import make_settings
-from app.spark.java import find_java
 from app.spark.session import start_session, stop_session
 from bench.hierarchy import capture_of
 from replay.capture import Capture
@@ -135,7 +135,10 @@ def micro_batches(capture: Capture, options: PipelineOptions, folder: Path) -> d
     over = threading.Event()
     session = start_session(
         find_java(os.environ), folder / "spark.log", slots=2,
-        extra={"spark.sql.streaming.stateStore.providerClass": ROCKS, "spark.sql.shuffle.partitions": "1"},
+        extra={
+            "spark.sql.streaming.stateStore.providerClass": ROCKS, "spark.sql.shuffle.partitions": "1",
+            "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.LocalFileSystem",  # the state store asks for it
+        },
     )  # fmt: skip
 
     def sink(frame: DataFrame, batch_id: int) -> None:
