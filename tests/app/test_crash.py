@@ -57,9 +57,14 @@ def in_mid_batch(folder: Path, run: subprocess.Popen[bytes]) -> None:
 
 
 def engine_workers(run: subprocess.Popen[bytes]) -> list[int]:
-    """Python workers that run engine stages: by the role in their environment, among the run's descendants."""
+    """Python workers that run engine stages, by the role in their environment: forked by a daemon of Java's.
+
+    A worker may have a child just then, which stores a state.
+    """
     parents = _parents()
-    return [pid for pid in descendants(run) if pid not in parents.values() and _role(pid) == "engine"]
+    grandparents = {pid: parents.get(above) for pid, above in parents.items()}
+    java = jvm(run)
+    return [pid for pid in descendants(run) if grandparents[pid] == java and _role(pid) == "engine"]
 
 
 def jvm(run: subprocess.Popen[bytes]) -> int:
