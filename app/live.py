@@ -71,8 +71,8 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     hide(secrets_of(settings))
     with open_match(settings, console) as match, ExitStack() as beside:
         beside.enter_context(logging_to(match.folder / LOGS, settings.logs, settings.log_level))
-        starting = beside.enter_context(_starting(match)) if settings.engine == "spark" else None
         hub = beside.enter_context(Hub([match.capture.sheet]))
+        starting = beside.enter_context(_starting(match)) if settings.engine == "spark" else None
         hide([hub.address.token])
         feed = hub.feed(match.capture.sheet.match_id)
         hub.seed(
@@ -85,7 +85,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         _publish(settings, feed, match, beside, console)
         _show_page(settings, feed, beside, console)
         committer = WatchedCommitter(match, {watch.match: watch})
-        host = beside.enter_context(_host(settings, match, hub, committer, starting))
+        host = _host(settings, match, hub, committer, starting)
         camera = _camera(settings, feed, match, beside)
         began_us, began_s = match.played_us(), time.monotonic()
         with stopped_by_signals(stop, console), _progress(feed, match, console):
@@ -131,27 +131,20 @@ def _starting(match: Match) -> Iterator[Future[SparkSession]]:
                 stop_session(begun.result())
 
 
-@contextmanager
 def _host(
     settings: LiveSettings, match: Match, hub: Hub, committer: Committer, starting: Future[SparkSession] | None
-) -> Iterator[Host]:
+) -> Host:
     options = options_of(settings, match.capture, goes_on=match.offset() > match.begin())
     if starting is None:
         config = InProcessConfig(
             PIPELINE, options, match.folder / "states", settings.pace, settings.window_us, match.offset(),
             batch_id=match.next_batch(), officials=_officials(settings, match),
         )  # fmt: skip
-        yield InProcessHost(match.capture, config, hub, committer)
-    else:
-        from app.spark.host import check_state
-        from app.spark.session import stop_session
+        return InProcessHost(match.capture, config, hub, committer)
+    from app.spark.host import check_state
 
-        check_state(_stage(match, options, hub), match)
-        session = starting.result()
-        try:
-            yield _spark_host(settings, match, hub, options, committer, session)
-        finally:
-            stop_session(session)
+    check_state(_stage(match, options, hub), match)
+    return _spark_host(settings, match, hub, options, committer, starting.result())
 
 
 def _spark_host(

@@ -34,7 +34,6 @@ from app.base.problems import one_line
 from app.many.roster import Entry, Seat
 from app.many.source import NAME, SeatSource
 from app.many.stage import Stage, seat_stage, warming_stage
-from app.match.state_child import wait_for
 from app.match.state_store import StateStore
 from app.spark.host import STOP, keep_running, table_of
 from app.spark.stage import SCHEMA, StageConfig
@@ -203,10 +202,8 @@ class ManyHost:
             elif closing["end"] > self._stores.offset(match):
                 tables = {row["name"]: table_of(row["body"]) for row in mine if row["name"]}
                 player = next(p for players in self._players for p in players if p.entry.match == match)
-                states = StateStore(Path(player.stage.states), match)
-                wait_for(states, closing["end"], threading.Event())
                 self._stores.commit(match, tables, meta)
-                states.forget_before(closing["start"])
+                StateStore(Path(player.stage.states), match).forget_before(closing["start"])
         with self._lock:
             for number, players in enumerate(self._players):
                 if any(player.entry.in_topic is not None for player in players):

@@ -17,21 +17,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 import pyarrow as pa
-from kafka import TopicPartition
 
 from app.base.logs import say
 from app.kafka.address import Address, KafkaError, parse
-from app.kafka.clients import consumer, records, told
 from app.many.roster import Entry, InTopic
 from app.spark.source import ROW_BYTES, row
-from app.spark.taking import Taker
+from app.spark.taking import Taker, TopicRecords
 
-_FETCH_WAIT_MS = 50
 _log = logging.getLogger(__name__)
 
 
@@ -108,7 +105,7 @@ class _Topic:
         self._left = sum(match.place.window_records for match in matches)
         self._of = {(match.place.partition, match.place.match.encode()): match for match in matches}
         self._reached: dict[int, int] = {}
-        self._reader: _Reader | None = None
+        self._reader: TopicRecords | None = None
 
     def heard(self, wait_ms: float, stopped: bool) -> Iterator[pa.RecordBatch]:
         """See :meth:`Listener.heard`."""
@@ -118,7 +115,7 @@ class _Topic:
             except KafkaError as error:
                 _log.warning("matches wait: %s", error)
                 self._reader = None
-                _forget(self._address)
+                TopicRecords.forget(self._address)
                 time.sleep(max(0.0, min(wait_ms / 1e3, self._until_s - time.monotonic())))
         over = stopped or self._left <= 0 or time.monotonic() >= self._until_s
         for match in [match for match in self.open if over or match.taker.ended]:
@@ -140,7 +137,7 @@ class _Topic:
 
     def _begin(self) -> Iterator[pa.RecordBatch]:
         """Stands the reader where the matches go on; whose records are gone has failed."""
-        reader = _reader(self._address)
+        reader = TopicRecords.of(self._address)
         for match in list(self.open):
             first = reader.first(match.place.partition, match.position)
             if match.position < first:
@@ -158,66 +155,6 @@ class _Topic:
     def _close(self, match: _Match, failed: str = "") -> Iterator[pa.RecordBatch]:
         self.open.remove(match)
         yield from match.closed(0 if failed else self._reached.get(match.place.partition, 0), failed)
-
-
-class _Reader:
-    """A consumer of a topic, which stays where it is between two batches."""
-
-    def __init__(self, address: Address) -> None:
-        self._address = address
-        self._client = consumer(
-            address, auto_offset_reset="none", fetch_max_wait_ms=_FETCH_WAIT_MS, max_partition_fetch_bytes=4 << 20
-        )
-        self._at: dict[int, int] = {}
-
-    def first(self, partition: int, position: int) -> int:
-        """Number of the partition's first record, as far as it must be asked for to go on at ``position``."""
-        if self._at.get(partition) == position:
-            return position
-        with told(self._address):
-            (first,) = self._client.beginning_offsets([self._part(partition)]).values()
-        return first
-
-    def stand(self, starts: Mapping[int, int]) -> None:
-        """Reads on from these records of these partitions."""
-        with told(self._address):
-            if starts.keys() != self._at.keys():
-                self._client.assign([self._part(partition) for partition in starts])
-                self._at = {}
-            for partition, start in starts.items():
-                if self._at.get(partition) != start:
-                    self._client.seek(self._part(partition), start)
-        self._at = dict(starts)
-
-    def read(self, wait_ms: float) -> Sequence[Any]:
-        """What has come."""
-        with told(self._address):
-            came = records(self._client, max(0, round(wait_ms)))
-        for record in came:
-            self._at[record.partition] = record.offset + 1
-        return came
-
-    def close(self) -> None:
-        """Lets go of the connection."""
-        self._client.close()
-
-    def _part(self, partition: int) -> TopicPartition:
-        return TopicPartition(self._address.topic, partition)
-
-
-#: Of this process: Spark keeps its workers between batches, and a new client costs a tenth of a second.
-_readers: dict[str, _Reader] = {}
-
-
-def _reader(address: Address) -> _Reader:
-    if address.url not in _readers:
-        _readers[address.url] = _Reader(address)
-    return _readers[address.url]
-
-
-def _forget(address: Address) -> None:
-    if (reader := _readers.pop(address.url, None)) is not None:
-        reader.close()
 
 
 def _base(place: InTopic) -> Address:

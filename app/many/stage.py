@@ -96,7 +96,7 @@ class _Place:
         rows: list[pa.RecordBatch] = []
         if not self._failed and self._stage is not None:
             with _Alone(self):
-                rows = list(self._stage.close())
+                rows = list(self._stage.close(beside=False))
         if self._failed:
             told = msgspec.json.encode({"failed": self._failed}).decode()
             rows = [result_row(self._match, self._start, self._end, "", b"", told)]

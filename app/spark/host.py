@@ -107,7 +107,7 @@ class SparkHost:
 
     def __init__(self, session: SparkSession, config: HostConfig, committer: Committer) -> None:
         self._session, self._config, self._committer = session, config, committer
-        self.progress = 0
+        self._progress = 0
         self._base = Base()
         config.folder.mkdir(parents=True, exist_ok=True)
         environment = session.sparkContext.environment
@@ -166,7 +166,7 @@ class SparkHost:
         """
         self._config.stop_flag.unlink(missing_ok=True)
         self._config.anchor.unlink(missing_ok=True)
-        keep_running(self._config.folder, self._begin, lambda: self.progress, stop)
+        keep_running(self._config.folder, self._begin, lambda: self._progress, stop)
 
     def _begin(self) -> StreamingQuery:
         """The query, from where the last one ended."""
@@ -225,7 +225,7 @@ class SparkHost:
             if meta["last"]:  # a topic may go on without this match
                 self._config.stop_flag.touch()
         states.forget_before(closing["start"])
-        self.progress += 1
+        self._progress += 1
 
 
 def check_state(stage: spark_stage.StageConfig, committer: Committer) -> None:

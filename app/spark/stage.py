@@ -90,12 +90,13 @@ class StageConfig(msgspec.Struct, frozen=True):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A pipeline between two windows, the offset and epoch at which it stands, and who stores its state of there."""
+    """A pipeline between two windows, the offset and epoch at which it stands, and who stores its state of there
+    (None: it is stored)."""
 
     offset: int
     epoch: int
     pipeline: Any
-    storing: StateChild
+    storing: StateChild | None
 
 
 #: Pipelines and connections of this process; Spark keeps its workers between batches.
@@ -160,7 +161,7 @@ class MatchStage:
         if kept is not None and (kept.offset, kept.epoch) == (start, self._store.newest_epoch()):
             self._epoch, self._pipeline, self._storing, origin = kept.epoch, kept.pipeline, kept.storing, "memory"
         else:
-            if kept is not None:
+            if kept is not None and kept.storing is not None:
                 with contextlib.suppress(OSError, StateError):  # what it stores may be what is gone on from
                     kept.storing.wait()
             origin = "nothing" if start == config.begin else "stored state"
@@ -190,8 +191,13 @@ class MatchStage:
             self._publish(self._pipeline.push_together(portion), stage_wall_us)
             self._pipeline.pause()
 
-    def close(self) -> Iterator[pa.RecordBatch]:
-        """Has the state at the end of the range stored, keeps the pipeline, yields the rows to commit once it is."""
+    def close(self, *, beside: bool = True) -> Iterator[pa.RecordBatch]:
+        """Has the state at the end of the range stored, keeps the pipeline, yields the rows to commit once it is.
+
+        Args:
+            beside: whether a child stores it while the next range is worked on; False where nothing is until all is
+                committed.
+        """
         if not self._closed:
             raise StageError(f"match {self._match}: the input of {self._start}..{self._end} ended before its range did")
         if self._storing is not None:
@@ -200,7 +206,11 @@ class MatchStage:
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end, "last": self._last}
         self._pipeline.settle()
-        storing = StateChild(self._store, self._end, self._epoch, self._pipeline.snapshot, self._pipeline.maker)
+        storing: StateChild | None = None
+        if beside:
+            storing = StateChild(self._store, self._end, self._epoch, self._pipeline.snapshot, self._pipeline.maker)
+        else:
+            self._store.write(self._end, self._epoch, self._pipeline.snapshot(), self._pipeline.maker)
         say(
             _log, logging.INFO, "window closed", self._match, end=self._end, epoch=self._epoch, last=self._last,
             blocks=self._blocks, portions=self._portions, rows={name: len(table) for name, table in tables.items()},

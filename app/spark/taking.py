@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from kafka import TopicPartition
 
 from app.kafka import records as schema
-from app.kafka.address import Address, parse
-from app.kafka.clients import consumer, records
+from app.kafka.address import Address
+from app.kafka.clients import consumer, records, told
 from app.kafka.matches import is_of
 from app.match.framing import pack
 from replay import wire
@@ -17,41 +17,68 @@ from replay import wire
 #: A block's arrival may be later than the one before it by no more: a gateway that was away comes back sooner.
 LEAP_MAX_US = 3_600_000_000
 
-_POLL_MS = 50
+POLL_MS = 50
 
 
 class TopicRecords:
-    """A partition's records, from any of them on; one client a process and partition, see :meth:`of`."""
+    """A topic's records, of some partitions, from any of them on; one client a process and topic, see :meth:`of`.
+
+    Raises:
+        KafkaError: no broker answers, or the settings are refused.
+    """
 
     #: Spark keeps its workers between batches, and a new client costs a tenth of a second.
-    _kept: ClassVar[dict[tuple[str, int], TopicRecords]] = {}
+    _kept: ClassVar[dict[str, TopicRecords]] = {}
 
-    def __init__(self, url: str, partition: int) -> None:
-        self.address = parse(url)
-        self._part = TopicPartition(self.address.topic, partition)
+    def __init__(self, address: Address) -> None:
+        self._address = address
         self._client = consumer(
-            self.address, auto_offset_reset="none", fetch_max_wait_ms=_POLL_MS, max_partition_fetch_bytes=4 << 20
+            address, auto_offset_reset="none", fetch_max_wait_ms=POLL_MS, max_partition_fetch_bytes=4 << 20
         )
-        self._client.assign([self._part])
+        self._at: dict[int, int] = {}
 
     @classmethod
-    def of(cls, url: str, partition: int) -> TopicRecords:
-        """This process's own, made when first wanted.
+    def of(cls, address: Address) -> TopicRecords:
+        """This process's own, made when first wanted; where it stood it stands."""
+        if address.url not in cls._kept:
+            cls._kept[address.url] = cls(address)
+        return cls._kept[address.url]
 
-        Raises:
-            KafkaError: no broker answers, or the settings are refused.
-        """
-        if (url, partition) not in cls._kept:
-            cls._kept[url, partition] = cls(url, partition)
-        return cls._kept[url, partition]
+    @classmethod
+    def forget(cls, address: Address) -> None:
+        """Lets go of the connection: the next one who wants it gets a new one."""
+        if (kept := cls._kept.pop(address.url, None)) is not None:
+            kept._client.close()
 
-    def seek(self, number: int) -> None:
-        """The next record is that of the number."""
-        self._client.seek(self._part, number)
+    def first(self, partition: int, position: int) -> int:
+        """Number of the partition's first record, as far as it must be asked for to go on at ``position``."""
+        if self._at.get(partition) == position:
+            return position
+        with told(self._address):
+            (first,) = self._client.beginning_offsets([self._part(partition)]).values()
+        return first
 
-    def next(self) -> Sequence[Any]:
-        """What has come; nothing if nothing comes within a moment."""
-        return records(self._client, _POLL_MS)
+    def stand(self, starts: Mapping[int, int]) -> None:
+        """Reads on from these records of these partitions."""
+        with told(self._address):
+            if starts.keys() != self._at.keys():
+                self._client.assign([self._part(partition) for partition in starts])
+                self._at = {}
+            for partition, start in starts.items():
+                if self._at.get(partition) != start:
+                    self._client.seek(self._part(partition), start)
+        self._at = dict(starts)
+
+    def read(self, wait_ms: float = POLL_MS) -> Sequence[Any]:
+        """What has come; nothing if nothing comes within the wait."""
+        with told(self._address):
+            came = records(self._client, max(0, round(wait_ms)))
+        for record in came:
+            self._at[record.partition] = record.offset + 1
+        return came
+
+    def _part(self, partition: int) -> TopicPartition:
+        return TopicPartition(self._address.topic, partition)
 
 
 class Taker:

@@ -30,7 +30,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
 from app.base.logs import log_in_worker, say
-from app.kafka.address import KafkaError
+from app.kafka.address import KafkaError, parse
 from app.kafka.place import TopicOptions
 from app.spark.source import ROW_BYTES, SCHEMA, WINDOWS, row
 
@@ -127,9 +127,10 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         position = begin = self._reached(partition.start)
         # Where one before was closed early, what it lacks is not read on top.
         end = min(partition.end, begin + told.window_records) if settled is None else settled
-        topic = TopicRecords.of(told.url, told.partition)
-        topic.seek(begin)
-        taker = Taker(told.match, topic.address, told.partition)
+        address = parse(told.url)
+        topic = TopicRecords.of(address)
+        topic.stand({told.partition: begin})
+        taker = Taker(told.match, address, told.partition)
         until_s = time.monotonic() + PATIENCE_WINDOWS * told.window_s
         handed_on = False
         while position < end and not taker.ended:
@@ -137,7 +138,7 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 break
             frames: list[bytes] = []
             size = 0
-            for record in topic.next():
+            for record in topic.read():
                 if record.offset >= end or taker.ended:
                     break
                 position = record.offset + 1

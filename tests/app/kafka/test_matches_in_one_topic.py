@@ -21,7 +21,6 @@ from app.hub.server import Hub
 from app.kafka import records
 from app.kafka.address import KafkaError, parse
 from app.kafka.publish import publish
-from app.many import listener as listening
 from app.many.listener import Listener
 from app.many.roster import Entry, InTopic, Seat
 from app.many.run import ManyRun
@@ -31,6 +30,7 @@ from app.many.topics import Scout
 from app.match.framing import unpack
 from app.settings import SettingsError
 from app.spark.stage import StageConfig
+from app.spark.taking import TopicRecords
 from detectors.inputs import Block, MatchSheet, Packet, Quality
 from replay import wire
 from replay.capture import Capture
@@ -90,7 +90,7 @@ class FakeReader:
 
 
 def heard(monkeypatch: pytest.MonkeyPatch, reader: FakeReader, *entries: Entry, stopped=lambda: False) -> list[dict]:
-    monkeypatch.setattr(listening, "_reader", lambda address: reader)
+    monkeypatch.setattr(TopicRecords, "of", lambda address: reader)
     listener = Listener(entries, stopped)
     rows: list[dict] = []
     while listener.is_open:
@@ -225,7 +225,7 @@ def test_matches_of_one_topic_say_what_they_say_out_of_captures_batch_by_batch(t
     came[400:400] = [of("nobody", 0, b"\xff"), of(None, 0)]
     for number, one in enumerate(came):
         one.offset = number
-    monkeypatch.setattr(listening, "_reader", lambda address: reader)
+    monkeypatch.setattr(TopicRecords, "of", lambda address: reader)
     with Hub([MatchSheet(name) for name in ("the a", "the b", "alone")]) as hub:
         reader = FakeReader(came, at_a_time=70)
         seat = Seat(tmp_path / "seat")
