@@ -2,7 +2,8 @@
 
 Each match is worked on as by itself (``app.spark.stage.MatchStage``): its own states, epochs and kept pipeline. What a
 match's pipeline raises puts that match out with the reason, and the rest of the seat goes on. Only what is nobody's
-own ends the batch, which is then redone: the lane to the hub is broken, or the input stopped in the middle.
+own ends the batch, which is then redone: the lane to the hub is broken, the disk is full, or the input stopped in the
+middle.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from app.base.logs import log_in_worker, say
 from app.base.problems import is_problem, one_line
 from app.hub.client import LaneError
 from app.many.roster import Seat
+from app.match.room import is_full
 from app.spark.stage import MatchStage, StageError, result_row, warm_up
 
 _log = logging.getLogger(__name__)
@@ -54,6 +56,7 @@ def run_seat(seat: Seat, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Recor
     Raises:
         StageError: the input ended before a range was closed.
         LaneError: the hub is gone.
+        OSError: the disk is full.
     """
     log_in_worker()
     places: dict[str, _Place] = {}
@@ -113,7 +116,7 @@ class _Alone:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, LaneError | StageError):
+        if not isinstance(error, Exception) or isinstance(error, LaneError | StageError) or is_full(error):
             return False
         self._place.fail(one_line(error) if is_problem(error) else f"{type(error).__name__}: {one_line(error)}")
         return True

@@ -6,10 +6,15 @@ a window has given is committed only when its state is on the disk: whoever comm
 
 The child does nothing but pickle, seal and write: of what a fork does not bring along (threads, and whatever
 they hold) it needs nothing.
+
+A state that will not come is told twice: by an error to the engine's process, where the next window fails with it, and
+by a note beside the states to whoever waits in another process. Both are made by a thread of the engine's process that
+sees the child end, so they come at once, however it ended, and also if no next window follows.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
@@ -22,7 +27,7 @@ from app.match.state_store import StateStore
 
 _POLL_S = 0.005
 
-#: Longer than a state takes on any machine that can play a match.
+#: Longer than a state takes on any machine that can play a match; waited for only if child and parent both are gone.
 PATIENCE_S = 60.0
 
 #: Exit code of a child that failed for no reason of the system's: those are the numbers below.
@@ -44,10 +49,10 @@ class StateChild:
     """
 
     def __init__(self, store: StateStore, offset: int, epoch: int, make: Callable[[], bytes], maker: Maker) -> None:
-        self._said = f"match {store.match}: the state at {offset}"
-        store.forget(offset)  # of an engine that is dead: what is there from now on is this one's
-        self._pid = os.fork()
-        if self._pid == 0:
+        self._store, self._offset, self._epoch = store, offset, epoch
+        self._failure: OSError | StateError | None = None
+        pid = os.fork()
+        if pid == 0:
             code = _OTHER
             try:
                 os.nice(_NICE)
@@ -67,6 +72,8 @@ class StateChild:
                 say(_log, logging.ERROR, "state not stored", store.match, error=f"{type(error).__name__}: {error}")
             finally:
                 os._exit(code)
+        self._watching = threading.Thread(target=self._watch, args=(pid,), name="state child", daemon=True)
+        self._watching.start()
 
     def check(self) -> None:
         """Looks whether it failed; returns at once.
@@ -75,40 +82,49 @@ class StateChild:
             OSError: the disk is full, or cannot be written to.
             StateError: it failed otherwise; the log says how.
         """
-        self._look(os.WNOHANG)
+        if self._failure is not None:
+            raise self._failure
 
     def wait(self) -> None:
         """Returns when the state is on the disk. Raises as :meth:`check` does."""
-        self._look(0)
+        self._watching.join()
+        self.check()
 
-    def _look(self, how: int) -> None:
-        if not self._pid:
-            return
-        pid, status = os.waitpid(self._pid, how)
-        if not pid:
-            return
-        self._pid = 0
+    def _watch(self, pid: int) -> None:
+        _, status = os.waitpid(pid, 0)
         code = os.waitstatus_to_exitcode(status)
-        if 0 < code < _OTHER:
-            raise OSError(code, os.strerror(code), self._said)
         if code:
-            raise StateError(f"{self._said} could not be stored (the log says why)")
+            reason = code if 0 < code < _OTHER else 0
+            self._failure = _failure(self._store, self._offset, reason)
+            with contextlib.suppress(OSError):  # who waits elsewhere learns it by his patience, then
+                self._store.give_up(self._offset, self._epoch, reason)
 
 
-def wait_for(store: StateStore, offset: int, over: threading.Event) -> None:
+def wait_for(store: StateStore, offset: int, epoch: int, over: threading.Event) -> None:
     """Returns when the state at an offset is on the disk.
 
     Args:
         store: of the match.
-        offset: of the state.
+        offset, epoch: of the state.
         over: set when nobody will store it any more.
 
     Raises:
+        OSError: who was to store it found the disk full, or could not write to it.
         StateError: it will not come.
     """
     until_s = time.monotonic() + PATIENCE_S
-    while not store.has(offset):
+    while not store.has(offset, epoch):
+        if (reason := store.given_up(offset, epoch)) is not None:
+            raise _failure(store, offset, reason)
         if over.wait(_POLL_S) or time.monotonic() > until_s:
-            if store.has(offset):
+            if store.has(offset, epoch):
                 return
             raise StateError(f"match {store.match}: the state at {offset} was not stored")
+
+
+def _failure(store: StateStore, offset: int, reason: int) -> OSError | StateError:
+    """Why a state will not come: a number of the system's, or 0."""
+    said = f"match {store.match}: the state at {offset}"
+    if reason:
+        return OSError(reason, os.strerror(reason), said)
+    return StateError(f"{said} could not be stored (the log says why)")

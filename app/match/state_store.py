@@ -6,6 +6,10 @@ when a batch ends, before the batch is committed, under (match, end offset); a b
 named by its start offset. A redone batch finds the same state again, because states are deleted only when
 the batch that starts from a later one is committed.
 
+A state's file has the epoch of who wrote it in its name, and whoever reads takes the newest. So what is put down late,
+by a process that stood still while another took over, replaces nothing: neither the state that the other has stored,
+nor, for who commits and asks for a state of one epoch, the one that he waits for.
+
 A state is a pickle, and a pickle runs what it says. So each is sealed (:mod:`app.match.seal`) over all that the file
 says: match, offset, what made it, and the state. Whatever was cut short, changed, renamed or brought from elsewhere is
 refused before a byte of it is unpickled; and so is what was made by other code or other detectors, because only
@@ -28,7 +32,7 @@ import msgspec
 from app.match.seal import Maker, StateError, broken_seal, key_id, sealed, unsealed
 
 #: Version of the layout of a state's file.
-VERSION = 1
+VERSION = 2
 
 __all__ = ["DamagedStateError", "OtherStateError", "StateError", "StateStore"]
 
@@ -49,6 +53,7 @@ class Head(msgspec.Struct, frozen=True):
     match: str
     offset: int
     maker: Maker
+    epoch: int = -1
 
 
 class StateStore:
@@ -84,17 +89,34 @@ class StateStore:
         newest = self.newest_epoch()
         if newest != epoch:
             raise StateError(f"match {self.match}: epoch {epoch} was replaced by {newest}; its state is void")
-        head = msgspec.json.encode(Head(VERSION, key_id(), self.match, offset, maker))
-        path = self._path(offset)
-        draft = path.with_name(f"{path.name}.{epoch}.draft")
+        head = msgspec.json.encode(Head(VERSION, key_id(), self.match, offset, maker, epoch))
+        path = self._path(offset, epoch)
+        draft = path.with_suffix(".draft")
         with draft.open("wb") as stream:
             stream.writelines(sealed(head, state))
             stream.flush()
             os.fsync(stream.fileno())
         draft.replace(path)
 
+    def give_up(self, offset: int, epoch: int, reason: int) -> None:
+        """Notes that the state at an offset will not come from an epoch, for who waits for it in another process.
+
+        Args:
+            offset, epoch: of the state.
+            reason: number of the system's error, 0 for any other.
+
+        Raises:
+            OSError: not even an empty file has room any more.
+        """
+        self._note(offset, epoch, reason).touch()
+
+    def given_up(self, offset: int, epoch: int) -> int | None:
+        """Why the state at an offset will not come from an epoch (see :meth:`give_up`); None if that is not said."""
+        found = self._states.glob(f"{offset}.{epoch}.*.failed")
+        return next((int(path.name.split(".")[2]) for path in found), None)
+
     def read(self, offset: int, maker: Maker) -> bytes:
-        """The state at an offset, as ``maker`` made it.
+        """The state at an offset, of the newest epoch that stored one, as ``maker`` made it.
 
         Raises:
             DamagedStateError: there is none, or its file is damaged.
@@ -103,7 +125,7 @@ class StateStore:
         head, state = self._read(offset)
         if difference := _difference(head.maker, maker):
             raise OtherStateError(
-                f"{self._path(offset)}: {difference}. Only what made a state can go on from it: use that, or play "
+                f"{self._newest(offset)}: {difference}. Only what made a state can go on from it: use that, or play "
                 "the match again from its beginning into another --store"
             )
         return state
@@ -117,7 +139,7 @@ class StateStore:
         self._read(offset)
 
     def _read(self, offset: int) -> tuple[Head, bytes]:
-        path = self._path(offset)
+        path = self._newest(offset)
         try:
             content = path.read_bytes()
         except FileNotFoundError:
@@ -141,33 +163,38 @@ class StateStore:
             )
         if broken_seal(told, state, seal):
             raise DamagedStateError(f"{path}: damaged: its seal is broken (cut short or changed)")
-        if (head.match, head.offset) != (self.match, offset):
-            raise DamagedStateError(f"{path}: is the state of match {head.match} at {head.offset}")
+        if (head.match, head.offset, self._path(head.offset, head.epoch)) != (self.match, offset, path):
+            raise DamagedStateError(f"{path}: is the state of match {head.match} at {head.offset}, epoch {head.epoch}")
         return head, state
 
-    def has(self, offset: int) -> bool:
-        """Whether there is a state at an offset, whatever it is."""
-        return self._path(offset).exists()
-
-    def forget(self, offset: int) -> None:
-        """Deletes the state at an offset that no batch can start from."""
-        self._path(offset).unlink(missing_ok=True)
+    def has(self, offset: int, epoch: int) -> bool:
+        """Whether there is a state at an offset by an epoch, whatever it is."""
+        return self._path(offset, epoch).exists()
 
     def offsets(self) -> list[int]:
         """Offsets at which a state is stored, ascending."""
-        return sorted(int(path.stem) for path in self._states.glob("*.state"))
+        return sorted({_offset_of(path) for path in self._states.glob("*.state")})
 
     def forget_before(self, offset: int) -> None:
-        """Deletes states that no batch can start from any more: those at offsets below ``offset``."""
-        for old in self.offsets():
-            if old < offset:
-                self._path(old).unlink(missing_ok=True)
-        for draft in self._states.glob("*.draft"):  # of a stage that died while it wrote
-            if int(draft.name.partition(".")[0]) < offset:
-                draft.unlink(missing_ok=True)
+        """Deletes what no batch can start from any more: states, and what was left of them, below ``offset``."""
+        for path in self._states.iterdir():
+            if path.suffix in (".state", ".draft", ".failed") and _offset_of(path) < offset:
+                path.unlink(missing_ok=True)
 
-    def _path(self, offset: int) -> Path:
-        return self._states / f"{offset}.state"
+    def _path(self, offset: int, epoch: int) -> Path:
+        return self._states / f"{offset}.{epoch}.state"
+
+    def _note(self, offset: int, epoch: int, reason: int) -> Path:
+        return self._states / f"{offset}.{epoch}.{reason}.failed"
+
+    def _newest(self, offset: int) -> Path:
+        """The file of the newest epoch at an offset; one from before epochs stood there only if there is no other."""
+        epochs = [int(path.name.split(".")[1]) for path in self._states.glob(f"{offset}.*.state")]
+        return self._path(offset, max(epochs)) if epochs else self._states / f"{offset}.state"
+
+
+def _offset_of(path: Path) -> int:
+    return int(path.name.partition(".")[0])
 
 
 def _difference(made: Maker, mine: Maker) -> str:

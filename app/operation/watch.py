@@ -256,7 +256,7 @@ class WatchedCommitter:
 
 
 def _newest_state_bytes(states: Path) -> int:
-    newest = max(states.glob("*/*.state"), key=lambda path: int(path.stem), default=None)
+    newest = max(states.glob("*/*.state"), key=lambda path: int(path.name.partition(".")[0]), default=None)
     try:
         return newest.stat().st_size if newest is not None else 0
     except FileNotFoundError:  # forgotten meanwhile

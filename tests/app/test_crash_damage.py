@@ -152,14 +152,14 @@ def go_on(store: Path) -> tuple[int, str]:
 
 
 def states_of(store: Path) -> list[Path]:
-    return sorted((store / "states").glob("*/*.state"), key=lambda path: int(path.stem))
+    return sorted((store / "states").glob("*/*.state"), key=lambda path: int(path.name.partition(".")[0]))
 
 
 @pytest.mark.parametrize("spoil", [cut, Path.unlink])
 def test_a_match_with_a_damaged_newest_state_goes_back_one_batch(tmp_path: Path, interrupted, spoil):
     store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
     newest = max(c.meta.end_offset for c in read_commits(store))
-    spoiled = next(path for path in states_of(store) if int(path.stem) == newest)
+    spoiled = next(path for path in states_of(store) if path.name.startswith(f"{newest}."))
     spoil(spoiled)
     code, said = go_on(store)
     assert code == 0, said
@@ -192,13 +192,13 @@ def test_a_state_of_another_program_is_kept_and_refused(tmp_path: Path, interrup
     store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
     (match,) = (path.name for path in (store / "states").iterdir())
     states = StateStore(store / "states", match)
-    newest = max(c.meta.end_offset for c in read_commits(store))
-    states.write(newest, states.claim_epoch(), b"of old", Maker("of old", ("hit",), ""))
+    newest, epoch = max(c.meta.end_offset for c in read_commits(store)), states.claim_epoch()
+    states.write(newest, epoch, b"of old", Maker("of old", ("hit",), ""))
     code, said = go_on(store)
     assert code == 2
-    assert f"{newest}.state: was made by other detectors" in said
+    assert f"{newest}.{epoch}.state: was made by other detectors" in said
     assert "from its beginning" in said
-    assert f"{newest}.state" in [path.name for path in states_of(store)], "the old program could still use it"
+    assert f"{newest}.{epoch}.state" in [path.name for path in states_of(store)], "the old program could still use it"
     with pytest.raises(StateError):
         states.read(newest, Maker("new"))
 

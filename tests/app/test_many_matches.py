@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import shutil
@@ -22,7 +23,7 @@ from app.many.source import SeatReader
 from app.many.stage import run_seat
 from app.many.wishes import ListError, read_list, wishes_of, with_names
 from app.match.framing import unpack
-from app.match.state_store import StateError
+from app.match.state_store import StateError, StateStore
 from app.spark import stage as spark_stage
 from app.spark.stage import StageConfig
 from replay.capture import Capture
@@ -187,6 +188,21 @@ def test_a_match_whose_engine_fails_disturbs_no_other(tmp_path: Path):
     failed = [row for row in rows if row["match"] == "b"]
     assert [json.loads(row["meta"]) for row in failed] == [{"failed": "ZeroDivisionError: of this match"}]
     assert max(update["ts_us"] for update in updates_in(rows, "a")) > 15_000_000
+
+
+def test_a_full_disk_is_no_matchs_own_fault_and_ends_the_batch_which_is_then_redone(tmp_path: Path, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    write = StateStore.write
+    with Hub(sheets("a", "b")) as hub, monkeypatch.context() as patch:
+        seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b"))
+        patch.setattr(StateStore, "write", full)
+        with pytest.raises(OSError, match="No space"):
+            played(tmp_path, seat, hub)
+        patch.setattr(StateStore, "write", write)
+        rows = played(tmp_path, seat, hub)
+    assert not any("failed" in row["meta"] for row in rows)
 
 
 def test_what_a_foreign_hand_wrote_is_not_unpickled(tmp_path: Path):

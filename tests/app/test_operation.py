@@ -162,7 +162,7 @@ def test_a_store_that_fails_is_said_until_a_commit_succeeds(case: Case):
     inner.error = None
     (case.folder / "states" / "m").mkdir(parents=True)
     for offset, size in ((5, 10), (20, 1_000)):
-        (case.folder / "states" / "m" / f"{offset}.state").write_bytes(b"x" * size)
+        (case.folder / "states" / "m" / f"{offset}.0.state").write_bytes(b"x" * size)
     committer.commit(0, "m", {"updates": updates_table([UpdateRecord(0, 1, 5, event("e"))], 0)}, {})
     assert case.watch.problems() == []
     told = case.metrics()

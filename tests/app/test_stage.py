@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import signal
 import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pytest
 
@@ -16,7 +19,7 @@ from app.hub.server import Hub
 from app.match.framing import pack, pad, unpack
 from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.room import is_full
-from app.match.seal import Maker
+from app.match.seal import Maker, sealed
 from app.match.state_child import StateChild, wait_for
 from app.match.state_store import StateError, StateStore
 from app.spark import stage as spark_stage
@@ -199,7 +202,7 @@ def test_who_commits_waits_for_the_state_and_no_longer_than_somebody_stores_it(t
 
     child = StateChild(store, 40, epoch, make, MAKER)
     child.check()
-    waited = threading.Thread(target=wait_for, args=(store, 40, over))
+    waited = threading.Thread(target=wait_for, args=(store, 40, epoch, over))
     waited.start()
     gate.touch()
     waited.join(30)
@@ -208,16 +211,110 @@ def test_who_commits_waits_for_the_state_and_no_longer_than_somebody_stores_it(t
     assert store.read(40, MAKER) == b"state"
     over.set()
     with pytest.raises(StateError, match="the state at 50 was not stored"):
-        wait_for(store, 50, over)
+        wait_for(store, 50, epoch, over)
+
+
+def full_disk() -> bytes:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def killed() -> bytes:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return b""
+
+
+@pytest.mark.parametrize("make", [full_disk, killed, lambda: b"" * (1 // 0)])
+@pytest.mark.parametrize("first", ["the child ends", "somebody waits"])
+def test_who_commits_hears_that_a_state_will_not_come(tmp_path, monkeypatch, make, first):
+    """No next window follows, as at the end of a batch, and patience is endless: nothing else ends the waiting."""
+    monkeypatch.setattr("app.match.state_child.PATIENCE_S", float("inf"))
+    store, gate, refused = StateStore(tmp_path, "m"), tmp_path / "gate", list[BaseException]()
+    epoch = store.claim_epoch()
+
+    def commit() -> None:
+        try:
+            wait_for(store, 40, epoch, threading.Event())
+        except (OSError, StateError) as error:
+            refused.append(error)
+
+    def gated() -> bytes:
+        while not gate.exists():
+            time.sleep(0.001)
+        return make()
+
+    child, waiting = StateChild(store, 40, epoch, gated, MAKER), threading.Thread(target=commit, daemon=True)
+    if first == "somebody waits":
+        waiting.start()
+    gate.touch()
+    with pytest.raises((OSError, StateError)) as told:
+        child.wait()
+    if first == "the child ends":
+        waiting.start()
+    waiting.join(30)
+    assert [str(error) for error in refused] == [str(told.value)]
+    assert is_full(refused[0]) == (make is full_disk)
+
+
+def stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="sees in /proc that a process stands still")
+@pytest.mark.parametrize("wakes", ["before", "after"])
+def test_a_child_that_stood_still_while_another_stage_took_over_replaces_nothing(tmp_path, monkeypatch, wakes):
+    """It stands between its look at the epoch and the moment when its state can be seen, and wakes before its
+    successor has stored the state of the same offset, or after."""
+    store, fsync, pids = StateStore(tmp_path, "m"), os.fsync, list[int]()
+
+    def standing(handle: int) -> None:
+        os.kill(os.getpid(), signal.SIGSTOP)
+        fsync(handle)
+
+    def fork() -> int:
+        pids.append(real())
+        return pids[-1]
+
+    real = os.fork
+    monkeypatch.setattr(os, "fork", fork)
+    monkeypatch.setattr(os, "fsync", standing)
+    old_epoch = store.claim_epoch()
+    old = StateChild(store, 40, old_epoch, lambda: b"old", MAKER)
+    while not stopped(pids[0]):
+        time.sleep(0.001)
+    monkeypatch.setattr(os, "fsync", fsync)
+
+    epoch = store.claim_epoch()
+    if wakes == "before":
+        os.kill(pids[0], signal.SIGCONT)
+        old.wait()
+        assert store.has(40, old_epoch), "it was put down late"
+        assert not store.has(40, epoch), "and is not what who commits waits for"
+    StateChild(store, 40, epoch, lambda: b"new", MAKER).wait()
+    if wakes == "after":
+        os.kill(pids[0], signal.SIGCONT)
+        old.wait()
+    wait_for(store, 40, epoch, threading.Event())
+    assert store.read(40, MAKER) == b"new"
+    store.forget_before(41)
+    assert store.offsets() == []
 
 
 def test_the_state_of_a_dead_engine_is_not_taken_for_the_one_that_is_being_stored(tmp_path):
     store = StateStore(tmp_path, "m")
     store.write(40, store.claim_epoch(), b"old", MAKER)
-    child = StateChild(store, 40, store.claim_epoch(), lambda: time.sleep(0.1) or b"new", MAKER)
-    assert not store.has(40)
+    epoch = store.claim_epoch()
+    child = StateChild(store, 40, epoch, lambda: time.sleep(0.1) or b"new", MAKER)
+    assert not store.has(40, epoch)
     child.wait()
     assert store.read(40, MAKER) == b"new"
+
+
+def test_a_state_from_before_epochs_stood_in_names_is_refused_by_its_version(tmp_path):
+    store = StateStore(tmp_path, "m")
+    head = {"version": 1, "key": "k", "match": "m", "offset": 40, "maker": MAKER}
+    (tmp_path / "m" / "40.state").write_bytes(b"".join(sealed(msgspec.json.encode(head), b"x")))
+    with pytest.raises(StateError, match=r"40\.state: is of version 1, this program reads version 2"):
+        store.check(40)
 
 
 def test_a_missing_state_is_named(capture, tmp_path, config):
@@ -239,10 +336,11 @@ def test_old_states_and_abandoned_drafts_are_forgotten_and_newer_ones_kept(tmp_p
     epoch = store.claim_epoch()
     for offset_us in (-5, 10, 20):
         store.write(offset_us, epoch, b"x", MAKER)
-    (tmp_path / "a%2Fb%20c" / "3.state.7.draft").touch()
+    (tmp_path / "a%2Fb%20c" / "3.7.draft").touch()
+    store.give_up(4, 0, errno.ENOSPC)
     store.forget_before(10)
     assert store.offsets() == [10, 20]
-    assert not list(tmp_path.rglob("*.draft"))
+    assert not [path for path in tmp_path.rglob("*.*") if path.suffix in (".draft", ".failed")]
 
 
 def test_padded_rows_give_back_their_blocks_and_damaged_ones_are_refused():

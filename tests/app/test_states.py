@@ -40,7 +40,7 @@ def store(tmp_path: Path) -> StateStore:
 
 
 def file_of(store: StateStore, offset: int = 40) -> Path:
-    return store._path(offset)
+    return store._path(offset, 0)
 
 
 def test_a_state_comes_back_to_who_made_it(store: StateStore):
@@ -52,11 +52,11 @@ def test_every_changed_byte_and_every_cut_is_found(store: StateStore):
     whole = file_of(store).read_bytes()
     for place in range(0, len(whole), 7):
         file_of(store).write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with pytest.raises(StateError, match=r"final.*40\.state"):
+        with pytest.raises(StateError, match=r"final.*40\.0\.state"):
             store.read(40, MAKER)
     for length in range(0, len(whole), 13):
         file_of(store).write_bytes(whole[:length])
-        with pytest.raises(DamagedStateError, match=r"40\.state: damaged"):
+        with pytest.raises(DamagedStateError, match=r"40\.0\.state: damaged"):
             store.read(40, MAKER)
     file_of(store).write_bytes(whole + b"x")
     with pytest.raises(DamagedStateError, match="seal is broken"):
@@ -67,7 +67,7 @@ def test_every_changed_byte_and_every_cut_is_found(store: StateStore):
 def test_any_bytes_are_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes):
     store = StateStore(tmp_path_factory.getbasetemp() / "any", "final")
     file_of(store).write_bytes(content)
-    with pytest.raises(DamagedStateError, match=r"40\.state"):
+    with pytest.raises(DamagedStateError, match=r"40\.0\.state"):
         store.read(40, MAKER)
 
 
@@ -108,6 +108,9 @@ def test_a_renamed_state_is_refused(store: StateStore, tmp_path: Path):
     file_of(store, 50).rename(file_of(other))
     with pytest.raises(DamagedStateError, match="is the state of match final at 40"):
         other.read(40, MAKER)
+    file_of(other).rename(other._path(40, 3))
+    with pytest.raises(DamagedStateError, match="is the state of match final at 40, epoch 0"):
+        other.check(40)
 
 
 @pytest.mark.parametrize(
@@ -124,16 +127,16 @@ def test_what_somebody_else_made_is_refused_and_told_apart(store: StateStore, mi
     store.check(40)  # it is whole, after all
     with pytest.raises(OtherStateError, match=said) as error:
         store.read(40, mine)
-    assert "40.state" in str(error.value)
+    assert "40.0.state" in str(error.value)
     assert "from its beginning into another --store" in str(error.value)
 
 
 def test_a_state_of_another_layout_is_refused_by_its_number(store: StateStore, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("app.match.state_store.VERSION", 2)
+    monkeypatch.setattr("app.match.state_store.VERSION", 3)
     store.write(60, store.newest_epoch(), b"new", MAKER)
     monkeypatch.undo()
     monkeypatch.setenv(KEY_VARIABLE, KEY)
-    with pytest.raises(OtherStateError, match="is of version 2, this program reads version 1"):
+    with pytest.raises(OtherStateError, match="is of version 3, this program reads version 2"):
         store.read(60, MAKER)
 
 

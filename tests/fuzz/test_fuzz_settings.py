@@ -105,7 +105,7 @@ def test_what_a_store_keeps_of_its_run(cases: int, tmp_path: Path):
 def test_a_state(cases: int, tmp_path: Path):
     store, maker = StateStore(tmp_path, "final"), Maker("code", ("hit",))
     store.write(40, store.claim_epoch(), b"state" * 20, maker)
-    file = store._path(40)
+    file = store._path(40, 0)
     whole = file.read_bytes()
 
     def body(content: bytes) -> None:
