@@ -356,17 +356,30 @@ def read_table(path: Path | str, name: str) -> pa.Table:
     """
     if name not in SCHEMAS:
         raise StoreError(f"{path}: no table {name!r} in a match store; there are {', '.join(SCHEMAS)}")
-    parts: list[pa.Table] = []
-    for commit in read_commits(path):
-        if name in commit.parts:
-            file = Path(path) / commit.parts[name]
-            try:
-                part = pq.ParquetFile(file).read()
-                part.validate(full=True)
-                parts.append(part.select(SCHEMAS[name].names).cast(SCHEMAS[name]))
-            except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException) as error:
-                raise StoreError(f"{file}: damaged part of batch {commit.batch}: {error}") from error
+    parts = [_rows(Path(path), commit, name) for commit in read_commits(path) if name in commit.parts]
     return pa.concat_tables(parts) if parts else SCHEMAS[name].empty_table()
+
+
+def read_batch(path: Path | str, name: str, batch: int) -> pa.Table | None:
+    """The rows of a table of one batch of the engine's series; None if it is not committed.
+
+    Raises:
+        StoreError: its manifest or part is damaged; the file is named.
+    """
+    file = Path(path) / "commits" / f"{batch:08d}.json"
+    return _rows(Path(path), _read_json(file, Commit), name) if file.exists() else None
+
+
+def _rows(path: Path, commit: Commit, name: str) -> pa.Table:
+    if name not in commit.parts:
+        return SCHEMAS[name].empty_table()
+    file = path / commit.parts[name]
+    try:
+        part = pq.ParquetFile(file).read()
+        part.validate(full=True)
+        return part.select(SCHEMAS[name].names).cast(SCHEMAS[name])
+    except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException) as error:
+        raise StoreError(f"{file}: damaged part of batch {commit.batch}: {error}") from error
 
 
 def updates_log(path: Path | str) -> pa.Table:

@@ -5,7 +5,8 @@ Theory of operation
 The relay follows the hub, so it leaves as early as the lane does. What it has sent may have to be taken back by a later
 process: so when it begins it reads what of the match stands in the topic, undoes what the store does not confirm, and
 sends what is missing; from then on it sends what its feed applies. Where the topic was certain to agree with what is
-committed is kept in ``relay.json`` beside the store, so only what came after it need be read.
+committed is kept in ``relay.json`` beside the store, so only what came after it need be read. What was kept out of the
+match is told out of the store, see :mod:`app.kafka.letters`.
 
 Before it sends anything it takes the floor (:class:`app.kafka.updates.Floor`), and reads on to the record with which it
 did. What stands then stays so: whatever an older relay's network may still bring does not count any more. A relay that
@@ -24,25 +25,28 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from app.hub.feed import MatchFeed
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, header_of, kind_of, make_topic, partitions_of, producer, records, told
+from app.kafka.letters import Letter, LetterMark, Letters, read_letter, read_mark, write_mark
 from app.kafka.records import headers
 from app.kafka.updates import Begin, Floor, Line, Told, told_of
 from detectors.lane import LaneMessage, UpdateRecord
+from replay.store import StoreError
 
 _POLL_MS = 500
 _PLACES_KEPT = 4_000
 _RETRY_S = 1.0
+#: Updates go first: so many letters are sent between what two messages of the lane say.
+_LETTERS_AT_ONCE = 500
 #: At the end of a run, how long a broker that does not answer is tried again.
 _LAST_TRIES_S = 30.0
 _log = logging.getLogger(__name__)
@@ -70,14 +74,15 @@ class Relay:
     Args:
         feed: of the match, seeded with what is committed.
         address: topic of updates; those of positions and rejected records stand beside it.
-        folder: of the match store, for ``relay.json``.
+        folder: of the match store.
 
     Raises:
         KafkaError: no broker answers at the start.
     """
 
     def __init__(self, feed: MatchFeed, address: Address, folder: Path) -> None:
-        self._feed, self._address, self._mark_path = feed, address, folder / "relay.json"
+        self._feed, self._address, self._folder = feed, address, folder
+        self._mark_path = folder / "relay.json"
         self._match = feed.sheet().match_id
         self._heard_of: queue.SimpleQueue[LaneMessage | None] = queue.SimpleQueue()
         self._cursor = 0
@@ -87,7 +92,11 @@ class Relay:
         self._sessions = [""]
         self._had_floor = False
         self._complete = False
-        self._rejected: queue.SimpleQueue[tuple[int, pa.Table]] = queue.SimpleQueue()
+        self._stored = threading.Event()
+        self._letters_after: LetterMark | None = None
+        self._letters = Letters(folder, self._match)
+        self._standing_letters: dict[int, bytes] | None = None
+        self._letter_mark: LetterMark | None = None
         self._closing_s: float | None = None
         for suffix in ("", updates.POSITIONS_SUFFIX, updates.REJECTED_SUFFIX):
             make_topic(address.beside(suffix))
@@ -105,16 +114,23 @@ class Relay:
         self._closing_s = time.monotonic()
         self._heard_of.put(None)
         self._thread.join()
+        self._mark_letters()
 
-    def committed(self, batch: int, seq: int, tables: Mapping[str, pa.Table]) -> None:
+    def committed(self, seq: int) -> None:
         """A batch is in the store: updates before ``seq`` are certain, and what it kept out may be told."""
-        if (rejected := tables.get("quarantine")) is not None and len(rejected):
-            self._rejected.put((batch, rejected))
+        self._stored.set()
         certain = [place for place in tuple(self._places) if place.seq <= seq]
+        self._mark_letters()
         if certain:
-            draft = self._mark_path.with_suffix(".draft")
-            draft.write_bytes(msgspec.json.encode(certain[-1]))
-            draft.replace(self._mark_path)
+            with contextlib.suppress(OSError):  # the disk may be full: then more is read when the next relay begins
+                draft = self._mark_path.with_suffix(".draft")
+                draft.write_bytes(msgspec.json.encode(certain[-1]))
+                draft.replace(self._mark_path)
+
+    def _mark_letters(self) -> None:
+        if self._letter_mark is not None:
+            with contextlib.suppress(OSError):  # as above
+                write_mark(self._folder, self._letter_mark)
 
     def _heard(self, message: LaneMessage, applied: Sequence[UpdateRecord]) -> None:
         self._heard_of.put(message)
@@ -144,9 +160,13 @@ class Relay:
         sender = producer(self._address)
         try:
             self._catch_up(sender, self._take_the_floor(sender))
+            self._letters_after = read_mark(self._folder)
+            self._letters, self._standing_letters = Letters(self._folder, self._match, self._letters_after), None
+            self._stored.set()
             while not self._failed:
                 message = None if self._closing_s is not None and self._heard_of.empty() else self._heard_of.get()
                 self._send_news(sender)
+                self._send_letters(sender, to_the_end=message is None)
                 if message is None:
                     if self._complete:
                         self._put(sender, self._address, updates.END, {"match": self._match})
@@ -160,15 +180,51 @@ class Relay:
             sender.close()
 
     def _send_news(self, sender: KafkaProducer) -> None:
-        """What the feed has applied, and what was kept out, since the last time."""
+        """What the feed has applied since the last time."""
         self._cursor, applied = self._feed.events_since(self._cursor)
         for record in told_of(self._match, self._next_seq, applied):
             self._send_update(sender, record)
-        while not self._rejected.empty():
-            batch, table = self._rejected.get()
-            for number, row in enumerate(table.to_pylist()):
-                value = {"match": self._match, "batch": batch, "number": number, **row}
-                self._put(sender, self._address.beside(updates.REJECTED_SUFFIX), updates.REJECTED, value)
+
+    def _send_letters(self, sender: KafkaProducer, *, to_the_end: bool) -> None:
+        """What the store has kept out and the topic does not hold; only some of it while the match plays."""
+        while self._stored.is_set():
+            self._stored.clear()
+            try:
+                letters = self._letters.take(_LETTERS_AT_ONCE)
+            except StoreError as error:
+                _log.error("what was kept out cannot be told any more: %s", error)
+                return
+            if letters and self._standing_letters is None and not self._look_for_letters():
+                self._letters = Letters(self._folder, self._match)
+                self._stored.set()
+                continue
+            for letter in letters:
+                if (self._standing_letters or {}).pop(letter.seq, b"") != letter.digest():
+                    self._send_letter(sender, letter)
+            if len(letters) == _LETTERS_AT_ONCE:
+                self._stored.set()
+            if not to_the_end:
+                return
+
+    def _send_letter(self, sender: KafkaProducer, letter: Letter) -> None:
+        def arrived(at: Any) -> None:
+            if not self._failed:
+                self._letter_mark = LetterMark(at.partition, at.offset + 1, letter.seq, letter.batch, letter.number)
+
+        self._put(sender, self._address.beside(updates.REJECTED_SUFFIX), updates.REJECTED, letter).add_callback(arrived)
+
+    def _look_for_letters(self) -> bool:
+        """Reads what stands of the match in the topic of rejected records; False if the mark does not serve."""
+        address = self._address.beside(updates.REJECTED_SUFFIX)
+        client = consumer(address)
+        try:
+            ends, as_marked = self._seek(client, address, self._letters_after)
+            with told(address):
+                found = (read_letter(record.value) for record in self._records(client, ends))
+                self._standing_letters = {letter.seq: letter.digest() for letter in found if letter is not None}
+            return as_marked or self._letters_after is None
+        finally:
+            client.close()
 
     def _catch_up(self, sender: KafkaProducer, standing: Line) -> None:
         """Undoes what the feed does not hold, and sends what the topic lacks."""
@@ -194,14 +250,11 @@ class Relay:
         """
         client = consumer(self._address)
         try:
-            parts, mark = partitions_of(client, self._address), self._mark()
-            line, floor = (Line(mark.seq), Floor(mark.session)) if mark else (Line(), Floor())
+            mark = self._mark()
+            ends, as_marked = self._seek(client, self._address, mark)
+            line, floor = (Line(mark.seq), Floor(mark.session)) if mark and as_marked else (Line(), Floor())
             with told(self._address):
-                client.assign(parts)
-                client.seek_to_beginning(*parts)
-                if mark:
-                    client.seek(TopicPartition(self._address.topic, mark.partition), mark.offset)
-                self._read_on(client, line, floor, client.end_offsets(parts))
+                self._read_on(client, line, floor, ends)
                 if self._had_floor and floor.session not in self._sessions:
                     raise ReplacedError(f"another relay speaks for {self._match}")
                 begin = Begin(self._match, secrets.token_hex(8), floor.session)
@@ -216,13 +269,33 @@ class Relay:
             client.close()
 
     def _read_on(self, client: KafkaConsumer, line: Line, floor: Floor, ends: Mapping[TopicPartition, int]) -> None:
+        for record in self._records(client, ends):
+            kind, session = kind_of(record), header_of(record, updates.SESSION)
+            if floor.heard(kind, session, record.value) and kind == updates.UPDATE:
+                line.take(updates.decode(record.value))
+
+    def _seek(
+        self, client: KafkaConsumer, address: Address, mark: Mark | LetterMark | None
+    ) -> tuple[Mapping[TopicPartition, int], bool]:
+        """Stands a client at a mark, or where a topic begins; where the topic ends now, and whether the mark served.
+
+        It does not where the topic was made anew since then.
+        """
+        parts = partitions_of(client, address)
+        with told(address):
+            client.assign(parts)
+            client.seek_to_beginning(*parts)
+            ends = client.end_offsets(parts)
+            part = TopicPartition(address.topic, mark.partition) if mark else None
+            if mark is None or part not in ends or not 0 <= mark.offset <= ends[part]:
+                return ends, False
+            client.seek(part, mark.offset)
+            return ends, True
+
+    def _records(self, client: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> Iterator[Any]:
+        """The match's records up to these ends."""
         while any(client.position(part) < end for part, end in ends.items()):
-            for record in records(client, _POLL_MS):
-                if record.key != self._match.encode():
-                    continue
-                kind, session = kind_of(record), header_of(record, updates.SESSION)
-                if floor.heard(kind, session, record.value) and kind == updates.UPDATE:
-                    line.take(updates.decode(record.value))
+            yield from (record for record in records(client, _POLL_MS) if record.key == self._match.encode())
 
     def _mark(self) -> Mark | None:
         try:

@@ -52,8 +52,8 @@ class Match:
         commits = read_commits(store.path)
         self._camera_batch = 1 + max((c.batch for c in commits if c.series == CAMERA_SERIES), default=-1)
         self._last = max((c for c in commits if not c.series), key=lambda c: c.batch, default=None)
-        #: Called with what was committed: number of the batch, of the next update, and the batch's tables.
-        self.on_commit: Callable[[int, int, Mapping[str, pa.Table]], None] = lambda batch, seq, tables: None
+        #: Called when a batch is committed, with the number of the next update.
+        self.on_commit: Callable[[int], None] = lambda seq: None
 
     def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
         """Commits a batch; its redo replaces it by the same."""
@@ -63,7 +63,7 @@ class Match:
             tables["quarantine"] = self._with_unreadable(tables.get("quarantine"))
         self._store.commit(batch_id, tables, meta)
         self._last = _newest(self._store.path)
-        self.on_commit(batch_id, int(meta.get("next_seq", 0)), tables)
+        self.on_commit(int(meta.get("next_seq", 0)))
         if not self.capture.is_finished and not self.capture.path.is_symlink():
             tell_played(self.capture.path, self.offset())
 

@@ -17,8 +17,8 @@ from app.match.seal import StateError
 from app.match.state_store import DamagedStateError, StateStore
 from replay.store import Commit, MatchStore, read_commits
 
-#: In the folder of a match: engine states, and where the relay to a topic was sure.
-STATES, RELAY_MARK = "states", "relay.json"
+#: In the folder of a match: engine states, and where the relay to a topic was sure of updates and of letters.
+STATES, RELAY_MARKS = "states", ("relay.json", "rejected.json")
 
 
 def recover(store: MatchStore, source: str) -> str:
@@ -43,7 +43,8 @@ def recover(store: MatchStore, source: str) -> str:
     except DamagedStateError as error:
         _check_older(states, before, error, source)
         store.take_back(last.batch)
-        (store.path / RELAY_MARK).unlink(missing_ok=True)
+        for mark in RELAY_MARKS:
+            (store.path / mark).unlink(missing_ok=True)
         return f"{error}. Batch {last.batch} is done again from the state before it"
     except StateError as error:
         raise type(error)(f"{error}. {_way_out(source)}") from error

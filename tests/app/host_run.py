@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -60,7 +60,7 @@ class FileCommitter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.on_commit: Callable[[int, int, Mapping], None] = lambda batch, seq, tables: None
+        self.on_commit: Callable[[int], None] = lambda seq: None
         folder.mkdir(parents=True, exist_ok=True)
 
     def commit(self, batch_id, match, tables, meta) -> None:
@@ -70,7 +70,7 @@ class FileCommitter:
             draft = path.with_suffix(".draft")
             draft.write_text(json.dumps({"rows": rows, "meta": meta}))
             draft.replace(path)
-        self.on_commit(batch_id, meta["next_seq"], {})
+        self.on_commit(meta["next_seq"])
 
     def committed(self) -> Committed | None:
         paths = sorted(self.folder.glob("*.json"))

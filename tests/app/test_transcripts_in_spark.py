@@ -12,6 +12,7 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -194,9 +195,11 @@ def test_what_officials_write_while_the_query_runs_is_heard_and_takes_back_what_
         1: '{"kind": "var", "variant": "no red card"}\n{"kind": "foul", "team": "home", "player": "away_4"}\n',
     }
 
-    def speak(batch: int, next_seq: int, tables: object) -> None:
+    batches = count()
+
+    def speak(next_seq: int) -> None:
         with (tmp_path / FILE).open("a") as lines:
-            lines.write(said.get(batch, ""))
+            lines.write(said.get(next(batches), ""))
 
     committer.on_commit = speak
     with Hub([told.sheet]) as hub:

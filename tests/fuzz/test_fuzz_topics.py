@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from app.kafka import records, updates
 from app.kafka.address import KafkaError, connection, is_kafka, parse
 from app.kafka.follow import View
+from app.kafka.letters import LETTER_MARK, Letter, LetterMark, read_letter, read_mark, write_mark
 from app.match.framing import pad, unpack
 from app.spark.taking import Taker
 from app.spark.topic import Marks
@@ -115,3 +116,23 @@ def test_a_mark_is_a_number_or_an_error_that_names_it(cases: int, tmp_path: Path
         assert said is None or str(tmp_path / "150") in said
 
     hold(cases, mangled([b"120"]), body)
+
+
+@both
+def test_any_letter_and_any_mark_of_a_relay_is_read_or_does_not_count(cases: int, tmp_path: Path):
+    letter = Letter("final", 3, 2, 1, "block 7", "ball", 9, None, "position is not a number", "nan")
+    mark = LetterMark(0, 9, 3, 2, 1)
+    write_mark(tmp_path, mark)
+    assert read_mark(tmp_path) == mark
+    assert read_letter(msgspec.json.encode(letter)) == letter
+
+    def body(told: tuple[bytes | None, bytes]) -> None:
+        value, content = told
+        assert isinstance(read_letter(value), Letter | None)
+        (tmp_path / LETTER_MARK).write_bytes(content)
+        assert isinstance(read_mark(tmp_path), LetterMark | None)
+
+    names = [*Letter.__struct_fields__, *LetterMark.__struct_fields__]
+    rubbish = json_like(names).map(msgspec.json.encode)
+    letters = st.none() | mangled([msgspec.json.encode(letter)]) | rubbish
+    hold(cases, st.tuples(letters, mangled([msgspec.json.encode(mark)]) | rubbish), body)

@@ -13,6 +13,7 @@ from app.hub.feed import MatchFeed
 from app.kafka import clients, records, updates
 from app.kafka.address import KafkaError, parse
 from app.kafka.follow import Change, follow
+from app.kafka.letters import Letter
 from app.kafka.matches import find
 from app.kafka.publish import publish
 from app.kafka.relay import Relay
@@ -22,7 +23,7 @@ from replay import wire
 from replay.capture import Capture, CaptureWriter
 from replay.checks import Rejected
 from replay.packets import from_blocks
-from replay.store import quarantine_table
+from replay.store import MatchStore, quarantine_table
 
 pytestmark = pytest.mark.spark
 
@@ -98,22 +99,31 @@ def message(epoch: int, first: int, count: int, continues_from: int | None = Non
     return LaneMessage("final", epoch, (first + count) * 10, 0, said, continues_from, **more)
 
 
+def keep_out(store: MatchStore, batch: int, record: str) -> None:
+    """A batch in which one record was kept out is committed."""
+    bad = Rejected(record, "ball", 3, None, "position is not a number", "nan")
+    meta = {"frontier_us": 0, "end_offset": batch + 1, "epoch": 0, "ended": False}
+    store.commit(batch, {"quarantine": quarantine_table([bad])}, meta)
+
+
 def test_what_a_dead_process_had_said_beyond_the_store_is_undone_by_the_next(broker: str, tmp_path: Path):
     address = parse(f"kafka://{broker}/events")
-    first = MatchFeed(MatchSheet("final"))
-    with Relay(first, address, tmp_path) as relay:
+    first, store = MatchFeed(MatchSheet("final")), MatchStore.create(tmp_path / "store", MatchSheet("final"), {})
+    with Relay(first, address, store.path) as relay:
         first.apply(message(0, 0, 5, 0), 0)
-        relay.committed(0, 3, {})
+        keep_out(store, 0, "block 3")
+        relay.committed(3)
+    keep_out(store, 1, "block 5")  # it dies before it can tell this
     # A new process: the store holds three updates, and the match goes on otherwise.
     second = MatchFeed(MatchSheet("final"))
     second.apply(message(0, 0, 3), 0)
-    with Relay(second, address, tmp_path) as relay:
+    with Relay(second, address, store.path) as relay:
         second.apply(message(1, 3, 4, 3, view=View(5, None, ())), 0)
         next(change for change in follow(address, idle_s=20) if (change.update.seq, change.update.diff) == (6, 1))
         # And within it a stage dies, and is replaced.
         second.apply(message(2, 5, 2, 5, ended=True), 0)
-        bad = Rejected("block 7", "ball", 3, None, "position is not a number", "nan")
-        relay.committed(1, 7, {"quarantine": quarantine_table([bad])})
+        keep_out(store, 2, "block 7")
+        relay.committed(7)
     changes: list[Change] = list(follow(f"kafka://{broker}/events?match=final"))
     assert changes[-1].events == second.events()
     raw = [updates.decode(r.value) for r in read_all(broker, "events") if dict(r.headers)["kind"] == b"update"]
@@ -128,8 +138,11 @@ def test_what_a_dead_process_had_said_beyond_the_store_is_undone_by_the_next(bro
     ]  # fmt: skip
     (view,) = read_all(broker, "events.positions")
     assert msgspec.json.decode(view.value, type=View) == View(5, None, ())
-    (rejected,) = (msgspec.json.decode(r.value) for r in read_all(broker, "events.rejected"))
-    assert (rejected["batch"], rejected["number"], rejected["reason"]) == (1, 0, "position is not a number")
+    told = [msgspec.json.decode(r.value, type=Letter) for r in read_all(broker, "events.rejected")]
+    assert [(one.seq, one.batch, one.number, one.record) for one in told] == [
+        (0, 0, 0, "block 3"), (1, 1, 0, "block 5"), (2, 2, 0, "block 7"),
+    ]  # fmt: skip
+    assert {one.reason for one in told} == {"position is not a number"}
 
 
 def test_rubbish_in_a_topic_does_not_hide_the_match(broker: str, tmp_path: Path):
