@@ -47,6 +47,8 @@ LETTERS = {"home": "A", "away": "B"}
 
 #: Picoseconds in a microsecond.
 PS_IN_US = 1_000_000
+#: A match has no more halves, with extra time and a shoot-out, and no longer ones: what is made of them is as large.
+HALVES_MAX, HALF_MAX_PS = 8, 3 * 3_600 * 10**12
 #: Rows are written stretch by stretch, so that a long match needs little memory.
 _STRETCH_US = 5_000_000
 #: A velocity is the difference of two means over so long each: the noise of one position is as great as a step.
@@ -142,7 +144,7 @@ def read_halves(folder: Path) -> tuple[Half, ...]:
     """The halves told beside a stream, else those of the match itself.
 
     Raises:
-        TrackingError: the file is damaged, or tells none.
+        TrackingError: the file is damaged, tells none, or one that no match has.
     """
     path = folder / HALVES
     if not path.is_file():
@@ -150,6 +152,11 @@ def read_halves(folder: Path) -> tuple[Half, ...]:
     halves = read_rows(path, Half)
     if not halves:
         raise TrackingError(f"{path}: tells no half")
+    if len(halves) > HALVES_MAX:
+        raise TrackingError(f"{path}: tells {len(halves)} halves; at most {HALVES_MAX}")
+    for half in halves:
+        if not (abs(half.begin_ps) < 2**63 and 0 < half.end_ps - half.begin_ps <= HALF_MAX_PS):
+            raise TrackingError(f"{path}: half {half.half} must begin before it ends, and last 3 hours at most")
     return halves
 
 

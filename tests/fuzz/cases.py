@@ -5,7 +5,10 @@ Whoever parses what comes from outside may raise what his docstring declares, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import resource
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +24,24 @@ def fewer(cases: int) -> int:
     return cases if cases >= 1_000 else cases // 4
 
 
+#: What all cases of a test may take besides what is taken already: rubbish of some hundred bytes needs no more.
+_MEMORY_BYTES = 4 << 30
+
+
+@contextmanager
+def bounded_memory() -> Iterator[None]:
+    """Within, who makes much out of little runs into a ``MemoryError`` instead of taking the machine's memory."""
+    statm = Path("/proc/self/statm")
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    if statm.exists():
+        taken_bytes = int(statm.read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken_bytes + _MEMORY_BYTES, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
 def hold(cases: int, strategy: st.SearchStrategy[Any], body: Callable[[Any], object]) -> None:
     """Runs ``body`` with so many values; hypothesis makes the one that fails small."""
 
@@ -32,7 +53,8 @@ def hold(cases: int, strategy: st.SearchStrategy[Any], body: Callable[[Any], obj
     def run(value: Any) -> None:
         body(value)
 
-    run()
+    with bounded_memory():
+        run()
 
 
 def refusal(kinds: type[Exception] | tuple[type[Exception], ...], call: Callable[[], object]) -> str | None:
