@@ -4,15 +4,19 @@ Theory of operation
 -------------------
 The query is the union of its seats: a source and an engine stage each. A seat's Python workers are pooled by their
 environment, so with the seat in it a match is always with the engine process that holds its pipeline, and as many
-engines work at a time as there are seats. All seats close a batch together.
+engines work at a time as there are seats.
+
+A batch of Spark's is many windows of every match long. Windows close when it is their time, match by match, and what
+they give is put down by the engine (:mod:`app.many.results`); a thread of the driver commits each when its state is
+stored. So Spark's turn-around, for which all seats stand still together, comes once in many windows (decision 023).
 
 Where a match goes on is told by its store: what is committed, and the engine state at that offset. So each query
 begins with an empty checkpoint of Spark's, its rosters say from which offset each match is to be played, and a query
-that fails is followed by one that begins where the stores end. A range that is committed already is not taken twice.
-A capture gives the same blocks for a range whichever windows it is read in, and so the same events; so does a topic,
-whose matches' rosters also say from batch to batch where each goes on.
+that fails is followed by one that begins where the stores end. What an earlier query has left uncommitted is not
+looked at: it is played again. A capture gives the same blocks for a range whichever windows it is read in, and so the
+same events; so does a topic.
 
-A new match goes to the seat with the least positions a second, and begins with the next batch.
+A new match goes to the seat with the least positions a second, which takes it in beside the others.
 """
 
 from __future__ import annotations
@@ -31,16 +35,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from app.base.problems import one_line
+from app.many.results import Closed, Results
 from app.many.roster import Entry, Seat
 from app.many.source import NAME, SeatSource
 from app.many.stage import Stage, seat_stage, warming_stage
 from app.match.state_store import StateStore
 from app.spark.host import STOP, keep_running, table_of
+from app.spark.source import WINDOWS
 from app.spark.stage import SCHEMA, StageConfig
 from replay.capture import Capture
 
-_WARM_UP_BATCHES = 8
+_WARM_UP_BATCHES, _WARM_UP_WINDOWS = 3, 4
 _WARM_UP_WINDOW_US = 200_000
+
+#: So often it is looked for windows that have closed.
+_LOOK_S = 0.1
 
 _log = logging.getLogger(__name__)
 
@@ -86,7 +95,7 @@ class ManyHost:
         session: with a slot a seat.
         folder: for rosters, checkpoint and flags.
         seats: how many branches the query has.
-        window_us: wall time in one batch.
+        window_us: wall time in one window.
         stores: takes what is committed.
     """
 
@@ -95,7 +104,8 @@ class ManyHost:
         self._seats = [Seat(folder / f"seat-{number}") for number in range(seats)]
         self._players: list[list[Player]] = [[] for _ in range(seats)]
         self._out: set[str] = set()
-        self._lock = threading.Lock()
+        self._results: list[Results] = []
+        self._lock, self._committing = threading.Lock(), threading.Lock()
         self._progress = self._queries = 0
         session.sparkContext.environment["TOUCHLINE_ROLE"] = "source"
         session.dataSource.register(SeatSource)
@@ -104,7 +114,7 @@ class ManyHost:
             seat.write([])
 
     def add(self, player: Player) -> None:
-        """Takes a match in; while the query runs it begins with the next batch."""
+        """Takes a match in; while the query runs it begins beside the others."""
         with self._lock:
             load = [sum(p.positions_hz for p in players) for players in self._players]
             number = load.index(min(load))
@@ -117,14 +127,13 @@ class ManyHost:
         return next(n for n, players in enumerate(self._players) if any(p.entry.match == match for p in players))
 
     def _write(self, number: int) -> None:
-        """The roster of a seat. A capture keeps its begin as long as the query runs that has read it."""
-        seat = self._seats[number]
-        known = {entry.match: entry for entry in seat.entries() if entry.in_topic is None}
-        seat.write([known.get(p.entry.match) or self._from_store(p.entry) for p in self._players[number]])
+        """The roster of a seat: who plays there, and from where on."""
+        playing = [player.entry for player in self._players[number] if player.entry.match not in self._out]
+        self._seats[number].write([self._from_store(entry) for entry in playing])
 
     def _from_store(self, entry: Entry) -> Entry:
         begin = self._stores.offset(entry.match)
-        over = entry.in_topic is not None and self._stores.has_ended(entry.match)
+        over = self._stores.has_ended(entry.match)
         return msgspec.structs.replace(entry, begin=begin, stop_us=begin if over else entry.stop_us)
 
     def warm_up(self) -> None:
@@ -133,43 +142,60 @@ class ManyHost:
             first = next(player for players in self._players for player in players)
             folder = self._folder / "warm-up"
             seats = [Seat(folder / seat.folder.name) for seat in self._seats]
-            begin_us = Capture.open(first.entry.capture).begin_us
-            stop_us = min(begin_us + _WARM_UP_BATCHES * _WARM_UP_WINDOW_US, first.entry.stop_us)
             entry = msgspec.structs.replace(
-                first.entry, begin=begin_us, speed=0.0, stop_us=stop_us, officials=(), in_topic=None
+                first.entry, begin=Capture.open(first.entry.capture).begin_us, speed=0.0, officials=(), in_topic=None
             )
             for seat in seats:
                 seat.write([entry])
                 seat.write_stage(entry.match, first.stage)
+
+        def ignore(frame: DataFrame, batch_id: int) -> None:
+            frame.collect()
+            if batch_id + 1 == _WARM_UP_BATCHES:
+                for seat in seats:
+                    seat.write([])
+
         stages = [warming_stage(str(seat.folder), first.entry.capture) for seat in seats]
         try:
-            self._start(folder, seats, stages, _WARM_UP_WINDOW_US, lambda frame, _: frame.collect()).awaitTermination()
+            self._start(folder, seats, stages, _WARM_UP_WINDOW_US, _WARM_UP_WINDOWS, ignore).awaitTermination()
         except PySparkException as error:  # what it is for comes later, then, and slower
             _log.warning("the matches begin without having warmed up: %s", one_line(error))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
     def run(self, stop: threading.Event) -> None:
-        """Returns when no match goes on any more, or ``stop`` was set and the batch is closed.
+        """Returns when no match goes on any more, or ``stop`` was set and all windows are closed.
 
         Raises:
             HostError: the query keeps failing, or Spark is gone.
         """
         (self._folder / STOP).unlink(missing_ok=True)
-        keep_running(self._folder, self._begin, lambda: self._progress, stop)
+        over = threading.Event()
+        committer = threading.Thread(target=self._keep_committing, args=(over,), name="commit", daemon=True)
+        committer.start()
+        try:
+            keep_running(self._folder, self._begin, lambda: self._progress, stop)
+        finally:
+            over.set()
+            committer.join()
 
     def _begin(self) -> StreamingQuery:
         """A query from where the stores end."""
-        with self._lock:
-            for number, seat in enumerate(self._seats):
-                playing = [p for p in self._players[number] if p.entry.match not in self._out]
-                seat.write([self._from_store(player.entry) for player in playing])
-                for player in playing:
-                    seat.anchor(player.entry.match).unlink(missing_ok=True)
+        with self._committing, self._lock:
             shutil.rmtree(self._folder / f"query-{self._queries}", ignore_errors=True)
             self._queries += 1
-        stages = [seat_stage(str(seat.folder)) for seat in self._seats]
-        return self._start(self._folder / f"query-{self._queries}", self._seats, stages, self._window_us, self._commit)
+            folder = self._folder / f"query-{self._queries}"
+            self._results = [Results(folder / seat.folder.name) for seat in self._seats]
+            for number, (seat, results) in enumerate(zip(self._seats, self._results, strict=True)):
+                results.folder.mkdir(parents=True)
+                self._write(number)
+                for player in self._players[number]:
+                    seat.anchor(player.entry.match).unlink(missing_ok=True)
+        stages = [
+            seat_stage(str(seat.folder), str(results.folder))
+            for seat, results in zip(self._seats, self._results, strict=True)
+        ]
+        return self._start(folder, self._seats, stages, self._window_us, WINDOWS, self._commit)
 
     def _start(
         self,
@@ -177,11 +203,15 @@ class ManyHost:
         seats: list[Seat],
         stages: list[Stage],
         window_us: int,
+        windows: int,
         sink: Callable[[DataFrame, int], Any],
     ) -> StreamingQuery:
         results: DataFrame | None = None
         for number, (seat, stage) in enumerate(zip(seats, stages, strict=True)):
-            options = {"seat": str(seat.folder), "window_us": str(window_us), "stop_flag": str(self._folder / STOP)}
+            options = {
+                "seat": str(seat.folder), "window_us": str(window_us), "windows": str(windows),
+                "stop_flag": str(self._folder / STOP),
+            }  # fmt: skip
             rows = self._session.readStream.format(NAME).options(**options).load()
             self._session.sparkContext.environment["TOUCHLINE_ROLE"] = f"engine-{number}"
             branch = rows.mapInArrow(stage, SCHEMA)
@@ -191,24 +221,47 @@ class ManyHost:
         return writer.trigger(availableNow=True).start()
 
     def _commit(self, frame: DataFrame, batch_id: int) -> None:
-        """``foreachBatch``: runs the batch (Spark is lazy), then commits what each match gave."""
-        rows = frame.collect()
-        for match in dict.fromkeys(row["match"] for row in rows):
-            mine = [row for row in rows if row["match"] == match]
-            closing = next(row for row in mine if not row["name"])
-            meta = msgspec.json.decode(closing["meta"])
-            if "failed" in meta:
-                self._put_out(match, meta["failed"])
-            elif closing["end"] > self._stores.offset(match):
-                tables = {row["name"]: table_of(row["body"]) for row in mine if row["name"]}
-                player = next(p for players in self._players for p in players if p.entry.match == match)
-                self._stores.commit(match, tables, meta)
-                StateStore(Path(player.stage.states), match).forget_before(closing["start"])
+        """``foreachBatch``: runs the batch (Spark is lazy), and commits what is not committed yet."""
+        frame.collect()
+        self._commit_closed()
         with self._lock:
-            for number, players in enumerate(self._players):
-                if any(player.entry.in_topic is not None for player in players):
-                    self._write(number)
+            for number in range(len(self._seats)):
+                self._write(number)
         self._progress += 1
+
+    def _keep_committing(self, over: threading.Event) -> None:
+        """Commits windows while the batch goes on. What cannot be committed now is tried again."""
+        told = ""
+        while not over.wait(_LOOK_S):
+            try:
+                self._commit_closed()
+            except Exception as error:  # the matches play on; if it stays, it ends the batch
+                if told != (told := one_line(error)):
+                    _log.warning("a window is not committed yet: %s", told)
+
+    def _commit_closed(self) -> None:
+        """Commits the windows that have closed and whose state is stored, of each match in their order."""
+        with self._committing:
+            for results in self._results:
+                for closed in results.ready(lambda match, end, epoch: self._states(match).has(end, epoch)):
+                    if closed.failed:
+                        self._put_out(closed.match, closed.failed)
+                    else:
+                        self._commit_window(closed)
+
+    def _commit_window(self, closed: Closed) -> None:
+        offset = self._stores.offset(closed.match)
+        if closed.end <= offset:  # it was, before something failed just after it
+            return
+        assert closed.start == offset, f"{closed.match}: a window of {closed.start} where {offset} comes next"
+        tables = {name: table_of(body) for name, body in closed.tables.items()}
+        self._stores.commit(closed.match, tables, closed.meta)
+        self._states(closed.match).forget_before(closed.start)
+        self._progress += 1
+
+    def _states(self, match: str) -> StateStore:
+        player = next(p for players in self._players for p in players if p.entry.match == match)
+        return StateStore(Path(player.stage.states), match)
 
     def _put_out(self, match: str, reason: str) -> None:
         if match not in self._out:

@@ -1,23 +1,23 @@
-"""Reads of a batch's topics what belongs to the matches of a seat, as it comes.
+"""Reads of a seat's topics what belongs to its matches, as it comes.
 
 Theory of operation
 -------------------
 Matches may share a partition; the key of a record is its match. So those of a topic are read together, once: each
 partition from where the match that is furthest behind goes on, and each match takes its own records from where it goes
-on itself. They are closed together, after the window or as soon as they have as many records as should come in one (so
-that what has waited for long is taken in pieces); a match that is over is closed at once. Where a match was closed
-travels in its closing row, and is where it goes on once that is committed: nothing need be promised beforehand,
-because a batch that fails is followed by one from where the stores end.
+on itself. A match's window is closed after its time, or as soon as it has as many records as should come in one (so
+that what has waited for long is taken in pieces), and the next begins there; a match that is over is closed at once.
+Where a window was closed travels in its closing row: nothing need be promised beforehand, because a query that fails is
+followed by one from where the stores end.
 
 A record without a key, or with that of no match here, is nobody's and is left out. While no broker answers nothing is
-heard, and the batch is closed with what has come.
+heard, and windows are closed with what has come.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -36,40 +36,48 @@ class Listener:
     """The topics of one batch of one seat.
 
     Args:
-        entries: matches out of topics.
         stopped: whether an end was asked for: then everything is closed where it is.
+        goes_on: whether a match, by name, gets another window; asked when one is closed.
     """
 
-    def __init__(self, entries: Sequence[Entry], stopped: Callable[[], bool]) -> None:
-        self._stopped = stopped
-        topics: dict[str, list[_Match]] = {}
-        for entry in entries:
-            match = _Match(entry)
-            topics.setdefault(_base(match.place).url, []).append(match)
-        self._topics = [_Topic(parse(url), matches) for url, matches in topics.items()]
+    def __init__(self, stopped: Callable[[], bool], goes_on: Callable[[str], bool]) -> None:
+        self._stopped, self._goes_on = stopped, goes_on
+        self._topics: dict[str, _Topic] = {}
+
+    def add(self, entry: Entry, first_s: float | None = None) -> None:
+        """Listens to a match, too; its first window may be of another length than those that follow."""
+        match = _Match(entry, first_s)
+        address = _base(match.place)
+        self._topics.setdefault(address.url, _Topic(address, self._goes_on)).add(match)
 
     @property
     def is_open(self) -> bool:
-        """Whether a match is not closed yet."""
-        return any(topic.open for topic in self._topics)
+        """Whether a match goes on."""
+        return any(topic.open for topic in self._topics.values())
 
     def heard(self, wait_ms: float) -> Iterator[pa.RecordBatch]:
         """Rows of what has come, and of what is closed by now; waits about so long at most if nothing comes."""
-        going = [topic for topic in self._topics if topic.open]
+        going = [topic for topic in self._topics.values() if topic.open]
         for topic in going:
             yield from topic.heard(wait_ms / len(going), self._stopped())
 
 
 class _Match:
-    """A match in a batch: what it has taken, and up to which record it stands."""
+    """A match: what it has taken in its window, and up to which record it stands."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: Entry, first_s: float | None) -> None:
         assert entry.in_topic is not None, f"{entry.match} comes out of no topic"
         self.place = entry.in_topic
-        self.name, self.start, self.position = entry.match, entry.begin, entry.begin
-        self.taker = Taker(self.place.match, parse(self.place.url), self.place.partition)
+        self.name, self.position = entry.match, entry.begin
         self._frames: list[bytes] = []
         self._size = 0
+        self.begin(self.place.window_s if first_s is None else first_s)
+
+    def begin(self, window_s: float) -> None:
+        """A window from where it stands. It remembers nothing of the one before, so that it can be redone."""
+        self.start, self.left = self.position, self.place.window_records
+        self.until_s = time.monotonic() + window_s
+        self.taker = Taker(self.place.match, parse(self.place.url), self.place.partition)
 
     def take(self, record: Any) -> bool:
         """Takes a record of its own; whether it goes to the engine."""
@@ -79,7 +87,13 @@ class _Match:
         if frame := self.taker.take(record):
             self._frames.append(frame)
             self._size += len(frame)
+            self.left -= 1
         return bool(frame)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether its window is to be closed."""
+        return self.taker.ended or self.left <= 0 or time.monotonic() >= self.until_s
 
     def flushed(self, least: int = 1) -> Iterator[pa.RecordBatch]:
         """A row of what was taken, if it is so many bytes."""
@@ -90,7 +104,8 @@ class _Match:
     def closed(self, reached: int, failed: str = "") -> Iterator[pa.RecordBatch]:
         """The closing row, where the partition has been read up to ``reached``; none where nothing has come."""
         yield from self.flushed()
-        end, last = max(self.position, reached), self.taker.ended and not failed
+        self.position, last = max(self.position, reached), self.taker.ended and not failed
+        end = self.position
         say(_log, logging.INFO, "range read", self.name, start=self.start, end=end, last=last, failed=failed)
         if failed or end > self.start:
             yield row(self.name, self.start, end, failed.encode(), closing=True, last=last)
@@ -99,13 +114,21 @@ class _Match:
 class _Topic:
     """The matches of one topic in a batch."""
 
-    def __init__(self, address: Address, matches: list[_Match]) -> None:
-        self._address, self.open = address, matches
-        self._until_s = time.monotonic() + max(match.place.window_s for match in matches)
-        self._left = sum(match.place.window_records for match in matches)
-        self._of = {(match.place.partition, match.place.match.encode()): match for match in matches}
+    def __init__(self, address: Address, goes_on: Callable[[str], bool]) -> None:
+        self._address, self._goes_on = address, goes_on
+        self.open: list[_Match] = []
+        self._of: dict[tuple[int, bytes], _Match] = {}
         self._reached: dict[int, int] = {}
         self._reader: TopicRecords | None = None
+
+    def add(self, match: _Match) -> None:
+        """Listens to a match, too; it may begin before the others stand."""
+        for other in self.open:
+            other.position = max(other.position, self._reached.get(other.place.partition, 0))
+        self._reached.pop(match.place.partition, None)
+        self.open.append(match)
+        self._of[(match.place.partition, match.place.match.encode())] = match
+        self._reader = None
 
     def heard(self, wait_ms: float, stopped: bool) -> Iterator[pa.RecordBatch]:
         """See :meth:`Listener.heard`."""
@@ -116,10 +139,11 @@ class _Topic:
                 _log.warning("matches wait: %s", error)
                 self._reader = None
                 TopicRecords.forget(self._address)
-                time.sleep(max(0.0, min(wait_ms / 1e3, self._until_s - time.monotonic())))
-        over = stopped or self._left <= 0 or time.monotonic() >= self._until_s
-        for match in [match for match in self.open if over or match.taker.ended]:
-            yield from self._close(match)
+                first_s = min(match.until_s for match in self.open)
+                time.sleep(max(0.0, min(wait_ms / 1e3, first_s - time.monotonic())))
+        for match in list(self.open):
+            if stopped or match.is_due:
+                yield from self._close(match, over=stopped)
 
     def _taken(self, wait_ms: float) -> Iterator[pa.RecordBatch]:
         if self._reader is None:
@@ -129,8 +153,9 @@ class _Topic:
         for record in self._reader.read(wait_ms):
             match = self._of.get((record.partition, record.key or b""))
             if match is not None and match.take(record):
-                self._left -= 1
                 yield from match.flushed(ROW_BYTES)
+                if match.left <= 0:
+                    yield from self._close(match)
             self._reached[record.partition] = record.offset + 1
         for match in self.open:
             yield from match.flushed()
@@ -142,7 +167,7 @@ class _Topic:
             first = reader.first(match.place.partition, match.position)
             if match.position < first:
                 told = f"{self._address.url}: begins with record {first} by now; {match.position} would be the next"
-                yield from self._close(match, told)
+                yield from self._close(match, failed=told)
         starts: dict[int, int] = {}
         for match in self.open:
             partition = match.place.partition
@@ -152,9 +177,15 @@ class _Topic:
             reader.stand(starts)
             self._reader = reader
 
-    def _close(self, match: _Match, failed: str = "") -> Iterator[pa.RecordBatch]:
-        self.open.remove(match)
+    def _close(self, match: _Match, *, failed: str = "", over: bool = False) -> Iterator[pa.RecordBatch]:
+        """Closes a match's window, and begins the next unless it goes on no more."""
+        over = over or bool(failed) or match.taker.ended
         yield from match.closed(0 if failed else self._reached.get(match.place.partition, 0), failed)
+        if over or not self._goes_on(match.name):
+            self.open.remove(match)
+            del self._of[match.place.partition, match.place.match.encode()]
+        else:
+            match.begin(match.place.window_s)
 
 
 def _base(place: InTopic) -> Address:

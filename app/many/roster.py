@@ -41,7 +41,7 @@ class Entry(msgspec.Struct, frozen=True):
     Attributes:
         match: key of the match in this run.
         capture: folder to read; of a match out of a topic, what to warm up on.
-        begin: offset from which it is played: of a capture by this query, out of a topic by the next batch.
+        begin: offset from which the next batch plays it.
         speed: as ``app.base.pace.Pace``.
         stop_us: offset at which it ends at the latest.
         officials: folder of the match store and further files, where officials write.
@@ -99,6 +99,10 @@ class Seat:
     def is_out(self, match: str) -> bool:
         """Whether it does not go on."""
         return (self.folder / f"{quote(match, safe='')}.out").exists()
+
+    def goes_on(self, entry: Entry) -> bool:
+        """Whether there is more of a match to play."""
+        return entry.begin < entry.stop_us and not self.is_out(entry.match)
 
     def _put(self, name: str, content: bytes) -> None:
         draft = self.folder / f"{name}.draft"

@@ -1,38 +1,42 @@
 """The engine stage of a seat: a pipeline a match, and a match that fails ends alone.
 
-Each match is worked on as by itself (``app.spark.stage.MatchStage``): its own states, epochs and kept pipeline. What a
-match's pipeline raises puts that match out with the reason, and the rest of the seat goes on. Only what is nobody's
-own ends the batch, which is then redone: the lane to the hub is broken, the disk is full, or the input stopped in the
-middle.
+Each match is worked on as by itself (``app.spark.stage.MatchStage``): its own states, epochs and kept pipeline. Its
+windows follow each other within a batch, each match's at times of its own: what one gives is put down when it closes
+(:mod:`app.many.results`), and Spark gets no rows. What a match's pipeline raises puts that match out with the reason,
+and the rest of the seat goes on. Only what is nobody's own ends the batch, which is then redone: the lane to the hub is
+broken, the disk is full, or the input stopped in the middle.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 
 from app.base.logs import log_in_worker, say
 from app.base.problems import is_problem, one_line
 from app.hub.client import LaneError
+from app.many.results import Closed, Results
 from app.many.roster import Seat
 from app.match.room import is_full
-from app.spark.stage import MatchStage, StageError, result_row, warm_up
+from app.match.state_child import StateChild
+from app.match.state_store import StateError
+from app.spark.stage import MatchStage, StageError, warm_up
 
 _log = logging.getLogger(__name__)
 
 Stage = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
-def seat_stage(folder: str) -> Stage:
-    """The function for ``mapInArrow``, for the seat in ``folder``."""
+def seat_stage(folder: str, results: str) -> Stage:
+    """The function for ``mapInArrow``, for the seat in ``folder``; what its windows give goes to ``results``."""
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return run_seat(Seat(folder), batches)
+        return run_seat(Seat(folder), Results(results), batches)
 
     return stage
 
@@ -50,73 +54,85 @@ def warming_stage(folder: str, capture: str) -> Stage:
     return stage
 
 
-def run_seat(seat: Seat, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Feeds rows to the pipelines of their matches; yields what is to be committed, and who failed and why.
+def run_seat(seat: Seat, results: Results, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Feeds rows to the pipelines of their matches, and puts down what their windows give, or why one failed.
 
     Raises:
-        StageError: the input ended before a range was closed.
+        StageError: the input ended before a window was closed.
         LaneError: the hub is gone.
-        OSError: the disk is full.
+        OSError: the disk is full, or another query has taken over.
     """
     log_in_worker()
     places: dict[str, _Place] = {}
     for batch in batches:
         for row in batch.to_pylist():
-            if row["frames"]:  # an empty one is only there to push the row before it out
-                if row["match"] not in places:
-                    places[row["match"]] = _Place(seat, row)
-                places[row["match"]].take(row)
+            if not row["frames"]:  # only there to push the row before it out
+                continue
+            if row["match"] not in places:
+                places[row["match"]] = _Place(seat, row["match"])
+            if closed := places[row["match"]].take(row):
+                results.put(closed)
     for place in places.values():
-        yield from place.close()
+        if closed := place.end():
+            results.put(closed)
+    yield from ()
 
 
 class _Place:
     """A match during one batch, playing or failed."""
 
-    def __init__(self, seat: Seat, row: dict[str, Any]) -> None:
-        self._match, self._start, self._end = row["match"], row["start"], row["end"]
-        self._failed = ""
+    def __init__(self, seat: Seat, match: str) -> None:
+        self._seat, self._match = seat, match
         self._stage: MatchStage | None = None
-        with _Alone(self):
-            self._stage = MatchStage(seat.stage(self._match), self._match, self._start, self._end)
+        self._storing: StateChild | None = None
+        self._failed = False
+        self._at = 0
 
-    def fail(self, reason: str) -> None:
-        """The match goes on no more."""
-        self._failed = self._failed or reason
-        say(_log, logging.ERROR, "match failed", self._match, error=reason)
-
-    def take(self, row: dict[str, Any]) -> None:
-        """Works on a row, unless the match has failed."""
-        if row["closing"] and (reason := row["frames"].rstrip(b"\0").decode()):
-            self.fail(reason)
-        if self._failed or self._stage is None:
-            return
-        with _Alone(self):
-            self._stage.take(row)
-
-    def close(self) -> Iterator[pa.RecordBatch]:
-        """What is to be committed, or why there is nothing."""
-        rows: list[pa.RecordBatch] = []
-        if not self._failed and self._stage is not None:
-            with _Alone(self):
-                rows = list(self._stage.close(beside=False))
+    def take(self, row: dict[str, Any]) -> Closed | None:
+        """Works on a row, unless the match has failed; what its window gives if it closes it, or why it fails now."""
         if self._failed:
-            told = msgspec.json.encode({"failed": self._failed}).decode()
-            rows = [result_row(self._match, self._start, self._end, "", b"", told)]
-        yield from rows
+            return None
+        self._at = row["start"]
+        if row["closing"] and (reason := row["frames"].rstrip(b"\0").decode()):
+            return self._fail(reason)
+        try:
+            if self._stage is None:
+                self._stage = MatchStage(self._seat.stage(self._match), self._match, row["start"], row["end"])
+            self._stage.take(row)
+            if not row["closing"]:
+                return None
+            window = self._stage.close()
+            self._stage, self._storing = None, window.storing
+            return Closed(self._match, window.start, window.end, window.meta["epoch"], window.tables, window.meta)
+        except Exception as error:
+            return self._alone(error)
 
+    def end(self) -> Closed | None:
+        """Returns when its last state is stored; why it fails if it cannot be.
 
-class _Alone:
-    """What is raised within is the match's own, but for what is nobody's own."""
-
-    def __init__(self, place: _Place) -> None:
-        self._place = place
-
-    def __enter__(self) -> None:
+        Raises:
+            StageError: its window is open.
+        """
+        if self._stage is not None and not self._failed:
+            raise StageError(f"match {self._match}: the input ended before its window did, which began at {self._at}")
+        try:
+            if self._storing is not None:
+                self._storing.wait()
+        except Exception as error:
+            return self._alone(error)
         return None
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, LaneError | StageError) or is_full(error):
-            return False
-        self._place.fail(one_line(error) if is_problem(error) else f"{type(error).__name__}: {one_line(error)}")
-        return True
+    def _alone(self, error: Exception) -> Closed:
+        """Fails the match for an error that is its own; raises what is nobody's own."""
+        if isinstance(error, LaneError | StageError) or is_full(error):
+            raise error
+        return self._fail(one_line(error) if is_problem(error) else f"{type(error).__name__}: {one_line(error)}")
+
+    def _fail(self, reason: str) -> Closed:
+        """The match goes on no more. Once this is told, the state of its last window is there or will never be."""
+        self._failed = True
+        with contextlib.suppress(OSError, StateError):
+            if self._storing is not None:
+                self._storing.wait()
+        say(_log, logging.ERROR, "match failed", self._match, error=reason)
+        return Closed(self._match, self._at, self._at, 0, failed=reason)

@@ -90,13 +90,23 @@ class StageConfig(msgspec.Struct, frozen=True):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A pipeline between two windows, the offset and epoch at which it stands, and who stores its state of there
-    (None: it is stored)."""
+    """A pipeline between two windows, the offset and epoch at which it stands, and who stores its state of there."""
 
     offset: int
     epoch: int
     pipeline: Any
-    storing: StateChild | None
+    storing: StateChild
+
+
+class Window(msgspec.Struct, frozen=True):
+    """A closed window: its offsets, its tables as Arrow IPC streams, what the committer needs to know, and who stores
+    the state at its end."""
+
+    start: int
+    end: int
+    tables: dict[str, bytes]
+    meta: dict[str, Any]
+    storing: StateChild
 
 
 #: Pipelines and connections of this process; Spark keeps its workers between batches.
@@ -131,8 +141,11 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
                 if row["match"] not in matches:
                     matches[row["match"]] = MatchStage(config, row["match"], row["start"], row["end"])
                 matches[row["match"]].take(row)
-        for match in matches.values():
-            yield from match.close()
+        for name, match in matches.items():
+            window = match.close()
+            for table, body in window.tables.items():
+                yield result_row(name, window.start, window.end, table, body, "")
+            yield result_row(name, window.start, window.end, "", b"", msgspec.json.encode(window.meta).decode())
     except Exception as error:
         say(_log, logging.ERROR, "batch failed", ", ".join(matches), error=f"{type(error).__name__}: {error}")
         raise
@@ -161,7 +174,7 @@ class MatchStage:
         if kept is not None and (kept.offset, kept.epoch) == (start, self._store.newest_epoch()):
             self._epoch, self._pipeline, self._storing, origin = kept.epoch, kept.pipeline, kept.storing, "memory"
         else:
-            if kept is not None and kept.storing is not None:
+            if kept is not None:
                 with contextlib.suppress(OSError, StateError):  # what it stores may be what is gone on from
                     kept.storing.wait()
             origin = "nothing" if start == config.begin else "stored state"
@@ -191,12 +204,12 @@ class MatchStage:
             self._publish(self._pipeline.push_together(portion), stage_wall_us)
             self._pipeline.pause()
 
-    def close(self, *, beside: bool = True) -> Iterator[pa.RecordBatch]:
-        """Has the state at the end of the range stored, keeps the pipeline, yields the rows to commit once it is.
+    def close(self) -> Window:
+        """Has the state at the end of the range stored beside what comes next, and keeps the pipeline.
 
-        Args:
-            beside: whether a child stores it while the next range is worked on; False where nothing is until all is
-                committed.
+        Raises:
+            StageError: the range is not closed.
+            OSError, StateError: the state of the range before could not be stored.
         """
         if not self._closed:
             raise StageError(f"match {self._match}: the input of {self._start}..{self._end} ended before its range did")
@@ -206,20 +219,15 @@ class MatchStage:
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end, "last": self._last}
         self._pipeline.settle()
-        storing: StateChild | None = None
-        if beside:
-            storing = StateChild(self._store, self._end, self._epoch, self._pipeline.snapshot, self._pipeline.maker)
-        else:
-            self._store.write(self._end, self._epoch, self._pipeline.snapshot(), self._pipeline.maker)
+        storing = StateChild(self._store, self._end, self._epoch, self._pipeline.snapshot, self._pipeline.maker)
         say(
             _log, logging.INFO, "window closed", self._match, end=self._end, epoch=self._epoch, last=self._last,
             blocks=self._blocks, portions=self._portions, rows={name: len(table) for name, table in tables.items()},
             closing_ms=(_wall_us() - began_us) / 1e3,
         )  # fmt: skip
         _kept[(self._config.states, self._match)] = Kept(self._end, self._epoch, self._pipeline, storing)
-        for name, table in tables.items():
-            yield self._row(name, ipc_bytes(table), "")
-        yield self._row("", b"", msgspec.json.encode(meta).decode())
+        bodies = {name: ipc_bytes(table) for name, table in tables.items()}
+        return Window(self._start, self._end, bodies, meta, storing)
 
     def _publish(self, message: LaneMessage | None, stage_wall_us: int) -> None:
         if message is not None:
@@ -229,9 +237,6 @@ class MatchStage:
             except LaneError:
                 _lanes.pop(self._config.lane, None)  # the redo, perhaps in this process, shall connect anew
                 raise
-
-    def _row(self, name: str, body: bytes, meta: str) -> pa.RecordBatch:
-        return result_row(self._match, self._start, self._end, name, body, meta)
 
 
 def result_row(match: str, start: int, end: int, name: str, body: bytes, meta: str) -> pa.RecordBatch:

@@ -7,16 +7,19 @@ import io
 import json
 import shutil
 import threading
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 import pyarrow as pa
 import pytest
+from pyspark.sql.datasource import InputPartition
 from rich.console import Console
 
 from app.base.pace import NEVER_US
 from app.hub.server import Hub
+from app.many.results import Closed, Results
 from app.many.roster import Entry, Seat
 from app.many.run import ManyRun
 from app.many.source import SeatReader
@@ -25,6 +28,7 @@ from app.many.wishes import ListError, read_list, wishes_of, with_names
 from app.match.framing import unpack
 from app.match.state_store import StateError, StateStore
 from app.spark import stage as spark_stage
+from app.spark.host import table_of
 from app.spark.stage import StageConfig
 from replay.capture import Capture
 from replay.events import consolidated_events
@@ -46,22 +50,43 @@ def entry_of(folder: Path, match: str, begin: int = 0, speed: float = 0.0) -> En
     return Entry(match, str(write_capture(folder / f"capture-{match}").path), begin, speed, NEVER_US)
 
 
-def reader_of(seat: Seat, window_us: int = WINDOW_US) -> SeatReader:
-    options = {"seat": str(seat.folder), "window_us": str(window_us), "stop_flag": str(seat.folder / "stop")}
+def reader_of(seat: Seat, window_us: int = WINDOW_US, windows: int = 2) -> SeatReader:
+    options = {
+        "seat": str(seat.folder), "window_us": str(window_us), "windows": str(windows),
+        "stop_flag": str(seat.folder / "stop"),
+    }  # fmt: skip
     return SeatReader(options)
 
 
-def ranges(reader: SeatReader):
-    """Ranges until no match goes on, as Spark would ask for them."""
+def batches(seat: Seat, reader: SeatReader) -> Iterator[tuple[InputPartition, list[dict]]]:
+    """Batches until no match goes on, as Spark asks for them; the roster is moved on by what ``rows`` closes."""
     start = reader.initialOffset()
     while (end := reader.latestOffset(start, None)) != start:
         (partition,) = reader.partitions(start, end)
-        yield partition
+        rows: list[dict] = []
+        yield partition, rows
+        closed = {row["match"]: row for row in rows if row["closing"] and not row["frames"].rstrip(b"\0")}
+        seat.write([moved(entry, closed.get(entry.match)) for entry in seat.entries()])
+        for row in rows:
+            if row["closing"] and (reason := row["frames"].rstrip(b"\0")):
+                seat.put_out(row["match"], reason.decode())
         start = end
 
 
-def rows_of(reader: SeatReader, partition) -> list[dict]:
-    return [row for batch in reader.read(partition) for row in batch.to_pylist() if row["frames"]]
+def moved(entry: Entry, closing: dict | None) -> Entry:
+    if closing is None:
+        return entry
+    stop_us = closing["end"] if closing["last"] else entry.stop_us
+    return msgspec.structs.replace(entry, begin=closing["end"], stop_us=stop_us)
+
+
+def all_rows(seat: Seat, reader: SeatReader) -> list[list[dict]]:
+    """The rows of each batch."""
+    found = []
+    for partition, rows in batches(seat, reader):
+        rows += [row for batch in reader.read(partition) for row in batch.to_pylist() if row["frames"]]
+        found.append(rows)
+    return found
 
 
 def blocks_of(rows: list[dict], match: str) -> list[tuple[int, bytes]]:
@@ -71,8 +96,9 @@ def blocks_of(rows: list[dict], match: str) -> list[tuple[int, bytes]]:
 
 def test_a_seat_gives_of_each_match_what_its_capture_holds(tmp_path: Path):
     seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b", begin=9_000_000))
-    reader = reader_of(seat)
-    rows = [row for partition in ranges(reader) for row in rows_of(reader, partition)]
+    by_batch = all_rows(seat, reader_of(seat))
+    assert len(by_batch) == 2, "two windows of 4 s each in a batch, and 16 s in all"
+    rows = [row for batch in by_batch for row in batch]
     for match, begin in (("a", 0), ("b", 9_000_000)):
         capture = Capture.open(tmp_path / f"capture-{match}")
         assert blocks_of(rows, match) == list(capture.payloads(begin, END_US))
@@ -84,46 +110,67 @@ def test_a_seat_gives_of_each_match_what_its_capture_holds(tmp_path: Path):
 
 def test_paced_matches_are_merged_by_when_they_are_due(tmp_path: Path):
     seat = seat_of(tmp_path, entry_of(tmp_path, "a", speed=40.0), entry_of(tmp_path, "b", 12_000_000, speed=40.0))
-    reader = reader_of(seat, window_us=50_000)
-    due: list[int] = []
-    for partition in ranges(reader):
-        frames = [f for row in rows_of(reader, partition) if not row["closing"] for f in unpack(row["frames"])]
-        due += [due_us for _, due_us, _ in frames]
+    rows = [row for batch in all_rows(seat, reader_of(seat, window_us=50_000)) for row in batch]
+    due = [due_us for row in rows if not row["closing"] for _, due_us, _ in unpack(row["frames"])]
     assert len(due) == BLOCKS + BLOCKS - 1_200
     late = [before - after for before, after in pairwise(due) if after < before]
     assert all(us <= 100_000 for us in late), "a row holds what is due of one match, so rows overlap a little"
 
 
-def test_who_joins_the_roster_is_in_the_next_range(tmp_path: Path):
-    seat = seat_of(tmp_path, entry_of(tmp_path, "a"))
+def test_paced_matches_close_their_windows_at_different_times_and_their_batch_together(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a", speed=10.0), entry_of(tmp_path, "b", speed=10.0))
+    first, *_ = all_rows(seat, reader_of(seat, window_us=400_000, windows=3))
+    ends = {match: [row["end"] for row in first if row["match"] == match and row["closing"]] for match in "ab"}
+    assert ends["a"][-1] == pytest.approx(9_000_000, abs=1_000_000), "three windows of 4 s, less the lead-in"
+    assert ends["a"][-1] == pytest.approx(ends["b"][-1], abs=500_000)
+    assert (ends["a"][0], ends["b"][0]) == (2_000_000, 4_000_000), "the first of one is half as long"
+
+
+def test_who_joins_the_roster_plays_in_the_same_batch(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a", speed=10.0))
+    reader = reader_of(seat, window_us=1_500_000, windows=1)
+    partition, _ = next(batches(seat, reader))
+    rows: list[dict] = []
+    for batch in reader.read(partition):
+        rows += [row for row in batch.to_pylist() if row["frames"]]
+        if len(seat.entries()) == 1:
+            seat.write([*seat.entries(), entry_of(tmp_path, "b", speed=10.0)])
+    assert {row["match"] for row in rows if row["closing"]} == {"a", "b"}
+    assert blocks_of(rows, "b") == list(
+        Capture.open(tmp_path / "capture-b").payloads(0, len(blocks_of(rows, "b")) * PERIOD_US)
+    )
+
+
+def test_a_stop_closes_all_windows_where_they_end(tmp_path: Path):
+    seat = seat_of(tmp_path, entry_of(tmp_path, "a", speed=1.0), entry_of(tmp_path, "b", speed=1.0))
+    (seat.folder / "stop").touch()
     reader = reader_of(seat)
-    start = reader.initialOffset()
-    first = reader.latestOffset(start, None)
-    seat.write([*seat.entries(), entry_of(tmp_path, "b")])
-    (partition,) = reader.partitions(start, first)
-    assert [entry.match for entry, _, _ in partition.parts] == ["a"]
-    second = reader.latestOffset(first, None)
-    (partition,) = reader.partitions(first, second)
-    assert [(e.match, begin) for e, begin, _ in partition.parts] == [("a", WINDOW_US), ("b", 0)]
+    assert reader.latestOffset(reader.initialOffset(), None) == reader.initialOffset()
+    (seat.folder / "stop").unlink()
+    partition, _ = next(batches(seat, reader))
+    rows: list[dict] = []
+    for batch in reader.read(partition):
+        rows += [row for row in batch.to_pylist() if row["frames"]]
+        (seat.folder / "stop").touch()
+    assert sorted((row["match"], row["end"]) for row in rows if row["closing"]) == [("a", 2_000_000), ("b", 4_000_000)]
 
 
 def test_a_damaged_capture_closes_its_match_with_the_reason_and_no_other(tmp_path: Path):
     seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b"))
     (tmp_path / "capture-b" / "0000001.arrow").write_bytes(b"rubbish")
-    reader = reader_of(seat, window_us=20_000_000)
-    (partition,) = list(ranges(reader))
-    rows = rows_of(reader, partition)
+    (rows,) = all_rows(seat, reader_of(seat, window_us=20_000_000))
     assert blocks_of(rows, "a") == list(Capture.open(tmp_path / "capture-a").payloads(0, END_US))
     (closing,) = [row for row in rows if row["match"] == "b" and row["closing"]]
     assert b"0000001.arrow" in closing["frames"]
     assert not closing["last"]
 
 
-def test_who_is_out_is_offered_no_more(tmp_path: Path):
+def test_who_is_out_is_not_read_and_a_batch_for_nobody_is_not_offered(tmp_path: Path):
     seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b"))
     seat.put_out("b", "because")
+    assert {row["match"] for batch in all_rows(seat, reader_of(seat)) for row in batch} == {"a"}
     reader = reader_of(seat)
-    assert reader.latestOffset(reader.initialOffset(), None) == {"a": WINDOW_US, "b": 0}
+    assert reader.latestOffset(reader.initialOffset(), None) == reader.initialOffset()
 
 
 class Moody:
@@ -141,26 +188,39 @@ class Moody:
         return Failing(sheet, settings, epoch)
 
 
-def played(tmp_path: Path, seat: Seat, hub: Hub, settings: str = "") -> list[dict]:
-    """All ranges of a seat through its stage; the rows to commit."""
+def played(tmp_path: Path, seat: Seat, hub: Hub, settings: str = "") -> list[Closed]:
+    """All batches of a seat through its stage; the windows in the order in which they would be committed."""
     for entry in seat.entries():
         sheet = msgspec.structs.replace(Capture.open(entry.capture).sheet, match_id=entry.match)
         pipeline = f"{__name__}:Moody" if settings else PIPELINE
         states = str(tmp_path / f"states-{entry.match}")
         seat.write_stage(entry.match, StageConfig(sheet, settings, pipeline, states, 0, hub.address))
-    reader, out = reader_of(seat), []
-    for partition in ranges(reader):
-        results = list(run_seat(seat, reader.read(partition)))
-        rows = [row for batch in results for row in batch.to_pylist()]
-        for row in rows:
-            if not row["name"] and "failed" in json.loads(row["meta"]):
-                seat.put_out(row["match"], json.loads(row["meta"])["failed"])
-        out += rows
-    return out
+    return windows_of(seat, reader_of(seat), Results(tmp_path / "results"))
 
 
-def updates_in(rows: list[dict], match: str) -> list[dict]:
-    tables = [pa.ipc.open_stream(row["body"]).read_all() for row in rows if row["match"] == match and row["name"]]
+def windows_of(seat: Seat, reader: SeatReader, results: Results) -> list[Closed]:
+    """What each window gives of all batches."""
+    shutil.rmtree(results.folder, ignore_errors=True)
+    results.folder.mkdir()
+    found: list[Closed] = []
+    for partition, rows in batches(seat, reader):
+
+        def noted(partition: InputPartition = partition, rows: list[dict] = rows) -> Iterator[pa.RecordBatch]:
+            for batch in reader.read(partition):
+                rows += [row for row in batch.to_pylist() if row["frames"]]
+                yield batch
+
+        assert not list(run_seat(seat, results, noted()))
+        for closed in results.ready(lambda match, *at: StateStore(Path(seat.stage(match).states), match).has(*at)):
+            found.append(closed)
+            if closed.failed:
+                seat.put_out(closed.match, closed.failed)
+        assert not list(results.folder.iterdir()), "what will never have a state is left out"
+    return found
+
+
+def updates_in(windows: list[Closed], match: str) -> list[dict]:
+    tables = [table_of(body) for window in windows if window.match == match for body in window.tables.values()]
     return [{**update, "epoch": 0} for table in tables for update in table.to_pylist()]
 
 
@@ -182,12 +242,29 @@ def test_each_match_of_a_seat_gives_what_it_gives_alone(tmp_path: Path):
 
 def test_a_match_whose_engine_fails_disturbs_no_other(tmp_path: Path):
     with Hub(sheets("a", "b")) as hub:
-        rows = played(tmp_path, seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b")), hub, "b")
+        windows = played(tmp_path, seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b")), hub, "b")
         assert hub.feed("a").wait_ended(10)
         assert not hub.feed("b").ended()
-    failed = [row for row in rows if row["match"] == "b"]
-    assert [json.loads(row["meta"]) for row in failed] == [{"failed": "ZeroDivisionError: of this match"}]
-    assert max(update["ts_us"] for update in updates_in(rows, "a")) > 15_000_000
+    assert [window.failed for window in windows if window.match == "b"] == ["ZeroDivisionError: of this match"]
+    assert max(update["ts_us"] for update in updates_in(windows, "a")) > 15_000_000
+
+
+def test_a_match_whose_state_cannot_be_stored_is_out_and_its_window_before_that_is_not_lost(tmp_path: Path):
+    with Hub(sheets("a", "b")) as hub:
+        seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b"))
+        (tmp_path / "states-b" / "b" / f"{2 * WINDOW_US}.0.draft").mkdir(parents=True)
+        windows = played(tmp_path, seat, hub)
+    told = [(window.end, bool(window.failed)) for window in windows if window.match == "b"]
+    assert told == [(WINDOW_US, False), (WINDOW_US, True)]
+
+
+def test_a_disk_that_is_full_is_nobodys_own_fault(tmp_path: Path, monkeypatch):
+    def full(self: Results, closed: Closed) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Results, "put", full)
+    with Hub(sheets("a")) as hub, pytest.raises(OSError, match="No space left"):
+        played(tmp_path, seat_of(tmp_path, entry_of(tmp_path, "a")), hub)
 
 
 def test_a_full_disk_is_no_matchs_own_fault_and_ends_the_batch_which_is_then_redone(tmp_path: Path, monkeypatch):
@@ -201,8 +278,8 @@ def test_a_full_disk_is_no_matchs_own_fault_and_ends_the_batch_which_is_then_red
         with pytest.raises(OSError, match="No space"):
             played(tmp_path, seat, hub)
         patch.setattr(StateStore, "write", write)
-        rows = played(tmp_path, seat, hub)
-    assert not any("failed" in row["meta"] for row in rows)
+        windows = played(tmp_path, seat, hub)
+    assert not any(window.failed for window in windows)
 
 
 def test_what_a_foreign_hand_wrote_is_not_unpickled(tmp_path: Path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,10 +23,9 @@ from app.kafka import records
 from app.kafka.address import KafkaError, parse
 from app.kafka.publish import publish
 from app.many.listener import Listener
+from app.many.results import Results
 from app.many.roster import Entry, InTopic, Seat
 from app.many.run import ManyRun
-from app.many.source import SeatReader
-from app.many.stage import run_seat
 from app.many.topics import Scout
 from app.match.framing import unpack
 from app.settings import SettingsError
@@ -39,7 +39,7 @@ from tests.app.host_run import PIPELINE, write_capture
 from tests.app.kafka.test_topics import capture
 from tests.app.recordings import optical_table, record
 from tests.app.test_cli import touchline
-from tests.app.test_many_matches import updates_in
+from tests.app.test_many_matches import reader_of, updates_in, windows_of
 
 TOPIC = "kafka://broker/round"
 
@@ -89,9 +89,20 @@ class FakeReader:
         return given
 
 
-def heard(monkeypatch: pytest.MonkeyPatch, reader: FakeReader, *entries: Entry, stopped=lambda: False) -> list[dict]:
+def heard(
+    monkeypatch: pytest.MonkeyPatch, reader: FakeReader, *entries: Entry, stopped=lambda: False, windows: int = 1
+) -> list[dict]:
+    """Rows of so many windows of each match, or until the stop."""
     monkeypatch.setattr(TopicRecords, "of", lambda address: reader)
-    listener = Listener(entries, stopped)
+    closed: Counter[str] = Counter()
+
+    def goes_on(match: str) -> bool:
+        closed[match] += 1
+        return closed[match] < windows
+
+    listener = Listener(stopped, goes_on)
+    for one in entries:
+        listener.add(one)
     rows: list[dict] = []
     while listener.is_open:
         rows += [row for batch in listener.heard(0) for row in batch.to_pylist() if row["frames"]]
@@ -119,9 +130,29 @@ def test_each_takes_its_own_from_where_it_goes_on_and_is_closed_where_the_topic_
 
 def test_what_has_waited_long_is_taken_in_pieces_and_a_match_that_joins_late_is_not_held_up(monkeypatch):
     came = [of("a" if n % 2 else "b", n) for n in range(100)]
-    rows = heard(monkeypatch, FakeReader(came), entry("a", window_records=5), entry("b", 90, window_records=5))
-    assert closings(rows) == {"the a": (0, 21, False)}, "b has nothing yet, so nothing of it is closed"
-    assert len(payloads(rows, "the a")) == 10
+    reader = FakeReader(came)
+    a, b = entry("a", window_records=10), entry("b", 90, window_records=10)
+    rows = heard(monkeypatch, reader, a, b, stopped=reader.is_read, windows=99)
+    pieces = [(row["start"], row["end"]) for row in rows if row["closing"] and row["match"] == "the a"]
+    assert pieces == [(0, 20), (20, 40), (40, 60), (60, 80), (80, 100)]
+    assert payloads(rows, "the a") == [one.value for one in came if one.key == b"a"]
+    assert closings(rows)["the b"] == (90, 100, False)
+
+
+def test_who_joins_is_read_from_where_it_begins_and_nobody_hears_anything_twice(monkeypatch):
+    came = [of("ab"[n % 2], n) for n in range(40)]
+    reader = FakeReader(came)
+    monkeypatch.setattr(TopicRecords, "of", lambda address: reader)
+    listener = Listener(reader.is_read, lambda match: True)
+    listener.add(entry("a", window_records=7))
+    rows: list[dict] = []
+    joining = [entry("b", begin=3)]
+    while listener.is_open:
+        rows += [row for batch in listener.heard(0) for row in batch.to_pylist() if row["frames"]]
+        if joining and len(payloads(rows, "the a")) >= 9:
+            listener.add(joining.pop())
+    assert payloads(rows, "the a") == [one.value for one in came if one.key == b"a"]
+    assert payloads(rows, "the b") == [one.value for one in came[3:] if one.key == b"b"]
 
 
 def test_the_window_ends_also_where_nothing_comes(monkeypatch):
@@ -147,7 +178,7 @@ def test_a_broker_that_is_away_now_and_then_costs_nothing_but_time(monkeypatch):
     assert payloads(rows, "the b") == [one.value for one in came if one.key == b"b"]
     away = heard(monkeypatch, SimpleNamespace(first=reader.first, stand=reader.stand, read=reader.raises),
                  entry("a", window_s=0.05))  # fmt: skip
-    assert away == [], "and the batch ends, so that it can be asked again"
+    assert away == [], "and the window ends, so that a batch can"
 
 
 def test_whose_records_are_gone_has_failed_and_the_others_go_on(monkeypatch):
@@ -171,50 +202,11 @@ def test_rubbish_of_one_leaves_what_another_gets_as_it_is(made):
     assert payloads(both, "the a") == payloads(alone, "the a")
 
 
-def test_the_seat_goes_on_where_the_roster_says_and_counts_batches(tmp_path: Path, monkeypatch):
-    seat = Seat(tmp_path / "seat")
-    seat.write([entry("a", begin=7), entry("b", begin=9)])
-    reader = SeatReader({"seat": str(seat.folder), "window_us": "1000", "stop_flag": str(tmp_path / "stop")})
-    first = reader.latestOffset(reader.initialOffset(), None)
-    assert first == {"the a": 1, "the b": 1}
-    seat.write([entry("a", begin=20), msgspec.structs.replace(entry("b", begin=30), stop_us=30)])
-    second = reader.latestOffset(first, None)
-    assert second == {"the a": 2, "the b": 1}, "b is over"
-    (partition,) = reader.partitions(first, second)
-    assert [(one.match, one.begin) for one in partition.in_topics] == [("the a", 20)]
-
-
 def records_of(made: Capture, match: str) -> list:
     """A match's records as they would be published, with no numbers yet."""
     blocks = [of(match, 0, payload) for _, payload in made.payloads(made.begin_us, made.end_us)]
     sheet = msgspec.json.encode(records.Sheet(MatchSheet(match), 0, 0))
     return [of(match, 0, sheet, "sheet"), *blocks, end_of(match, 0)]
-
-
-def played(seat: Seat, reader: SeatReader) -> list[dict]:
-    """All batches of a seat through its stage, with the driver's part between them."""
-    rows: list[dict] = []
-    start = reader.initialOffset()
-    while (end := reader.latestOffset(start, None)) != start:
-        (partition,) = reader.partitions(start, end)
-        came = [row for batch in run_seat(seat, reader.read(partition)) for row in batch.to_pylist()]
-        closed = {row["match"]: row for row in came if not row["name"]}
-        assert all(row["start"] == one.begin for one in partition.in_topics if (row := closed.get(one.match)))
-        begins = {match: row["end"] for match, row in closed.items()}
-        assert all("failed" not in row["meta"] for row in closed.values()), [row["meta"] for row in closed.values()]
-        last = {match for match, row in closed.items() if json.loads(row["meta"])["last"]}
-        seat.write(
-            [
-                one
-                if one.in_topic is None or one.match not in begins
-                else msgspec.structs.replace(
-                    one, begin=begins[one.match], stop_us=begins[one.match] if one.match in last else NEVER_US
-                )
-                for one in seat.entries()
-            ]
-        )
-        rows, start = rows + came, end
-    return rows
 
 
 def test_matches_of_one_topic_say_what_they_say_out_of_captures_batch_by_batch(tmp_path: Path, monkeypatch):
@@ -236,11 +228,10 @@ def test_matches_of_one_topic_say_what_they_say_out_of_captures_batch_by_batch(t
             seat.write_stage(
                 one.match, StageConfig(MatchSheet(one.match), "", PIPELINE, states, one.begin, hub.address)
             )
-        options = {"seat": str(seat.folder), "window_us": "4000000", "stop_flag": str(tmp_path / "stop")}
-        rows = played(seat, SeatReader(options))
+        windows = windows_of(seat, reader_of(seat), Results(tmp_path / "results"))
         assert all(hub.feed(name).wait_ended(10) for name in ("the a", "the b", "alone"))
-    assert updates_in(rows, "the a") == updates_in(rows, "the b") == updates_in(rows, "alone") != []
-    assert sum(row["match"] == "the a" and not row["name"] for row in rows) > 5
+    assert updates_in(windows, "the a") == updates_in(windows, "the b") == updates_in(windows, "alone") != []
+    assert sum(window.match == "the a" for window in windows) > 5
 
 
 def test_sheets_that_promise_more_than_can_be_are_refused():
@@ -278,7 +269,8 @@ def test_matches_are_found_as_they_begin(broker: str, tmp_path: Path):
     assert (place.match, place.sheet.sheet.match_id) == ("renamed", "renamed")
     where = InTopic(f"{address.url}?match=renamed", "renamed", place.partition, 100, 60.0)
     started = Entry("x", "", place.offset, 1.0, NEVER_US, in_topic=where)
-    listener = Listener([started], lambda: False)
+    listener = Listener(lambda: False, lambda match: True)
+    listener.add(started)
     rows: list[dict] = []
     while listener.is_open:
         rows += [row for batch in listener.heard(50) for row in batch.to_pylist() if row["frames"]]

@@ -1,0 +1,86 @@
+"""What windows have given and nobody has committed yet: files between the engines of a query and its driver.
+
+A seat's task runs through many windows, and what it hands to Spark comes to the driver at its end only. So the engine
+puts down what a window gives when it closes, whole or not at all, and the driver commits it as soon as the state of
+there is stored, too. Each query has folders of its own: what an engine of an earlier one still gives is looked at by
+nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import msgspec
+
+_SUFFIX = ".closed"
+
+
+class Closed(msgspec.Struct, frozen=True):
+    """A window of a match.
+
+    Attributes:
+        match: of whom.
+        start, end: offsets between which it is.
+        epoch: of who worked on it.
+        tables: Arrow IPC streams by name.
+        meta: what the committer needs to know.
+        failed: why the match does not go on; nothing is committed then.
+    """
+
+    match: str
+    start: int
+    end: int
+    epoch: int
+    tables: dict[str, bytes] = {}
+    meta: dict[str, Any] = {}
+    failed: str = ""
+
+
+class Results:
+    """Closed windows of a seat, in a folder of their own."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+
+    def put(self, closed: Closed) -> None:
+        """Puts a window down.
+
+        Raises:
+            OSError: the disk is full, or another query has taken over.
+        """
+        # A failure comes after the window that ends where its own begins.
+        place = f"{closed.start if closed.failed else closed.end:020d}.{int(bool(closed.failed))}.{closed.epoch}"
+        path = self.folder / f"{place}.{quote(closed.match, safe='')}{_SUFFIX}"
+        draft = path.with_suffix(".draft")
+        draft.write_bytes(msgspec.msgpack.encode(closed))
+        draft.replace(path)
+
+    def ready(self, is_stored: Callable[[str, int, int], bool]) -> Iterator[Closed]:
+        """Windows whose state is stored, and failures; those of a match in their order, each gone when it is done with.
+
+        A match whose failure is told stores nothing any more: what has no state then is left out.
+
+        Args:
+            is_stored: whether the state of a match at an offset by an epoch is there.
+        """
+        waiting = [(path, *_told(path)) for path in sorted(self.folder.glob(f"*{_SUFFIX}"))]
+        failed = {match for _, match, _, _, is_failure in waiting if is_failure}
+        not_yet: set[str] = set()
+        for path, match, end, epoch, is_failure in waiting:
+            if match in not_yet:
+                continue
+            if is_failure or is_stored(match, end, epoch):
+                yield msgspec.msgpack.decode(path.read_bytes(), type=Closed)
+            elif match not in failed:
+                not_yet.add(match)
+                continue
+            path.unlink()
+
+
+def _told(path: Path) -> tuple[str, int, int, bool]:
+    """Match, end and epoch of a window by the name of its file, and whether it is a failure."""
+    end, failed, epoch, match = path.name.removesuffix(_SUFFIX).split(".", 3)
+    return unquote(match), int(end), int(epoch), failed == "1"
