@@ -2,11 +2,12 @@
 
 Question: of 1, 2, 4, 10 optical matches and 1, 2 at full RTLS rate in one ``live --matches`` run on two cores, is each
 within p50 25 ms, p95 60 ms, p99 250 ms of the arrival; how many times real time do all of them together reach at
-``--speed max``; how much more through two seats (`local[2]`) than through one (`local[1]`), goal 1.8; and what does a
-full-rate match do to nine optical ones beside it (``mixed``)? The start is not counted. ``cpu_s`` is what all
+``--speed max``; what does a full-rate match do to nine optical ones beside it (``mixed``); and how much more goes
+through two cores than through one (``scale-4``: four optical matches as fast as they go, all processes of the run held
+to one core with one seat and then on two with two, in turns; goal 1.8)? The start is not counted. ``cpu_s`` is what all
 processes of the run used (start included); on a machine that others use it tells more than the wall clock does.
 
-    python -m bench.many_matches --optical FILE [--radio CAPTURE] [--runs optical-1,optical-2,...,full-1,mixed]
+    python -m bench.many_matches --optical FILE [--radio CAPTURE] [--runs optical-1,optical-2,...,full-1,mixed,scale-4]
         [--seconds 30] [--speed 1|max] [--seats 2] [--window 10] [--limit 300] [--json FILE]
 
 ``FILE`` is a tracking table at 25 Hz, ``CAPTURE`` a folder of `touchline simulate --rate full`. Every match is a copy.
@@ -36,6 +37,10 @@ from replay.capture import Capture
 from replay.sources import prepare_capture
 
 GOAL_MS = {"p50": 25.0, "p95": 60.0, "p99": 250.0}
+GOAL_SCALE_UP = 1.8
+
+#: Each number of cores so often, in turns.
+_TURNS = 2
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -67,16 +72,31 @@ def kinds_of(run: str) -> list[str]:
     if run == "mixed":
         return ["full", *["optical"] * 9]
     kind, _, count = run.partition("-")
-    return [kind] * int(count)
+    return ["optical" if kind == "scale" else kind] * int(count)
 
 
-def alone(run: str, chosen: argparse.Namespace, sources: dict[str, str]) -> dict[str, Any]:
-    """A run in a process of its own, with the processor time of all that it started."""
+def scaled(run: str, chosen: argparse.Namespace, sources: dict[str, str]) -> dict[str, Any]:
+    """The same matches on one core and on two, in turns: how much more goes through two."""
+    reached: dict[int, list[float]] = {1: [], 2: []}
+    for cores in [1, 2] * _TURNS:
+        held = argparse.Namespace(**{**vars(chosen), "seats": cores, "speed": "max"})
+        told = alone(run, held, sources, cores)
+        if "error" in told:
+            return told
+        reached[cores].append(told["times_real_time"])
+    one, two = (sum(times) / len(times) for times in reached.values())
+    ratio = round(two / one, 2)
+    return {"run": run, "one_core": reached[1], "two_cores": reached[2], "scale_up": ratio, "goal": GOAL_SCALE_UP}
+
+
+def alone(run: str, chosen: argparse.Namespace, sources: dict[str, str], cores: int = 0) -> dict[str, Any]:
+    """A run in a process of its own, with the processor time of all that it started; on so many cores, if told."""
     request = json.dumps([kinds_of(run), sources, chosen.seats, chosen.speed, chosen.window])
+    held = sorted(os.sched_getaffinity(0))[: cores or None]
     before = os.getloadavg()[0]
     child = subprocess.Popen(
         [sys.executable, "-m", "bench.many_matches", "--one", request],
-        stdout=subprocess.PIPE, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=lambda: os.sched_setaffinity(0, held),
     )  # fmt: skip
     used: dict[int, float] = {}
     over = threading.Event()
@@ -141,7 +161,7 @@ def main() -> None:
             prepare_capture(chosen.optical, "none", 1, capture, duration_s=chosen.seconds)
             sources["optical"] = str(Capture.open(capture).path)
         began = time.monotonic()
-        runs = [alone(run, chosen, sources) for run in chosen.runs.split(",")]
+        runs = [(scaled if run.startswith("scale") else alone)(run, chosen, sources) for run in chosen.runs.split(",")]
     result = {
         "date": datetime.now(UTC).isoformat(timespec="minutes"),
         "speed": chosen.speed,
