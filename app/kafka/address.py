@@ -121,17 +121,20 @@ def parse(url: str) -> Address:
             "an address holds no user or password: put them into a file, and name that by ?settings= or by "
             f"{SETTINGS_VARIABLE}"
         )
-    brokers = tuple(_broker(text, url) for text in parts.netloc.split(","))
+    plain = url.partition("?")[0]  # whatever was asked for besides may be a secret, and messages are kept
+    brokers = tuple(_broker(text, plain) for text in parts.netloc.split(","))
     topic = parts.path.removeprefix("/")
     if not is_kafka(url) or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
-        raise KafkaError(f"{url}: must be kafka://host:port/topic, and a topic letters, digits, '.', '_' and '-'")
+        raise KafkaError(f"{plain}: must be kafka://host:port/topic, and a topic letters, digits, '.', '_' and '-'")
     if unknown := set(query) - {"match", "start", "settings"}:
-        raise KafkaError(f"{url}: there is no {', '.join(sorted(unknown))} to ask for, only match, start and settings")
+        raise KafkaError(
+            f"{plain}: there is no {', '.join(sorted(unknown))} to ask for, only match, start and settings"
+        )
     address = Address(brokers, topic, **query)
     try:
         _ = address.start_ms
     except ValueError:
-        raise KafkaError(f"{url}: start must be earliest, latest or a time like 2026-11-21T15:00:00Z") from None
+        raise KafkaError(f"{plain}: start must be earliest, latest or a time like 2026-11-21T15:00:00Z") from None
     return address
 
 

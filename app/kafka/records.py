@@ -15,6 +15,7 @@ A sheet comes first and again every ten seconds of arrival time, so that who joi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from urllib.parse import quote
 
 import msgspec
 
@@ -36,11 +37,22 @@ class RecordError(ValueError):
     """A record that is none of a positions topic; the message says why."""
 
 
+#: Two squads and more; what detectors compare grows by the square.
+PLAYERS_MAX, LIMBS_MAX = 200, 20
+
+#: Metres that a pitch may have; the quarantine's bounds come from it.
+PITCH_M = (10.0, 250.0)
+
+#: Bytes of a match id as the name of a file or folder.
+NAME_BYTES_MAX = 200
+
+
 class Sheet(msgspec.Struct, frozen=True):
     """Who plays, how often the gateway speaks, and how far it had come.
 
     Raises:
-        ValueError: it declares more positions a second than any system gives; they are prepared for before they come.
+        ValueError: it declares more than any match has; it is prepared for before it comes. Or an id that no folder
+            can have.
     """
 
     sheet: MatchSheet
@@ -48,7 +60,13 @@ class Sheet(msgspec.Struct, frozen=True):
     arrival_us: int
 
     def __post_init__(self) -> None:
-        quality = self.sheet.quality
+        quality, name = self.sheet.quality, self.sheet.match_id
+        if name in ("", ".", "..") or not name.isprintable() or len(quote(name, safe="")) > NAME_BYTES_MAX:
+            raise ValueError("the id of the match cannot be the name of a folder")
+        if len(self.sheet.players) > PLAYERS_MAX or len(quality.limbs) > LIMBS_MAX:
+            raise ValueError(f"at most {PLAYERS_MAX} players, and {LIMBS_MAX} limbs of each")
+        if not all(PITCH_M[0] <= side_m <= PITCH_M[1] for side_m in (self.sheet.length_m, self.sheet.width_m)):
+            raise ValueError(f"a pitch has sides of {PITCH_M[0]:g} to {PITCH_M[1]:g} m")
         bodies = len(self.sheet.players) * max(1, len(quality.limbs))
         if quality.ball_hz <= 0 or quality.body_hz <= 0 or quality.ball_hz + bodies * quality.body_hz > RATE_MAX_HZ:
             raise ValueError(f"rates must be above 0, and all together at most {RATE_MAX_HZ} positions/s")

@@ -21,6 +21,9 @@ from app.kafka.place import Place
 from app.kafka.records import SHEET
 from app.operation.beside import Beside
 
+#: Of one topic in one run: invented ones must not take the memory of those that are.
+MATCHES_MOST = 200
+
 _POLL_MS = 200
 _RETRY_S = 1.0
 _log = logging.getLogger(__name__)
@@ -39,6 +42,7 @@ class Scout(Beside):
         self._places: dict[str, Place] = {}
         self._at: dict[int, int] = {}
         self._caught_up = threading.Event()
+        self._is_full = False
         #: Why nothing can be read now; empty while it can.
         self.trouble = ""
 
@@ -99,5 +103,9 @@ class Scout(Beside):
         if kind_of(record) != SHEET or (sheet := sheet_of(record)) is None:
             return
         match = sheet.sheet.match_id
-        if record.key == match.encode():  # a sheet with another key would lead to no records
+        if match not in self._places and len(self._places) >= MATCHES_MOST:
+            if not self._is_full:
+                _log.warning("%s has shown %d matches; further ones are left out", self._address.topic, MATCHES_MOST)
+            self._is_full = True
+        elif record.key == match.encode():  # a sheet with another key would lead to no records
             self._places.setdefault(match, Place(match, record.partition, record.offset, sheet))

@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from app.match.costs import CostMeter
 from app.match.framing import Framed
+from app.match.kept_out import KeptOut
 from app.match.seal import Maker, code_fingerprint, fingerprint
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.inputs import (
@@ -55,7 +56,7 @@ from middleware.unit import OrderingUnit
 from replay.capture import Capture
 from replay.checks import SOURCES_MOST, Rejected, check_block
 from replay.official import Line, OfficialError, decode, is_official, read, rejected
-from replay.store import positions_table, quarantine_table, updates_table
+from replay.store import positions_table, updates_table
 
 #: Views leave at most 50 times a second of arrival time, health twice.
 VIEW_PERIOD_US = 20_000
@@ -176,7 +177,7 @@ class MatchPipeline:
         self._newest_frame: Event | None = None
         self._ball: Event | None = None
         self._updates: list[UpdateRecord] = []
-        self._rejected: list[Rejected] = []
+        self._kept_out = KeptOut()
         self._positions: list[pa.Table] = []
         self._view_due_us = self._health_due_us = self._look_due_us = -(2**62)
         self._first_message = True
@@ -232,9 +233,9 @@ class MatchPipeline:
         tables = {
             "updates": updates_table(self._updates, self.epoch),
             "positions": pa.concat_tables(self._positions),
-            "quarantine": quarantine_table(self._rejected),
+            "quarantine": self._kept_out.take(),
         }
-        self._updates, self._rejected, self._positions = [], [], []
+        self._updates, self._positions = [], []
         return tables
 
     def _settle_positions(self) -> None:
@@ -275,7 +276,7 @@ class MatchPipeline:
 
     def snapshot(self) -> bytes:
         """State at the last block pushed; take the tables first, they are not part of it. Changes nothing."""
-        untaken = self._updates or self._positions or self._rejected
+        untaken = self._updates or self._positions or self._kept_out
         assert not untaken, "take_tables() before snapshot(): untaken rows would be lost"
         with _no_collection():
             return pickle.dumps((self._engine.snapshot(), self._carried), protocol=pickle.HIGHEST_PROTOCOL)
@@ -330,9 +331,7 @@ class MatchPipeline:
         return [frame_arrival(packets, self._carried.instants)]
 
     def _quarantine(self, rejected: Iterable[Rejected]) -> None:
-        for record in rejected:
-            self._rejected.append(record)
-            self._carried.quarantined[record.reason] += 1
+        self._kept_out.add(rejected, self._carried.quarantined)
 
     def _message(self, outcome: Outcome, due_wall_us: int, stage_wall_us: int) -> LaneMessage | None:
         carried = self._carried

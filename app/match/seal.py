@@ -33,7 +33,10 @@ _KEY_BYTES = 32
 _KEY_BYTES_MIN = 16
 
 #: What the states' content and meaning come from, below the folder of the packages.
-_CODE = ("middleware", "detectors", "app/match/pipeline.py", "replay/checks.py", "replay/official.py", "replay/wire.py")
+_CODE = (
+    "middleware", "detectors", "app/match/pipeline.py", "app/match/kept_out.py",
+    "replay/checks.py", "replay/official.py", "replay/wire.py",
+)  # fmt: skip
 _LIBRARIES = ("numpy", "msgspec", "scipy", "numba")
 
 

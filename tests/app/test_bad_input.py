@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from app.match import kept_out
 from app.match.pipeline import MatchPipeline, PipelineOptions
 from detectors.inputs import Block, MatchSheet, Packet
 from detectors.lane import EventRecord, Follower
@@ -127,3 +128,22 @@ def test_invented_players_are_kept_out_once_there_are_more_than_a_match_may_have
     (reason,) = {row["reason"] for row in tables["quarantine"].to_pylist()}
     assert reason.startswith("one transmitter more than")
     assert pipeline.commit_meta()["lost"] == 600 - 99
+
+
+def test_rubbish_fills_neither_memory_nor_disk_however_much_it_is(monkeypatch: pytest.MonkeyPatch):
+    """Two records of a megabyte each hold more bad packets than a commit stores; the reasons are all different."""
+    monkeypatch.setattr(kept_out, "ROWS_MOST", 1_000)
+    pipeline = MatchPipeline(MatchSheet("m"), PipelineOptions(alpha=0.0))
+    for number in (1, 2):
+        packets = tuple(Packet("", i, (), (), (), ()) for i in range(600))
+        pipeline.push(wire.encode(Block(number * 1_000, packets)), number * 1_000)
+    for number in range(300):
+        pipeline.push(wire.refused(f"record {number} is none"), 3_000)
+    counted = pipeline.commit_meta()["quarantined"]
+    assert counted["no transmitter"] == 1_200
+    assert len(counted) == kept_out.REASONS_MOST + 1
+    assert sum(counted.values()) == 1_500
+    rows = pipeline.take_tables()["quarantine"].to_pylist()
+    assert len(rows) == 1_001
+    assert (rows[-1]["record"], rows[-1]["reason"]) == ("further records", "500 more were kept out before the commit")
+    assert pipeline.take_tables()["quarantine"].num_rows == 0

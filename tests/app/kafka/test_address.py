@@ -41,6 +41,21 @@ def test_what_is_wrong_with_an_address_is_said(url, said):
         parse(url)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "kafka://joe:hunter2@a:1/t", "kafka://a:1/t?password=hunter2", "kafka://a:1/t?hunter2=x&start=hunter2",
+        "kafka://a:1/no topic?sasl_plain_password=hunter2", "kafka://a:x/t?password=hunter2",
+        "kafka://a:1/t?start=hunter2",
+    ],
+)  # fmt: skip
+def test_what_may_be_a_secret_in_an_address_is_not_repeated(url):
+    with pytest.raises(KafkaError) as error:
+        parse(url)
+    assert "=hunter2" not in str(error.value)
+    assert "hunter2@" not in str(error.value)
+
+
 def test_a_password_in_an_address_is_refused_and_not_repeated():
     with pytest.raises(KafkaError) as error:
         parse("kafka://me:hunter2@a:9092/t")

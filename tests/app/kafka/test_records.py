@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.kafka import records
+from app.kafka.address import parse
 from app.kafka.records import Blocks, End, RecordError, Sheet, headers, read
+from app.many import topics
 from detectors.inputs import MatchSheet
 
 
@@ -37,6 +40,34 @@ def test_sheet_end_and_block_come_back():
 def test_what_is_wrong_with_a_record_is_said(value, told, said):
     with pytest.raises(RecordError, match=said):
         read(value, told)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        *(({"match_id": name}, "name of a folder") for name in ("", ".", "..", "a\nb", "x" * 201, "é" * 40)),
+        ({"length_m": 1e300}, "a pitch has sides"),
+        ({"width_m": -68.0}, "a pitch has sides"),
+        ({"players": [{"object_id": f"home_{n}", "team": "home"} for n in range(201)]}, "at most 200 players"),
+        ({"quality": {"limbs": [f"limb_{n}" for n in range(21)]}}, "20 limbs"),
+        ({"quality": {"body_hz": 1e9}, "players": [{"object_id": "home_1", "team": "home"}]}, "at most 500000"),
+        ({"quality": {"ball_hz": 0.0}}, "rates must be above 0"),
+    ],
+)
+def test_a_sheet_of_what_no_match_has_is_refused_before_anything_is_prepared_for_it(changed, said):
+    told = msgspec.json.encode({"sheet": changed, "slot_us": 5_000, "arrival_us": 7})
+    with pytest.raises(RecordError, match=said):
+        read(told, headers("sheet"))
+
+
+def test_matches_of_one_topic_are_bounded(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    monkeypatch.setattr(topics, "MATCHES_MOST", 3)
+    scout = topics.Scout(parse("kafka://nowhere:1/round"))
+    for name in ("a", "b", "c", "b", "d", "e", "c"):
+        value = msgspec.json.encode(Sheet(MatchSheet(name), 5_000, 7))
+        scout._take(SimpleNamespace(key=name.encode(), value=value, headers=headers("sheet"), partition=0, offset=9))
+    assert list(scout.places()) == ["a", "b", "c"]
+    assert caplog.text.count("further ones are left out") == 1
 
 
 @given(
