@@ -1,7 +1,7 @@
 """What a match keeps out between two commits: counted whole, stored as far as there is room for it.
 
-Whoever sends rubbish must not fill memory or disk with it: a record of a megabyte may hold a hundred thousand bad packets,
-each with a reason of its own.
+Whoever sends rubbish must not fill memory or disk with it: a record of a megabyte may hold a hundred thousand bad
+packets, and each record may be refused for a reason of its own.
 """
 
 from __future__ import annotations
