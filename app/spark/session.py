@@ -50,6 +50,10 @@ _SUBMITTED = frozenset(("PYSPARK_GATEWAY_PORT",))
 #: Nobody but this machine reaches the driver; a cluster's workers must, and Spark finds out by itself how.
 _ALONE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
+#: Other users of this machine reach loopback, too, and who may speak to Spark may run code in it: it asks for a secret
+#: that it makes for each run and tells nobody. A cluster has one of its own (docs/cluster.md).
+_SHUT = {"spark.authenticate": "true"}
+
 #: A failed task is done again on the spot, within its batch, before the query gives up.
 _TASK_ATTEMPTS = 4
 
@@ -95,6 +99,7 @@ def start_session(
         **_TURN_AROUND,
         "spark.driver.extraJavaOptions": f"-Xss16m {options} -Dlog4j2.configurationFile={properties.as_uri()}",
         **(_ALONE if is_here(master) and not _SUBMITTED.intersection(os.environ) else {}),
+        **(_SHUT if not master and not _SUBMITTED.intersection(os.environ) else {}),
         "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
         **(extra or {}),
     }

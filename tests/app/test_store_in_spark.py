@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import struct
 from collections import Counter
 from pathlib import Path
 
@@ -27,6 +29,15 @@ def whence(batches):
         yield pa.RecordBatch.from_pydict({"path": [pyspark.__file__]})
 
 
+def answer_to_a_stranger(port: int) -> bytes:
+    """What Spark says to a call from somebody who does not know its secret."""
+    body = b"anything"
+    call = struct.pack(">bqi", 3, 7, len(body)) + body
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as stranger:
+        stranger.sendall(struct.pack(">q", 8 + len(call)) + call)
+        return stranger.recv(4_096)
+
+
 def test_spark_reads_updates_and_positions_of_a_match_and_its_workers_start_without_compiling_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -43,9 +54,11 @@ def test_spark_reads_updates_and_positions_of_a_match_and_its_workers_start_with
         by_kind = {row["kind"]: row["count"] for row in updates.groupBy("kind").count().collect()}
         positions = session.read.parquet(str(store / "positions")).count()
         (where,) = session.range(1).mapInArrow(whence, "path string").collect()
+        answer = answer_to_a_stranger(int(session.sparkContext.getConf().get("spark.driver.port")))
     finally:
         session.stop()
     assert by_kind == Counter(updates_log(store)["kind"].to_pylist())
     assert positions == len(read_table(store, "positions")) == 6 * 25 * 4
     assert Path(where["path"]) == Path(pyspark.__file__), "out of Spark's archive it would be compiled at every start"
     assert "SPARK_HOME" not in os.environ
+    assert b"Expected SaslMessage" in answer, "what a stranger on this machine sends would be read as objects of Java's"
