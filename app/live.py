@@ -31,7 +31,7 @@ from app.match.options import PIPELINE, options_of
 from app.match.pipeline import PipelineOptions
 from app.operation.hidden import secrets_of
 from app.operation.station import Station
-from app.operation.watch import MatchWatch, WatchedCommitter
+from app.operation.watch import MatchWatch, Publisher, WatchedCommitter
 from app.settings import LiveSettings
 from app.spark.stage import StageConfig, warm_up
 from app.summary import show, summarize
@@ -82,7 +82,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         watch = _watch(settings, feed, match, hub, beside, console)
         options = settings.model_dump(mode="json", exclude={"parameters", "token"})
         say(_log, logging.INFO, "run begins", watch.match, **options)
-        _publish(settings, feed, match, beside, console)
+        watch.publisher = _publish(settings, feed, match, beside, console)
         _show_page(settings, feed, beside, console)
         committer = WatchedCommitter(match, {watch.match: watch})
         host = _host(settings, match, hub, committer, starting)
@@ -211,14 +211,17 @@ def _watch(
     return watch
 
 
-def _publish(settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitStack, console: Console) -> None:
+def _publish(
+    settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitStack, console: Console
+) -> Publisher | None:
     if not settings.publish:
-        return
+        return None
     from app.kafka.relay import Relay
 
     relay = beside.enter_context(Relay(feed, parse(settings.publish), match.folder))
     match.on_commit = relay.committed
     console.print(f"Publishing to {settings.publish}")
+    return relay
 
 
 def _show_page(settings: LiveSettings, feed: MatchFeed, beside: ExitStack, console: Console) -> None:

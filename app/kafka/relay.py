@@ -92,6 +92,8 @@ class Relay:
         self._sessions = [""]
         self._had_floor = False
         self._complete = False
+        self._sent = self._taken = 0
+        self._moved_s = time.monotonic()
         self._stored = threading.Event()
         self._letters_after: LetterMark | None = None
         self._letters = Letters(folder, self._match)
@@ -116,6 +118,18 @@ class Relay:
         self._thread.join()
         self._mark_letters()
 
+    def waiting(self) -> int:
+        """Records that are to be told and that no broker has taken yet."""
+        return self._heard_of.qsize() + max(0, self._sent - self._taken)
+
+    def waits_s(self) -> float:
+        """For how long no broker has taken any, though some wait."""
+        return time.monotonic() - self._moved_s if self.waiting() > 0 else 0.0
+
+    def _has_taken(self, _: object) -> None:
+        self._taken += 1
+        self._moved_s = time.monotonic()
+
     def committed(self, seq: int) -> None:
         """A batch is in the store: updates before ``seq`` are certain, and what it kept out may be told."""
         self._stored.set()
@@ -133,6 +147,8 @@ class Relay:
                 write_mark(self._folder, self._letter_mark)
 
     def _heard(self, message: LaneMessage, applied: Sequence[UpdateRecord]) -> None:
+        if not self.waiting():
+            self._moved_s = time.monotonic()  # from now on something waits
         self._heard_of.put(message)
 
     def _run(self) -> None:
@@ -157,6 +173,7 @@ class Relay:
         """
         self._failed.clear()
         self._places.clear()
+        self._sent = self._taken = 0
         sender = producer(self._address)
         try:
             self._catch_up(sender, self._take_the_floor(sender))
@@ -312,8 +329,12 @@ class Relay:
 
     def _put(self, sender: KafkaProducer, address: Address, kind: str, value: object) -> Any:
         head = [*headers(kind, updates.VERSION), (updates.SESSION, self._sessions[-1].encode())]
+        if self._sent == self._taken:
+            self._moved_s = time.monotonic()
         with told(address):
             sent = sender.send(address.topic, msgspec.json.encode(value), self._match.encode(), head)
+        self._sent += 1
+        sent.add_callback(self._has_taken)
         sent.add_errback(self._failed.append)
         return sent
 

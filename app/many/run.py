@@ -283,7 +283,7 @@ class ManyRun:
             from app.kafka.relay import Relay
 
             relay = self._beside.enter_context(Relay(feed, parse(settings.publish), match.folder))
-            match.on_commit = relay.committed
+            match.on_commit, self._watches[name].publisher = relay.committed, relay
         if settings.dashboard:
             from dashboard.server import serve
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Metric, ProcessCollector
@@ -48,7 +49,8 @@ class MatchCollector(Collector):
         yield from self._units()
         yield from self._batches()
         disk = GaugeMetricFamily("touchline_store_free_bytes", "Free space on the disk of the match store.")
-        disk.add_metric([], shutil.disk_usage(self._folder).free)
+        with suppress(OSError):  # /health says what is wrong with it
+            disk.add_metric([], shutil.disk_usage(self._folder).free)
         yield disk
 
     def _flow(self) -> Iterator[Metric]:
@@ -72,6 +74,11 @@ class MatchCollector(Collector):
         )
         yield self._gauge(
             "source_lag_records", "Records of the topic that were not read yet.", lambda watch: watch.records_behind
+        )
+        yield self._gauge(
+            "publish_waiting_records",
+            "Records for the topic of updates and those beside it that no broker has taken yet.",
+            lambda watch: watch.publisher.waiting() if watch.publisher is not None else None,
         )
         yield self._gauge("frontier_lag_seconds", "Stream time that may still change.", _frontier_lag_s)
         yield self._gauge("speed_ratio", "Seconds of the stream in a second, of the last ten.", MatchWatch.speed)

@@ -40,10 +40,12 @@ class TopicLag(Beside):
                     while not self.over.wait(_EVERY_S):
                         with told(self._address):
                             self._watch.records_behind = self._behind(client)
+                        self._watch.source_trouble = ""
                 finally:
                     client.close()
-            except KafkaError:
+            except KafkaError as error:
                 self._watch.records_behind = None  # what was known holds no more
+                self._watch.source_trouble = str(error)
                 self.over.wait(_RETRY_S)
 
     def _behind(self, client: KafkaConsumer) -> int:

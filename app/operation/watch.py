@@ -53,6 +53,18 @@ class StageLink(Protocol):
         ...
 
 
+class Publisher(Protocol):
+    """Who tells a topic what happens: the relay."""
+
+    def waiting(self) -> int:
+        """Records that are to be told and that no broker has taken yet."""
+        ...
+
+    def waits_s(self) -> float:
+        """For how long no broker has taken any, though some wait."""
+        ...
+
+
 class Commits(msgspec.Struct):
     """What was committed in this run, and at what cost. ``state_bytes``: of the newest engine state."""
 
@@ -102,6 +114,10 @@ class MatchWatch:
         self.records_behind: int | None = None
         #: Why the match was taken out of its run; empty if it was not.
         self.broken = ""
+        #: Why its topic cannot be read now; empty while it can, or if it comes from elsewhere.
+        self.source_trouble = ""
+        #: Who publishes the match, if anybody does.
+        self.publisher: Publisher | None = None
         self._states, self._paced, self._link = states, paced, link
         self._clock_s, self._wall_us = clock_s, wall_us
         self._lock = threading.Lock()
@@ -188,7 +204,11 @@ class MatchWatch:
         """Why this match is not live, a sentence each; empty if it is, or has ended as it should."""
         if self.broken:
             return [f"broken: {self.broken}"]
-        if not self.feed.ended() and shutil.disk_usage(self._states.parent).free < ENOUGH_BYTES:
+        try:
+            is_full = not self.feed.ended() and shutil.disk_usage(self._states.parent).free < ENOUGH_BYTES
+        except OSError as error:
+            return [f"the store is failing: {self._states.parent}: {error.strerror or error}"]
+        if is_full:
             return ["the store is failing: no room on its disk"]
         with self._lock:
             if self.commits.error:
@@ -199,6 +219,10 @@ class MatchWatch:
             if self._heard_s is None:
                 return [f"starting: nothing came from the engine yet, for {now_s - self._began_s:.0f} s"]
             found = []
+            if self.source_trouble:
+                found.append(f"the source cannot be read: {self.source_trouble}")
+            if self.publisher is not None and (waits_s := self.publisher.waits_s()) > SILENCE_S:
+                found.append(f"the broker takes no updates for {waits_s:.0f} s: {self.publisher.waiting()} wait")
             if self._link is not None and self._was_linked and not self._link.lanes():
                 found.append("the engine's stage is starting again")
             if (silent_s := now_s - self._heard_s) > SILENCE_S:

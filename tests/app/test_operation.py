@@ -180,6 +180,47 @@ def test_a_disk_without_room_is_said_while_the_match_waits_for_it(case: Case, mo
     assert case.watch.problems() == []
 
 
+class Stuck:
+    """A relay whose broker takes nothing."""
+
+    passed_s = 0.0
+
+    def waiting(self) -> int:
+        return 7
+
+    def waits_s(self) -> float:
+        return self.passed_s
+
+
+def test_a_broker_that_is_away_is_said_on_both_sides(case: Case):
+    case.say()
+    assert ("touchline_publish_waiting_records",) not in case.metrics()
+    case.watch.publisher = Stuck()
+    assert case.watch.problems() == []
+    assert case.metrics()[("touchline_publish_waiting_records",)] == 7
+    case.watch.publisher.passed_s = 11.0
+    assert case.watch.problems() == ["the broker takes no updates for 11 s: 7 wait"]
+    case.watch.source_trouble = "positions at 127.0.0.1:9092: no answer"
+    assert case.watch.problems()[0] == "the source cannot be read: positions at 127.0.0.1:9092: no answer"
+    assert case.metrics()[("touchline_live",)] == 0
+    case.watch.source_trouble, case.watch.publisher.passed_s = "", 0.0
+    assert case.watch.problems() == []
+
+
+def test_a_store_that_is_gone_is_said_and_the_other_metrics_are_told(case: Case, monkeypatch: pytest.MonkeyPatch):
+    def gone(path: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    case.say()
+    monkeypatch.setattr(shutil, "disk_usage", gone)
+    (problem,) = case.watch.problems()
+    assert problem.startswith("the store is failing")
+    assert problem.endswith("No such file or directory")
+    told = case.metrics()
+    assert told[("touchline_live",)] == 0
+    assert not [key for key in told if key[0] == "touchline_store_free_bytes"]
+
+
 def test_a_match_that_was_taken_out_is_troubled_and_others_are_not(case: Case, tmp_path: Path):
     other = Case(tmp_path, match="n")
     for one in (case, other):

@@ -221,6 +221,21 @@ def test_a_topic_that_was_made_anew_is_told_everything_again(tmp_path: Path):
     assert (store.path / "relay.json").exists()
 
 
+def test_what_no_broker_has_taken_is_counted_and_timed(tmp_path: Path):
+    """Letters beyond the broker's room are taken by nobody."""
+    store, broker = store_in(tmp_path / "store"), Broker()
+    broker.room = 1
+    commit(store, ["one", "two", "three"])
+    with cluster(broker), Relay(MatchFeed(MatchSheet("m")), ADDRESS, store.path) as relay:
+        pass
+    assert relay.waiting() == 2
+    assert relay.waits_s() > 0
+    broker.room = -1
+    with cluster(broker), Relay(MatchFeed(MatchSheet("m")), ADDRESS, store.path) as relay:
+        pass
+    assert (relay.waiting(), relay.waits_s()) == (0, 0.0)
+
+
 def test_a_store_that_cannot_be_read_stops_the_letters_and_nothing_else(tmp_path: Path, caplog):
     store, broker = store_in(tmp_path / "store"), Broker()
     commit(store, ["one"])
