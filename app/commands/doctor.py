@@ -22,12 +22,19 @@ from rich.table import Table
 
 from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
 from app.base.layers import LayerError, chosen_file
-from app.base.problems import is_problem, one_line
+from app.base.problems import UserError, is_problem, one_line
 from app.kafka.address import SETTINGS_VARIABLE, KafkaError, is_kafka, parse
 from app.kafka.broker import broker_status, default_home
+from app.match.commits import Committed
+from app.match.folder import CAPTURE, alone
+from app.match.recovery import STATES, outlook
+from app.match.seal import code_fingerprint
+from app.match.state_store import StateStore
 from app.operation.serve import DEFAULT_PORT
 from app.parameters import ParametersError
 from app.settings import LiveSettings, SettingsError, settings_of
+from app.spark.checkpoint import trouble
+from replay.store import MatchStore, StoreError, read_commits, read_run, read_sheet_of
 
 Verdict = Literal["ok", "note", "bad"]
 
@@ -68,6 +75,7 @@ def examine(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) 
     yield from _memory()
     yield _space("disk for matches", settings.store or folder / "matches")
     yield _space("disk for temporary files", Path(tempfile.gettempdir()))
+    yield from _match(settings)
     yield _cache(environ)
     if settings.dashboard:
         yield _port("port of the page", settings.host, settings.port, "--port")
@@ -194,6 +202,39 @@ def _space(what: str, folder: Path) -> Finding:
     if free < DISK_ENOUGH:
         return Finding(what, "note", found, "little for a whole match at radio rates")
     return Finding(what, "ok", found)
+
+
+def _match(settings: LiveSettings) -> Iterator[Finding]:
+    """Whether the match in the store can be gone on with. Nothing of it is changed."""
+    what, folder = "match in the store", settings.store
+    if folder is None or not (folder / "run.json").is_file():
+        return
+    try:
+        with alone(folder):
+            store = MatchStore(folder, read_sheet_of(folder), read_run(folder))
+            again = settings.source if is_kafka(settings.source) else str(folder / CAPTURE)
+            batch, said = outlook(store, again)
+            last = max((c for c in read_commits(folder) if not c.series), key=lambda c: c.batch, default=None)
+            if batch is not None:
+                yield Finding(what, "note", said, "nothing: the next run in this store does it")
+            elif last is None or last.meta.ended:
+                yield Finding(what, "ok", "is over" if last else "has not begun")
+            else:
+                yield _gone_on(what, folder, store.sheet.match_id, last.meta.end_offset)
+            committed = Committed(last.batch, last.meta.end_offset) if last else None
+            if (folder / "spark").is_dir() and (said := trouble(folder / "spark", committed)):
+                remedy = "nothing: the next run sets it aside and begins where the store ends"
+                yield Finding("Spark's checkpoint", "note", said, remedy)
+    except (UserError, StoreError) as error:
+        yield Finding(what, "bad", one_line(error), "as it says; docs/kafka.md, When something dies")
+
+
+def _gone_on(what: str, folder: Path, match: str, offset: int) -> Finding:
+    made = StateStore(folder / STATES, match).check(offset).code
+    if made == code_fingerprint():
+        return Finding(what, "ok", f"can be gone on with at {offset}")
+    remedy = "go on with the program that made it, or play the match again from its beginning into another --store"
+    return Finding(what, "bad", f"its state at {offset} was made by another version of the program", remedy)
 
 
 def _cache(environ: Mapping[str, str]) -> Finding:

@@ -31,21 +31,32 @@ def recover(store: MatchStore, source: str) -> str:
     Raises:
         StateError: no state can be gone on from; the message names the file and the way out.
     """
+    batch, said = outlook(store, source)
+    if batch is not None:
+        store.take_back(batch)
+        for mark in RELAY_MARKS:
+            (store.path / mark).unlink(missing_ok=True)
+    return said
+
+
+def outlook(store: MatchStore, source: str) -> tuple[int | None, str]:
+    """What :func:`recover` would do: the batch that it would take back and why; None and nothing if all is well.
+
+    Raises:
+        StateError: as there.
+    """
     match = store.sheet.match_id
     commits = sorted((c for c in read_commits(store.path) if not c.series), key=lambda c: c.batch)
     if not commits or commits[-1].meta.ended:
-        return ""
+        return None, ""
     states = StateStore(store.path / STATES, match)
     last, before = commits[-1], commits[-2] if len(commits) > 1 else None
     try:
         states.check(last.meta.end_offset)
-        return ""
+        return None, ""
     except DamagedStateError as error:
         _check_older(states, before, error, source)
-        store.take_back(last.batch)
-        for mark in RELAY_MARKS:
-            (store.path / mark).unlink(missing_ok=True)
-        return f"{error}. Batch {last.batch} is done again from the state before it"
+        return last.batch, f"{error}. Batch {last.batch} is done again from the state before it"
     except StateError as error:
         raise type(error)(f"{error}. {_way_out(source)}") from error
 

@@ -130,13 +130,13 @@ class StateStore:
             )
         return state
 
-    def check(self, offset: int) -> None:
-        """Whether the state at an offset is there and whole, whoever made it.
+    def check(self, offset: int) -> Maker:
+        """Who made the state at an offset, if it is there and whole.
 
         Raises:
             DamagedStateError, OtherStateError: see :meth:`read`.
         """
-        self._read(offset)
+        return self._read(offset)[0].maker
 
     def _read(self, offset: int) -> tuple[Head, bytes]:
         path = self._newest(offset)

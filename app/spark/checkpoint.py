@@ -54,6 +54,15 @@ def mend(folder: Path, committed: Committed | None) -> tuple[Base, str]:
         return _begin(folder, committed), said
 
 
+def trouble(folder: Path, committed: Committed | None) -> str:
+    """What :func:`mend` would find wrong; empty if nothing. Changes nothing."""
+    try:
+        _goes_on(folder / CHECKPOINT, _read_base(folder), committed)
+    except CheckpointError as error:
+        return str(error)
+    return ""
+
+
 def _begin(folder: Path, committed: Committed | None) -> Base:
     """Notes that a new checkpoint begins where the store ends."""
     base = Base(committed.offset) if committed else Base()

@@ -10,9 +10,10 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from app.commands.doctor import Finding, examine
 from app.hub.server import Hub
 from app.match.commits import Committed
-from app.match.folder import open_match
+from app.match.folder import alone, open_match
 from app.match.seal import Maker, StateError
 from app.match.state_store import StateStore
 from app.settings import make_settings
@@ -186,6 +187,47 @@ def test_a_match_without_a_usable_state_is_refused_and_the_way_out_works(tmp_pat
         tmp_path / "log",
     )
     assert consolidated_events(tmp_path / "again").equals(consolidated_events(interrupted[1]))
+
+
+def seen_by_the_doctor(store: Path) -> dict[str, Finding]:
+    flags = {"store": store, "port": 0, "metrics_port": 0}
+    return {finding.what: finding for finding in examine(flags, {"HOME": str(Path.home())}, store.parent)}
+
+
+def test_the_doctor_says_of_a_store_what_a_run_in_it_would_meet(tmp_path: Path, interrupted):
+    store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
+    files = sorted(path for path in store.rglob("*") if path.is_file())
+    (match,) = (path.name for path in (store / "states").iterdir())
+    last = max(read_commits(store), key=lambda commit: commit.batch)
+
+    def said() -> tuple[str, str]:
+        found = seen_by_the_doctor(store)["match in the store"]
+        return found.verdict, found.found
+
+    assert said() == ("ok", f"can be gone on with at {last.meta.end_offset}")
+    assert "Spark's checkpoint" not in seen_by_the_doctor(store), "it was played without Spark"
+    (store / "spark").mkdir()
+    assert "is missing" in seen_by_the_doctor(store)["Spark's checkpoint"].found
+    with alone(store):
+        assert said() == ("bad", f"{store}: another run is using this folder; wait for it or choose another")
+    newest, older = reversed(states_of(store)[-2:])
+    kept = newest.read_bytes()
+    states = StateStore(store / "states", match)
+    states.write(last.meta.end_offset, states.claim_epoch(), b"x", Maker("of old"))
+    assert said() == ("bad", f"its state at {last.meta.end_offset} was made by another version of the program")
+    for path in states_of(store):
+        if path not in (newest, older):
+            path.unlink()
+    newest.unlink()
+    assert said()[0] == "note"
+    assert "is done again from the state before it" in said()[1]
+    older.unlink()
+    assert said()[0] == "bad"
+    assert "To play the match again from its beginning" in said()[1]
+    newest.write_bytes(kept)
+    assert {path for path in files if not path.exists()} == {older}, "it only looked"
+    found = seen_by_the_doctor(Path(shutil.copytree(interrupted[1], tmp_path / "whole", symlinks=True)))
+    assert found["match in the store"].found == "is over"
 
 
 def test_a_state_of_another_program_is_kept_and_refused(tmp_path: Path, interrupted):
