@@ -142,6 +142,10 @@ def live(
     master: Annotated[
         str | None, Given(help="Spark cluster for --matches, spark://host:port. Default this machine.")
     ] = None,
+    standby: Annotated[
+        bool | None,
+        Given("--standby", help="With Spark started and warm, wait until the run in --store is gone, and go on there."),
+    ] = None,
     as_json: Annotated[bool, Given("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
     """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly.
@@ -159,8 +163,8 @@ def live(
     from app.many.run import common_of, run_many
     from app.many.wishes import wishes_of
 
-    if source is not None or camera:
-        raise SettingsError("--matches: without --source and --camera")
+    if source is not None or camera or standby:
+        raise SettingsError("--matches: without --source, --camera and --standby")
     common = common_of(settings, context.params)
     code = run_many(lambda: wishes_of(matches), common, as_json=as_json)
     raise typer.Exit(code)

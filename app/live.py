@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,12 +21,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from app.base.java import find_java
 from app.base.logs import VARIABLE, hide, logging_to, say, worker_variable
 from app.base.problems import UserError
+from app.hub.client import LaneAddress
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.kafka.address import parse
 from app.kafka.place import TopicOptions
 from app.match.commits import Committer
-from app.match.folder import Match, TopicMatch, open_match
+from app.match.folder import CAPTURE, InUseError, Match, TopicMatch, open_match
 from app.match.inprocess import InProcessConfig, InProcessHost
 from app.match.options import PIPELINE, options_of
 from app.match.pipeline import PipelineOptions
@@ -33,8 +35,10 @@ from app.operation.hidden import secrets_of
 from app.operation.station import Station
 from app.operation.watch import MatchWatch, Publisher, WatchedCommitter
 from app.settings import LiveSettings
-from app.spark.stage import StageConfig, warm_up
+from app.spark.stage import StageConfig
+from app.spark.stage import warm_up as warm_stage_up
 from app.summary import show, summarize
+from replay.capture import Capture
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,6 +47,9 @@ if TYPE_CHECKING:
 
 #: Lines of JSON, in the match's folder.
 LOGS = "logs"
+
+#: Who stands by looks so often whether the run is gone.
+_TAKE_OVER_S = 0.1
 
 _log = logging.getLogger(__name__)
 
@@ -69,10 +76,19 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     stop = threading.Event()
     os.environ.pop("TOUCHLINE_TOKEN", None)  # known by now; children shall not inherit it
     hide(secrets_of(settings))
-    with open_match(settings, console) as match, ExitStack() as beside:
+    with ExitStack() as standing_by, ExitStack() as playing, ExitStack() as beside:
+        stood_by = _stood_by(settings, standing_by, console) if settings.standby else None
+        match = _opened(settings, playing, console)
+        if match is None:
+            console.print("Stopped while standing by")
+            return {}
+        beside.push(standing_by.pop_all())
         beside.enter_context(logging_to(match.folder / LOGS, settings.logs, settings.log_level))
         hub = beside.enter_context(Hub([match.capture.sheet]))
-        starting = beside.enter_context(_starting(match)) if settings.engine == "spark" else None
+        spark_log = match.folder / "spark" / "spark.log"
+        starting = stood_by
+        if settings.engine == "spark" and starting is None:
+            starting = beside.enter_context(_starting(spark_log, match.capture.sheet.match_id))
         hide([hub.address.token])
         feed = hub.feed(match.capture.sheet.match_id)
         hub.seed(
@@ -111,15 +127,47 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     return summary
 
 
+def _stood_by(settings: LiveSettings, standing_by: ExitStack, console: Console) -> Future[SparkSession]:
+    """Spark, started and warm for the match of another run; nothing of that run is touched."""
+    from app.spark.host import HostConfig, warm_up
+
+    assert settings.store is not None
+    folder = settings.store / "spark" / f"standby-{os.getpid()}"
+    standing_by.callback(shutil.rmtree, folder, ignore_errors=True)
+    capture = Capture.open(settings.store / CAPTURE)
+    sheet, options = capture.sheet, options_of(settings, capture, goes_on=True)
+    starting = standing_by.enter_context(_starting(folder / "spark.log", sheet.match_id))
+    nobody = LaneAddress("", 0, "")
+    stage = StageConfig(sheet, options, PIPELINE, str(folder / "states"), capture.begin_us, nobody)
+    config = HostConfig("tracking", capture.path, folder, stage, settings.pace, settings.window_us)
+    _log_in_workers(starting.result(), settings.store, settings)
+    warm_up(starting.result(), config, _warming(stage, capture.path))
+    console.print(f"Standing by: goes on in {settings.store} when nobody else does (Ctrl-C ends it)")
+    return starting
+
+
+def _opened(settings: LiveSettings, playing: ExitStack, console: Console) -> Match | None:
+    """The match, ours alone; who stands by waits for that, and None is that he was stopped."""
+    stop = threading.Event()
+    with stopped_by_signals(stop, console, "Stopping") if settings.standby else nullcontext():
+        while not stop.is_set():
+            try:
+                return playing.enter_context(open_match(settings, console))
+            except InUseError:
+                if not settings.standby:
+                    raise
+                stop.wait(_TAKE_OVER_S)
+    return None
+
+
 @contextmanager
-def _starting(match: Match) -> Iterator[Future[SparkSession]]:
+def _starting(log: Path, match: str) -> Iterator[Future[SparkSession]]:
     """Spark's Java takes seconds to start, and much else can be made ready meanwhile."""
     from app.spark.session import STREAMING, start_session, stop_session
 
     def start() -> SparkSession:
-        log = match.folder / "spark" / "spark.log"
         session = start_session(find_java(os.environ), log, slots=2, options=STREAMING)
-        say(_log, logging.INFO, "spark is up", match.capture.sheet.match_id)
+        say(_log, logging.INFO, "spark is up", match)
         return session
 
     with ThreadPoolExecutor(1, "spark") as pool:
@@ -155,11 +203,10 @@ def _spark_host(
     committer: Committer,
     session: SparkSession,
 ) -> SparkHost:
-    from app.spark.host import HostConfig, SparkHost
+    from app.spark.host import HostConfig, SparkHost, warm_up
 
     capture, folder = match.capture, match.folder / "spark"
-    logs = worker_variable(match.folder / LOGS, settings.logs, settings.log_level)
-    session.sparkContext.environment[VARIABLE] = logs
+    _log_in_workers(session, match.folder, settings)
     stage = _stage(match, options, hub)
     source = "sim" if settings.source == "sim" else "tracking"
     topic = _topic(settings, match, folder) if isinstance(match, TopicMatch) else None
@@ -167,12 +214,11 @@ def _spark_host(
     config = HostConfig(
         source, capture.path, folder, stage, settings.pace, settings.window_us, topic=topic, officials=officials
     )
-    host = SparkHost(session, config, committer)
     # A match that is gone on with comes meanwhile: what is late warms as well, and is worth more.
-    if topic is None or match.offset() == match.begin():
-        host.warm_up(_warming(stage, capture.path))
+    if not settings.standby and (topic is None or match.offset() == match.begin()):
+        warm_up(session, config, _warming(stage, capture.path))
         say(_log, logging.INFO, "warmed up", capture.sheet.match_id)
-    return host
+    return SparkHost(session, config, committer)
 
 
 def _stage(match: Match, options: PipelineOptions, hub: Hub) -> StageConfig:
@@ -194,7 +240,11 @@ def _topic(settings: LiveSettings, match: TopicMatch, folder: Path) -> TopicOpti
 
 
 def _warming(stage: StageConfig, capture: Path) -> Callable[[], None]:
-    return lambda: warm_up(stage, capture)
+    return lambda: warm_stage_up(stage, capture)
+
+
+def _log_in_workers(session: SparkSession, folder: Path, settings: LiveSettings) -> None:
+    session.sparkContext.environment[VARIABLE] = worker_variable(folder / LOGS, settings.logs, settings.log_level)
 
 
 def _watch(
@@ -245,14 +295,16 @@ def _camera(settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitS
 
 
 @contextmanager
-def stopped_by_signals(stop: threading.Event, console: Console) -> Iterator[None]:
+def stopped_by_signals(
+    stop: threading.Event, console: Console, said: str = "Stopping: closing the open batch"
+) -> Iterator[None]:
     """The first Ctrl-C (or SIGTERM) asks for a clean end, a second one insists."""
 
     def ask(number: int, frame: object) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
-        console.print("Stopping: closing the open batch (Ctrl-C again to stop at once)")
+        console.print(f"{said} (Ctrl-C again to stop at once)")
 
     # Spark has put its own handler here, which cancels jobs; ours comes after the session and goes before it.
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}

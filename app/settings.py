@@ -32,7 +32,7 @@ from replay.capture import Capture
 from replay.rates import DEFAULT_SEED, rates_named
 from replay.simulator import SimulatorError
 from replay.sources import SIM, default_channel, is_capture
-from replay.store import StoreError, read_run
+from replay.store import StoreError, is_store, read_run
 
 Channel = Literal["none", "rtls", "wifi", "harsh"]
 Speed = Literal["1", "4", "max"]
@@ -86,6 +86,7 @@ class LiveSettings(BaseModel):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     seats: int = Field(default=0, ge=0)
     master: str = ""
+    standby: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -157,6 +158,12 @@ class LiveSettings(BaseModel):
             raise ValueError(f"--official {self.official}: is a folder; name a file of JSON lines")
         if is_capture(self.source) and (self.rate or self.duration_s is not None):
             raise ValueError("a capture is played as it is: without --rate and --duration")
+        return self
+
+    @model_validator(mode="after")
+    def _stands_by_for_a_run(self) -> LiveSettings:
+        if self.standby and (self.engine != "spark" or self.store is None or not is_store(self.store)):
+            raise ValueError("--standby: is for a run through Spark that has begun; name its folder with --store")
         return self
 
     @field_validator("alpha", mode="before")
@@ -347,7 +354,7 @@ def read_kept(store: Path) -> dict[str, Any] | None:
         StoreError: the store is damaged, or of another version.
         ParametersError: there are no such parameters any more.
     """
-    if not (store / "run.json").is_file():
+    if not is_store(store):
         return None
     kept = read_run(store).get("settings")
     if not isinstance(kept, dict):

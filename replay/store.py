@@ -40,6 +40,8 @@ from replay.checks import Rejected, bounded
 #: Version of the layout, in ``run.json`` under ``store``.
 VERSION = 2
 
+_RUN = "run.json"
+
 _STRINGS = pa.list_(pa.string())
 
 UPDATES = pa.schema(
@@ -130,6 +132,11 @@ class StoreError(ValueError):
     """A folder that is no match store, or is damaged; the message names the file."""
 
 
+def is_store(path: Path) -> bool:
+    """Whether a match has been begun there."""
+    return (path / _RUN).is_file()
+
+
 class CommitMeta(msgspec.Struct, frozen=True):
     """What a batch of the engine says of itself.
 
@@ -190,7 +197,7 @@ class MatchStore:
             (path / name).mkdir(parents=True, exist_ok=True)
         _put(path / "sheet.json", _json(sheet))
         # Last, because it is what makes the folder a store.
-        _put(path / "run.json", _json({"store": VERSION, **run}))
+        _put(path / _RUN, _json({"store": VERSION, **run}))
         return cls(path, sheet, {"store": VERSION, **run})
 
     @classmethod
@@ -317,7 +324,7 @@ def read_run(path: Path | str) -> dict[str, object]:
     Raises:
         StoreError: not a match store, or of another version.
     """
-    file = Path(path) / "run.json"
+    file = Path(path) / _RUN
     try:
         run = msgspec.json.decode(file.read_bytes(), type=dict[str, object])
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:

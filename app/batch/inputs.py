@@ -9,6 +9,7 @@ import msgspec
 
 from app.base.problems import UserError
 from replay.sources import is_capture
+from replay.store import is_store
 
 
 class BatchError(UserError, ValueError):
@@ -55,7 +56,7 @@ def _of_path(path: Path) -> list[Recorded]:
 
 
 def _of_folder(path: Path) -> Recorded | None:
-    if (path / "run.json").is_file():
+    if is_store(path):
         return Recorded(str(path), str(path))
     return Recorded(str(path)) if path.is_dir() and is_capture(str(path)) else None
 

@@ -36,7 +36,7 @@ from replay.capture import Capture
 from replay.checks import Rejected
 from replay.producer import Producer, tell_played
 from replay.sources import is_capture, is_produced, prepare_capture
-from replay.store import Commit, MatchStore, StoreError, quarantine_table, read_commits, updates_log
+from replay.store import Commit, MatchStore, StoreError, is_store, quarantine_table, read_commits, updates_log
 
 CAPTURE = "capture"
 TOPIC = "topic.json"
@@ -164,13 +164,13 @@ def open_match(settings: LiveSettings, console: Console, place: Place | None = N
         place: of a new match in its topic, if it is known already; else it is looked for.
 
     Raises:
-        StoreError: the folder holds something else, is damaged, or another run is using it.
+        StoreError: the folder holds something else, is damaged, or another run is using it (InUseError).
         StateError: no state of the match can be gone on from.
         TrackingError, ChannelError, SimulatorError, CaptureError: the source cannot be used.
     """
     folder = settings.store
     with ExitStack() as beside:
-        if folder is not None and (folder / "run.json").is_file():
+        if folder is not None and is_store(folder):
             store = MatchStore.open(folder)
             beside.enter_context(alone(store.path))
             capture = Capture.open(folder / CAPTURE)
@@ -300,19 +300,23 @@ def _folder_name(match: str) -> str:
     return f"{quote(match, safe=' ')}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}".replace(" ", "_")
 
 
+class InUseError(StoreError):
+    """Another run is using the folder."""
+
+
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Locks the folder of a run. The system takes the lock away when the process ends, however it does.
 
     Raises:
-        StoreError: somebody else has it.
+        InUseError: somebody else has it.
     """
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise StoreError(f"{folder}: another run is using this folder; wait for it or choose another") from None
+        raise InUseError(f"{folder}: another run is using this folder; wait for it or choose another") from None
     finally:
         os.close(handle)
 

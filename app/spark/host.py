@@ -110,53 +110,7 @@ class SparkHost:
         self._progress = 0
         self._base = Base()
         config.folder.mkdir(parents=True, exist_ok=True)
-        environment = session.sparkContext.environment
-        # Workers are pooled by their environment. With a role in it, the engine's worker is the engine's again in
-        # the next batch, still holding the pipeline, and never the source's.
-        environment["TOUCHLINE_ROLE"] = "source"
-        session.dataSource.register(spark_source.TrackingSource)
-        session.dataSource.register(spark_source.SimSource)
-        if config.topic is not None:
-            from app.spark.topic import KafkaSource
-
-            session.dataSource.register(KafkaSource)
-        environment["TOUCHLINE_ROLE"] = "engine"
-
-    def warm_up(self, work: Callable[[], None]) -> None:
-        """Plays a few tiny windows for nothing, before the clock runs; the engine's worker does ``work`` in the first.
-
-        Workers are started, modules imported, and the paths through Spark that lie between two batches compiled:
-        cold, a turn-around takes twice as long and more.
-        """
-        begin_us = Capture.open(self._config.capture).begin_us
-        folder = self._config.folder / "warm-up"
-        shutil.rmtree(folder, ignore_errors=True)
-        stop_us = min(begin_us + _WARM_UP_WINDOWS * _WARM_UP_WINDOW_US, self._config.stop_us)
-        config = msgspec.structs.replace(
-            self._config,
-            folder=folder,
-            speed=0.0,
-            window_us=_WARM_UP_WINDOW_US,
-            stop_us=stop_us,
-            topic=None,
-            officials=(),
-        )
-
-        def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            starts = [start for batch in batches for start in batch.column("start").to_pylist()]
-            if begin_us in starts:
-                work()
-            yield from ()
-
-        def ignore(frame: DataFrame, batch_id: int) -> None:
-            for _ in frame.toLocalIterator():
-                pass
-
-        try:
-            self._start(config, Base(), stage, ignore).awaitTermination()
-        except PySparkException as error:  # a busy machine may let a worker wait for too long: it was for nothing
-            _log.warning("the warming up failed, and the match begins cold: %s", _first_line(error))
-        shutil.rmtree(folder, ignore_errors=True)
+        _register(session, config)
 
     def run(self, stop: threading.Event) -> None:
         """Returns when the capture's end is reached and committed, or ``stop`` was set and the batch is closed.
@@ -173,24 +127,8 @@ class SparkHost:
         self._base, said = mend(self._config.folder, self._committer.committed())
         if said:
             _log.warning("%s", said)
-        return self._start(self._config, self._base, spark_stage.engine_stage(self._config.stage), self._commit)
-
-    def _start(
-        self,
-        config: HostConfig,
-        base: Base,
-        stage: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
-        sink: Callable[[DataFrame, int], None],
-    ) -> StreamingQuery:
-        reader = self._session.readStream.format(config.source if config.topic is None else "touchline_kafka")
-        rows = reader.options(**config.options(base.offset)).load()
-        results = rows.mapInArrow(stage, spark_stage.SCHEMA)
-        return (
-            results.writeStream.foreachBatch(sink)
-            .option("checkpointLocation", str(config.folder / CHECKPOINT))
-            .trigger(availableNow=True)
-            .start()
-        )
+        stage = spark_stage.engine_stage(self._config.stage)
+        return _start(self._session, self._config, self._base, stage, self._commit)
 
     def _commit(self, frame: DataFrame, batch_id: int) -> None:
         """``foreachBatch``: runs the batch's windows one by one (Spark is lazy), and commits each that has closed."""
@@ -226,6 +164,76 @@ class SparkHost:
                 self._config.stop_flag.touch()
         states.forget_before(closing["start"])
         self._progress += 1
+
+
+def warm_up(session: SparkSession, config: HostConfig, work: Callable[[], None]) -> None:
+    """Plays a few tiny windows for nothing, before the clock runs; the engine's worker does ``work`` in the first.
+
+    Workers are started, modules imported, and the paths through Spark that lie between two batches compiled:
+    cold, a turn-around takes twice as long and more.
+
+    Args:
+        session: that will run the match.
+        config: of the match; nothing in its folder but a folder of the warming's own is touched.
+        work: see above.
+    """
+    _register(session, config)
+    begin_us = Capture.open(config.capture).begin_us
+    folder = config.folder / "warm-up"
+    shutil.rmtree(folder, ignore_errors=True)
+    stop_us = min(begin_us + _WARM_UP_WINDOWS * _WARM_UP_WINDOW_US, config.stop_us)
+    tiny = msgspec.structs.replace(
+        config, folder=folder, speed=0.0, window_us=_WARM_UP_WINDOW_US, stop_us=stop_us, topic=None, officials=()
+    )
+
+    def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        starts = [start for batch in batches for start in batch.column("start").to_pylist()]
+        if begin_us in starts:
+            work()
+        yield from ()
+
+    def ignore(frame: DataFrame, batch_id: int) -> None:
+        for _ in frame.toLocalIterator():
+            pass
+
+    try:
+        _start(session, tiny, Base(), stage, ignore).awaitTermination()
+    except PySparkException as error:  # a busy machine may let a worker wait for too long: it was for nothing
+        _log.warning("the warming up failed, and the match begins cold: %s", _first_line(error))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _register(session: SparkSession, config: HostConfig) -> None:
+    """Tells a session of the sources, and of which process does what."""
+    environment = session.sparkContext.environment
+    # Workers are pooled by their environment. With a role in it, the engine's worker is the engine's again in
+    # the next batch, still holding the pipeline, and never the source's.
+    environment["TOUCHLINE_ROLE"] = "source"
+    session.dataSource.register(spark_source.TrackingSource)
+    session.dataSource.register(spark_source.SimSource)
+    if config.topic is not None:
+        from app.spark.topic import KafkaSource
+
+        session.dataSource.register(KafkaSource)
+    environment["TOUCHLINE_ROLE"] = "engine"
+
+
+def _start(
+    session: SparkSession,
+    config: HostConfig,
+    base: Base,
+    stage: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    sink: Callable[[DataFrame, int], None],
+) -> StreamingQuery:
+    reader = session.readStream.format(config.source if config.topic is None else "touchline_kafka")
+    rows = reader.options(**config.options(base.offset)).load()
+    results = rows.mapInArrow(stage, spark_stage.SCHEMA)
+    return (
+        results.writeStream.foreachBatch(sink)
+        .option("checkpointLocation", str(config.folder / CHECKPOINT))
+        .trigger(availableNow=True)
+        .start()
+    )
 
 
 def check_state(stage: spark_stage.StageConfig, committer: Committer) -> None:
