@@ -4,14 +4,15 @@ Question: a match plays from a topic to another, at the speed of life. Then
 
 * ``stall``: the broker answers nobody for 30 s (it is stopped by a signal, and goes on);
 * ``broker``: the broker is killed and started again after 30 s;
-* ``process``: the whole of `touchline live` is killed and started again after 30 s with the same store.
+* ``process``: the whole of `touchline live` is killed and started again after 30 s with the same store;
+* ``standby``: the whole of `touchline live` is killed while another stands by (`--standby`): nobody starts anything.
 
-From the moment at which the cause is gone (the broker goes on; the broker answers again; the command is started):
-how many seconds until what a follower of the topic gets is within a second of the live edge, and stays there for two?
+From the moment at which the cause is gone (the broker goes on; the broker answers again; the command is started; with
+one that stands by, from the kill): how many seconds until what a follower of the topic gets is within a second of the live edge, and stays there for two?
 In the third, Java, Python and Spark start anew; until the first words is told too, and by the logs when what began.
 Goal: 10 s.
 
-    python -m bench.restart [--source sim] [--outage 30] [--kinds stall broker process] [--store DIR] [--json FILE]
+    python -m bench.restart [--source sim] [--outage 30] [--kinds stall broker process standby] [--store DIR] [--json FILE]
 
 With a capture as source (`touchline simulate --rate live --minutes 5 --out DIR`) nothing need be simulated first.
 """
@@ -137,11 +138,11 @@ class Trial:
         self._stop = threading.Event()
         self._gateway = threading.Thread(target=self._speak, args=(capture,), daemon=True)
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self, *more: str) -> subprocess.Popen[bytes]:
         """`touchline live`, in a group of its own."""
         command = [
             sys.executable, "-m", "app.cli", "live", "--source", self.positions.url, "--publish", self.events.url,
-            "--store", str(self._store), "--no-dashboard", "--no-camera",
+            "--store", str(self._store), "--no-dashboard", "--no-camera", *more,
         ]  # fmt: skip
         with self._log.open("ab") as output:
             self.run = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
@@ -189,6 +190,21 @@ class Trial:
         caught_up_s(self.edge)
         took_s = time.monotonic() - STEADY_S - began
         return {"caught_up_s": took_s, "first_new_words_s": moves_s, **self.steps(began_wall)}
+
+    def standby(self, outage_s: float) -> dict[str, float]:
+        """The command dies, and another has waited for that."""
+        dying, began = self.run, time.monotonic()
+        self.start("--standby")
+        until(lambda: b"Standing by" in self._log.read_bytes(), "somebody to stand by")
+        ready_s = time.monotonic() - began
+        time.sleep(STEADY_S * 5)
+        newest_us, began_wall, began = self.edge.view_us, time.time(), time.monotonic()
+        os.killpg(dying.pid, signal.SIGKILL)
+        dying.wait()
+        moves_s = until(lambda: self.edge.view_us > newest_us, "the run to move again")
+        caught_up_s(self.edge)
+        took_s = time.monotonic() - STEADY_S - began
+        return {"caught_up_s": took_s, "first_new_words_s": moves_s, "ready_after_s": ready_s, **self.steps(began_wall)}
 
     def steps(self, since_wall: float) -> dict[str, float]:
         """Seconds until each step of a run that was started then, by its logs."""

@@ -220,6 +220,34 @@ def test_killing_only_the_driver_ends_all_that_it_had_started_and_changes_nothin
 
 
 @pytest.mark.slow
+def test_who_stands_by_takes_over_when_the_run_is_killed_and_nothing_is_lost_or_there_twice(tmp_path: Path):
+    track, store = write_track(tmp_path / "track.parquet", 200.0), tmp_path / "store"
+    same = ("--alpha", 0, "--retraction", "on-demand")
+    match = ("--source", track, "--channel", "rtls", *same, "--no-dashboard", "--no-camera", "--store")
+    logs = [tmp_path / name for name in ("run.log", "standby.log")]
+    run = launch(logs[0], "app.cli", "live", *match, store, "--window", 2)
+    in_mid_batch(store, run)
+    waiting = launch(logs[1], "app.cli", "live", "--store", store, "--standby", "--speed", "max", "--no-dashboard")
+    try:
+        wait_for(lambda: "Standing by" in logs[1].read_text(), waiting, "it stood by")
+        before = len(read_commits(store))
+        wait_for(lambda: len(read_commits(store)) > before, run, "another commit: who stands by disturbs nobody")
+        assert not list(store.glob("spark/standby-*/states/*")), "who stands by has states of its own"
+        kill_group(run)
+        assert not any(commit.meta.ended for commit in read_commits(store)), "it was over before it was killed"
+        finish(waiting, logs[1])
+    finally:
+        kill_group(run)
+        kill_group(waiting)
+    assert not list(store.glob("spark/standby-*"))
+    finish(launch(logs[0], "app.cli", "live", *match, tmp_path / "whole", "--engine", "inprocess", "--speed", "max"),
+           logs[0])  # fmt: skip
+    assert consolidated_events(store).equals(consolidated_events(tmp_path / "whole"))
+    numbers = updates_log(store)["seq"].to_pylist()
+    assert numbers == list(range(len(numbers))), "an update is missing or there twice"
+
+
+@pytest.mark.slow
 def test_a_real_match_that_is_killed_and_gone_on_with_has_the_same_events(tmp_path: Path):
     track = write_track(tmp_path / "track.parquet", 24.0)
     # Nothing that follows the load: then when an event was detected is the same each time, too.

@@ -35,6 +35,7 @@ def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
         ({"pitch": "105 by 68"}, "--pitch 105 by 68: must be length x width"),
         ({"pitch": "68x105"}, "--pitch 68x105: must be 90 to 120"),
         ({"window_s": 0.0}, "--window 0.0"),
+        ({"standby": True}, "--standby: is for a run through Spark that has begun; name its folder with --store"),
         ({"source": "a\0b"}, "--source: a name with a NUL"),
     ],
 )
