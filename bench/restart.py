@@ -8,11 +8,13 @@ Question: a match plays from a topic to another, at the speed of life. Then
 * ``standby``: the whole of `touchline live` is killed while another stands by (`--standby`): nobody starts anything.
 
 From the moment at which the cause is gone (the broker goes on; the broker answers again; the command is started; with
-one that stands by, from the kill): how many seconds until what a follower of the topic gets is within a second of the live edge, and stays there for two?
-In the third, Java, Python and Spark start anew; until the first words is told too, and by the logs when what began.
+one that stands by, from the kill): how many seconds until what a follower of the topic gets is within a second of the
+live edge, and stays there for two? In the third, Java, Python and Spark start anew; until the first words is told too,
+and by the logs when what began.
 Goal: 10 s.
 
-    python -m bench.restart [--source sim] [--outage 30] [--kinds stall broker process standby] [--store DIR] [--json FILE]
+    python -m bench.restart [--source sim] [--outage 30] [--kinds stall broker process standby] [--store DIR]
+        [--json FILE]
 
 With a capture as source (`touchline simulate --rate live --minutes 5 --out DIR`) nothing need be simulated first.
 """
