@@ -39,3 +39,11 @@ def single(quality: Quality) -> bool:
 def limbs(quality: Quality) -> bool:
     """Players carry a transmitter a limb, each by itself."""
     return bool(quality.limbs) and not quality.framed
+
+
+def worn(*names: str) -> Callable[[Quality], bool]:
+    """Whether everybody wears a transmitter on these limbs, each by itself."""
+    return lambda quality: limbs(quality) and {*names} <= {*quality.limbs}
+
+
+feet = worn("left_foot", "right_foot")

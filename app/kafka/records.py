@@ -20,6 +20,7 @@ from urllib.parse import quote
 import msgspec
 
 from detectors.inputs import MatchSheet
+from detectors.pitch import pitch_of
 
 VERSION = 1
 SHEET, BLOCK, END = "sheet", "block", "end"
@@ -39,9 +40,6 @@ class RecordError(ValueError):
 
 #: Two squads and more; what detectors compare grows by the square.
 PLAYERS_MAX, LIMBS_MAX = 200, 20
-
-#: Metres that a pitch may have; the quarantine's bounds come from it.
-PITCH_M = (10.0, 250.0)
 
 #: Bytes of a match id as the name of a file or folder.
 NAME_BYTES_MAX = 200
@@ -65,8 +63,9 @@ class Sheet(msgspec.Struct, frozen=True):
             raise ValueError("the id of the match cannot be the name of a folder")
         if len(self.sheet.players) > PLAYERS_MAX or len(quality.limbs) > LIMBS_MAX:
             raise ValueError(f"at most {PLAYERS_MAX} players, and {LIMBS_MAX} limbs of each")
-        if not all(PITCH_M[0] <= side_m <= PITCH_M[1] for side_m in (self.sheet.length_m, self.sheet.width_m)):
-            raise ValueError(f"a pitch has sides of {PITCH_M[0]:g} to {PITCH_M[1]:g} m")
+        if quality.framed and quality.limbs:
+            raise ValueError("what comes by instants has no limbs")
+        pitch_of(self.sheet)
         bodies = len(self.sheet.players) * max(1, len(quality.limbs))
         if quality.ball_hz <= 0 or quality.body_hz <= 0 or quality.ball_hz + bodies * quality.body_hz > RATE_MAX_HZ:
             raise ValueError(f"rates must be above 0, and all together at most {RATE_MAX_HZ} positions/s")

@@ -14,10 +14,12 @@ from app.kafka.address import KafkaError, connection, is_kafka, parse
 from app.kafka.follow import View
 from app.kafka.letters import LETTER_MARK, Letter, LetterMark, read_letter, read_mark, write_mark
 from app.match.framing import pad, unpack
+from app.match.pipeline import MatchPipeline, PipelineOptions
 from app.spark.taking import Taker
 from app.spark.topic import Marks
-from detectors.inputs import MatchSheet
+from detectors.inputs import Block, MatchSheet, Packet
 from detectors.lane import EventRecord
+from replay import wire
 from tests.fuzz.cases import both, changed_text, hold, json_like, mangled, refusal
 from tests.fuzz.test_fuzz_wire import payloads
 
@@ -52,6 +54,49 @@ def test_any_record_is_read_or_refused_and_never_stops_a_reader(cases: int):
 
     keys = st.none() | st.just(b"final") | st.binary(max_size=4)
     hold(cases, st.tuples(values, headers, keys, st.integers(-1, 2**48)), body)
+
+
+NAMES = ["home_1", "home_1/left_foot", "ball", "", "/", "away_9", "referee_1", "x", "home_1 ", "tracking system"]
+LIMBS = ["left_foot", "right_foot", "left_hand", "right_hand", "head", "", "/"]
+odd_players = st.fixed_dictionaries(
+    {"object_id": st.sampled_from(NAMES), "team": st.sampled_from(["home", "away", ""])},
+    optional={"shirt": st.integers(-(2**63), 2**63 - 1), "goalkeeper": st.booleans(), "starts": st.booleans()},
+)
+odd_quality = st.fixed_dictionaries({}, optional={
+    "ball_hz": st.sampled_from([1e-300, 0.1, 2e3, 4.9e5]), "body_hz": st.sampled_from([1e-300, 0.1, 200.0, 2e4]),
+    "limbs": st.lists(st.sampled_from(LIMBS), max_size=4), "ball_height": st.booleans(), "framed": st.booleans(),
+    "position_noise_m": st.sampled_from([-1.0, 0.0, 1e-300, 1e300]), "kind": st.sampled_from(["optical", "rtls"]),
+})  # fmt: skip
+odd_sheets = st.fixed_dictionaries({}, optional={
+    "match_id": st.text(min_size=1, max_size=4), "players": st.lists(odd_players, max_size=5),
+    "length_m": st.sampled_from([40.4, 130.0]), "width_m": st.sampled_from([40.4, 130.0]),
+    "attacks_positive_x": st.sampled_from(["home", "away", ""]), "quality": odd_quality,
+})  # fmt: skip
+
+
+@both
+def test_a_match_of_any_sheet_that_is_taken_can_be_played(cases: int):
+    def body(told: dict) -> None:
+        raw = msgspec.json.encode({"sheet": told, "slot_us": 5_000, "arrival_us": 7})
+        try:
+            sheet = records.read(raw, records.headers("sheet")).sheet
+        except records.RecordError:
+            return
+        pipeline = MatchPipeline(sheet, PipelineOptions(alpha=0.0))
+        bodies = [player.object_id for player in sheet.players]
+        names = {"ball", *bodies, *(f"{one}/{limb}" for one in bodies for limb in sheet.quality.limbs)}
+        for i in range(5):
+            at_us, rest = i * 40_000, ((1.0,) * 2, (0.5,) * 2, (0.1,) * 2)
+            block = Block(
+                at_us + 9_000, tuple(Packet(name, i, (at_us, at_us + 4_000), *rest) for name in sorted(names))
+            )
+            pipeline.push(wire.encode(block), block.arrival_us)
+        pipeline.take_tables()
+        pipeline.settle()
+        MatchPipeline(sheet, PipelineOptions(alpha=0.0)).restore(pipeline.snapshot())
+        pipeline.finish()
+
+    hold(cases // 20, odd_sheets, body)
 
 
 @both

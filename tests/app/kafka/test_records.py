@@ -46,8 +46,9 @@ def test_what_is_wrong_with_a_record_is_said(value, told, said):
     ("changed", "said"),
     [
         *(({"match_id": name}, "name of a folder") for name in ("", ".", "..", "a\nb", "x" * 201, "é" * 40)),
-        ({"length_m": 1e300}, "a pitch has sides"),
-        ({"width_m": -68.0}, "a pitch has sides"),
+        ({"length_m": 1e300}, "length_m = 1e[+]300 m is not in 40.4..130.0 m"),
+        ({"width_m": -68.0}, "width_m = -68.0 m is not in"),
+        ({"quality": {"framed": True, "limbs": ["left_foot"]}}, "by instants has no limbs"),
         ({"players": [{"object_id": f"home_{n}", "team": "home"} for n in range(201)]}, "at most 200 players"),
         ({"quality": {"limbs": [f"limb_{n}" for n in range(21)]}}, "20 limbs"),
         ({"quality": {"body_hz": 1e9}, "players": [{"object_id": "home_1", "team": "home"}]}, "at most 500000"),
