@@ -6,10 +6,11 @@ the table has the mean and the least F1 over the seeds; precision, recall, media
 taken for are those of all seeds together.
 
     python -m bench.accuracy [--seeds 1 2 3 4 5] [--channels none rtls harsh] [--rate live] [--minutes 5] [--sorted]
-                             [--all] [--cases CHANNEL] [--json FILE]
+                             [--all] [--cases CHANNEL] [--keep DIR] [--json FILE]
 
 ``--sorted`` folds the same detectors over what has arrived, put in order, instead of the engine: by the law of the
-middleware it says the same but for what came too late to be repaired, in a fraction of the time.
+middleware it says the same but for what came too late to be repaired, in a fraction of the time. ``--keep`` leaves
+matches and figures in a folder; a later run with the same code takes those of seeds that are done from there.
 
 Detectors were tuned on seeds 11 to 30 and 101 to 105; the default seeds are others.
 """
@@ -20,19 +21,23 @@ import argparse
 import contextlib
 import io
 import json
+import os
+import shutil
 import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 import numpy as np
 from rich.console import Console
 
 from app.commands.score import truth_and_finds
 from app.commands.simulate import Wish, prepare, produce, settings_of
 from app.live import run_live
+from app.match.seal import fingerprint
 from app.settings import LiveSettings
 from bench.hierarchy import raw_events
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
@@ -56,12 +61,32 @@ ASKED = (
 GOAL_F1 = 0.98
 
 
-class Played(NamedTuple):
+#: Code that the figures of a match depend on.
+CODE = ("middleware", "detectors", "replay", "app/commands", "app/live.py", "app/match", "bench/accuracy.py")
+
+
+class Played(msgspec.Struct, frozen=True):
     """A match that was played: its figures, and its misses and inventions as lines."""
 
     figures: Score
     cases: tuple[str, ...]
     took_s: float
+
+
+def kept_play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool) -> Played:
+    """As :func:`play`, but what the same code found in ``folder`` before is read there."""
+    root = Path(__file__).resolve().parents[1]
+    files = [file for part in CODE for file in ([root / part] if part.endswith(".py") else (root / part).rglob("*.py"))]
+    code = fingerprint([(str(file.relative_to(root)), file.read_text("utf-8")) for file in sorted(files)])
+    into = folder / f"{channel}-{rate}-{minutes:g}-{seed}"
+    kept = into / f"{'sorted' if in_order else 'engine'}-{code}.json"
+    if kept.is_file():
+        return msgspec.json.decode(kept.read_bytes(), type=Played)
+    done = play(seed, channel, rate, minutes, into, in_order=in_order)
+    half = kept.with_suffix(".part")
+    half.write_bytes(msgspec.json.encode(done))
+    os.replace(half, kept)
+    return done
 
 
 def play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool) -> Played:
@@ -85,6 +110,7 @@ def play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in
 def played(match: Path, store: Path) -> tuple[Truth, list[EventRecord]]:
     """The truth of a simulated match, and what the engine says of it."""
     capture = str(match / "capture")
+    shutil.rmtree(store, ignore_errors=True)
     live = LiveSettings(source=capture, engine="inprocess", speed="max", store=store, dashboard=False, camera=False)
     with contextlib.redirect_stdout(io.StringIO()):
         run_live(live, as_json=True)
@@ -163,15 +189,19 @@ def main() -> None:
     parser.add_argument("--sorted", action="store_true", help="fold what arrived in order, without the engine")
     parser.add_argument("--all", action="store_true", help="all kinds that truth knows, not only those asked for")
     parser.add_argument("--cases", help="a channel of which every miss and invention is listed")
+    parser.add_argument("--keep", type=Path, help="a folder for matches and figures, to go on from later")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
+    length = chosen.rate, chosen.minutes
     result: dict[str, Any] = {"rate": chosen.rate, "minutes": chosen.minutes, "seeds": chosen.seeds, "channels": {}}
     for channel in chosen.channels:
         matches = []
         for seed in chosen.seeds:
+            if chosen.keep:
+                matches.append(kept_play(seed, channel, *length, chosen.keep, in_order=chosen.sorted))
+                continue
             with tempfile.TemporaryDirectory() as folder:
-                into, order = Path(folder), chosen.sorted
-                matches.append(play(seed, channel, chosen.rate, chosen.minutes, into, in_order=order))
+                matches.append(play(seed, channel, *length, Path(folder), in_order=chosen.sorted))
         scores = [match.figures for match in matches]
         rows, by_frame = summary(scores, everything=chosen.all), frames(scores)
         print(f"\n## {channel}, {chosen.rate}, {chosen.minutes:g} min, seeds {chosen.seeds}\n")

@@ -70,6 +70,23 @@ class LimbRun(msgspec.Struct, frozen=True, gc=False):
                 return state
         return states[0]
 
+    def there(self, now_us: int) -> LimbState:
+        """Where the limb is at an instant: on the straight way between the positions around it, else carried on from
+        the nearest at its velocity; dated by the position of :meth:`at`."""
+        after: LimbState | None = None
+        for state in reversed(self.states):
+            if state[0] <= now_us or state is self.states[0]:
+                break
+            after = state
+        ts_us, x_m, y_m, z_m, vx_m_s, vy_m_s = state
+        age_us = now_us - ts_us
+        if after is None or age_us < 0:
+            return ts_us, x_m + vx_m_s * age_us * 1e-6, y_m + vy_m_s * age_us * 1e-6, z_m, vx_m_s, vy_m_s
+        gap_us = after[0] - ts_us
+        dx_m, dy_m, share = after[1] - x_m, after[2] - y_m, age_us / gap_us
+        z_m += share * (after[3] - z_m)
+        return ts_us, x_m + share * dx_m, y_m + share * dy_m, z_m, 1e6 * dx_m / gap_us, 1e6 * dy_m / gap_us
+
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
     """Everybody at one instant: ``players`` sorted by object id; ``ball`` None while it is lost.

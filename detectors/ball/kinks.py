@@ -62,12 +62,17 @@ PAIR_NOISE = 1.15
 PAIR_SHARE = 0.8
 PAIR_STATES = 10
 PAIR_LEAST_M_S = 3.0
+#: A kink that comes within this share of a window after the last one is looked for on the whole way through both.
+ANCHORED = 1.0 / 3.0
 #: States further apart than this belong to no window: contacts that nobody saw may lie between.
 KINK_STATE_US_MAX = 10_000
 #: A window may last so many times as long as one without a lost position.
 _STRETCH = 1.6
 #: Positions of less quality are taken for echoes (ours; 1.5's floor for players is 0.3).
 _QUALITY_MIN = 0.5
+#: A change whose own error is larger is not told: positions that say so little of it are few, or those of an echo that
+#: nothing else tells of (generated matches, seeds 11 to 23: of 45 with more, 2 were contacts).
+NOISE_MAX_M_S = 1.5
 #: No position is better than this.
 _NOISE_MIN_M = 0.002
 _GRAVITY_M_S2 = 9.81
@@ -82,11 +87,13 @@ Place = tuple[int, float, float, float]
 
 class KinkTrail(msgspec.Struct, frozen=True, gc=False):
     """State of the finder: newest places of the ball, oldest first, since the last kink or jump; which ball it is; a
-    second kink that was found with the last one and is told at the next state."""
+    second kink that was found with the last one and is told at the next state; while the places are few, those that led
+    to the last kink, which is the last of them."""
 
     places: tuple[Place, ...] = ()
     source: str = ""
     second: Corner | None = None
+    into: tuple[Place, ...] = ()
 
 
 def has_kinks(quality: Quality) -> bool:
@@ -123,7 +130,7 @@ class Kinks:
         # Once, so that the kernel is loaded now and not at the first kink of a match, which would be told late.
         some = np.array([(1e4 * i, i % 2, 0.0, 0.0) for i in range(4 * _EDGE)])
         _kink(some, _EDGE, np.empty(8))
-        _two_kinks(some, _EDGE, 2 * _EDGE, 2, np.empty(12))
+        _two_kinks(some, _EDGE, 2 * _EDGE, 2 * _EDGE, 2, np.empty(12))
 
     def initial(self) -> KinkTrail:
         """No ball yet."""
@@ -139,10 +146,13 @@ class Kinks:
         if ball.run <= 1 or event.source != state.source:
             return KinkTrail((place,), event.source), None
         places = (*state.places[1 - self._states :], place)
-        trail = KinkTrail(places, event.source)
+        middle = len(places) - 1 - self._after
+        into = state.into if middle <= ANCHORED * self._states else ()
+        trail = KinkTrail(places, event.source, None, into)
         if state.second is not None:
             return trail, state.second
-        middle = len(places) - 1 - self._after
+        if into and middle > 0:
+            return self._soon(trail, middle, event)
         if middle < _EDGE or event.ts_us - places[0][0] > self._span_us or not self._may_bend(places, middle):
             return trail, None
         way = np.array(places)
@@ -155,7 +165,7 @@ class Kinks:
         change_m_s, over_ground_m_s = math.hypot(dx, dy, dz), math.hypot(dx, dy)
         standard_m_s *= 1.0 + _STUDENT / (3 * len(places) - 9)
         sure = over_ground_m_s >= KINK_SIGMAS * standard_m_s or change_m_s >= KINK_SIGMAS_IN_ALL * standard_m_s
-        if not sure or change_m_s < self._least_m_s:
+        if not sure or change_m_s < self._least_m_s or standard_m_s > NOISE_MAX_M_S:
             return trail, None
         ts_us, x_m, y_m, z_m = places[at]
         if event.ts_us - ts_us > self.horizon_us:
@@ -167,6 +177,31 @@ class Kinks:
         before, after = (vx, vy, vz), (vx + dx, vy + dy, vz + dz)
         corner = Corner(ts_us, event.source, x_m, y_m, z_m, before, after, standard_m_s)
         later = tuple(place for place in places[at + 1 :] if place[0] > ts_us + _CONTACT_US)
+        return KinkTrail(later, event.source, None, places[: at + 1]), corner
+
+    def _soon(self, trail: KinkTrail, middle: int, event: Event) -> tuple[KinkTrail, Corner | None]:
+        """A kink so soon after the last one that the few places between say little of how fast the ball went there: but
+        where it began is known, as its way has no gap."""
+        into, places = trail.into[-self._states // 2 :], trail.places
+        n, way = len(into), np.array((*into, *places))
+        if n < _EDGE or way[-1, 0] - way[0, 0] > self._span_us:
+            return trail, None
+        found = np.empty(12)
+        at = int(_two_kinks(way, n - 1, n, n + len(places) - _EDGE, 1, found)) % len(way) - n
+        ts_us = places[at][0]
+        if not max(0, middle - _EDGE) <= at <= middle or event.ts_us - ts_us > self.horizon_us:
+            return trail, None
+        noise_m = max(float(found[9]), self._noise_m) * (1.0 + _STUDENT / (3 * len(way) - 12))
+        values, standard_m_s = found.tolist(), noise_m * float(found[11])
+        d1, d2 = values[3:6], values[6:9]
+        change_m_s, over_ground_m_s = math.hypot(*d2), math.hypot(d2[0], d2[1])
+        sure = over_ground_m_s >= KINK_SIGMAS * standard_m_s or change_m_s >= KINK_SIGMAS_IN_ALL * standard_m_s
+        if not sure or change_m_s < self._least_m_s or standard_m_s > NOISE_MAX_M_S:
+            return trail, None
+        before = values[0] + d1[0], values[1] + d1[1], values[2] + d1[2]
+        after = before[0] + d2[0], before[1] + d2[1], before[2] + d2[2]
+        corner = Corner(ts_us, event.source, *places[at][1:], before, after, standard_m_s)
+        later = tuple(place for place in places[at + 1 :] if place[0] > ts_us + _CONTACT_US)
         return KinkTrail(later, event.source), corner
 
     def _pair(
@@ -174,7 +209,8 @@ class Kinks:
     ) -> tuple[KinkTrail, Corner] | None:
         """Two kinks in the place of one that left ``left_m`` over, None if they are no better."""
         found = np.empty(12)
-        both = int(_two_kinks(way, max(_EDGE, at - PAIR_STATES), min(len(way) - _EDGE, at + PAIR_STATES), 2, found))
+        end = min(len(way) - _EDGE, at + PAIR_STATES)
+        both = int(_two_kinks(way, max(_EDGE, at - PAIR_STATES), end - 2, end, 2, found))
         if both < 0 or float(found[9]) > PAIR_SHARE * left_m:
             return None
         first, second = both // len(way), both % len(way)
@@ -183,6 +219,8 @@ class Kinks:
         v0, d1, d2 = values[:3], values[3:6], values[6:9]
         changes = (math.hypot(*d1), noise_m * values[10]), (math.hypot(*d2), noise_m * values[11])
         if any(change < max(KINK_SIGMAS_IN_ALL * error, PAIR_LEAST_M_S) for change, error in changes):
+            return None
+        if any(error > NOISE_MAX_M_S for _, error in changes):
             return None
         before = v0[0], v0[1], v0[2]
         between = v0[0] + d1[0], v0[1] + d1[1], v0[2] + d1[2]
@@ -271,12 +309,12 @@ def _falls(way: Floats, begin: int, end: int) -> bool:
 
 
 @njit(cache=True)
-def _two_kinks(way: Floats, begin: int, end: int, apart: int, found: Floats) -> int:
+def _two_kinks(way: Floats, begin: int, last: int, end: int, apart: int, found: Floats) -> int:
     """The places of the two kinks that fit best together: the first times the length of the way, and the second.
 
     Args:
         way: (n, 4) microseconds and metres.
-        begin, end: where kinks are looked for.
+        begin, last, end: the first kink is looked for from ``begin`` on and before ``last``, the second before ``end``.
         apart: so many places at least are between them.
         found: to be filled: velocity before both (3), change at the first (3), at the second (3), noise of a place, and
             what a unit of noise gives as standard error of either change.
@@ -284,7 +322,7 @@ def _two_kinks(way: Floats, begin: int, end: int, apart: int, found: Floats) -> 
     n = len(way)
     best, least = -1, np.inf
     design = np.ones((n, 4))
-    for first in range(begin, end - apart):
+    for first in range(begin, last):
         falls = _falls(way, 0, first), _falls(way, first + 1, n)
         seen = np.empty((n, 3))
         for i in range(n):

@@ -347,9 +347,7 @@ def _limb_left(e: Evidence, ball: BallState, run: LimbRun | None) -> Found:
     """4.1: the limb's distance, unless it was lost."""
     if run is None:
         return
-    ts_us, x_m, y_m, z_m, vx_m_s, vy_m_s = run.at(e.by.ts_us)
-    age_s = (e.by.ts_us - ts_us) * 1e-6
-    away_m = math.dist((ball.x_m, ball.y_m, ball.z_m), (x_m + vx_m_s * age_s, y_m + vy_m_s * age_s, z_m))
+    away_m = math.dist((ball.x_m, ball.y_m, ball.z_m), run.there(e.by.ts_us)[1:4])
     if away_m >= e.parameters.near.leave_m:
         yield against(e, "distance to the ball", away_m, "at least", "near.leave_m")
 

@@ -169,18 +169,16 @@ class Near:
         return found
 
     def _bodies(self, state: NearState, ball: BallState, now_us: int) -> tuple[list[Found], list[Found]]:
-        """The limbs within reach, in space, each carried on to now at its last velocity; and the trunks."""
+        """The limbs within reach, in space, each where it is now; and the trunks."""
         found: list[Found] = []
         feet: dict[str, list[Foot]] = {}
         high = self.parameters.trunk_low_m < ball.z_m <= self.parameters.height_max_m
         for key, run in state.limbs.items():
-            ts_us, x_m, y_m, z_m, vx_m_s, vy_m_s = limb = run.at(now_us)
-            age_us = now_us - ts_us
-            age_s = age_us * 1e-6
-            dx = x_m + vx_m_s * age_s - ball.x_m
-            if abs(dx) > 2.0 or age_us > self.parameters.stale_us:
+            ts_us, x_m, y_m, z_m, vx_m_s, vy_m_s = limb = run.there(now_us)
+            dx = x_m - ball.x_m
+            if abs(dx) > 2.0 or now_us - ts_us > self.parameters.stale_us:
                 continue
-            dy = y_m + vy_m_s * age_s - ball.y_m
+            dy = y_m - ball.y_m
             if high and "foot" in run.limb and abs(dy) <= 2.0:
                 feet.setdefault(run.object_id, []).append((dx, dy, limb, run))
             dz = z_m - ball.z_m

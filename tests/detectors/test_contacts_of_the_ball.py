@@ -118,7 +118,7 @@ def test_the_nearest_player_changes_by_a_margin_or_by_time() -> None:
 
 def peak(ts_us: int, variant: str = "hit", kind: str = "ball.accel_peak", **detail: object) -> Event:
     numbers = {"delta_v_m_s": 5.0, "speed_before_m_s": 1.0, "speed_after_m_s": 6.0, "bounce": False}
-    numbers |= {"delta_vx_m_s": 5.0, "delta_vy_m_s": 0.0, **detail}
+    numbers |= {"delta_vx_m_s": 5.0, "delta_vy_m_s": 0.0, "vx_m_s": 6.0, "vy_m_s": 0.0, **detail}
     return fact_event(kind, ts_us, f"ball:{ts_us}", Fact(variant, x_m=0.0, y_m=0.0, z_m=0.1, detail=numbers))
 
 

@@ -82,6 +82,41 @@ def test_of_two_feet_at_the_ball_it_is_rather_his_who_had_it() -> None:
     assert hits(both, peak(310, 1.0, 9.0)) == [(310, "away_4")], "nobody had it"
 
 
+def test_of_two_feet_as_near_it_is_the_one_behind_the_ball_that_closed_on_it() -> None:
+    def foot(player: str, dx_m: float, vx_m_s: float) -> Reacher:
+        return Reacher(f"{player}/left_foot", player, player[:4], "left_foot", dx_m, 0.0, 0.13, vx_m_s)
+
+    def near(*feet: Reacher) -> Event:
+        return Event("ball.closest", 90_000, "ball", 90, Closest(feet))
+
+    pushed = peak(100, 0.0, 10.0)
+    assert hits(near(foot("away_4", -0.13, 8.0), foot("home_6", 0.13, 8.0)), pushed) == [(100, "home_6")], "behind it"
+    assert hits(near(foot("away_4", 0.13, 0.0), foot("home_6", 0.13, 8.0)), pushed) == [(100, "home_6")], "closed on it"
+
+
+def test_a_ball_that_lay_and_rises_beside_somebody_was_picked_up() -> None:
+    beside = closest(90, ("home_6", "left_foot", 0.7, 0.0))
+    assert hits(beside, peak(100, 0.1, 9.0)) == [(100, "home_6")]
+    assert hits(beside, peak(100, 3.0, 12.0)) == [], "a rolling one is not within reach of his feet"
+
+
+@pytest.mark.parametrize(("distance_m", "counts"), [(0.2, True), (0.3, False)])
+def test_a_small_change_is_a_foots_only_that_touches_the_ball(distance_m: float, counts: bool) -> None:
+    made = hits(closest(90, ("home_6", "left_foot", distance_m, 0.0)), peak(100, 3.0, 1.2))
+    assert made == ([(100, "home_6")] if counts else [])
+
+
+def test_a_ball_that_comes_flying_is_headed_though_it_changes_little() -> None:
+    head = closest(90, ("home_6", "", 0.1, 0.0))
+    assert hits(head, peak(100, 10.0, 13.0, z_m=2.0)) == [(100, "home_6")]
+    assert hits(head, peak(100, 4.0, 7.0, z_m=2.0)) == [], "in hands"
+
+
+def test_only_the_ground_slows_a_runners_own_ball_and_there_is_none_at_knee_height() -> None:
+    told = hits(closest(90, FOOT), peak(100, 0.5, 5.0), closest(490, FOOT), peak(500, 5.0, 3.0, z_m=0.7))
+    assert told == [(100, "home_6"), (500, "home_6")]
+
+
 def test_no_leg_is_a_metre_long_however_hard_the_ball_is_hit() -> None:
     assert hits(closest(90, ("home_6", "left_foot", 0.8, 0.0)), peak(100, 12.0, 3.0)) == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from detectors.ball.changes import AccelerationPeak, _is_bounce
@@ -62,6 +63,30 @@ def test_a_ball_that_rolls_has_no_kink(seed: int):
 def test_two_contacts_60_ms_apart_are_two():
     out = fold(AccelerationPeak(SHEET), ball([(0, 0, 0), (1, 5, 0), (1.06, 5.9, 0), (2, 5.9, 12)], 1))
     assert [round(event.ts_us / 1e4) for event in out] == pytest.approx([100, 106], abs=1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_weak_contact_40_ms_after_another_is_found_by_the_whole_way_through_both(seed: int):
+    """The 8 states between alone tell the speed there with an error of 0.4 m/s or more."""
+    turned = ball([(0, 0, 0), (1, 2, 0), (1.04, 2.08, 0.16), (2, 5.92, 0.16)], seed, noise_m=0.012)
+    kinks = fold(AccelerationPeak(SHEET), turned)
+    assert [event.ts_us for event in kinks] == pytest.approx([1_000_000, 1_040_000], abs=15_000)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_contact_alone_has_no_second_one_near_it(seed: int):
+    assert len(fold(AccelerationPeak(SHEET), ball([(0, 0, 0), (1, 2, 0), (2, 2, 9)], seed))) == 1
+
+
+def test_a_step_there_and_back_within_10_ms_is_an_echo():
+    way = ball([(0, 0, 0), (2, 6, 0)], 1)
+    off = [
+        msgspec.structs.replace(e, payload=msgspec.structs.replace(e.payload, y_m=e.payload.y_m + 0.4))
+        if 1_000_000 <= e.ts_us < 1_015_000
+        else e
+        for e in way
+    ]
+    assert [e for e in fold(AccelerationPeak(SHEET), off) if e.payload.detail["noise_m_s"] > 1.5] == []
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -141,3 +166,10 @@ def test_who_carries_the_ball_hits_it_when_he_gets_it_and_when_he_lets_it_go():
     order = ("frame", "ball.accel_peak", "ball.closest")
     events = sorted([*frames, *near, *peaks], key=lambda e: (e.ts_us, order.index(e.kind)))
     assert [e.ts_us for e in fold(PlayerHitsBall(SHEET), events)] == [100_000, 1_200_000]
+
+
+def test_a_limb_is_between_the_positions_around_an_instant_and_carried_on_after_the_last():
+    run = LimbRun("home_2", "home", "left_foot", ((0, 0.0, 0.0, 0.1, 9.0, 9.0), (20_000, 0.2, 0.1, 0.3, 2.0, 0.0)))
+    assert run.there(5_000) == pytest.approx((0, 0.05, 0.025, 0.15, 10.0, 5.0))
+    assert run.there(30_000) == pytest.approx((20_000, 0.22, 0.1, 0.3, 2.0, 0.0))
+    assert run.there(-10_000) == pytest.approx((0, -0.09, -0.09, 0.1, 9.0, 9.0))
