@@ -57,9 +57,9 @@ class HitParameters(msgspec.Struct, frozen=True):
     ball twice in so short a time: it is one push, of which a radio sees both ends (a throw takes up to 0.1 s). Feet
     strike for 10 ms and may follow each other as soon. ``touch_m``, ``trunk_touch_m``, ``closing_s``: where limbs are
     known, who played the ball is behind it on the side that it was pushed from, so far from its centre (its radius and
-    2 cm of boot), and his limb closed on it, by the change of its velocity through ``kick_ratio``; 1 m/s of closing
-    more or less counts as so many metres as ``closing_s`` has seconds (of 564 contacts with two players near, 3 are the
-    other's instead of 8 by distance and direction alone). ``owner_m``, ``owner_us``: of two players at the ball it is
+    2 cm of boot), and his limb closed on it by ``closing_share`` of the change of its velocity; 1 m/s more or less
+    counts as so many metres as ``closing_s`` has seconds (of 564 contacts with two players near, 3 are the other's
+    instead of 8 by distance and direction alone). ``owner_m``, ``owner_us``: of two players at the ball it is
     rather his who had it so shortly before: he counts as so much nearer. ``slow_m_s``: a low ball at the feet of who
     pushed it on that only gets slower, by less than this and without a turn, was slowed by the ground on which it
     lands or rolls. ``reach_m``: a limb farther away has not played a low ball, however hard it was hit (that of 5.3),
@@ -83,7 +83,7 @@ class HitParameters(msgspec.Struct, frozen=True):
     touch_m: float = 0.13
     trunk_touch_m: float = 0.25
     closing_s: float = 0.01
-    kick_ratio: float = 1.3
+    closing_share: float = 0.77
     owner_m: float = 0.05
     owner_us: int = 2_000_000
     slow_m_s: float = 3.0
@@ -160,7 +160,7 @@ class TouchParameters(msgspec.Struct, frozen=True):
     touch_m: float = HitParameters().touch_m
     trunk_touch_m: float = HitParameters().trunk_touch_m
     closing_s: float = HitParameters().closing_s
-    kick_ratio: float = HitParameters().kick_ratio
+    closing_share: float = HitParameters().closing_share
     owner_m: float = HitParameters().owner_m
     owner_us: int = HitParameters().owner_us
     slow_m_s: float = HitParameters().slow_m_s
@@ -319,8 +319,8 @@ def _by_foot(by: Reacher, reachers: tuple[Reacher, ...], foot_m: float) -> bool:
 
 def _is_picked_up(fact: Fact, by: Reacher, p: HitParameters | TouchParameters) -> bool:
     """Whether hands may have taken a ball that lay."""
-    strong = number(fact, "delta_v_m_s") >= p.body_m_s
-    return strong and by.distance_m <= p.hands_m and number(fact, "speed_before_m_s") <= p.rest_m_s
+    lay = number(fact, "speed_before_m_s") <= p.rest_m_s
+    return lay and by.distance_m <= p.hands_m and number(fact, "delta_v_m_s") >= p.body_m_s
 
 
 def _is_carried(fact: Fact, by: Reacher, let_go_m_s: float) -> bool:
@@ -343,8 +343,6 @@ def _only_slowed(fact: Fact, slow_m_s: float) -> bool:
 
 def _pusher(fact: Fact, reachers: tuple[Reacher, ...], p: HitParameters | TouchParameters) -> Reacher:
     """The nearest, weighed by the direction in which the ball was pushed."""
-    if len(reachers) == 1:
-        return reachers[0]
     dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
     size = math.hypot(dvx, dvy) or 1.0
     return min(reachers, key=lambda r: r.distance_m - p.push_share * (r.dx_m * dvx + r.dy_m * dvy) / size)
@@ -352,8 +350,6 @@ def _pusher(fact: Fact, reachers: tuple[Reacher, ...], p: HitParameters | TouchP
 
 def _striker(fact: Fact, reachers: tuple[Reacher, ...], p: HitParameters | TouchParameters, owner: str) -> Reacher:
     """Whose limb or trunk was most nearly where, and as fast as, the one that pushed the ball so was."""
-    if len(reachers) == 1:
-        return reachers[0]
     dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
     before_x, before_y = number(fact, "vx_m_s") - dvx, number(fact, "vy_m_s") - dvy
     size, flat = number(fact, "delta_v_m_s") or 1.0, math.hypot(dvx, dvy) or 1.0
@@ -361,10 +357,10 @@ def _striker(fact: Fact, reachers: tuple[Reacher, ...], p: HitParameters | Touch
     def cost_m(r: Reacher) -> float:
         behind_m = (p.touch_m if r.limb else p.trunk_touch_m) / size
         aside_m = math.hypot(r.dx_m - behind_m * dvx, r.dy_m - behind_m * dvy)
-        away_m = math.hypot(r.dx_m, r.dy_m) if r.limb else max(0.0, math.hypot(r.dx_m, r.dy_m) - p.trunk_touch_m)
+        away_m = max(0.0, math.hypot(r.dx_m, r.dy_m) - (0.0 if r.limb else p.trunk_touch_m))
         over_m = math.sqrt(max(0.0, r.distance_m * r.distance_m - away_m * away_m))
         closing_m_s = ((r.vx_m_s - before_x) * dvx + (r.vy_m_s - before_y) * dvy) / flat
-        slower_m_s = abs(closing_m_s - flat / p.kick_ratio) if r.limb else 0.0
+        slower_m_s = abs(closing_m_s - p.closing_share * flat) if r.limb else 0.0
         own_m = p.owner_m if r.object_id == owner else 0.0
         return math.hypot(aside_m, over_m) + p.closing_s * slower_m_s - own_m
 
