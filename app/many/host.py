@@ -8,11 +8,13 @@ engines work at a time as there are seats.
 
 A batch of Spark's is many windows of every match long. Windows close when it is their time, match by match, and what
 they give is put down by the engine (:mod:`app.many.results`); a thread of the driver commits each when its state is
-stored. So Spark's turn-around, for which all seats stand still together, comes once in many windows (decision 023).
+stored. So Spark's turn-around, for which all seats stand still together, comes once in many windows (decision 023). A
+task that fails is begun again by Spark while the other seats play on; like each that begins it asks for a *turn*, and
+goes on from where the stores are then.
 
 Where a match goes on is told by its store: what is committed, and the engine state at that offset. So each query
 begins with an empty checkpoint of Spark's, its rosters say from which offset each match is to be played, and a query
-that fails is followed by one that begins where the stores end. What an earlier query has left uncommitted is not
+that fails is followed by one that begins where the stores end. What an earlier turn has left uncommitted is not
 looked at: it is played again. A capture gives the same blocks for a range whichever windows it is read in, and so the
 same events; so does a topic.
 
@@ -104,6 +106,8 @@ class ManyHost:
         self._seats = [Seat(folder / f"seat-{number}") for number in range(seats)]
         self._players: list[list[Player]] = [[] for _ in range(seats)]
         self._out: set[str] = set()
+        #: Of each seat, where its turns put down what they give; and of the turn that is.
+        self._folders: list[Path] = []
         self._results: list[Results] = []
         self._lock, self._committing = threading.Lock(), threading.Lock()
         self._progress = self._queries = 0
@@ -157,7 +161,7 @@ class ManyHost:
 
         stages = [warming_stage(str(seat.folder), first.entry.capture) for seat in seats]
         try:
-            self._start(folder, seats, stages, _WARM_UP_WINDOW_US, _WARM_UP_WINDOWS, ignore).awaitTermination()
+            self._start(folder, seats, stages, _WARM_UP_WINDOW_US, _WARM_UP_WINDOWS, "no", ignore).awaitTermination()
         except PySparkException as error:  # what it is for comes later, then, and slower
             _log.warning("the matches begin without having warmed up: %s", one_line(error))
         finally:
@@ -185,17 +189,17 @@ class ManyHost:
             shutil.rmtree(self._folder / f"query-{self._queries}", ignore_errors=True)
             self._queries += 1
             folder = self._folder / f"query-{self._queries}"
-            self._results = [Results(folder / seat.folder.name) for seat in self._seats]
-            for number, (seat, results) in enumerate(zip(self._seats, self._results, strict=True)):
-                results.folder.mkdir(parents=True)
+            self._folders = [folder / seat.folder.name for seat in self._seats]
+            self._results = [Results(results / "none") for results in self._folders]
+            for number, seat in enumerate(self._seats):
+                seat.begin_anew()
                 self._write(number)
                 for player in self._players[number]:
                     seat.anchor(player.entry.match).unlink(missing_ok=True)
         stages = [
-            seat_stage(str(seat.folder), str(results.folder))
-            for seat, results in zip(self._seats, self._results, strict=True)
+            seat_stage(str(seat.folder), str(results)) for seat, results in zip(self._seats, self._folders, strict=True)
         ]
-        return self._start(folder, self._seats, stages, self._window_us, WINDOWS, self._commit)
+        return self._start(folder, self._seats, stages, self._window_us, WINDOWS, "yes", self._commit)
 
     def _start(
         self,
@@ -204,13 +208,14 @@ class ManyHost:
         stages: list[Stage],
         window_us: int,
         windows: int,
+        asks: str,
         sink: Callable[[DataFrame, int], Any],
     ) -> StreamingQuery:
         results: DataFrame | None = None
         for number, (seat, stage) in enumerate(zip(seats, stages, strict=True)):
             options = {
                 "seat": str(seat.folder), "window_us": str(window_us), "windows": str(windows),
-                "stop_flag": str(self._folder / STOP),
+                "stop_flag": str(self._folder / STOP), "asks": asks,
             }  # fmt: skip
             rows = self._session.readStream.format(NAME).options(**options).load()
             self._session.sparkContext.environment["TOUCHLINE_ROLE"] = f"engine-{number}"
@@ -240,14 +245,29 @@ class ManyHost:
                     _log.warning("a window is not committed yet: %s", told)
 
     def _commit_closed(self) -> None:
-        """Commits the windows that have closed and whose state is stored, of each match in their order."""
+        """Commits the windows that have closed and whose state is stored, of each match in their order.
+
+        A seat that asks for a turn gets it after that.
+        """
         with self._committing:
-            for results in self._results:
+            for number, results in enumerate(self._results):
+                wanted = self._seats[number].wanted()
                 for closed in results.ready(lambda match, end, epoch: self._states(match).has(end, epoch)):
                     if closed.failed:
                         self._put_out(closed.match, closed.failed)
                     else:
                         self._commit_window(closed)
+                if wanted:
+                    self._begin_turn(number, wanted)
+
+    def _begin_turn(self, number: int, turn: str) -> None:
+        """What the turn before has given and is not committed is given up: it is played again."""
+        self._results[number] = Results(self._folders[number] / turn)
+        shutil.rmtree(self._folders[number], ignore_errors=True)
+        self._results[number].folder.mkdir(parents=True)
+        with self._lock:
+            self._write(number)
+        self._seats[number].grant(turn)
 
     def _commit_window(self, closed: Closed) -> None:
         offset = self._stores.offset(closed.match)

@@ -2,8 +2,8 @@
 
 A seat's task runs through many windows, and what it hands to Spark comes to the driver at its end only. So the engine
 puts down what a window gives when it closes, whole or not at all, and the driver commits it as soon as the state of
-there is stored, too. Each query has folders of its own: what an engine of an earlier one still gives is looked at by
-nobody.
+there is stored, too. Each turn of a seat (:meth:`app.many.roster.Seat.ask`) has a folder of its own: what the engine of
+an earlier one still gives is looked at by nobody.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Closed(msgspec.Struct, frozen=True):
 
 
 class Results:
-    """Closed windows of a seat, in a folder of their own."""
+    """Closed windows of a turn, in a folder of their own."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -49,7 +49,7 @@ class Results:
         """Puts a window down.
 
         Raises:
-            OSError: the disk is full, or another query has taken over.
+            OSError: the disk is full, or this turn is over.
         """
         # A failure comes after the window that ends where its own begins.
         place = f"{closed.start if closed.failed else closed.end:020d}.{int(bool(closed.failed))}.{closed.epoch}"

@@ -8,6 +8,8 @@ a file that the driver writes anew, whole or not at all, when a match begins. A 
 from __future__ import annotations
 
 import pickle
+import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,6 +18,10 @@ import msgspec
 from app.match.seal import broken_seal, sealed, unsealed
 from app.match.state_store import StateError
 from app.spark.stage import StageConfig
+
+#: Files of the turn that a task asks for and of the one that it has; how long it waits, looking so often.
+_WANTED, _TURN = "wanted", "turn"
+_PATIENCE_S, _POLL_S = 60.0, 0.01
 
 
 class InTopic(msgspec.Struct, frozen=True):
@@ -92,6 +98,40 @@ class Seat:
         """File that keeps when the match's clock began."""
         return self.folder / f"{quote(match, safe='')}.anchor"
 
+    def ask(self, stopped: Callable[[], bool]) -> None:
+        """Asks the driver for a turn and waits for it: from then on the roster says where each match goes on, and what
+        was given in an earlier turn and is not committed by then never will be.
+
+        A task of Spark's that failed is begun again on its own, and must know what has become of its first attempt.
+
+        Raises:
+            TimeoutError: the driver is gone.
+        """
+        wanted, until_s = str(time.time_ns()), time.monotonic() + _PATIENCE_S
+        self._put(_WANTED, wanted.encode())
+        while self.turn() != wanted:
+            if time.monotonic() > until_s and not stopped():
+                raise TimeoutError(f"{self.folder}: nobody says from where the matches go on")
+            time.sleep(_POLL_S)
+
+    def begin_anew(self) -> None:
+        """Forgets the turns of an earlier query."""
+        for name in (_WANTED, _TURN):
+            (self.folder / name).unlink(missing_ok=True)
+
+    def wanted(self) -> str:
+        """The turn that is asked for, if it is not there yet."""
+        wanted = self._read(_WANTED)
+        return wanted if wanted != self.turn() else ""
+
+    def turn(self) -> str:
+        """The turn that is; none before the first."""
+        return self._read(_TURN)
+
+    def grant(self, turn: str) -> None:
+        """A turn begins; the roster is written before, and nothing of an earlier turn is committed any more."""
+        self._put(_TURN, turn.encode())
+
     def put_out(self, match: str, reason: str) -> None:
         """The match does not go on in this run."""
         self._put(f"{quote(match, safe='')}.out", reason.encode())
@@ -103,6 +143,12 @@ class Seat:
     def goes_on(self, entry: Entry) -> bool:
         """Whether there is more of a match to play."""
         return entry.begin < entry.stop_us and not self.is_out(entry.match)
+
+    def _read(self, name: str) -> str:
+        try:
+            return (self.folder / name).read_text()
+        except FileNotFoundError:
+            return ""
 
     def _put(self, name: str, content: bytes) -> None:
         draft = self.folder / f"{name}.draft"

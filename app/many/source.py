@@ -8,9 +8,10 @@ windows, and those of one match do not wait for another's. Matches begin and end
 at now and then. At the end of a batch all close their windows; the first ones are of different lengths, so that a
 seat's matches close at different times after it.
 
-Where a match goes on stands in the roster, which the driver writes anew after each batch (``app.many.host``); Spark's
-offset only counts batches. A window of a capture holds the blocks between two arrival times, whenever it is read; what
-one out of a topic holds is told by its closing row (``app.many.listener``).
+Where a match goes on stands in the roster, which the driver writes anew for each batch that is begun, and for each that
+is begun again because its task failed (``app.many.host``); Spark's offset only counts batches. A window of a capture
+holds the blocks between two arrival times, whenever it is read; what one out of a topic holds is told by its closing
+row (``app.many.listener``).
 
 What cannot be read of a match closes it with the reason in place of frames; the others are read on. Of a capture that
 still grows no more is promised than is there, so that nobody waits for another match's simulator.
@@ -61,13 +62,15 @@ class SeatBatch(InputPartition):
 class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads the matches of a seat.
 
-    Options: ``seat`` (folder), ``window_us`` (wall time), ``windows`` (in a batch), ``stop_flag`` (path).
+    Options: ``seat`` (folder), ``window_us`` (wall time), ``windows`` (in a batch), ``stop_flag`` (path), ``asks``
+    (``yes`` if a driver is there to say from where the matches go on, else they do from where the roster says).
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._seat = Seat(options["seat"])
         self._window_us, self._windows = int(options["window_us"]), int(options["windows"])
         self._stop_flag = Path(options["stop_flag"])
+        self._asks = options["asks"] == "yes"
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
         """No batch yet."""
@@ -93,6 +96,8 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Rows of what is due, each as soon as it is due, and the closing rows of every match."""
         assert isinstance(partition, SeatBatch)
         log_in_worker()
+        if self._asks:
+            self._seat.ask(self._stop_flag.exists)
         yield from _Batch(self._seat, self._window_us, self._windows, self._stop_flag.exists).rows()
 
 

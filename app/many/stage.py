@@ -36,7 +36,7 @@ def seat_stage(folder: str, results: str) -> Stage:
     """The function for ``mapInArrow``, for the seat in ``folder``; what its windows give goes to ``results``."""
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return run_seat(Seat(folder), Results(results), batches)
+        return run_seat(Seat(folder), Path(results), batches)
 
     return stage
 
@@ -54,27 +54,36 @@ def warming_stage(folder: str, capture: str) -> Stage:
     return stage
 
 
-def run_seat(seat: Seat, results: Results, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def run_seat(seat: Seat, results: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Feeds rows to the pipelines of their matches, and puts down what their windows give, or why one failed.
+
+    Args:
+        seat: of the matches.
+        results: a folder in which each turn has one.
+        batches: rows of the source.
 
     Raises:
         StageError: the input ended before a window was closed.
         LaneError: the hub is gone.
-        OSError: the disk is full, or another query has taken over.
+        OSError: the disk is full, or this turn is over.
     """
     log_in_worker()
     places: dict[str, _Place] = {}
+    mine: Results | None = None
     for batch in batches:
         for row in batch.to_pylist():
             if not row["frames"]:  # only there to push the row before it out
                 continue
             if row["match"] not in places:
                 places[row["match"]] = _Place(seat, row["match"])
+            # Of the turn that its first row came in: should the task be begun again, nobody looks at it any more.
+            mine = mine or Results(results / seat.turn())
             if closed := places[row["match"]].take(row):
-                results.put(closed)
+                mine.put(closed)
     for place in places.values():
         if closed := place.end():
-            results.put(closed)
+            assert mine is not None, "a place comes of a row"
+            mine.put(closed)
     yield from ()
 
 

@@ -64,7 +64,7 @@ def engine_workers(run: subprocess.Popen[bytes]) -> list[int]:
     parents = _parents()
     grandparents = {pid: parents.get(above) for pid, above in parents.items()}
     java = jvm(run)
-    return [pid for pid in descendants(run) if grandparents[pid] == java and _role(pid) == "engine"]
+    return [pid for pid in descendants(run) if grandparents[pid] == java and role(pid) == "engine"]
 
 
 def jvm(run: subprocess.Popen[bytes]) -> int:
@@ -75,12 +75,17 @@ def jvm(run: subprocess.Popen[bytes]) -> int:
 
 def descendants(run: subprocess.Popen[bytes]) -> list[int]:
     """All processes below a run's."""
+    return below(run.pid)
+
+
+def below(root: int) -> list[int]:
+    """All processes below another."""
     parents, found = _parents(), []
     for pid in parents:
         above = parents.get(pid)
-        while above and above != run.pid:
+        while above and above != root:
             above = parents.get(above)
-        if above == run.pid:
+        if above == root:
             found.append(pid)
     return found
 
@@ -118,7 +123,7 @@ def _is_zombie(pid: int) -> bool:
         return True
 
 
-def _role(pid: int) -> str:
+def role(pid: int) -> str:
     try:
         pairs = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:

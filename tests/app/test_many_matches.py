@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 import shutil
+import signal
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -22,7 +24,7 @@ from app.hub.server import Hub
 from app.many.results import Closed, Results
 from app.many.roster import Entry, Seat
 from app.many.run import ManyRun
-from app.many.source import SeatReader
+from app.many.source import SeatBatch, SeatReader
 from app.many.stage import run_seat
 from app.many.wishes import ListError, read_list, wishes_of, with_names
 from app.match.framing import unpack
@@ -32,9 +34,11 @@ from app.spark.host import table_of
 from app.spark.stage import StageConfig
 from replay.capture import Capture
 from replay.events import consolidated_events
+from replay.store import read_commits, updates_log
 from tests.app.host_run import BLOCKS, PERIOD_US, PIPELINE, write_capture
 from tests.app.recordings import optical_table, record
 from tests.app.test_cli import ROOT, refusal, touchline
+from tests.app.test_crash import below, in_proc, role
 
 END_US = (BLOCKS - 1) * PERIOD_US + 1
 WINDOW_US = 4_000_000
@@ -53,7 +57,7 @@ def entry_of(folder: Path, match: str, begin: int = 0, speed: float = 0.0) -> En
 def reader_of(seat: Seat, window_us: int = WINDOW_US, windows: int = 2) -> SeatReader:
     options = {
         "seat": str(seat.folder), "window_us": str(window_us), "windows": str(windows),
-        "stop_flag": str(seat.folder / "stop"),
+        "stop_flag": str(seat.folder / "stop"), "asks": "no",
     }  # fmt: skip
     return SeatReader(options)
 
@@ -173,6 +177,34 @@ def test_who_is_out_is_not_read_and_a_batch_for_nobody_is_not_offered(tmp_path: 
     assert reader.latestOffset(reader.initialOffset(), None) == reader.initialOffset()
 
 
+def test_a_task_that_is_begun_again_waits_for_its_turn_and_what_its_first_attempt_gave_is_given_up(tmp_path: Path):
+    seat, results = seat_of(tmp_path, entry_of(tmp_path, "a")), tmp_path / "results"
+    seat.begin_anew()
+    told: list[str] = []
+
+    def driver() -> None:
+        while len(told) < 2:
+            if turn := seat.wanted():
+                (results / turn).mkdir(parents=True)
+                told.append(turn)
+                seat.grant(turn)
+            threading.Event().wait(0.01)
+
+    granting = threading.Thread(target=driver, daemon=True)
+    granting.start()
+    seat.ask(lambda: False)
+    with Hub(sheets("a")) as hub:
+        sheet = msgspec.structs.replace(Capture.open(seat.entries()[0].capture).sheet, match_id="a")
+        seat.write_stage("a", StageConfig(sheet, "", PIPELINE, str(tmp_path / "states"), 0, hub.address))
+        rows = reader_of(seat).read(SeatBatch(1))
+        assert not list(run_seat(seat, results, rows))
+    assert [closed.end for closed in Results(results / told[0]).ready(lambda *_: True)] == [WINDOW_US, 2 * WINDOW_US]
+    seat.ask(lambda: False)
+    granting.join(10)
+    assert seat.turn() == told[1] != told[0]
+    assert not list(Results(results / told[1]).ready(lambda *_: True))
+
+
 class Moody:
     """A pipeline that fails at a block of one match."""
 
@@ -210,7 +242,7 @@ def windows_of(seat: Seat, reader: SeatReader, results: Results) -> list[Closed]
                 rows += [row for row in batch.to_pylist() if row["frames"]]
                 yield batch
 
-        assert not list(run_seat(seat, results, noted()))
+        assert not list(run_seat(seat, results.folder, noted()))
         for closed in results.ready(lambda match, *at: StateStore(Path(seat.stage(match).states), match).has(*at)):
             found.append(closed)
             if closed.failed:
@@ -331,6 +363,42 @@ def test_matches_begin_and_end_while_others_play_and_say_what_they_say_alone(tmp
     for name in "abc":
         assert told["matches"][name]["ended"]
         assert consolidated_events(tmp_path / "run" / name).equals(consolidated_events(alone[name])), name
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@in_proc
+def test_an_engine_that_is_killed_costs_no_match_of_any_seat_anything(tmp_path: Path):
+    tables = {name: optical_table(tmp_path / f"{name}.parquet", seed, 40.0) for name, seed in (("a", 1), ("b", 2))}
+    alone = {name: record(tables[name], tmp_path / "alone" / name) for name in "ab"}
+    common = {
+        "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 1.5, "speed": "4",
+        "seats": 2,
+    }  # fmt: skip
+    wishes = [{"source": str(tables[name]), "name": name} for name in "ab"]
+    run = ManyRun(lambda: wishes, common, tmp_path / "run", Console(file=io.StringIO()))
+    killed: list[int] = []
+
+    def kill() -> None:
+        while not all(list((tmp_path / "run" / name).glob("commits/*.json")) for name in "ab"):
+            threading.Event().wait(0.1)
+        threading.Event().wait(0.7)
+        killed.extend(pid for pid in below(os.getpid()) if role(pid) == "engine-0")
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+
+    killing = threading.Thread(target=kill, daemon=True)
+    killing.start()
+    told = run.run(threading.Event())
+    killing.join(10)
+    assert killed, "no engine was found"
+    assert not told["broken"]
+    epochs = [{commit.meta.epoch for commit in read_commits(tmp_path / "run" / name)} for name in "ab"]
+    assert sorted(map(len, epochs)) == [1, 2], f"the match of one seat was redone, and the other played on: {epochs}"
+    for name in "ab":
+        assert consolidated_events(tmp_path / "run" / name).equals(consolidated_events(alone[name])), name
+        numbers = updates_log(tmp_path / "run" / name)["seq"].to_pylist()
+        assert numbers == list(range(len(numbers))), f"{name}: an update is missing or there twice"
 
 
 @pytest.mark.spark
