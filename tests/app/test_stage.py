@@ -228,6 +228,7 @@ def killed() -> bytes:
 def test_who_commits_hears_that_a_state_will_not_come(tmp_path, monkeypatch, make, first):
     """No next window follows, as at the end of a batch, and patience is endless: nothing else ends the waiting."""
     monkeypatch.setattr("app.match.state_child.PATIENCE_S", float("inf"))
+    monkeypatch.setattr("app.match.state_child._AFTER_S", 0.0)
     store, gate, refused = StateStore(tmp_path, "m"), tmp_path / "gate", list[BaseException]()
     epoch = store.claim_epoch()
 
@@ -277,6 +278,7 @@ def test_a_child_that_stood_still_while_another_stage_took_over_replaces_nothing
     real = os.fork
     monkeypatch.setattr(os, "fork", fork)
     monkeypatch.setattr(os, "fsync", standing)
+    monkeypatch.setattr("app.match.state_child._AFTER_S", 0.0)
     old_epoch = store.claim_epoch()
     old = StateChild(store, 40, old_epoch, lambda: b"old", MAKER)
     while not stopped(pids[0]):

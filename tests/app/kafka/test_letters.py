@@ -142,7 +142,7 @@ lives = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(lives)
 def test_whichever_relay_dies_when_the_topic_ends_with_what_the_store_holds(lives):
     with tempfile.TemporaryDirectory() as folder:
