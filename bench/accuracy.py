@@ -43,6 +43,7 @@ from bench.hierarchy import raw_events
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.inputs import RAW_KINDS
 from detectors.lane import EventRecord
+from middleware.detector import Detector
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from replay.capture import Capture
@@ -50,6 +51,7 @@ from replay.channel import channel_named
 from replay.scoring.figures import Score, judge, score
 from replay.scoring.readers import read_truth
 from replay.scoring.truth import Truth
+from replay.sim.truth_kinds import KINDS
 
 #: The kinds that are asked for, or their beginnings.
 ASKED = (
@@ -121,11 +123,20 @@ def folded(match: Path) -> tuple[Truth, list[EventRecord]]:
     """The truth of a simulated match, and what its detectors say of all that has arrived, in order."""
     capture = Capture.open(match / "capture")
     raw = raw_events(list(capture.blocks(capture.begin_us, capture.end_us)), capture.sheet)
-    detectors = build_detectors(capture.sheet)
+    detectors = needed(build_detectors(capture.sheet))
     levels, hierarchy = level_of_kinds(detectors), Hierarchy(RAW_KINDS, detectors)
     found = [to_record(event, levels[event.kind]) for event in published(hierarchy, raw)]
     times_us = [event.ts_us for event in raw]
     return read_truth(match / "truth.parquet", capture.sheet).between(min(times_us), max(times_us)), found
+
+
+def needed(detectors: Sequence[Detector[Any]]) -> list[Detector[Any]]:
+    """Those whose events a truth judges, and all that these stand on."""
+    kinds, kept = set(KINDS), set[str]()
+    while more := [d.spec for d in detectors if d.spec.name not in kept and kinds.intersection(d.spec.outputs)]:
+        kept.update(spec.name for spec in more)
+        kinds.update(kind for spec in more for kind in spec.inputs)
+    return [detector for detector in detectors if detector.spec.name in kept]
 
 
 def summary(scores: Sequence[Score], *, everything: bool) -> dict[str, dict[str, Any]]:
