@@ -6,11 +6,12 @@ the table has the mean and the least F1 over the seeds; precision, recall, media
 taken for are those of all seeds together.
 
     python -m bench.accuracy [--seeds 1 2 3 4 5] [--channels none rtls harsh] [--rate live] [--minutes 5] [--sorted]
-                             [--all] [--cases CHANNEL] [--keep DIR] [--json FILE]
+                             [--officials] [--all] [--cases CHANNEL] [--keep DIR] [--json FILE]
 
 ``--sorted`` folds the same detectors over what has arrived, put in order, instead of the engine: by the law of the
 middleware it says the same but for what came too late to be repaired, in a fraction of the time. ``--keep`` leaves
 matches and figures in a folder; a later run with the same code takes those of seeds that are done from there.
+``--officials``: of every whistle that stopped play an operator tells half a second later (``official.stop``).
 
 Detectors were tuned on seeds 11 to 30 and 101 to 105; the default seeds are others.
 """
@@ -32,6 +33,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import pyarrow.parquet as pq
 from rich.console import Console
 
 from app.commands.score import truth_and_finds
@@ -41,9 +43,10 @@ from app.match.seal import fingerprint
 from app.settings import LiveSettings
 from bench.hierarchy import raw_events
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
-from detectors.inputs import RAW_KINDS
+from detectors.inputs import RAW_KINDS, Official, official_arrival
 from detectors.lane import EventRecord
 from middleware.detector import Detector
+from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from replay.capture import Capture
@@ -63,6 +66,8 @@ ASKED = (
 GOAL_F1 = 0.98
 
 
+#: An operator tells of a whistle so long after it.
+OPERATOR_US = 500_000
 #: Code that the figures of a match depend on.
 CODE = ("middleware", "detectors", "replay", "app/commands", "app/live.py", "app/match", "bench/accuracy.py")
 
@@ -75,31 +80,33 @@ class Played(msgspec.Struct, frozen=True):
     took_s: float
 
 
-def kept_play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool) -> Played:
+def kept_play(
+    seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool, whistled: bool
+) -> Played:
     """As :func:`play`, but what the same code found in ``folder`` before is read there."""
     root = Path(__file__).resolve().parents[1]
     files = [file for part in CODE for file in ([root / part] if part.endswith(".py") else (root / part).rglob("*.py"))]
     code = fingerprint([(str(file.relative_to(root)), file.read_text("utf-8")) for file in sorted(files)])
     into = folder / f"{channel}-{rate}-{minutes:g}-{seed}"
-    kept = into / f"{'sorted' if in_order else 'engine'}-{code}.json"
+    kept = into / f"{'sorted' if in_order else 'engine'}{'-whistled' if whistled else ''}-{code}.json"
     if kept.is_file():
         return msgspec.json.decode(kept.read_bytes(), type=Played)
-    done = play(seed, channel, rate, minutes, into, in_order=in_order)
+    done = play(seed, channel, rate, minutes, into, in_order=in_order, whistled=whistled)
     half = kept.with_suffix(".part")
     half.write_bytes(msgspec.json.encode(done))
     os.replace(half, kept)
     return done
 
 
-def play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool) -> Played:
-    """Simulates a match into ``folder``, plays it there (or folds it ``in_order``), and scores it."""
+def play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool, whistled: bool) -> Played:
+    """Simulates a match into ``folder``, plays it (or folds it ``in_order``, perhaps with its whistles), scores it."""
     wish = Wish(folder / "match", seed=seed, minutes=minutes, rate=rate, channel=channel)
     simulation, quiet = settings_of(wish, None), Console(quiet=True)
     radio = channel_named(channel)
     prepare(wish.out, simulation, radio)
     produce(wish, simulation, radio, None, quiet)
     begun = time.perf_counter()
-    truth, found = folded(wish.out) if in_order else played(wish.out, folder / "store")
+    truth, found = folded(wish.out, whistled=whistled) if in_order else played(wish.out, folder / "store")
     took_s = time.perf_counter() - begun
     cases = []
     for judged in judge(truth, found):
@@ -119,15 +126,26 @@ def played(match: Path, store: Path) -> tuple[Truth, list[EventRecord]]:
     return truth_and_finds(store, match / "truth.parquet")
 
 
-def folded(match: Path) -> tuple[Truth, list[EventRecord]]:
-    """The truth of a simulated match, and what its detectors say of all that has arrived, in order."""
+def folded(match: Path, *, whistled: bool) -> tuple[Truth, list[EventRecord]]:
+    """The truth of a simulated match, and what its detectors say of all that has arrived, in order.
+
+    ``whistled``: an operator has told of every whistle that stopped play, ``OPERATOR_US`` after it.
+    """
     capture = Capture.open(match / "capture")
     raw = raw_events(list(capture.blocks(capture.begin_us, capture.end_us)), capture.sheet)
     detectors = needed(build_detectors(capture.sheet))
     levels, hierarchy = level_of_kinds(detectors), Hierarchy(RAW_KINDS, detectors)
-    found = [to_record(event, levels[event.kind]) for event in published(hierarchy, raw)]
+    told = whistles(match) if whistled else []
+    found = [to_record(event, levels[event.kind]) for event in published(hierarchy, [*raw, *told])]
     times_us = [event.ts_us for event in raw]
     return read_truth(match / "truth.parquet", capture.sheet).between(min(times_us), max(times_us)), found
+
+
+def whistles(match: Path) -> list[Event]:
+    """The referee's whistles in the truth of a simulated match, as an operator says them."""
+    at_us = [row["ts_us"] for row in pq.read_table(match / "truth.parquet").to_pylist() if row["kind"] == "whistle"]
+    said = [Official("operator", number, "stop", ts_us) for number, ts_us in enumerate(sorted(at_us))]
+    return [official_arrival(one, one.at_us + OPERATOR_US, 2 * OPERATOR_US).event for one in said]
 
 
 def needed(detectors: Sequence[Detector[Any]]) -> list[Detector[Any]]:
@@ -198,21 +216,28 @@ def main() -> None:
     parser.add_argument("--rate", default="live")
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--sorted", action="store_true", help="fold what arrived in order, without the engine")
+    parser.add_argument("--officials", action="store_true", help="with --sorted: an operator tells of every whistle")
     parser.add_argument("--all", action="store_true", help="all kinds that truth knows, not only those asked for")
     parser.add_argument("--cases", help="a channel of which every miss and invention is listed")
     parser.add_argument("--keep", type=Path, help="a folder for matches and figures, to go on from later")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
+    if chosen.officials and not chosen.sorted:
+        parser.error("--officials needs --sorted")
     length = chosen.rate, chosen.minutes
     result: dict[str, Any] = {"rate": chosen.rate, "minutes": chosen.minutes, "seeds": chosen.seeds, "channels": {}}
     for channel in chosen.channels:
         matches = []
         for seed in chosen.seeds:
             if chosen.keep:
-                matches.append(kept_play(seed, channel, *length, chosen.keep, in_order=chosen.sorted))
+                matches.append(
+                    kept_play(seed, channel, *length, chosen.keep, in_order=chosen.sorted, whistled=chosen.officials)
+                )
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                matches.append(play(seed, channel, *length, Path(folder), in_order=chosen.sorted))
+                matches.append(
+                    play(seed, channel, *length, Path(folder), in_order=chosen.sorted, whistled=chosen.officials)
+                )
         scores = [match.figures for match in matches]
         rows, by_frame = summary(scores, everything=chosen.all), frames(scores)
         print(f"\n## {channel}, {chosen.rate}, {chosen.minutes:g} min, seeds {chosen.seeds}\n")

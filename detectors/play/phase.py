@@ -210,7 +210,8 @@ class PlayPhase:
             detail: dict[str, Scalar] = {"line": "", "sign": "official", "since_us": at_us}
             fact = Fact("stop", x_m=x_m, y_m=y_m, detail=detail)
             dead = fact_event("phase.dead", event.ts_us, event.source, fact, causes=(event.id,))
-            return PhaseState("dead", "stop", "", None, state.attacks_x, rest, stopped=True), (dead,)
+            # A ball that lay before the whistle and is kicked on after it was not kicked from rest.
+            return PhaseState("dead", "stop", "", None, state.attacks_x, stopped=True), (dead,)
         if state.mode == "live":
             return state, NOTHING
         detail = {"line": state.line, "fallback": True, "kick_us": at_us, "rest_s": 0.0, "kick_off_shape": False}

@@ -217,6 +217,19 @@ def test_a_ball_that_is_kicked_about_after_an_official_stop_stays_dead():
     assert play_story([*events, decision(1.0, "stop")]) == [("play.dead", "stop", "")]
 
 
+def test_a_ball_that_lay_before_the_whistle_and_is_kicked_on_after_it_was_no_free_kick():
+    """Who did not hear the whistle plays on; the ball must lie again before a kick restarts play."""
+    spot, far = (20.0, 10.0, 0.1), (45.0, 20.0, 0.1)
+    events = scene(
+        [*path((0.0, 0.0, 0.1), spot, 2.0), *stay(spot, 2.0), *path(spot, far, 2.0)], cast(home_8=(20.4, 10.0))
+    )
+    assert play_story([*events, decision(3.9, "stop", variant="foul")]) == [("play.dead", "stop", "")]
+    late = scene(
+        [*path((0.0, 0.0, 0.1), spot, 2.0), *stay(spot, 3.5), *path(spot, far, 2.0)], cast(home_8=(20.4, 10.0))
+    )
+    assert [kind for kind, *_ in play_story([*late, decision(3.9, "stop")])] == ["play.dead", "play.live"]
+
+
 def test_a_second_stop_or_a_needless_word_says_nothing_new():
     running = scene(path((0.0, 0.0, 0.1), (30.0, 20.0, 0.1), 6.0), cast())
     said = [decision(2.0, "stop", 1), decision(2.5, "stop", 2), decision(4.0, "resume", 3), decision(4.5, "resume", 4)]
