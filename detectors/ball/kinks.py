@@ -12,6 +12,11 @@ Two contacts that follow each other at once, a kick and who blocks it, look like
 that leaves over more than ``PAIR_NOISE`` times the least noise is tried as two, a few states apart, and taken for two
 if those leave much less and each of them stands over it.
 
+A kink that comes soon after the last one has few places between the two, which alone say little of the velocity there.
+But where that way began is known, for the ball's way has no gap: so it is fitted together with the places that led to
+the last kink. That is how a ball that bounces before the feet of who then pushes it on gets both its kinks, and a
+deflection 20 to 60 ms after a kick. What leaves the change itself unsure (``NOISE_MAX_M_S``) is not told.
+
 Whether a kink is more than noise is asked of the very positions that it was fitted to: the change of velocity must be
 ``KINK_SIGMAS`` times its own standard error, with the noise as it is left over by the fit. A ball in a crowd is
 measured worse than declared, leaves more over and so counts less. An echo is a step there and back, which two lines
