@@ -44,6 +44,9 @@ _RUN = "run.json"
 
 _STRINGS = pa.list_(pa.string())
 
+#: Columns without which a row says nothing.
+_ALWAYS_THERE = {"updates": ("seq", "diff", "emitted_us", "epoch", "id", "kind", "level", "ts_us", "causes", "detail")}
+
 UPDATES = pa.schema(
     [
         ("seq", pa.int64()),
@@ -384,7 +387,10 @@ def _rows(path: Path, commit: Commit, name: str) -> pa.Table:
     try:
         part = pq.ParquetFile(file).read()
         part.validate(full=True)
-        return part.select(SCHEMAS[name].names).cast(SCHEMAS[name])
+        rows = part.select(SCHEMAS[name].names).cast(SCHEMAS[name])
+        if missing := [column for column in _ALWAYS_THERE.get(name, ()) if rows[column].null_count]:
+            raise StoreError(f"{file}: damaged part of batch {commit.batch}: no value in {', '.join(missing)}")
+        return rows
     except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException) as error:
         raise StoreError(f"{file}: damaged part of batch {commit.batch}: {error}") from error
 

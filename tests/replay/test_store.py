@@ -319,3 +319,12 @@ def test_a_commit_that_does_not_fit_is_refused_and_leaves_nothing(store: MatchSt
         store.commit(0, good, {}, series="../x")
     assert not list((store.path / "updates").iterdir())
     assert len(updates_log(store.path)) == 0
+
+
+def test_a_part_that_lost_a_value_is_named(store: MatchStore) -> None:
+    store.commit(0, table(Author().say(1, event())), {})
+    (part,) = (store.path / "updates").glob("*.parquet")
+    rows = pq.read_table(part)
+    pq.write_table(rows.set_column(rows.column_names.index("diff"), "diff", pa.array([None], pa.int8())), part)
+    with pytest.raises(StoreError, match="damaged part of batch 0: no value in diff"):
+        updates_log(store.path)
