@@ -15,6 +15,7 @@ prices are summed from the top down, from rates that fade with a half-life of a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import sub
 from typing import NamedTuple
 
 import msgspec
@@ -70,7 +71,7 @@ class Work(NamedTuple):
 
     def less(self, before: Work) -> Work:
         """What has been done since ``before``."""
-        return Work(*(a - b for a, b in zip(self, before, strict=True)))
+        return Work(*map(sub, self, before))
 
 
 class Counters:

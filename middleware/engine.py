@@ -25,23 +25,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import NamedTuple
 
 from middleware.account import Account, Costs, total
 from middleware.detector import Detector, KeyedDetector
 from middleware.events import Arrival, Loss, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.isolation import Faults, Report
-from middleware.metrics import DetectorMetrics, EngineHealth, detector_metrics, failure
+from middleware.listeners import wired
+from middleware.metrics import DetectorMetrics, EngineHealth, detector_metrics, engine_health
 from middleware.policy import EngineSettings, UnitSettings
 from middleware.progress import BEGINNING_US, END_US, SourceProgress, Transmitter, Verdict
 from middleware.publisher import Publisher
 from middleware.rehearsal import Rehearsal
 from middleware.retraction import Chooser
-from middleware.unit import OrderingUnit
+from middleware.unit import Given, OrderingUnit
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 6
+SNAPSHOT_VERSION = 7
 
 #: Of the bound on held inputs: how many may come in before they are counted again, above what share final moves on
 #: early, and what share is left then.
@@ -73,15 +73,6 @@ class _Counts:
     uncounted: int = 0
 
 
-class _Subscriber(NamedTuple):
-    """A detector that listens to a kind: its key function if it is keyed, its units, and who of them was given."""
-
-    keyed: KeyedDetector[object] | None
-    number: int
-    units: dict[str, OrderingUnit]
-    touched: dict[str, None]
-
-
 class Engine:
     """One match's engine.
 
@@ -106,12 +97,16 @@ class Engine:
         self._names = [detector.spec.name for detector in hierarchy.detectors]
         self._watch = frozenset(watch)
         self._units: list[dict[str, OrderingUnit]] = [{} for _ in hierarchy.detectors]
+        #: The unit of a detector that is not keyed, once there is one.
+        self._single: list[OrderingUnit | None] = [None] * len(hierarchy.detectors)
         self._keyed: list[KeyedDetector[object] | None] = [
             d if d.spec.keyed else None  # type: ignore[misc]
             for d in hierarchy.detectors
         ]
         self._takes_raw = [not set(hierarchy.raw_kinds).isdisjoint(d.spec.inputs) for d in hierarchy.detectors]
-        self._touched: list[dict[str, None]] = [{} for _ in hierarchy.detectors]
+        #: What the units were given in this push: that of a detector which is not keyed, and those of a keyed one.
+        self._given: list[list[Given]] = [[] for _ in hierarchy.detectors]
+        self._given_by_key: list[dict[str, list[Given]]] = [{} for _ in hierarchy.detectors]
         self._waiting: list[set[str]] = [set() for _ in hierarchy.detectors]  # keyed units that hold something back
         self._own: list[dict[str, list[Transmitter]]] = [{} for _ in hierarchy.detectors]
         self._delivers_late_us = [0] * len(hierarchy.detectors)
@@ -119,7 +114,10 @@ class Engine:
         self._rank = hierarchy.rank
         self._reach = [tuple(reach.items()) for reach in hierarchy.reach]
         self._reach_most = [max(reach.values(), default=0) for reach in hierarchy.reach]
-        self._subscribers = self._wire()
+        #: Detectors with the same reach are told the same progress: found once a walk, None until somebody asks.
+        self._alike = [self._reach.index(reach) for reach in self._reach]
+        self._told_us: list[int | None] = []
+        self._listeners = wired(hierarchy, self._keyed, self._given, self._given_by_key)
         self._progress = SourceProgress(hierarchy.raw_kinds, self._settings.memory_us, self._settings.progress)
         self._counts = _Counts()
         self._lost: list[Loss] = []
@@ -127,7 +125,7 @@ class Engine:
         self._account = Account(self._names, hierarchy.above)
         self._choosers: dict[int, Chooser] = {}
         self._publisher = Publisher(hierarchy.rank, hierarchy.amendable)
-        self._listeners_most = max(map(len, self._subscribers.values()), default=1)
+        self._listeners_most = max(map(len, hierarchy.subscribers.values()), default=1)
 
     def push(self, arrivals: Iterable[Arrival], now_us: int) -> Outcome:
         """Takes what arrived at ``now_us`` (arrival time) and returns what is to be said about it.
@@ -205,36 +203,11 @@ class Engine:
 
     def health(self) -> EngineHealth:
         """Figures of the whole."""
-        slack: dict[str, int] = {}
-        alpha: dict[str, float] = {}
-        failed: dict[str, str] = {}
-        every: list[OrderingUnit] = []
-        for name, by_key in zip(self._names, self._units, strict=True):
-            if not by_key:
-                continue
-            units = by_key.values()
-            slack[name] = max(unit.slack.k_us for unit in units)
-            alpha[name] = max(unit.alpha for unit in units)
-            every.extend(units)
-            for unit in units:
-                if error := failure(unit.newest_state):
-                    failed[name] = error
-        return EngineHealth(
-            clk_us=self._progress.clk_us,
-            final_us=self._progress.final_us,
-            slack_us=slack,
-            alpha=alpha,
-            waiting=sum(unit.waiting for unit in every),
-            held=sum(unit.held for unit in every),
-            late=sum(unit.counters.late for unit in every),
-            redone=sum(unit.counters.redone for unit in every),
-            retracted=sum(unit.counters.retracted for unit in every),
-            duplicates=self._counts.duplicates,
-            lost=self._counts.lost,
-            busy=self._account.busy,
-            failed=failed,
-            faults=self._faults.by_detector,
-        )
+        progress, counts = self._progress, self._counts
+        return engine_health(
+            self._names, self._units, progress.clk_us, progress.final_us, self._account.busy, counts.duplicates,
+            counts.lost, self._faults.by_detector,
+        )  # fmt: skip
 
     def metrics(self) -> dict[str, DetectorMetrics]:
         """Figures of each detector's units, by name. Costs some milliseconds: for people, not for each push."""
@@ -299,10 +272,12 @@ class Engine:
         self._delivers_late_us, self._told_late_us = late
         for index, states in enumerate(units):
             self._units[index].clear()
+            self._single[index] = None
             self._own[index].clear()
             for key, state in states.items():
                 self._unit(index, key).resume(state)
-            self._waiting[index] = {key for key, unit in self._units[index].items() if unit.unsettled}
+            waiting = {key for key, unit in self._units[index].items() if unit.unsettled}
+            self._waiting[index] = waiting if self._keyed[index] is not None else set()
         # Last: what the units stumble over while they do their steps again has been counted before.
         self._faults = faults
 
@@ -320,6 +295,8 @@ class Engine:
             if (chooser := self._choosers.get(index)) is not None:
                 unit.way = chooser.way
             self._units[index][key] = unit
+            if self._keyed[index] is None:
+                self._single[index] = unit
             unit.slack.announce(self._told_late_us[index])
         return unit
 
@@ -345,26 +322,22 @@ class Engine:
             name = "the source" if feeder is None else self._names[feeder]
         self._faults.note(name, what, text)
 
-    def _wire(self) -> dict[str, tuple[_Subscriber, ...]]:
-        return {
-            kind: tuple(_Subscriber(self._keyed[i], i, self._units[i], self._touched[i]) for i in indices)
-            for kind, indices in self._hierarchy.subscribers.items()
-        }
-
     def _route(self, update: Update) -> None:
         event = update.event
-        key = canonical_key(event, self._rank)
-        for keyed, number, units, touched in self._subscribers[event.kind]:
-            if keyed is None:
-                name = ""
+        given = update, canonical_key(event, self._rank)
+        plain, keyed = self._listeners[event.kind]
+        for give in plain:
+            give(given)
+        for detector, number, by_key in keyed:
+            try:
+                name = detector.key(event)
+            except Exception as error:
+                self._note(self._names[number], "raised", f"key of {event.kind}: {type(error).__name__}: {error}")
+                continue
+            if name in by_key:
+                by_key[name].append(given)
             else:
-                try:
-                    name = keyed.key(event)
-                except Exception as error:
-                    self._note(self._names[number], "raised", f"key of {event.kind}: {type(error).__name__}: {error}")
-                    continue
-            (units.get(name) or self._unit(number, name)).offer(update, key)
-            touched[name] = None
+                by_key[name] = [given]
 
     def _walk(self, *, everything: bool) -> Outcome:
         """Runs units level by level; with ``everything`` all of them, and purges what is final."""
@@ -372,12 +345,26 @@ class Engine:
         watched: list[Update] = []
         internal, watch, route = self._hierarchy.internal, self._watch, self._route
         moved = 0
-        for index, units in enumerate(self._units):
-            touched = self._touched[index]
-            if not (everything or touched or self._waiting[index]):
+        told: list[int | None] = [None] * len(self._reach)
+        self._told_us = told
+        now_us, clk_us, late_us = self._counts.now_us, self._progress.clk_us, self._delivers_late_us
+        for index, (unit, given) in enumerate(zip(self._single, self._given, strict=True)):
+            if given or (unit is not None and (everything or unit.unsettled)):
+                if unit is None:
+                    unit = self._unit(index, "")
+                progress_us = told[self._alike[index]]
+                if progress_us is None or unit.slack.alone:
+                    progress_us = self._progress_of(index, unit.slack.alone)
+                updates = unit.work(given, clk_us, progress_us, now_us, settles=everything)
+                given.clear()
+                if unit.slack.k_us + unit.backset_us > late_us[index]:
+                    self._announce(index, unit.delivers_late_us)
+            elif self._given_by_key[index] or self._waiting[index] or everything:
+                updates = self._run_keyed(index, everything=everything)
+            else:
                 continue
-            updates = self._run_detector(index, units, everything=everything)
-            touched.clear()
+            if not updates:
+                continue
             moved += len(updates)
             for update in updates:
                 kind = update.event.kind
@@ -393,27 +380,35 @@ class Engine:
             self._purge()
         return Outcome(published, watched)
 
-    def _run_detector(self, index: int, units: dict[str, OrderingUnit], *, everything: bool) -> list[Update]:
-        """Runs the units that were offered something, and those that wait for others: time may have come for them."""
+    def _run_keyed(self, index: int, *, everything: bool) -> list[Update]:
+        """Runs the units that were given something, and those that wait for others: time may have come for them."""
         updates: list[Update] = []
+        units, by_key = self._units[index], self._given_by_key[index]
+        for name in by_key:
+            if name not in units:
+                self._unit(index, name)
         if not units:
             return updates
         now_us, waiting, late_us = self._counts.now_us, self._waiting[index], self._delivers_late_us[index]
-        keyed, clk_us = self._keyed[index] is not None, self._progress.clk_us
-        progress_us = self._progress_of(index, next(iter(units.values())).slack.alone)
-        own = keyed and self._takes_raw[index]
-        names = list(units if everything else self._touched[index])
+        alone = next(iter(units.values())).slack.alone
+        progress_us = self._progress_of(index, alone)
+        own = self._takes_raw[index]
+        names = list(units if everything else by_key)
         for name in () if everything else sorted(waiting.difference(names)):
             # The clock of a keyed unit stands while nothing comes for it. (What a smaller alpha makes due can wait.)
-            if own or not keyed or units[name].may_release(progress_us):
+            if own or units[name].may_release(progress_us):
                 names.append(name)
         for name in names:
             unit = units[name]
-            told_us = self._own_progress_of(index, name, unit.slack.alone) if own else progress_us
-            updates += unit.run(unit.newest_us if keyed else clk_us, told_us, now_us, settles=everything)
-            if unit.delivers_late_us > late_us:
+            told_us = self._own_progress_of(index, name, alone) if own else progress_us
+            updates += unit.work(by_key.get(name, ()), None, told_us, now_us, settles=everything)
+            if unit.slack.k_us + unit.backset_us > late_us:
                 self._announce(index, late_us := unit.delivers_late_us)
-            (waiting.add if unit.unsettled else waiting.discard)(name)
+            if unit.unsettled:
+                waiting.add(name)
+            elif name in waiting:
+                waiting.discard(name)
+        by_key.clear()
         if len(units) > 1 and any(update.diff < 0 for update in updates):
             # A corrected input may have moved from one key to another: who had it must let go before the other speaks.
             updates.sort(key=attrgetter("diff"))
@@ -424,12 +419,15 @@ class Engine:
         known, below_final_us = self._progress.progress_us, self._progress.final_us - 1
         if alone:
             return below_final_us - self._reach_most[index]
+        if (told_us := self._told_us[self._alike[index]]) is not None:
+            return told_us
         least_us = END_US
         for kind, lag_us in self._reach[index]:
             if kind in known:
                 us = max(known[kind], below_final_us) - lag_us
                 if us < least_us:
                     least_us = us
+        self._told_us[self._alike[index]] = least_us
         return least_us
 
     def _own_progress_of(self, index: int, name: str, alone: bool) -> int:
@@ -476,7 +474,7 @@ class Engine:
         """Ends a span: alpha and the way to take back move by what it cost."""
         account = self._account
         done = account.turn(now_us, [total(unit.counters for unit in units.values()) for units in self._units])
-        prices_us = account.prices_us()
+        prices_us: list[float] = []
         for index, units in enumerate(self._units):
             for unit in units.values():
                 unit.speculation.turn(account.busy)
@@ -484,6 +482,7 @@ class Engine:
                 continue
             name = self._names[index]
             chooser = self._choosers.setdefault(index, Chooser())
+            prices_us = prices_us or account.prices_us()
             step_us, compare_us = account.costs.step(name), account.costs.compare(name)
             way = chooser.turn(done[index], step_us, compare_us, prices_us[index])
             for unit in units.values():

@@ -109,11 +109,16 @@ class Isolated:
     Args:
         detector: any.
         report: told of its faults.
+
+    Attributes:
+        spec: of the detector.
+        detector_step: its own step, that may raise and be given no failed state.
     """
 
     def __init__(self, detector: Detector[object], report: Report) -> None:
         self.spec = detector.spec
         self._detector = detector
+        self.detector_step = detector.step
         self._payloads = detector.spec.payloads()
         self._report = report
 
@@ -132,7 +137,7 @@ class Isolated:
 
     def stepper(self, state: object) -> Callable[[object, Event], Step[object]]:
         """What takes an input from ``state`` on; it may raise (:meth:`raised`), and its outputs are to be checked."""
-        return mute if state.__class__ is Failed else self._detector.step
+        return mute if state.__class__ is Failed else self.detector_step
 
     def checked(self, event: Event, outputs: Sequence[Event]) -> Sequence[Event]:
         """``outputs`` of a step on ``event``, less those that the contract forbids."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from middleware.account import total
@@ -79,6 +79,38 @@ class EngineHealth:
 def failure(state: object) -> str:
     """Error of a failed state, empty if it has not failed."""
     return state.error if isinstance(state, Failed) else ""
+
+
+def engine_health(
+    names: Sequence[str],
+    units: Sequence[Mapping[str, OrderingUnit]],
+    clk_us: int,
+    final_us: int,
+    busy: float,
+    duplicates: int,
+    lost: int,
+    faults: Mapping[str, Mapping[str, Fault]],
+) -> EngineHealth:
+    """Figures of all units, by detector name where they are a detector's; the rest is the engine's own."""
+    slack: dict[str, int] = {}
+    alpha: dict[str, float] = {}
+    failed: dict[str, str] = {}
+    waiting = held = late = redone = retracted = 0
+    for name, by_key in zip(names, units, strict=True):
+        for unit in by_key.values():
+            slack[name] = max(slack.get(name, 0), unit.slack.k_us)
+            alpha[name] = max(alpha.get(name, 0.0), unit.alpha)
+            waiting += unit.waiting
+            held += unit.held
+            counters = unit.counters
+            late += counters.late
+            redone += counters.redone
+            retracted += counters.retracted
+            if error := failure(unit.newest_state):
+                failed[name] = error
+    return EngineHealth(
+        clk_us, final_us, slack, alpha, waiting, held, late, redone, retracted, duplicates, lost, busy, failed, faults
+    )
 
 
 def detector_metrics(level: int, by_key: Mapping[str, OrderingUnit], step_us: float) -> DetectorMetrics:

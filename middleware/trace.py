@@ -144,6 +144,10 @@ class TracedUnit(OrderingUnit):
         self._progress_us = -END_US
         self._taken_out: list[Event] = []
 
+    def _take(self, settings: UnitSettings) -> None:
+        super()._take(settings)
+        self._direct = False  # every input is offered, so that it can be told of
+
     def offer(self, update: Update, key: Key) -> None:
         """Takes an update of an input, and tells of it."""
         trace, event = self._trace, update.event

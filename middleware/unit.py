@@ -27,21 +27,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from operator import itemgetter
 
-from middleware.account import Counters
 from middleware.consolidation import Said, differences
 from middleware.delays import Delays
 from middleware.detector import NOTHING, Detector, Step
 from middleware.events import Event, Key, Update
 from middleware.gathering import Gathering
-from middleware.isolation import Isolated, Report, mute, silent, the_one
+from middleware.holding import FRESH, Holding
+from middleware.isolation import Failed, Isolated, Report, mute, silent
 from middleware.policy import UnitSettings
 from middleware.progress import BEGINNING_US, END_US
 from middleware.retraction import TRIAL_EVERY, first_way
-
-#: In place of a state: the input belongs before AEP and was never given to the detector.
-_FRESH = object()
 
 #: What a snapshot tells; the detector is given anew, and what followed from the inputs follows again.
 _TOLD = (
@@ -50,7 +47,19 @@ _TOLD = (
 )  # fmt: skip
 
 
-class OrderingUnit:
+#: Less than any key.
+_FIRST: Key = (BEGINNING_US, -1, "", 0, "")
+
+_KEY_OF = itemgetter(1)
+
+#: What most inputs lead to.
+NO_UPDATES: tuple[Update, ...] = ()
+
+#: An update of an input with its key.
+Given = tuple[Update, Key]
+
+
+class OrderingUnit(Holding):
     """Sorts, releases and repairs the inputs of one detector (or of one key of a keyed one).
 
     Args:
@@ -65,30 +74,19 @@ class OrderingUnit:
         counters: what it has done since it began.
         backset_us: how far before its cause an output was dated at most.
         way: how it takes back; the engine moves it where retraction is automatic.
+        unsettled: whether anything waits since the last run: inputs, or withdrawals of inputs.
     """
 
     def __init__(self, detector: Detector[object], settings: UnitSettings, report: Report = silent) -> None:
         self._fold = Isolated(detector, report)
-        self._report = report
+        super().__init__(self._fold.initial(), report)
         self.slack = settings.slack.policy()
         self.speculation = settings.speculation.begin()
         self.clk_us = BEGINNING_US
         self.newest_us = BEGINNING_US
-        self.counters = Counters()
         self.way = first_way(settings.retraction)
-        self._base = self._fold.initial()
-        self._keys: list[Key] = []
-        self._events: list[Event] = []
-        self._after: list[object] = []
-        self._outputs: list[Sequence[Event]] = []
-        #: All events under a key that several claim; ``_events`` has the one that counts.
-        self._doubles: dict[Key, list[Event]] = {}
-        #: To be redone: how many inputs before AEP are fresh, which of the others, and from where on.
-        self._fresh = 0
-        self._stale: set[Key] = set()
-        self._dirty: Key | None = None
-        self._gone: list[Event] = []
         self.backset_us = 0
+        self.unsettled = False
         self._delays = Delays(each=self.slack.each)
         self._gathering = Gathering(self._fold.spec.gather_us)
         self._settings = settings
@@ -98,6 +96,7 @@ class OrderingUnit:
         self._settings = settings
         self._auto = settings.retraction == "auto"
         self._learns = self.slack.learns
+        self._direct = self.slack.plain
         self._gathers = self._fold.spec.gather_us > 0
         # A dense join whose premature output would be redone for every late input always waits the whole slack.
         self._waits = not self._fold.spec.speculative
@@ -129,21 +128,12 @@ class OrderingUnit:
     @property
     def waiting(self) -> int:
         """Inputs not yet given to the detector."""
-        return len(self._keys) - len(self._after) + len(self._gathering.times_us())
-
-    @property
-    def unsettled(self) -> bool:
-        """Whether anything waits: inputs, or withdrawals of inputs."""
-        return len(self._keys) > len(self._after) or len(self._gathering) > 0
+        gathered = len(self._gathering.times_us()) if self._gathers else 0
+        return len(self._keys) - len(self._after) + gathered
 
     def may_release(self, progress_us: int) -> bool:
         """Whether a unit that was offered nothing could have something to say though its clock stands."""
         return progress_us >= self.oldest_waiting_us or len(self._gathering) > 0 or self.slack.clock == "arrival"
-
-    @property
-    def held(self) -> int:
-        """Inputs kept for repair."""
-        return len(self._after)
 
     @property
     def oldest_waiting_us(self) -> int:
@@ -155,23 +145,71 @@ class OrderingUnit:
         """How late what is concluded here may come: K, and how far outputs have been dated back (004, III-B)."""
         return self.slack.k_us + self.backset_us
 
-    @property
-    def snapshots(self) -> int:
-        """States kept for repair: equal references of neighbours are one."""
-        return sum(state is not before for before, state in pairwise([self._base, *self._after]))
-
-    def buffer(self) -> list[tuple[Event, bool]]:
-        """All inputs held or waiting, in order, each with whether it lies before AEP (000, Fig. 6)."""
-        return [(event, at < len(self._after)) for at, event in enumerate(self._events)]
-
     def times_us(self) -> list[int]:
         """Event times of all inputs held or waiting, ascending."""
         return sorted([*(key[0] for key in self._keys), *self._gathering.times_us()])
 
-    @property
-    def newest_state(self) -> object:
-        """State after the newest released input."""
-        return self._after[-1] if self._after else self._base
+    def work(
+        self, given: Sequence[Given], clk_us: int | None, progress_us: int, now_us: int, *, settles: bool = False
+    ) -> Sequence[Update]:
+        """Takes what came and runs: :meth:`offer` of each and :meth:`run`, for a fraction of it where all is in order.
+
+        That is the rule, and then there is nothing to be found, repaired or learned: it is put behind all the rest.
+
+        Args:
+            given: updates of inputs with their keys, in the order in which they came.
+            clk_us: None for the unit's own clock, the newest of its inputs.
+            progress_us, now_us, settles: as for :meth:`run`.
+        """
+        keys = self._keys
+        in_order = self._direct
+        last = keys[-1] if keys else _FIRST
+        if in_order:
+            if len(given) > 1 and all(update.diff > 0 for update, _ in given):
+                given = sorted(given, key=_KEY_OF)  # what came together came in no order
+            for update, key in given:
+                if key <= last or update.diff < 0:
+                    in_order = False
+                    break
+                last = key
+        if not in_order:
+            for update, key in given:
+                self.offer(update, key)
+            return self.run(self.newest_us if clk_us is None else clk_us, progress_us, now_us, settles=settles)
+        at, events, delays, slack = len(self._after), self._events, self._delays, self.slack
+        for update, key in given:
+            keys.append(key)
+            events.append(update.event)
+            if key[0] - update.k_plus_us < delays.oldest_us:
+                delays.oldest_us, delays.oldest = key[0] - update.k_plus_us, update.event
+        newest_us = last[0]
+        if newest_us > self.newest_us:
+            self.newest_us = newest_us
+        if clk_us is None:
+            clk_us = self.newest_us
+        if clk_us > self.clk_us:
+            self.clk_us = clk_us
+            if clk_us - delays.oldest_us > slack.k_us:
+                delays.tell(slack, clk_us, now_us)
+            else:
+                delays.oldest_us, delays.oldest = END_US, None
+        else:
+            clk_us = self.clk_us
+        if self._gathers and self._gathering:
+            return self.run(clk_us, progress_us, now_us, settles=settles)
+        if at == len(keys):
+            return NO_UPDATES
+        limit_us = progress_us
+        if progress_us < newest_us:
+            alpha = 1.0 if self._waits else self.speculation.share
+            limit_us = slack.limit_us(clk_us, progress_us, alpha) if alpha else max(clk_us, progress_us)
+            if keys[at][0] > limit_us:
+                self.unsettled = True
+                return NO_UPDATES
+        updates: list[Update] = []
+        self._release(limit_us, clk_us, updates)
+        self.unsettled = len(self._after) < len(keys)
+        return updates
 
     def offer(self, update: Update, key: Key) -> None:
         """Takes an update of an input; nothing is emitted before :meth:`run`."""
@@ -194,7 +232,8 @@ class OrderingUnit:
             return
         keys = self._keys
         if keys and key <= keys[-1]:
-            self._insert(event, key)
+            if self._insert(event, key) and key[0] + self.slack.k_us <= self.clk_us:
+                self.counters.late += 1
         else:
             keys.append(key)
             self._events.append(event)
@@ -233,17 +272,8 @@ class OrderingUnit:
             self._release(limit_us, clock_us, updates)
         if learns == "after" and (moved or by_arrival):
             self._delays.tell(slack, self.clk_us, now_us)
+        self.unsettled = len(self._after) < len(self._keys) or len(self._gathering) > 0
         return updates
-
-    def purge(self, final_us: int) -> None:
-        """Forgets released inputs dated before ``final_us``; their effect stays in the base state."""
-        cut = min(bisect_left(self._keys, (final_us,)), len(self._after))
-        if cut:
-            assert self._dirty is None, "purge before the repair was run"
-            self._base = self._after[cut - 1]
-            del self._keys[:cut], self._events[:cut], self._after[:cut], self._outputs[:cut]
-            if self._doubles:
-                self._doubles = {key: events for key, events in self._doubles.items() if key[0] >= final_us}
 
     def rehearse(self, steps: int) -> list[Step[object]]:
         """Gives the last inputs, at most so many, to the detector again; what they led to now, oldest first."""
@@ -281,86 +311,7 @@ class OrderingUnit:
             known, outputs = self._fold.step(known, event)
             self._after.append(known)
             self._outputs.append(outputs)
-
-    def _insert(self, event: Event, key: Key) -> None:
-        """Takes an input that is not the newest."""
-        keys = self._keys
-        at = bisect_left(keys, key)
-        if keys[at] == key:
-            self._double(event, key, at)
-            return
-        keys.insert(at, key)
-        self._events.insert(at, event)
-        if at < len(self._after):
-            self._after.insert(at, _FRESH)
-            self._outputs.insert(at, NOTHING)
-            self._fresh += 1
-            self._mark(key)
-            if key[0] + self.slack.k_us <= self.clk_us:
-                self.counters.late += 1
-
-    def _double(self, event: Event, key: Key, at: int) -> None:
-        """Another event claims a key that is taken."""
-        self._report("doubled", f"{event.kind} at {event.ts_us} us from {event.source} {event.seq} {event.id}")
-        self._doubles.setdefault(key, [self._events[at]]).append(event)
-        self._settle_double(key, at)
-
-    def _settle_double(self, key: Key, at: int) -> None:
-        counts = the_one(self._doubles[key])
-        if counts is not self._events[at] and at < len(self._after):
-            if self._after[at] is not _FRESH:
-                self._stale.add(key)
-            self._mark(key)
-        self._events[at] = counts
-        if len(self._doubles[key]) == 1:
-            del self._doubles[key]
-
-    def _remove(self, event: Event, key: Key) -> None:
-        keys = self._keys
-        at = bisect_left(keys, key)
-        if at == len(keys) or keys[at] != key:
-            self._report("unmatched", f"{event.kind} at {event.ts_us} us was withdrawn and is not held")
-            return
-        if key in self._doubles and event in self._doubles[key]:
-            self._doubles[key].remove(event)
-            self._settle_double(key, at)
-            return
-        if self._events[at] is not event and self._events[at] != event:
-            self._report("unmatched", f"{event.kind} at {event.ts_us} us was withdrawn and another is held")
-            return
-        del keys[at], self._events[at]
-        after = self._after
-        if at >= len(after):
-            return
-        if after[at] is _FRESH:
-            self._fresh -= 1
-        self._stale.discard(key)
-        self._gone.extend(self._outputs[at])
-        del after[at], self._outputs[at]
-        # The next input that the detector knows was given the state after the one that goes. Fresh ones between the
-        # two do not tell: they were never given any.
-        while at < len(after) and after[at] is _FRESH:
-            at += 1
-        if at < len(after):
-            self._stale.add(keys[at])
-            self._mark(keys[at])
-
-    def _mark(self, key: Key) -> None:
-        """The input of ``key``, before AEP, is to be given to the detector again."""
-        self.counters.disturbed += 1
-        if self._dirty is None or key < self._dirty:
-            self._dirty = key
-
-    def _fresh_inputs(self) -> list[Event]:
-        """Inputs before AEP that the detector was never given."""
-        return [event for event, after in zip(self._events, self._after, strict=False) if after is _FRESH]
-
-    def _said_from(self, at: int) -> int:
-        """How many events the inputs from ``at`` on led to."""
-        return sum(map(len, self._outputs[at:]))
-
-    def _state_before(self, at: int) -> object:
-        return self._after[at - 1] if at else self._base
+        self.unsettled = len(self._after) < len(self._keys) or len(self._gathering) > 0
 
     def _repair(self, clock_us: int, updates: list[Update]) -> None:
         """Redoes what is dirty and sends the difference, withdrawals first.
@@ -432,7 +383,7 @@ class OrderingUnit:
             except Exception as error:
                 state, outputs, step = fold.raised(event, error), NOTHING, mute
             known, before = after[at], all_outputs[at]
-            if known is _FRESH:
+            if known is FRESH:
                 fresh += 1
                 left -= 1
             else:
@@ -449,7 +400,7 @@ class OrderingUnit:
             if stops and (state is kept or same(state, kept)):
                 if not left:
                     break
-                while after[at] is not _FRESH and keys[at] not in stale:
+                while after[at] is not FRESH and keys[at] not in stale:
                     at += 1
                 state = kept = after[at - 1]
                 step = fold.stepper(state)
@@ -460,7 +411,7 @@ class OrderingUnit:
     def _redo_all(self, at: int, gone: list[Event], came: list[Said]) -> None:
         """Runs the detector again over everything from ``at`` on, and takes nothing for granted."""
         after = self._after
-        fresh = sum(state is _FRESH for state in after[at:])
+        fresh = sum(state is FRESH for state in after[at:])
         self.counters.stepped += fresh
         self.counters.redone += len(after) - at - fresh
         state = self._state_before(at)
@@ -480,7 +431,7 @@ class OrderingUnit:
             return
         state = after[at - 1] if at else self._base
         fold = self._fold
-        step = fold.stepper(state)
+        step = mute if state.__class__ is Failed else fold.detector_step
         slack_us = self.slack.k_us - clock_us
         for event in self._events[at:end]:
             try:

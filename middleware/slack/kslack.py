@@ -23,6 +23,7 @@ class FixedSlack(Waiting):
     clock: Clock = "event"
     learns: Learns = "before"
     each: bool = False
+    plain: bool = True
 
     def measure(self, seen: Seen) -> None:
         """A fixed slack learns nothing."""
@@ -40,6 +41,7 @@ class DynamicSlack(Waiting):
     clock: Clock = "event"
     learns: Learns = "before"
     each: bool = False
+    plain: bool = True
 
     def measure(self, seen: Seen) -> None:
         """Grows K to the delay if that is more."""

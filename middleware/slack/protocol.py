@@ -46,6 +46,8 @@ class Slack(Protocol):
             less.
         alone: True to wait K out as the papers do; False to let go what the sources have told completely. The engine
             then tells a unit no other progress than what is final.
+        plain: it goes by event time, learns before releases, and no delay up to K tells it anything: what comes in
+            order may then be taken without asking it.
     """
 
     k_us: int
@@ -53,6 +55,7 @@ class Slack(Protocol):
     learns: Learns
     each: bool
     alone: bool
+    plain: bool
 
     def measure(self, seen: Seen) -> None:
         """Learns from an input."""
@@ -82,6 +85,7 @@ class Waiting:
 
     k_us: int
     alone = False
+    plain = False
 
     def limit_us(self, clock_us: int, progress_us: int, alpha: float) -> int:
         """What is older than the clock by ``alpha * K``, or told completely: waiting on would be for nothing."""
