@@ -34,6 +34,8 @@ NUMBER_MAX = 2**53
 #: A packet whose positions lie further from its first one, in metres, is looked at one by one.
 REACH_M = 4.0
 
+_LOW_M, _HIGH_M = HEIGHT_M[0] + REACH_M, HEIGHT_M[1] - REACH_M
+
 _RAW_CHARACTERS = 120
 
 
@@ -69,6 +71,7 @@ class Quarantine:
         self._expected = self._players | limbs | {"ball"}
         self._x_m = sheet.length_m / 2 + MARGIN_M
         self._y_m = sheet.width_m / 2 + MARGIN_M
+        self._x_near_m, self._y_near_m = self._x_m - REACH_M, self._y_m - REACH_M
 
     def check(self, payload: bytes, where: str) -> tuple[Block | None, tuple[Rejected, ...]]:
         """The good part of a payload, and what was kept out. ``where`` names the payload in ``record``."""
@@ -104,9 +107,9 @@ class Quarantine:
             return False
         x0, y0, z0 = x[0], y[0], z[0]
         return (
-            -self._x_m + REACH_M <= x0 <= self._x_m - REACH_M
-            and -self._y_m + REACH_M <= y0 <= self._y_m - REACH_M
-            and HEIGHT_M[0] + REACH_M <= z0 <= HEIGHT_M[1] - REACH_M
+            abs(x0) <= self._x_near_m
+            and abs(y0) <= self._y_near_m
+            and _LOW_M <= z0 <= _HIGH_M
             and ts[0] > -NUMBER_MAX
             and ts[-1] <= arrival_us + CLOCK_TOLERANCE_US
             and 0 <= packet.sequence < NUMBER_MAX

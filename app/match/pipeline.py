@@ -54,7 +54,7 @@ from middleware.slack.settings import SlackSettings
 from middleware.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.unit import OrderingUnit
 from replay.capture import Capture
-from replay.checks import SOURCES_MOST, Rejected, check_block
+from replay.checks import SOURCES_MOST, Rejected, quarantine_of
 from replay.official import Line, OfficialError, decode, is_official, read, rejected
 from replay.store import positions_table, updates_table
 
@@ -172,6 +172,7 @@ class MatchPipeline:
         self._meter = CostMeter(options.available)
         self._engine.set_costs(options.costs or Costs(available=options.available))
         self._arrivals = self._instant if framed else _each
+        self._checks = quarantine_of(sheet)
         self._carried = _Carried()
         self._bodies: dict[str, Event] = {}
         self._newest_frame: Event | None = None
@@ -300,7 +301,7 @@ class MatchPipeline:
 
     def _unpacked(self, payload: bytes, arrival_us: int) -> list[Arrival]:
         """What is good of a block of positions."""
-        block, bad = check_block(payload, self.sheet, f"block that arrived at {arrival_us} us")
+        block, bad = self._checks.check(payload, f"block that arrived at {arrival_us} us")
         self._quarantine(bad)
         packets = block.packets if block else ()
         self._carried.packets += len(packets)

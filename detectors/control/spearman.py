@@ -96,31 +96,42 @@ def _numbers(p: SpearmanParameters) -> tuple[float, float, float, float, float, 
 
 
 @njit(cache=True)
-def _times(players: Floats, x: float, y: float, reaction_s: float, speed: float) -> tuple[Floats, float]:
-    """Expected times of arrival at a place, and the least of them."""
-    times = np.empty(len(players))
+def _times(players: Floats, x: float, y: float, reaction_s: float, speed: float, times: Floats) -> float:
+    """Expected times of arrival at a place, into ``times``; the least of them."""
     least = np.inf
     for i in range(len(players)):
         dx = x - players[i, 0] - players[i, 2] * reaction_s
         dy = y - players[i, 1] - players[i, 3] * reaction_s
         times[i] = reaction_s + math.sqrt(dx * dx + dy * dy) / speed
         least = min(least, times[i])
-    return times, least
+    return least
 
 
 @njit(cache=True)
 def _in_time(
-    times: Floats, players: Floats, least_s: float, ball_s: float, steep: float, head_start_s: float
-) -> tuple[Floats, Floats]:
-    """Exponentials at the ball's arrival, and rates, of those who are less than a head start behind the first."""
-    e, rates = np.empty(len(times)), np.empty(len(times))
+    times: Floats,
+    players: Floats,
+    least_s: float,
+    ball_s: float,
+    steep: float,
+    head_start_s: float,
+    e: Floats,
+    rates: Floats,
+) -> int:
+    """Exponentials at the ball's arrival, and rates, of those who are less than a head start behind the first: how
+    many they are."""
     count = 0
-    for i in range(len(times)):
+    for i in range(len(players)):
         if times[i] - max(least_s, ball_s) < head_start_s:
             e[count] = math.exp(min(steep * (times[i] - ball_s), 700.0))
             rates[count] = players[i, 4]
             count += 1
-    return e[:count], rates[:count]
+    return count
+
+
+@njit(cache=True)
+def _room(attackers: Floats, defenders: Floats) -> Floats:
+    return np.empty((6, max(len(attackers), len(defenders))))
 
 
 @njit(cache=True)
@@ -135,10 +146,12 @@ def _at(
     sigma_s: float,
     dt_s: float,
     head_start_s: float,
+    room: Floats,
 ) -> float:
-    """The attackers' chance of control at a place that the ball takes ``ball_s`` to."""
-    own, own_s = _times(attackers, x, y, reaction_s, speed)
-    other, other_s = _times(defenders, x, y, reaction_s, speed)
+    """The attackers' chance of control at a place that the ball takes ``ball_s`` to. ``room``: six rows to work in."""
+    own, own_e, own_rate, other, other_e, other_rate = room[0], room[1], room[2], room[3], room[4], room[5]
+    own_s = _times(attackers, x, y, reaction_s, speed, own)
+    other_s = _times(defenders, x, y, reaction_s, speed, other)
     if own_s - max(ball_s, other_s) >= head_start_s:
         return 0.0
     if other_s - max(ball_s, own_s) >= head_start_s:
@@ -147,19 +160,19 @@ def _at(
     shrink = math.exp(-steep * dt_s)
     # What is under the logistic's fraction, 1 + e, of each player at the ball's arrival; each step shrinks e. Who is a
     # head start behind the first of his team would come too late to matter.
-    own_e, own_rate = _in_time(own, attackers, own_s, ball_s, steep, head_start_s)
-    other_e, other_rate = _in_time(other, defenders, other_s, ball_s, steep, head_start_s)
+    owns = _in_time(own, attackers, own_s, ball_s, steep, head_start_s, own_e, own_rate)
+    others = _in_time(other, defenders, other_s, ball_s, steep, head_start_s, other_e, other_rate)
     attack = defence = 0.0
     for _ in range(int(MOST_S / dt_s)):
         rest = 1.0 - attack - defence
         if rest < 1.0 - SETTLED:
             break
         rate = 0.0
-        for i in range(len(own_e)):
+        for i in range(owns):
             rate += own_rate[i] / (1.0 + own_e[i])
             own_e[i] *= shrink
         against = 0.0
-        for i in range(len(other_e)):
+        for i in range(others):
             against += other_rate[i] / (1.0 + other_e[i])
             other_e[i] *= shrink
         attack += rest * rate * dt_s
@@ -185,11 +198,14 @@ def _grid(
 ) -> Floats:
     """See :func:`control_grid`."""
     out = np.empty((len(ys), len(xs)))
+    room = _room(attackers, defenders)
     for i in range(len(ys)):
         for j in range(len(xs)):
             dx, dy = xs[j] - ball_x, ys[i] - ball_y
             ball_s = math.sqrt(dx * dx + dy * dy) / ball_speed
-            out[i, j] = _at(xs[j], ys[i], ball_s, attackers, defenders, reaction_s, speed, sigma_s, dt_s, head_start_s)
+            out[i, j] = _at(
+                xs[j], ys[i], ball_s, attackers, defenders, reaction_s, speed, sigma_s, dt_s, head_start_s, room
+            )
     return out
 
 
@@ -238,4 +254,6 @@ def _pass(
     rest = max(0.0, 1.0 - attack - defence)
     if len(attackers) == 0 or rest == 0.0:
         return attack
-    return attack + rest * _at(x, y, arrival_s, attackers, defenders, reaction_s, speed, sigma_s, dt_s, head_start_s)
+    room = _room(attackers, defenders)
+    last = _at(x, y, arrival_s, attackers, defenders, reaction_s, speed, sigma_s, dt_s, head_start_s, room)
+    return attack + rest * last

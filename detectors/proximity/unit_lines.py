@@ -11,7 +11,7 @@ second is enough: a line moves at running speed. A line is told when it has stoo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import msgspec
 
@@ -140,13 +140,16 @@ def unit_lines(places_m: Sequence[float], four_share: float) -> tuple[tuple[list
         total = sums[stop] - sums[first]
         return squares[stop] - squares[first] - total * total / (stop - first)
 
-    def best(cuts: int) -> tuple[float, tuple[int, ...]]:
-        ways = ((0, *inner, len(order)) for inner in combinations(range(1, len(order)), cuts))
-        return min((sum(spread(a, b) for a, b in pairwise(way)), way) for way in ways)
-
-    three, four = best(2), best(3)
+    count = len(order)
+    # Of each group that there may be, once: it is part of many ways to cut.
+    spreads = [[spread(first, stop) if first < stop else 0.0 for stop in range(count + 1)] for first in range(count)]
+    whole, inner = spreads[0], range(1, count)
+    three = min([(whole[a] + spreads[a][b] + spreads[b][count], a, b) for a, b in combinations(inner, 2)])
+    four = min(
+        [(whole[a] + spreads[a][b] + spreads[b][c] + spreads[c][count], a, b, c) for a, b, c in combinations(inner, 3)]
+    )
     if four[0] < four_share * three[0] and len(order) > 4:
-        _, first, _, third, last = four[1]
-        return (order[:first], order[first:third], order[third:last]), 4
-    _, first, second, last = three[1]
-    return (order[:first], order[first:second], order[second:last]), 3
+        _, first, _, third = four
+        return (order[:first], order[first:third], order[third:]), 4
+    _, first, second = three
+    return (order[:first], order[first:second], order[second:]), 3

@@ -22,13 +22,13 @@ compiled kernel (:mod:`detectors.signals.runs`); the others position by position
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Packet, Team
-from detectors.signals.runs import Filter, Fitted, Point, Runs
+from detectors.inputs import MatchSheet, Packet, Team, raw_kind
+from detectors.signals.runs import Filter, Fitted, Point, Runs, Taken
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
 from detectors.states import RUN_MAX, BallState, BodyState, LimbRun, LimbState
 from middleware.detector import NOTHING, Spec, Step
@@ -162,10 +162,51 @@ class Conditioning:
         reason = _refusal_of_packet(state, packet, unknown=kind.name == "player" and not team)
         if reason:
             return self._refuse_packet(state, packet, kind, reason, team)
-        if not state.refused and (taken := kind.runs.take(state.memory, packet)):
-            memory, fitted = taken
-            return Track(packet.sequence, packet.ts_us[-1], memory), _events(kind, packet, team, fitted)
-        return self._one_by_one(state, packet, kind, team)
+        return self._take(state, packet, kind, team, None if state.refused else kind.runs.take(state.memory, packet))
+
+    def step_instant(self, tracks: Mapping[str, Track], packets: Sequence[Packet]) -> list[Step[Track]]:
+        """:meth:`step` of each packet of an instant on the track of its transmitter.
+
+        Good packets of one position, each of another transmitter, go through the kernel together, one call a class.
+        """
+        steps: list[Step[Track]] = []
+        if len({packet.transmitter for packet in packets}) < len(packets):
+            now = dict(tracks)
+            for packet in packets:
+                name = packet.transmitter
+                raw = Event(raw_kind(name), packet.ts_us[0], name, packet.sequence, packet)
+                steps.append(self.step(now.get(name) or Track(), raw))
+                now[name] = steps[-1][0]
+            return steps
+        told: list[tuple[Track, Packet, _Class, Team, str]] = []
+        together: dict[str, list[int]] = {}
+        for at, packet in enumerate(packets):
+            track, raw_name = tracks.get(packet.transmitter) or Track(), raw_kind(packet.transmitter)
+            kind, team = self._classes[raw_name], self._team(packet.transmitter)
+            reason = _refusal_of_packet(track, packet, unknown=kind.name == "player" and not team)
+            told.append((track, packet, kind, team, reason))
+            if not reason and not track.refused:
+                together.setdefault(raw_name if len(packet.ts_us) == 1 else f"{raw_name} {at}", []).append(at)
+        taken: dict[int, Taken | None] = {}
+        for places in together.values():
+            runs = told[places[0]][2].runs
+            if len(places) == 1:
+                taken[places[0]] = runs.take(told[places[0]][0].memory, packets[places[0]])
+            else:
+                found = runs.take_each([told[at][0].memory for at in places], [packets[at] for at in places])
+                taken.update(zip(places, found, strict=True))
+        for at, (track, packet, kind, team, reason) in enumerate(told):
+            if reason:
+                steps.append(self._refuse_packet(track, packet, kind, reason, team))
+            else:
+                steps.append(self._take(track, packet, kind, team, taken.get(at)))
+        return steps
+
+    def _take(self, state: Track, packet: Packet, kind: _Class, team: Team, taken: Taken | None) -> Step[Track]:
+        """Goes on from what the kernel says; position by position, if it was not asked or declines."""
+        if taken is None:
+            return self._one_by_one(state, packet, kind, team)
+        return Track(packet.sequence, packet.ts_us[-1], taken[0]), _events(kind, packet, team, taken[1])
 
     def _one_by_one(self, state: Track, packet: Packet, kind: _Class, team: Team) -> Step[Track]:
         """The plain fold over the positions of a packet."""

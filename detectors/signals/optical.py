@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.inputs import MatchSheet, Packet, raw_kind
+from detectors.inputs import MatchSheet, Packet
 from detectors.signals.conditioning import Conditioning, ConditioningParameters, Track
 from detectors.signals.frames import FrameFusion, FrameParameters, Now
 from detectors.signals.fusion import ActiveBall, BallParameters, Balls
@@ -78,11 +78,11 @@ class OpticalAdapter:
         balls = state.balls
         out: list[Event] = []
         samples: list[Event] = []
-        for packet in packets:
+        for packet, (track, conditioned) in zip(
+            packets, self._conditioning.step_instant(state.tracks, packets), strict=True
+        ):
             assert isinstance(packet, Packet)
-            name = packet.transmitter
-            raw = Event(raw_kind(name), packet.ts_us[0], name, packet.sequence, packet)
-            tracks[name], conditioned = self._conditioning.step(tracks.get(name) or Track(), raw)
+            tracks[packet.transmitter] = track
             for sample in conditioned:
                 if sample.kind == "player.state":
                     samples.append(sample)

@@ -13,6 +13,10 @@ averages, number of samples in the block; times of the last position, of the ave
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from struct import Struct
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +36,12 @@ Point = tuple[int, float, float, float]
 #: A conditioned position: time, place of its last sample in the packet, states since the last jump, time since the
 #: state before; and where it was and how it moved, in metres and metres a second.
 Fitted = tuple[int, int, int, int, float, float, float, float, float, float]
+
+#: The filter after a packet, and what was fitted.
+Taken = tuple[bytes, list[Fitted]]
+
+#: How the kernel tells one, and how many.
+_FITTED, _COUNT = Struct("=4q6d"), Struct("=q")
 
 #: Numbers before the times.
 _HEAD = 5
@@ -77,21 +87,43 @@ class Runs:
         # Once, so that the kernel is loaded now and not while the first packets wait.
         self.take(b"", Packet("", 0, (0,), (0.0,), (0.0,), (0.0,)))
 
-    def take(self, memory: bytes, packet: Packet) -> tuple[bytes, list[Fitted]] | None:
+    def take(self, memory: bytes, packet: Packet) -> Taken | None:
         """The filter after a packet, and what was fitted; None if a position of it is not to be believed."""
-        if not -_TIME_MAX_US < packet.ts_us[0] <= packet.ts_us[-1] < _TIME_MAX_US:
+        count = len(packet.ts_us)
+        told = bytearray(_row(self._length, count, count // self._size + 1).pack(memory, *_numbers(packet)))
+        _take(np.frombuffer(told, np.int64), 1, count, self._numbers, self._bounds)
+        return self._told(memoryview(told), count)
+
+    def take_each(self, memories: Sequence[bytes], packets: Sequence[Packet]) -> list[Taken | None]:
+        """:meth:`take` of packets of different transmitters, of one position each, with one call of the kernel."""
+        times = [packet.ts_us[0] for packet in packets]
+        if not -_TIME_MAX_US < min(times) <= max(times) < _TIME_MAX_US:
+            return [self.take(memory, packet) for memory, packet in zip(memories, packets, strict=True)]
+        length, rows, blank = self._length, len(packets), bytes(8 * self._length)
+        words = np.empty((rows, _row(length, 1, 1 // self._size + 1).size // 8), np.int64)
+        real = words.view(np.float64)
+        before = np.frombuffer(b"".join([memory or blank for memory in memories]), np.int64)
+        words[:, :length] = before.reshape(rows, length)
+        at = 2 * length
+        words[:, at] = times
+        real[:, at + 1 : at + 4] = [(packet.x_m[0], packet.y_m[0], packet.z_m[0]) for packet in packets]
+        _take(words.ravel(), rows, 1, self._numbers, self._bounds)
+        after, size = words[:, length:at].tobytes(), 8 * length
+        found = zip(words[:, at + 4 : at + 9].tolist(), real[:, at + 9 : at + 15].tolist(), strict=True)
+        return [
+            None if one[0] < 0 else (after[row * size : (row + 1) * size], [(*one[1:], *other)] if one[0] else [])
+            for row, (one, other) in enumerate(found)
+        ]
+
+    def _told(self, row: memoryview, count: int) -> Taken | None:
+        """What the kernel says of a packet of ``count`` positions."""
+        length = 8 * self._length
+        at = 2 * length + 32 * count
+        states: int = _COUNT.unpack_from(row, at)[0]
+        if states < 0:
             return None
-        times = np.array(packet.ts_us, np.int64)
-        places = np.array((packet.x_m, packet.y_m, packet.z_m))
-        before = np.frombuffer(memory, np.int64) if memory else np.zeros(self._length, np.int64)
-        after = np.empty(self._length, np.int64)
-        most = len(times) // self._size + 1
-        found, where = np.empty((most, 4), np.int64), np.empty((most, 6))
-        count = _take(times, places, before, after, self._numbers, self._bounds, found, where)
-        if count < 0:
-            return None
-        rows = zip(found[:count].tolist(), where[:count].tolist(), strict=True)
-        return after.tobytes(), [(*one, *other) for one, other in rows]
+        at += _COUNT.size
+        return bytes(row[length : 2 * length]), list(_FITTED.iter_unpack(row[at : at + states * _FITTED.size]))
 
     def unpacked(self, memory: bytes) -> Filter:
         """The filter as the plain fold uses it."""
@@ -134,23 +166,50 @@ def last_of(memory: bytes) -> Point | None:
     return int(numbers[_HEAD]), x_m, y_m, z_m
 
 
+def _numbers(packet: Packet) -> tuple[float, ...]:
+    """Times and places as the kernel takes them; what it will not believe where a time is beyond what it can tell."""
+    ts_us = packet.ts_us
+    if -_TIME_MAX_US < ts_us[0] <= ts_us[-1] < _TIME_MAX_US:
+        return *ts_us, *packet.x_m, *packet.y_m, *packet.z_m
+    return *((0,) * len(ts_us)), *((math.nan,) * len(ts_us)), *packet.y_m, *packet.z_m
+
+
+@lru_cache(maxsize=256)
+def _row(length: int, positions: int, states: int) -> Struct:
+    """What the kernel works on, of one packet: the filter before; after; times, x, y, z; and what it finds: how many
+    states, and these."""
+    return Struct(f"={8 * length}s{8 * length}x{positions}q{3 * positions}d8x{states * _FITTED.size}x")
+
+
 @njit(cache=True)
-def _take(
-    times: Ints, places: Floats, before: Ints, after: Ints, numbers: Ints, bounds: Floats, found: Ints, where: Floats
-) -> int:
-    """How many states the packet gave, in ``found`` and ``where``; less than 0 if a position is not believed."""
+def _take(words: Ints, rows: int, count: int, numbers: Ints, bounds: Floats) -> None:
+    """Works on all rows: see :func:`_row`. The number of states is less than 0 if a position is not believed."""
+    length = _HEAD + 4 * (1 + numbers[1] + numbers[0])
+    stride = len(words) // rows
+    for i in range(rows):
+        row = words[i * stride : (i + 1) * stride]
+        row[2 * length + 4 * count] = _take_row(row, length, count, numbers, bounds)
+
+
+@njit(cache=True)
+def _take_row(row: Ints, length: int, n: int, numbers: Ints, bounds: Floats) -> int:
+    """How many states the packet gave; less than 0 if a position is not believed."""
     size, fit, reset_us, run_max = numbers[0], numbers[1], numbers[2], numbers[3]
     speed_max_m_s, slack_m, x_max_m, y_max_m, z_max_m = bounds[0], bounds[1], bounds[2], bounds[3], bounds[4]
     points = 1 + fit + size
-    n = len(times)
-    told = before.view(np.float64)
+    before, after, times = row[:length], row[length : 2 * length], row[2 * length : 2 * length + n]
+    told, now = before.view(np.float64), after.view(np.float64)
+    real = row.view(np.float64)
+    xs = real[2 * length + n : 2 * length + 2 * n]
+    ys = real[2 * length + 2 * n : 2 * length + 3 * n]
+    zs = real[2 * length + 3 * n : 2 * length + 4 * n]
     x_at, y_at, z_at = _HEAD + points, _HEAD + 2 * points, _HEAD + 3 * points
     # The first position of all is compared with itself.
-    t0, x0, y0, z0 = times[0], places[0, 0], places[1, 0], places[2, 0]
+    t0, x0, y0, z0 = times[0], xs[0], ys[0], zs[0]
     if before[0]:
         t0, x0, y0, z0 = before[_HEAD], told[x_at], told[y_at], told[z_at]
     for i in range(n):
-        x, y, z = places[0, i], places[1, i], places[2, i]
+        x, y, z = xs[i], ys[i], zs[i]
         dx, dy, dz = x - x0, y - y0, z - z0
         reach_m = speed_max_m_s * (times[i] - t0) * 1e-6 + slack_m
         near = dx * dx + dy * dy + dz * dz <= reach_m * reach_m
@@ -158,13 +217,12 @@ def _take(
             return -1
         t0, x0, y0, z0 = times[i], x, y, z
     after[:] = before
-    now = after.view(np.float64)
     run, state_us, averages, held = before[1], before[2], before[3], before[4]
     count = 0
     for i in range(n):
         at = 1 + fit + held
         after[_HEAD + at] = times[i]
-        now[x_at + at], now[y_at + at], now[z_at + at] = places[0, i], places[1, i], places[2, i]
+        now[x_at + at], now[y_at + at], now[z_at + at] = xs[i], ys[i], zs[i]
         held += 1
         if held < size:
             continue
@@ -177,7 +235,7 @@ def _take(
             z_sum += now[z_at + k]
         mean_us, x, y, z = t_sum // size, x_sum / size, y_sum / size, z_sum / size
         if size == 1:
-            x, y, z = places[0, i], places[1, i], places[2, i]
+            x, y, z = xs[i], ys[i], zs[i]
         held = 0
         if averages and mean_us - after[_HEAD + averages] > reset_us:
             averages = run = 0
@@ -214,9 +272,10 @@ def _take(
         if size > 1:
             ahead_s = (times[i] - mean_us) * 1e-6
             x, y, z = x + vx * ahead_s, y + vy * ahead_s, z + vz * ahead_s
-        found[count, 0], found[count, 1], found[count, 2], found[count, 3] = times[i], i, run, times[i] - state_us
-        where[count, 0], where[count, 1], where[count, 2] = x, y, z
-        where[count, 3], where[count, 4], where[count, 5] = vx, vy, vz
+        to = 2 * length + 4 * n + 1 + 10 * count
+        row[to], row[to + 1], row[to + 2], row[to + 3] = times[i], i, run, times[i] - state_us
+        real[to + 4], real[to + 5], real[to + 6] = x, y, z
+        real[to + 7], real[to + 8], real[to + 9] = vx, vy, vz
         state_us = times[i]
         count += 1
     # What is not held any more leaves no trace, so that equal filters are equal bytes.
@@ -228,5 +287,5 @@ def _take(
         now[x_at + k] = now[y_at + k] = now[z_at + k] = 0.0
     after[0], after[1], after[2], after[3], after[4] = 1, run, state_us, averages, held
     after[_HEAD] = times[n - 1]
-    now[x_at], now[y_at], now[z_at] = places[0, n - 1], places[1, n - 1], places[2, n - 1]
+    now[x_at], now[y_at], now[z_at] = xs[n - 1], ys[n - 1], zs[n - 1]
     return count

@@ -86,3 +86,39 @@ def test_good_packets_are_taken_as_a_run(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(Conditioning, "_one_by_one", None)
     events = [arrival(packet).event for packet in packets("ball", RTLS, 20, 1, 0.0)]
     assert len(folded(Conditioning(MatchSheet(quality=RTLS)), events)[0]) > 10
+
+
+NAMES = ("home_1", "home_2", "away_1", "referee_1", "ball")
+
+
+@given(seed=st.integers(0, 2**32), odd=st.sampled_from((0.0, 0.05, 0.3)))
+@settings(max_examples=25, deadline=None)
+def test_differential_an_instant_is_taken_as_its_packets_one_after_the_other(seed: int, odd: float) -> None:
+    rng = random.Random(seed)
+    sheet = MatchSheet(quality=Quality(framed=True))
+    streams = {name: list(packets(name, Quality(), 40, rng.randrange(2**32), odd)) for name in NAMES}
+    at_once, one_by_one = Conditioning(sheet), Conditioning(sheet)
+    found: dict[str, Track] = {}
+    expected: dict[str, Track] = {}
+    told = 0
+    for number in range(40):
+        instant = [streams[name][number] for name in NAMES if rng.random() >= odd]
+        if instant and rng.random() < odd:
+            instant.append(rng.choice(instant))
+        short = rng.random() < 0.8  # as tracking files have it
+        instant = [cut(packet) if short else packet for packet in instant]
+        steps = at_once.step_instant(found, instant)
+        assert len(steps) == len(instant)
+        for packet, (track, events) in zip(instant, steps, strict=True):
+            before = expected.get(packet.transmitter) or one_by_one.initial()
+            state, emitted = one_by_one.step(before, arrival(packet).event)
+            assert repr((track, list(events))) == repr((state, list(emitted)))
+            expected[packet.transmitter] = found[packet.transmitter] = state
+            told += len(events)
+    assert told > 40
+
+
+def cut(packet: Packet) -> Packet:
+    """Its first position alone."""
+    first = {name: getattr(packet, name)[:1] for name in ("ts_us", "x_m", "y_m", "z_m")}
+    return msgspec.structs.replace(packet, **first)
