@@ -11,9 +11,10 @@ Arrow's alignment included, until more comes. So a row's bytes are the last colu
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-#: Blocks that are later than this are taken together, as many as came within a share of what they are late by.
+#: Blocks that are later than this are taken together, as many as came within a share of what they are late by; and
+#: those of a recording that is played as fast as it can be.
 LATE_US, SHARE, TOGETHER_MAX_US = 50_000, 0.25, 250_000
 
 #: When it arrived (stream's clock), when it reached the source (wall clock), and its bytes.
@@ -72,12 +73,24 @@ def together(blocks: Iterable[Framed], now_us: int) -> Iterator[list[Framed]]:
     >>> [len(some) for some in together([(0, 1_500_000, b""), (1, 0, b"")], 2_000_000)]
     [1, 1]
     """
+
+    def span_us(block: Framed) -> float:
+        late_us = now_us - block[1] if block[1] else 0
+        return min(SHARE * late_us, TOGETHER_MAX_US) if late_us > LATE_US else 0
+
+    return divided(blocks, span_us)
+
+
+def divided(blocks: Iterable[Framed], span_us_at: Callable[[Framed], float]) -> Iterator[list[Framed]]:
+    """Blocks in portions that span less than what is told at each block (arrival time); 0 for a portion of its own.
+
+    >>> [len(some) for some in divided([(i * 100_000, 1, b"") for i in range(4)], lambda block: TOGETHER_MAX_US)]
+    [3, 1]
+    """
     portion: list[Framed] = []
     for block in blocks:
-        arrival_us, due_wall_us, _ = block
-        late_us = now_us - due_wall_us if due_wall_us else 0
-        span_us = min(SHARE * late_us, TOGETHER_MAX_US) if late_us > LATE_US else 0
-        if portion and arrival_us - portion[0][0] >= span_us:
+        span_us = span_us_at(block)
+        if portion and block[0] - portion[0][0] >= span_us:
             yield portion
             portion = []
         portion.append(block)

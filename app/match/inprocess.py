@@ -15,6 +15,7 @@ import msgspec
 
 from app.base.pace import NEVER_US, Pace, Waiter, wall_us
 from app.match.commits import Committer
+from app.match.framing import TOGETHER_MAX_US, divided
 from app.match.options import load_pipeline
 from app.match.room import Room, is_full
 from app.match.state_store import StateStore
@@ -92,13 +93,17 @@ class InProcessHost:
 
     def _window(self, blocks: Iterator[tuple[int, bytes]], end_us: int, pace: Pace, waiter: Waiter) -> int:
         """Works on blocks as they are due; returns the offset up to which it did: all, or up to a stop."""
-        for arrival_us, payload in blocks:
-            due_us = pace.due_wall_us(arrival_us)
+        # Nobody waits for a recording that is played as fast as it can be. What follows the load may speak later then.
+        unhurried = self._config.speed == 0 and self._capture.is_finished and self._pipeline.adapts
+        span_us = TOGETHER_MAX_US if unhurried else 0
+        framed = ((arrival_us, pace.due_wall_us(arrival_us), payload) for arrival_us, payload in blocks)
+        for portion in divided(framed, lambda block: span_us):
+            arrival_us, due_us, _ = portion[0]
             waiter.sleep_until(due_us)
             if waiter.stopped:
                 return arrival_us
             stage_us = wall_us()
-            message = self._pipeline.push(payload, arrival_us, due_us)
+            message = self._pipeline.push_together(portion)
             if message is not None:
                 message = msgspec.structs.replace(message, stage_wall_us=stage_us, sent_wall_us=wall_us())
                 self._publish(message)

@@ -8,7 +8,9 @@ import pickle
 import stat
 import threading
 from pathlib import Path
+from typing import ClassVar
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +23,7 @@ from app.match.seal import KEY_VARIABLE, Maker, StateError, key_file
 from app.match.state_store import DamagedStateError, OtherStateError, StateStore
 from detectors.inputs import MatchSheet
 from detectors.parameters import Parameters, all_parameters
+from tests.app.fake_pipeline import FakePipeline
 from tests.app.host_run import PIPELINE, FileCommitter, write_capture
 
 MAKER = Maker("code", ("hit", "pass"), "parameters")
@@ -193,6 +196,34 @@ def test_a_state_is_deleted_only_when_the_batch_that_starts_from_it_is_committed
     ends = [4_000_000, 8_000_000, 12_000_000, capture.end_us]
     assert committer.seen == [ends[:1], ends[:2], ends[:2], ends[:3], ends[1:]], "that of the start is always there"
     assert states.offsets() == ends[2:]
+
+
+class Portions(FakePipeline):
+    """Notes how many blocks it is given at a time."""
+
+    sizes: ClassVar[list[int]] = []
+
+    def push_together(self, blocks):
+        self.sizes.append(len(blocks))
+        told = [self.push(payload, arrival_us, due_us) for arrival_us, due_us, payload in blocks]
+        messages = [message for message in told if message is not None]
+        updates = tuple(update for message in messages for update in message.updates)
+        return msgspec.structs.replace(messages[0], updates=updates) if messages else None
+
+
+@pytest.mark.parametrize(("adapts", "speed", "most"), [(True, 0.0, 25), (False, 0.0, 1), (True, 1e6, 1)])
+def test_what_follows_the_load_takes_blocks_together_where_nobody_waits(
+    tmp_path: Path, monkeypatch, adapts: bool, speed: float, most: int
+):
+    monkeypatch.setattr(Portions, "adapts", adapts)
+    monkeypatch.setattr(Portions, "sizes", [])
+    monkeypatch.setattr("app.match.inprocess.load_pipeline", lambda name: Portions)
+    capture = write_capture(tmp_path / "capture")
+    config = InProcessConfig("", None, tmp_path / "states", speed, 4_000_000, capture.begin_us)
+    with Hub([capture.sheet]) as hub:
+        InProcessHost(capture, config, hub, FileCommitter(tmp_path / "commits")).run(threading.Event())
+    assert sum(Portions.sizes) == len(capture)
+    assert max(Portions.sizes) == most, "at most a quarter of a second"
 
 
 def test_the_key_is_made_once_and_nobody_else_can_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
