@@ -85,10 +85,10 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         beside.push(standing_by.pop_all())
         beside.enter_context(logging_to(match.folder / LOGS, settings.logs, settings.log_level))
         hub = beside.enter_context(Hub([match.capture.sheet]))
-        spark_log = match.folder / "spark" / "spark.log"
         starting = stood_by
         if settings.engine == "spark" and starting is None:
-            starting = beside.enter_context(_starting(spark_log, match.capture.sheet.match_id))
+            log = match.folder / "spark" / "spark.log"
+            starting = beside.enter_context(_starting(log, match.capture.sheet.match_id))
         hide([hub.address.token])
         feed = hub.feed(match.capture.sheet.match_id)
         hub.seed(

@@ -395,6 +395,11 @@ def _rows(path: Path, commit: Commit, name: str) -> pa.Table:
         raise StoreError(f"{file}: damaged part of batch {commit.batch}: {error}") from error
 
 
+def newest(commits: Iterable[Commit]) -> Commit | None:
+    """The last one of the engine's series; None if there is none."""
+    return max((commit for commit in commits if not commit.series), key=lambda commit: commit.batch, default=None)
+
+
 def updates_log(path: Path | str) -> pa.Table:
     """The committed updates in the order in which they were published (``seq``). Errors as in read_table."""
     return read_table(path, "updates").sort_by("seq")

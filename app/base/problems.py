@@ -17,6 +17,11 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
+def why(error: Exception) -> str:
+    """In one line, why something else goes on without what raised this: a bug of ours with its type."""
+    return one_line(error) if is_problem(error) else f"{type(error).__name__}: {one_line(error)}"
+
+
 def _problems_below() -> tuple[type[Exception], ...]:
     """Those of the folders that do not know the app."""
     # Imported when something went wrong, so that `touchline --help` does not load the house.

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 
 from app.base.pace import NEVER_US
-from app.base.problems import is_problem, one_line
+from app.base.problems import why
 from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, Recorded
 from app.match.commits import Committed
@@ -98,7 +98,7 @@ def play(name: str, recorded: Recorded, choices: Choices) -> Result:
         return _played(name, recorded, choices, draft)
     except Exception as error:
         # Whatever it is, it is this match's: a bug that one match shows must not end the others.
-        told = one_line(error) if is_problem(error) else f"{type(error).__name__}: {one_line(error)}"
+        told = why(error)
         return Result(name, recorded.source, recorded.store, broken=told)
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -34,7 +34,7 @@ from app.operation.serve import DEFAULT_PORT
 from app.parameters import ParametersError
 from app.settings import LiveSettings, SettingsError, settings_of
 from app.spark.checkpoint import trouble
-from replay.store import MatchStore, StoreError, read_commits, read_run, read_sheet_of
+from replay.store import MatchStore, StoreError, is_store, newest, read_commits, read_run, read_sheet_of
 
 Verdict = Literal["ok", "note", "bad"]
 
@@ -207,14 +207,14 @@ def _space(what: str, folder: Path) -> Finding:
 def _match(settings: LiveSettings) -> Iterator[Finding]:
     """Whether the match in the store can be gone on with. Nothing of it is changed."""
     what, folder = "match in the store", settings.store
-    if folder is None or not (folder / "run.json").is_file():
+    if folder is None or not is_store(folder):
         return
     try:
         with alone(folder):
             store = MatchStore(folder, read_sheet_of(folder), read_run(folder))
             again = settings.source if is_kafka(settings.source) else str(folder / CAPTURE)
             batch, said = outlook(store, again)
-            last = max((c for c in read_commits(folder) if not c.series), key=lambda c: c.batch, default=None)
+            last = newest(read_commits(folder))
             if batch is not None:
                 yield Finding(what, "note", said, "nothing: the next run in this store does it")
             elif last is None or last.meta.ended:

@@ -17,32 +17,27 @@ from typing import Any
 
 import msgspec
 
+from app.base.files import put
+from replay.checks import Rejected
 from replay.store import read_batch
 
 #: In the folder of a match.
 LETTER_MARK = "rejected.json"
 
 
-class Letter(msgspec.Struct, frozen=True):
-    """A record that was kept out.
+class Letter(Rejected, frozen=True, kw_only=True):
+    """A record that was kept out, as the topic tells it.
 
     Attributes:
         match: whose.
         seq: its number in the match.
         batch, number: the batch of the store that holds it, and which of that it is.
-        record, transmitter, sequence, ts_us, reason, raw: see :class:`replay.checks.Rejected`.
     """
 
     match: str
     seq: int
     batch: int
     number: int
-    record: str
-    transmitter: str
-    sequence: int
-    ts_us: int | None
-    reason: str
-    raw: str
 
     def digest(self) -> bytes:
         """Tells what is said apart from anything else; where the store has it does not count."""
@@ -81,9 +76,7 @@ def read_mark(folder: Path) -> LetterMark | None:
 
 def write_mark(folder: Path, mark: LetterMark) -> None:
     """Keeps it."""
-    draft = folder / f"{LETTER_MARK}.draft"
-    draft.write_bytes(msgspec.json.encode(mark))
-    draft.replace(folder / LETTER_MARK)
+    put(folder / LETTER_MARK, msgspec.json.encode(mark))
 
 
 class Letters:
@@ -117,6 +110,7 @@ class Letters:
                 self._rows, self._known = islice(enumerate(rows), self._known, None), 0
                 self._batch += 1
                 continue
-            taken.append(Letter(self._match, self._seq, self._batch - 1, row[0], **row[1]))
+            number, said = row
+            taken.append(Letter(match=self._match, seq=self._seq, batch=self._batch - 1, number=number, **said))
             self._seq += 1
         return taken

@@ -32,6 +32,7 @@ from typing import Any
 import msgspec
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
+from app.base.files import put
 from app.hub.feed import MatchFeed
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError
@@ -137,9 +138,7 @@ class Relay:
         self._mark_letters()
         if certain:
             with contextlib.suppress(OSError):  # the disk may be full: then more is read when the next relay begins
-                draft = self._mark_path.with_suffix(".draft")
-                draft.write_bytes(msgspec.json.encode(certain[-1]))
-                draft.replace(self._mark_path)
+                put(self._mark_path, msgspec.json.encode(certain[-1]))
 
     def _mark_letters(self) -> None:
         if self._letter_mark is not None:

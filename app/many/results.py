@@ -15,6 +15,8 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from app.base.files import put
+
 _SUFFIX = ".closed"
 
 
@@ -54,9 +56,7 @@ class Results:
         # A failure comes after the window that ends where its own begins.
         place = f"{closed.start if closed.failed else closed.end:020d}.{int(bool(closed.failed))}.{closed.epoch}"
         path = self.folder / f"{place}.{quote(closed.match, safe='')}{_SUFFIX}"
-        draft = path.with_suffix(".draft")
-        draft.write_bytes(msgspec.msgpack.encode(closed))
-        draft.replace(path)
+        put(path, msgspec.msgpack.encode(closed))
 
     def ready(self, is_stored: Callable[[str, int, int], bool]) -> Iterator[Closed]:
         """Windows whose state is stored, and failures; those of a match in their order, each gone when it is done with.

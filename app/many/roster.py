@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from app.base.files import put
 from app.match.seal import broken_seal, sealed, unsealed
 from app.match.state_store import StateError
 from app.spark.stage import StageConfig
@@ -72,7 +73,7 @@ class Seat:
     def write(self, entries: list[Entry]) -> None:
         """Tells who plays here."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._put("roster.json", msgspec.json.encode(entries))
+        put(self.folder / "roster.json", msgspec.json.encode(entries))
 
     def entries(self) -> list[Entry]:
         """Who plays here."""
@@ -80,7 +81,7 @@ class Seat:
 
     def write_stage(self, match: str, config: StageConfig) -> None:
         """Tells how a match's engine is made. Sealed, since it is unpickled."""
-        self._put(f"{quote(match, safe='')}.stage", b"".join(sealed(b"", pickle.dumps(config))))
+        put(self.folder / f"{quote(match, safe='')}.stage", b"".join(sealed(b"", pickle.dumps(config))))
 
     def stage(self, match: str) -> StageConfig:
         """How a match's engine is made.
@@ -108,7 +109,7 @@ class Seat:
             TimeoutError: the driver is gone.
         """
         wanted, until_s = str(time.time_ns()), time.monotonic() + _PATIENCE_S
-        self._put(_WANTED, wanted.encode())
+        put(self.folder / _WANTED, wanted.encode())
         while self.turn() != wanted:
             if time.monotonic() > until_s and not stopped():
                 raise TimeoutError(f"{self.folder}: nobody says from where the matches go on")
@@ -130,11 +131,11 @@ class Seat:
 
     def grant(self, turn: str) -> None:
         """A turn begins; the roster is written before, and nothing of an earlier turn is committed any more."""
-        self._put(_TURN, turn.encode())
+        put(self.folder / _TURN, turn.encode())
 
     def put_out(self, match: str, reason: str) -> None:
         """The match does not go on in this run."""
-        self._put(f"{quote(match, safe='')}.out", reason.encode())
+        put(self.folder / f"{quote(match, safe='')}.out", reason.encode())
 
     def is_out(self, match: str) -> bool:
         """Whether it does not go on."""
@@ -149,8 +150,3 @@ class Seat:
             return (self.folder / name).read_text()
         except FileNotFoundError:
             return ""
-
-    def _put(self, name: str, content: bytes) -> None:
-        draft = self.folder / f"{name}.draft"
-        draft.write_bytes(content)
-        draft.replace(self.folder / name)

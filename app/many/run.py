@@ -23,7 +23,7 @@ from rich.table import Table
 from app.base.java import find_java
 from app.base.logs import VARIABLE, hide, logging_to, say, worker_variable
 from app.base.pace import NEVER_US
-from app.base.problems import is_problem, one_line
+from app.base.problems import one_line, why
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.kafka.address import KafkaError, parse
@@ -213,7 +213,7 @@ class ManyRun:
             try:
                 opened.append((name, *self._open(name, wish)))
             except Exception as error:  # whatever it is, it is this match's
-                told = one_line(error) if is_problem(error) else f"{type(error).__name__}: {one_line(error)}"
+                told = why(error)
                 self.broken[name] = told
                 self._console.print(f"{name}: broken: {told}")
         everybody = sum(positions_hz(match.capture.sheet) for match in self._matches.values())

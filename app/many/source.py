@@ -31,7 +31,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 
 from app.base.logs import log_in_worker, say
 from app.base.pace import Pace, Waiter, anchored_pace, wall_us
-from app.base.problems import is_problem, one_line
+from app.base.problems import why
 from app.many.roster import Entry, Seat
 from app.match.framing import pack
 from app.spark.source import ROW_BYTES, SCHEMA, row
@@ -251,7 +251,7 @@ class _Batch:
                     return
                 at_us, closed = end_us, closed + 1
         except Exception as error:  # whatever it is, it is this match's
-            told = one_line(error) if is_problem(error) else f"{type(error).__name__}: {one_line(error)}"
+            told = why(error)
             yield _Due(due_us, nth, at_us, end_us, closes=True, failed=told)
 
     def _end_us(self, pace: Pace, at_us: int, part: float) -> int:

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.base.logs import log_in_worker, say
-from app.base.problems import is_problem, one_line
+from app.base.problems import why
 from app.hub.client import LaneError
 from app.many.results import Closed, Results
 from app.many.roster import Seat
@@ -135,7 +135,7 @@ class _Place:
         """Fails the match for an error that is its own; raises what is nobody's own."""
         if isinstance(error, LaneError | StageError) or is_full(error):
             raise error
-        return self._fail(one_line(error) if is_problem(error) else f"{type(error).__name__}: {one_line(error)}")
+        return self._fail(why(error))
 
     def _fail(self, reason: str) -> Closed:
         """The match goes on no more. Once this is told, the state of its last window is there or will never be."""

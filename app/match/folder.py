@@ -36,7 +36,7 @@ from replay.capture import Capture
 from replay.checks import Rejected
 from replay.producer import Producer, tell_played
 from replay.sources import is_capture, is_produced, prepare_capture
-from replay.store import Commit, MatchStore, StoreError, is_store, quarantine_table, read_commits, updates_log
+from replay.store import MatchStore, StoreError, is_store, newest, quarantine_table, read_commits, updates_log
 
 CAPTURE = "capture"
 TOPIC = "topic.json"
@@ -51,7 +51,7 @@ class Match:
         self._store = store
         commits = read_commits(store.path)
         self._camera_batch = 1 + max((c.batch for c in commits if c.series == CAMERA_SERIES), default=-1)
-        self._last = max((c for c in commits if not c.series), key=lambda c: c.batch, default=None)
+        self._last = newest(commits)
         #: Called when a batch is committed, with the number of the next update.
         self.on_commit: Callable[[int], None] = lambda seq: None
 
@@ -62,7 +62,7 @@ class Match:
         if batch_id == 0:
             tables["quarantine"] = self._with_unreadable(tables.get("quarantine"))
         self._store.commit(batch_id, tables, meta)
-        self._last = _newest(self._store.path)
+        self._last = newest(read_commits(self._store.path))
         self.on_commit(int(meta.get("next_seq", 0)))
         if not self.capture.is_finished and not self.capture.path.is_symlink():
             tell_played(self.capture.path, self.offset())
@@ -319,10 +319,6 @@ def alone(folder: Path) -> Iterator[None]:
         raise InUseError(f"{folder}: another run is using this folder; wait for it or choose another") from None
     finally:
         os.close(handle)
-
-
-def _newest(folder: Path) -> Commit:
-    return max((c for c in read_commits(folder) if not c.series), key=lambda c: c.batch)
 
 
 def _update(row: dict[str, Any]) -> UpdateRecord:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from app.base.files import put
 from app.match.commits import Committed
 
 CHECKPOINT, BASE = "checkpoint", "base.json"
@@ -66,9 +67,7 @@ def trouble(folder: Path, committed: Committed | None) -> str:
 def _begin(folder: Path, committed: Committed | None) -> Base:
     """Notes that a new checkpoint begins where the store ends."""
     base = Base(committed.offset) if committed else Base()
-    draft = folder / f"{BASE}.draft"
-    draft.write_bytes(msgspec.json.encode(base))
-    draft.replace(folder / BASE)
+    put(folder / BASE, msgspec.json.encode(base))
     return base
 
 

@@ -29,6 +29,7 @@ down to ``KINK_NOISE_M_S``. That is 37 states (185 ms) of a 200 Hz ball with 2 c
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -167,10 +168,8 @@ class Kinks:
         if not middle - _EDGE <= at <= middle:
             return trail, None
         vx, vy, vz, dx, dy, dz = found[:6].tolist()
-        change_m_s, over_ground_m_s = math.hypot(dx, dy, dz), math.hypot(dx, dy)
         standard_m_s *= 1.0 + _STUDENT / (3 * len(places) - 9)
-        sure = over_ground_m_s >= KINK_SIGMAS * standard_m_s or change_m_s >= KINK_SIGMAS_IN_ALL * standard_m_s
-        if not sure or change_m_s < self._least_m_s or standard_m_s > NOISE_MAX_M_S:
+        if not self._is_sure((dx, dy, dz), standard_m_s):
             return trail, None
         ts_us, x_m, y_m, z_m = places[at]
         if event.ts_us - ts_us > self.horizon_us:
@@ -183,6 +182,12 @@ class Kinks:
         corner = Corner(ts_us, event.source, x_m, y_m, z_m, before, after, standard_m_s)
         later = tuple(place for place in places[at + 1 :] if place[0] > ts_us + _CONTACT_US)
         return KinkTrail(later, event.source, None, places[: at + 1]), corner
+
+    def _is_sure(self, change: Sequence[float], standard_m_s: float) -> bool:
+        """Whether a change of velocity (3 numbers, m/s) is more than noise that gives such a standard error."""
+        change_m_s, over_ground_m_s = math.hypot(*change), math.hypot(*change[:2])
+        sure = over_ground_m_s >= KINK_SIGMAS * standard_m_s or change_m_s >= KINK_SIGMAS_IN_ALL * standard_m_s
+        return sure and change_m_s >= self._least_m_s and standard_m_s <= NOISE_MAX_M_S
 
     def _soon(self, trail: KinkTrail, middle: int, event: Event) -> tuple[KinkTrail, Corner | None]:
         """A kink so soon after the last one that the few places between say little of how fast the ball went there: but
@@ -199,9 +204,7 @@ class Kinks:
         noise_m = max(float(found[9]), self._noise_m) * (1.0 + _STUDENT / (3 * len(way) - 12))
         values, standard_m_s = found.tolist(), noise_m * float(found[11])
         d1, d2 = values[3:6], values[6:9]
-        change_m_s, over_ground_m_s = math.hypot(*d2), math.hypot(d2[0], d2[1])
-        sure = over_ground_m_s >= KINK_SIGMAS * standard_m_s or change_m_s >= KINK_SIGMAS_IN_ALL * standard_m_s
-        if not sure or change_m_s < self._least_m_s or standard_m_s > NOISE_MAX_M_S:
+        if not self._is_sure(d2, standard_m_s):
             return trail, None
         before = values[0] + d1[0], values[1] + d1[1], values[2] + d1[2]
         after = before[0] + d2[0], before[1] + d2[1], before[2] + d2[2]
