@@ -165,7 +165,9 @@ def test_a_mark_is_a_number_or_an_error_that_names_it(cases: int, tmp_path: Path
 
 @both
 def test_any_letter_and_any_mark_of_a_relay_is_read_or_does_not_count(cases: int, tmp_path: Path):
-    letter = Letter("final", 3, 2, 1, "block 7", "ball", 9, None, "position is not a number", "nan")
+    letter = Letter(
+        "block 7", "ball", 9, None, "position is not a number", "nan", match="final", seq=3, batch=2, number=1
+    )
     mark = LetterMark(0, 9, 3, 2, 1)
     write_mark(tmp_path, mark)
     assert read_mark(tmp_path) == mark
