@@ -46,7 +46,7 @@ class SaveState(msgspec.Struct, frozen=True, gc=False):
 
 class Save:
     """7.2: ``shot.saved`` x {caught, parried, punched, body}: a goalkeeper is the first to touch a shot on target, or
-    one that an opponent turned on to the goal.
+    one that an opponent turned on to the goal, while it is in play.
 
     Told at his contact, by how fast the ball goes on; amended when his hands (5.5) or the part of the body (5.3) tell
     otherwise. Named by the kick; ``team`` and ``player`` are the goalkeeper's, ``detail.shooter`` who shot.
@@ -59,7 +59,7 @@ class Save:
             name="save",
             number="7.2",
             level=7,
-            inputs=("clock.tick", "hit", "touch", "bodypart", *GRIPS, "shot.attempt"),
+            inputs=("clock.tick", "hit", "touch", "bodypart", *GRIPS, "play.dead", "shot.attempt"),
             outputs=("shot.saved",),
             parameters=msgspec.structs.asdict(self.parameters),
             source="kloppy GoalkeeperActionType",
@@ -76,6 +76,9 @@ class Save:
         if event.kind == "clock.tick":
             due = state.save is not None and event.ts_us - state.save.ts_us >= self.parameters.grip_us
             return self._settled(state, event) if due else (state, NOTHING)
+        if event.kind == "play.dead":
+            # Whoever fetches a ball that went past his goal saves nothing.
+            return SaveState(None, state.save, state.hands, state.part), NOTHING
         fact = event.payload
         assert isinstance(fact, Fact)
         if event.kind == "shot.attempt":

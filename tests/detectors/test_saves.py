@@ -88,9 +88,19 @@ def test_a_save_without_hands_is_one_by_the_body(part: str, sure: float, variant
         [about("shot.attempt", -2.0, "home_9", x_m=35.0, on_target=True), CONTACT],
         [about("shot.attempt", 1.0, "away_9", x_m=-35.0, on_target=True), CONTACT],
         [SHOT, about("gk.catch", 0.9, "away_1")],
+        [SHOT, about("play.dead", 1.7, variant="goal line"), CONTACT, about("gk.catch", 1.9, "away_1"), *LATER],
         [CONTACT, *LATER],
     ],
-    ids=["off target", "blocked", "a mate's", "long ago", "his own team's", "before the shot", "no shot"],
+    ids=[
+        "off target",
+        "blocked",
+        "a mate's",
+        "long ago",
+        "his own team's",
+        "before the shot",
+        "fetched behind the line",
+        "no shot",
+    ],
 )
 def test_no_save(causes: list[Event]) -> None:
     assert fold(Save(SHEET), sorted(causes, key=lambda e: e.ts_us)) == []
