@@ -9,7 +9,8 @@ they hold) it needs nothing.
 
 A state that will not come is told twice: by an error to the engine's process, where the next window fails with it, and
 by a note beside the states to whoever waits in another process. Both are made by a thread of the engine's process that
-sees the child end, so they come at once, however it ended, and also if no next window follows.
+sees the child end, so they come at once, however it ended, and also if no next window follows. If that process is gone,
+too, there is nobody left to tell: who waits looks by himself whether one of the two (the *keepers*) still runs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from app.base.logs import say
 from app.match.seal import Maker, StateError
@@ -27,7 +29,8 @@ from app.match.state_store import StateStore
 
 _POLL_S = 0.005
 
-#: Longer than a state takes on any machine that can play a match; waited for only if child and parent both are gone.
+#: Longer than a state takes on any machine that can play a match; waited for only if child and parent both are gone,
+#: and other processes have their numbers now.
 PATIENCE_S = 60.0
 
 #: Exit code of a child that failed for no reason of the system's: those are the numbers below.
@@ -46,6 +49,10 @@ class StateChild:
         store: of the match.
         offset, epoch, maker: see :meth:`StateStore.write`.
         make: gives the state's bytes; called in the child.
+
+    Attributes:
+        keepers: numbers of the processes without which the state will neither come nor be given up: see
+            :func:`wait_for`.
     """
 
     def __init__(self, store: StateStore, offset: int, epoch: int, make: Callable[[], bytes], maker: Maker) -> None:
@@ -72,6 +79,7 @@ class StateChild:
                 say(_log, logging.ERROR, "state not stored", store.match, error=f"{type(error).__name__}: {error}")
             finally:
                 os._exit(code)
+        self.keepers = (os.getpid(), pid)
         self._watching = threading.Thread(target=self._watch, args=(pid,), name="state child", daemon=True)
         self._watching.start()
 
@@ -100,26 +108,43 @@ class StateChild:
                 self._store.give_up(self._offset, self._epoch, reason)
 
 
-def wait_for(store: StateStore, offset: int, epoch: int, over: threading.Event) -> None:
+def wait_for(store: StateStore, offset: int, epoch: int, over: threading.Event, keepers: Iterable[int]) -> None:
     """Returns when the state at an offset is on the disk.
 
     Args:
         store: of the match.
         offset, epoch: of the state.
         over: set when nobody will store it any more.
+        keepers: of the child that stores it; on this machine.
 
     Raises:
         OSError: who was to store it found the disk full, or could not write to it.
         StateError: it will not come.
     """
     until_s = time.monotonic() + PATIENCE_S
-    while not store.has(offset, epoch):
+    while True:
+        # Before the look for the state, because they may end by having stored it.
+        hopeless = over.wait(_POLL_S) or not any(map(_runs, keepers)) or time.monotonic() > until_s
+        if store.has(offset, epoch):
+            return
         if (reason := store.given_up(offset, epoch)) is not None:
             raise _failure(store, offset, reason)
-        if over.wait(_POLL_S) or time.monotonic() > until_s:
-            if store.has(offset, epoch):
-                return
+        if hopeless:
             raise StateError(f"match {store.match}: the state at {offset} was not stored")
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process runs. One that has ended may still have a number, if nobody has asked what became of it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except (FileNotFoundError, ProcessLookupError):
+        if Path("/proc/self").exists():
+            return False
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return True
 
 
 def _failure(store: StateStore, offset: int, reason: int) -> OSError | StateError:

@@ -158,7 +158,7 @@ class SparkHost:
         if closing["end"] > begin:
             assert closing["start"] == begin, f"a window of {closing['start']} where {begin} comes next"
             meta = msgspec.json.decode(closing["meta"])
-            wait_for(states, closing["end"], meta["epoch"], over)
+            wait_for(states, closing["end"], meta["epoch"], over, meta.pop(spark_stage.KEEPERS))
             self._committer.commit(last.batch + 1 if last else 0, closing["match"], tables, meta)
             if meta["last"]:  # a topic may go on without this match
                 self._config.stop_flag.touch()

@@ -56,6 +56,8 @@ _ARROW_SCHEMA = pa.schema(
     ]
 )
 
+#: Of what the committer needs to know, which he takes out again: who stores the state (:mod:`app.match.state_child`).
+KEEPERS = "keepers"
 
 _log = logging.getLogger(__name__)
 
@@ -145,7 +147,8 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
             window = match.close()
             for table, body in window.tables.items():
                 yield result_row(name, window.start, window.end, table, body, "")
-            yield result_row(name, window.start, window.end, "", b"", msgspec.json.encode(window.meta).decode())
+            meta = {**window.meta, KEEPERS: window.storing.keepers}
+            yield result_row(name, window.start, window.end, "", b"", msgspec.json.encode(meta).decode())
     except Exception as error:
         say(_log, logging.ERROR, "batch failed", ", ".join(matches), error=f"{type(error).__name__}: {error}")
         raise

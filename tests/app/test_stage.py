@@ -202,7 +202,7 @@ def test_who_commits_waits_for_the_state_and_no_longer_than_somebody_stores_it(t
 
     child = StateChild(store, 40, epoch, make, MAKER)
     child.check()
-    waited = threading.Thread(target=wait_for, args=(store, 40, epoch, over))
+    waited = threading.Thread(target=wait_for, args=(store, 40, epoch, over, child.keepers))
     waited.start()
     gate.touch()
     waited.join(30)
@@ -211,7 +211,7 @@ def test_who_commits_waits_for_the_state_and_no_longer_than_somebody_stores_it(t
     assert store.read(40, MAKER) == b"state"
     over.set()
     with pytest.raises(StateError, match="the state at 50 was not stored"):
-        wait_for(store, 50, epoch, over)
+        wait_for(store, 50, epoch, over, child.keepers)
 
 
 def full_disk() -> bytes:
@@ -234,7 +234,7 @@ def test_who_commits_hears_that_a_state_will_not_come(tmp_path, monkeypatch, mak
 
     def commit() -> None:
         try:
-            wait_for(store, 40, epoch, threading.Event())
+            wait_for(store, 40, epoch, threading.Event(), child.keepers)
         except (OSError, StateError) as error:
             refused.append(error)
 
@@ -254,6 +254,53 @@ def test_who_commits_hears_that_a_state_will_not_come(tmp_path, monkeypatch, mak
     waiting.join(30)
     assert [str(error) for error in refused] == [str(told.value)]
     assert is_full(refused[0]) == (make is full_disk)
+
+
+@pytest.mark.parametrize("stores", [False, True])
+@pytest.mark.parametrize("is_asked_for", [False, True], ids=["a zombie", "no more"])
+def test_who_commits_does_not_wait_for_a_state_whose_child_and_engine_both_are_gone(
+    tmp_path, monkeypatch, stores, is_asked_for
+):
+    """The engine's process is killed while its child is at work, and then the child, before it could store the state
+    or just after; nobody is left who could leave a note, and patience is endless."""
+    monkeypatch.setattr("app.match.state_child.PATIENCE_S", float("inf"))
+    monkeypatch.setattr("app.match.state_child._AFTER_S", 0.0)
+    store, told, refused = StateStore(tmp_path, "m"), tmp_path / "told", list[str]()
+    epoch = store.claim_epoch()
+    engine = os.fork()
+    if engine == 0:  # what it forks is waited for by nobody of ours
+        child = StateChild(store, 40, epoch, lambda: b"state" if stores else time.sleep(300) or b"", MAKER)
+        (tmp_path / "draft").write_text(f"{child.keepers[0]} {child.keepers[1]}")
+        (tmp_path / "draft").rename(told)
+        time.sleep(300)
+    while not told.exists() or stores != store.has(40, epoch):
+        time.sleep(0.001)
+    keepers = tuple(map(int, told.read_text().split()))
+    assert keepers[0] == engine
+
+    def commit() -> None:
+        try:
+            wait_for(store, 40, epoch, threading.Event(), keepers)
+        except StateError as error:
+            refused.append(str(error))
+
+    waiting = threading.Thread(target=commit, daemon=True)
+    if not stores:
+        waiting.start()
+    os.kill(engine, signal.SIGKILL)
+    if is_asked_for:
+        os.waitpid(engine, 0)
+    if not stores:
+        waiting.join(0.1)
+        assert waiting.is_alive(), "the child may still store it"
+        os.kill(keepers[1], signal.SIGKILL)
+    else:
+        waiting.start()
+    waiting.join(30)
+    if not is_asked_for:
+        os.waitpid(engine, 0)
+    assert not waiting.is_alive()
+    assert refused == ([] if stores else ["match m: the state at 40 was not stored"])
 
 
 def stopped(pid: int) -> bool:
@@ -291,11 +338,12 @@ def test_a_child_that_stood_still_while_another_stage_took_over_replaces_nothing
         old.wait()
         assert store.has(40, old_epoch), "it was put down late"
         assert not store.has(40, epoch), "and is not what who commits waits for"
-    StateChild(store, 40, epoch, lambda: b"new", MAKER).wait()
+    new = StateChild(store, 40, epoch, lambda: b"new", MAKER)
+    new.wait()
     if wakes == "after":
         os.kill(pids[0], signal.SIGCONT)
         old.wait()
-    wait_for(store, 40, epoch, threading.Event())
+    wait_for(store, 40, epoch, threading.Event(), new.keepers)
     assert store.read(40, MAKER) == b"new"
     store.forget_before(41)
     assert store.offsets() == []
