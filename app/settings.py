@@ -29,8 +29,7 @@ from detectors.catalogue import ASKED
 from detectors.parameters import Parameters, all_parameters
 from middleware.retraction import Retraction
 from replay.capture import Capture
-from replay.rates import DEFAULT_SEED, rates_named
-from replay.simulator import SimulatorError
+from replay.rates import DEFAULT_SEED, SimulatorError, rates_named
 from replay.sources import SIM, default_channel, is_capture
 from replay.store import StoreError, is_store, read_run
 

@@ -11,14 +11,16 @@ import pickle
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import msgspec
 
 from app.base.files import put
-from app.match.seal import broken_seal, sealed, unsealed
-from app.match.state_store import StateError
-from app.spark.stage import StageConfig
+from app.match.seal import StateError, broken_seal, sealed, unsealed
+
+if TYPE_CHECKING:  # sources are asked and read in processes that start the sooner for not knowing of engines
+    from app.spark.stage import StageConfig
 
 #: Files of the turn that a task asks for and of the one that it has; how long it waits, looking so often.
 _WANTED, _TURN = "wanted", "turn"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.match.pipeline import PipelineOptions, measured_costs
-from app.settings import LiveSettings
 from replay.capture import Capture
+
+if TYPE_CHECKING:
+    from app.settings import LiveSettings
 
 #: The pipeline of matches, as hosts and stages name it.
 PIPELINE = "app.match.pipeline:MatchPipeline"
