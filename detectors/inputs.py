@@ -58,6 +58,10 @@ class Player(msgspec.Struct, frozen=True):
     starts: bool = True
 
 
+#: Beyond it a position tells nothing of a player: GPS without correction has 5 m.
+NOISE_MAX_M = 10.0
+
+
 class Quality(msgspec.Struct, frozen=True):
     """What an input declares about itself; detectors adapt their thresholds to it.
 
@@ -69,6 +73,9 @@ class Quality(msgspec.Struct, frozen=True):
         framed: whether all objects of an instant come together, undisturbed, as from a tracking file: then an
             instant is one input to the engine (``raw.frame``), not one a transmitter.
         kind: ``optical`` (camera tracking, one clock for all) or ``rtls`` (radio, each transmitter its own).
+
+    Raises:
+        ValueError: a noise that no position has; windows are as long as it asks.
     """
 
     ball_hz: float = 25.0
@@ -78,6 +85,10 @@ class Quality(msgspec.Struct, frozen=True):
     position_noise_m: float = 0.05
     kind: Literal["optical", "rtls"] = "optical"
     framed: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.position_noise_m <= NOISE_MAX_M:
+            raise ValueError(f"the noise of a position must be 0 to {NOISE_MAX_M:g} m, not {self.position_noise_m:g}")
 
 
 class MatchSheet(msgspec.Struct, frozen=True):

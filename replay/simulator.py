@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from detectors.inputs import MatchSheet, Quality
+from detectors.inputs import NOISE_MAX_M, MatchSheet, Quality
 from detectors.lane import EventRecord
 from replay.capture import CaptureWriter
 from replay.channel import Channel
@@ -76,8 +76,8 @@ class Simulation:
             raise SimulatorError(f"duration_s {self.duration_s} is not positive")
         if unknown := set(self.limbs) - set(FOUR_LIMBS):
             raise SimulatorError(f"limbs {', '.join(sorted(unknown))} are not known: {', '.join(FOUR_LIMBS)}")
-        if not self.noise_m >= 0:
-            raise SimulatorError(f"noise_m {self.noise_m} is negative")
+        if not 0 <= self.noise_m <= NOISE_MAX_M:
+            raise SimulatorError(f"noise_m {self.noise_m} is not 0 to {NOISE_MAX_M:g} m")
 
     @property
     def positions_hz(self) -> int:

@@ -5,7 +5,8 @@ Theory of operation
 A limb with a transmitter within the contact band was it. A ball played farther away from all limbs was played by what
 has none, and its height tells what: from the shoulders to a leap's height the head, from the hip up the chest. Limbs
 that nobody wears are no evidence: where only feet are known, a ball at chest height may have been caught; where no
-limbs are, what is low was played by a leg, nobody knows which: *other*.
+limbs are, what is low was played by a leg, nobody knows which: *other*. And so it is with a ball that rests at that
+height before or after: hands hold it there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import msgspec
 
 from detectors.contacts.finder import Contact, ContactFinder, Finding
-from detectors.contacts.hits import HitParameters, TouchParameters
+from detectors.contacts.hits import HitParameters, TouchParameters, number
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet
 from detectors.proximity.near import NearParameters
@@ -26,7 +27,8 @@ PARTS = ("left foot", "right foot", "head", "chest", "left hand", "right hand", 
 class PartParameters(msgspec.Struct, frozen=True):
     """Of hierarchy 5.3: ``limb_m``, ``clear_m`` (no limb so near: another part), ``chest_m``, ``head_m``,
     ``head_most_m``. The others are ours: ``guess_confidence`` of what follows from height alone or a limb between
-    the two distances; ``leap_m``: without jumps, a ball headed above it was headed in a leap (a tall player's brow)."""
+    the two distances; ``leap_m``: without jumps, a ball headed above it was headed in a leap (a tall player's brow);
+    ``held_m_s``: a ball no faster before or after its contact was, or is, held (5.5)."""
 
     limb_m: float = 0.35
     clear_m: float = 0.5
@@ -34,6 +36,7 @@ class PartParameters(msgspec.Struct, frozen=True):
     head_m: float = 1.5
     head_most_m: float = 2.6
     leap_m: float = 2.0
+    held_m_s: float = 1.5
     guess_confidence: float = 0.6
 
 
@@ -41,9 +44,11 @@ def part_of(contact: Contact, p: PartParameters, has_height: bool) -> tuple[str,
     """The part of the body that made a contact, and how sure that is.
 
     >>> from detectors.facts import Fact, fact_event
-    >>> headed = fact_event("hit", 0, "b", Fact("", "home", "h", 0.0, 0.0, 1.9, detail={"distance_m": 0.2}))
-    >>> part_of(Contact(headed, ()), PartParameters(), True)
-    ('head', 0.6)
+    >>> def at(before_m_s, after_m_s):
+    ...     speeds = {"speed_before_m_s": before_m_s, "speed_after_m_s": after_m_s}
+    ...     return Contact(fact_event("hit", 0, "b", Fact("", "home", "h", 0.0, 0.0, 1.9, detail=speeds)), ())
+    >>> part_of(at(9.0, 7.0), PartParameters(), True), part_of(at(0.4, 9.0), PartParameters(), True)
+    (('head', 0.6), ('other', 0.6))
     """
     fact = contact.event.payload
     assert isinstance(fact, Fact)
@@ -56,10 +61,10 @@ def part_of(contact: Contact, p: PartParameters, has_height: bool) -> tuple[str,
         return limb.limb.replace("_", " "), 1.0
     clear = limb is None or limb.distance_m >= p.clear_m
     sure = 0.9 if limb is not None and clear else p.guess_confidence
-    if high is not None and p.head_m <= high <= p.head_most_m and clear:
-        return "head", sure
-    if high is not None and p.chest_m <= high < p.head_m and clear:
-        return "chest", sure
+    if high is not None and p.chest_m <= high <= p.head_most_m and clear:
+        if min(number(fact, "speed_before_m_s"), number(fact, "speed_after_m_s")) <= p.held_m_s:
+            return "other", p.guess_confidence
+        return "head" if high >= p.head_m else "chest", sure
     return (limb.limb.replace("_", " "), p.guess_confidence) if limb is not None else ("other", p.guess_confidence)
 
 

@@ -16,8 +16,11 @@ from tests.detectors.scene import fold
 from tests.detectors.test_contacts_of_the_ball import clock, closest, peak
 
 
-def contact(z_m: float, *limbs: tuple[str, float], player: str = "home_2") -> Contact:
-    fact = Fact("", "home", "home_2", 0.0, 0.0, z_m, detail={"distance_m": 0.3})
+def contact(
+    z_m: float, *limbs: tuple[str, float], player: str = "home_2", before_m_s: float = 9.0, after_m_s: float = 9.0
+) -> Contact:
+    detail = {"distance_m": 0.3, "speed_before_m_s": before_m_s, "speed_after_m_s": after_m_s}
+    fact = Fact("", "home", "home_2", 0.0, 0.0, z_m, detail=detail)
     reachers = tuple(Reacher(f"{player}/{n}", player, "home", n, 0.1, 0.0, d) for n, d in limbs)
     return Contact(fact_event("hit", 0, "ball:0", fact), reachers)
 
@@ -39,6 +42,10 @@ def contact(z_m: float, *limbs: tuple[str, float], player: str = "home_2") -> Co
         (contact(0.2), "other", 0.6),
         (contact(2.7), "other", 0.6),
         (contact(1.8, ("left_foot", 0.1), player="home_3"), "head", 0.6),  # another's foot is no evidence
+        (contact(2.0, before_m_s=0.4), "other", 0.6),  # thrown in
+        (contact(2.0, after_m_s=0.4), "other", 0.6),  # caught
+        (contact(1.2, ("left_foot", 1.0), before_m_s=0.4), "other", 0.6),  # out of hands that nobody knows
+        (contact(2.0, ("right_hand", 0.2), before_m_s=0.4), "right hand", 1.0),
     ],
 )
 def test_the_nearest_limb_or_the_height_tells(made: Contact, part: str, sure: float):
@@ -76,7 +83,9 @@ def test_a_header_is_jumping_if_its_player_left_the_ground_shortly_before(took_o
     sheet = MatchSheet(quality=stage.RTLS)
     hand = Closest((Reacher("home_2/right_hand", "home_2", "home", "right_hand", 0.3, 0.0, 0.8),))
     high = peak(40_000)
-    high = replace(high, payload=replace(high.payload, z_m=2.0))
+    high = replace(
+        high, payload=replace(high.payload, z_m=2.0, detail={**high.payload.detail, "speed_before_m_s": 9.0})
+    )
     events = [Event("ball.closest", 39_000, "ball", 0, hand), high, *clock(0, 40_000, 60_000)]
     if took_off_us is not None:
         for player in ("home_2", "away_3"):

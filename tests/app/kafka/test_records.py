@@ -53,6 +53,8 @@ def test_what_is_wrong_with_a_record_is_said(value, told, said):
         ({"quality": {"limbs": [f"limb_{n}" for n in range(21)]}}, "20 limbs"),
         ({"quality": {"body_hz": 1e9}, "players": [{"object_id": "home_1", "team": "home"}]}, "at most 500000"),
         ({"quality": {"ball_hz": 0.0}}, "rates must be above 0"),
+        ({"quality": {"position_noise_m": 1e300}}, "noise of a position must be 0 to 10 m, not 1e[+]300"),
+        ({"quality": {"position_noise_m": -1.0}}, "noise of a position must be 0 to 10 m, not -1"),
     ],
 )
 def test_a_sheet_of_what_no_match_has_is_refused_before_anything_is_prepared_for_it(changed, said):
