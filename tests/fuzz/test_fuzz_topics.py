@@ -20,7 +20,7 @@ from app.spark.topic import Marks
 from detectors.inputs import Block, MatchSheet, Packet
 from detectors.lane import EventRecord
 from replay import wire
-from tests.fuzz.cases import both, changed_text, hold, json_like, mangled, refusal
+from tests.fuzz.cases import both, changed_text, fewer, hold, json_like, mangled, refusal
 from tests.fuzz.test_fuzz_wire import payloads
 
 ADDRESS = parse("kafka://broker/positions")
@@ -96,7 +96,7 @@ def test_a_match_of_any_sheet_that_is_taken_can_be_played(cases: int):
         MatchPipeline(sheet, PipelineOptions(alpha=0.0)).restore(pipeline.snapshot())
         pipeline.finish()
 
-    hold(cases // 20, odd_sheets, body)
+    hold(fewer(cases, 20), odd_sheets, body)
 
 
 @both
