@@ -8,9 +8,9 @@ Three measurements over one capture, all in CPU time, so that other work on the 
 
 * *bare*: each detector folded by itself over its sorted inputs, as the oracle does; by detector and level;
 * *whole*: ``MatchPipeline`` over the capture's blocks, decoding and checks included, with alpha 1 (never takes back)
-  and alpha 0 (speaks at once), one block after the other as a live match has them; and with alpha 0 a quarter of a
-  second at a time, as a recording has them that is played as fast as it can be (``app.match.framing``). What is
-  beyond the sum of the bare folds is ordering, decoding and checks;
+  and alpha 0 (speaks at once), one block after the other as a live match has them; and with alpha 0 a second at a
+  time, as a recording has them that is played as fast as it can be (``app.match.framing``). What is beyond the sum of
+  the bare folds is ordering, decoding and checks. The events that stand in the end must be the same in all three;
 * *state*: each unit's state pickled at some instants; of a keyed detector the mean of its units.
 
     python -m bench.hierarchy [--source FILE] [--seconds 20] [--optical-seconds 120] [--all] [--json FILE]
@@ -32,10 +32,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from app.match.framing import TOGETHER_MAX_US, divided
+from app.base.garbage import collect_rarely
+from app.match.framing import RECORDED_US, divided
 from app.match.pipeline import MatchPipeline, PipelineOptions
 from detectors.catalogue import ASKED, build_detectors
 from detectors.inputs import RAW_KINDS, Block, MatchSheet, arrival, frame_arrival
+from detectors.lane import Follower, LaneMessage
 from middleware.detector import Detector, KeyedDetector
 from middleware.events import Event, Key, canonical_key
 from middleware.hierarchy import Hierarchy
@@ -49,7 +51,7 @@ from replay.sources import prepare_capture
 GOAL_RADIO, GOAL_OPTICAL, GOAL_PROXIMITY_MS, GOAL_STATE_BYTES = 10.0, 100.0, 0.02, 1_000
 
 #: Alpha, and how much of the stream is taken at a time (arrival time, microseconds; 0: block by block).
-WAYS = {"alpha 1": (1.0, 0), "alpha 0": (0.0, 0), "alpha 0, as fast as it can be": (0.0, TOGETHER_MAX_US)}
+WAYS = {"alpha 1": (1.0, 0), "alpha 0": (0.0, 0), "alpha 0, as fast as it can be": (0.0, RECORDED_US)}
 
 #: At so many instants states are weighed.
 _WEIGHED = 5
@@ -140,8 +142,11 @@ def _parts(inputs: Sequence[Event]) -> Iterator[Sequence[Event]]:
     return (inputs[at : at + size] for at in range(0, len(inputs), size))
 
 
-def whole(capture: Capture, alpha: float, span_us: int, extra: Sequence[str]) -> float:
-    """CPU seconds of the pipeline over a capture, blocks of ``span_us`` at a time; the first tenth is to warm up."""
+def whole(capture: Capture, alpha: float, span_us: int, extra: Sequence[str]) -> tuple[float, dict[str, Any]]:
+    """CPU seconds of the pipeline over a capture, blocks of ``span_us`` at a time; and the events that stand then.
+
+    The first tenth is to warm up.
+    """
     blocks = [(arrival_us, 0, payload) for arrival_us, payload in capture.payloads(capture.begin_us, capture.end_us)]
     portions = list(divided(blocks, lambda block: span_us))
     warm = MatchPipeline(capture.sheet, PipelineOptions(alpha=alpha, extra=tuple(extra)))
@@ -149,11 +154,17 @@ def whole(capture: Capture, alpha: float, span_us: int, extra: Sequence[str]) ->
         warm.push_together(portion)
     pipeline = MatchPipeline(capture.sheet, PipelineOptions(alpha=alpha, extra=tuple(extra)))
     gc.collect()
+    told: list[LaneMessage | None] = []
     began_s = time.process_time()
     for portion in portions:
-        pipeline.push_together(portion)
-    pipeline.finish()
-    return time.process_time() - began_s
+        told.append(pipeline.push_together(portion))
+    told.append(pipeline.finish())
+    took_s = time.process_time() - began_s
+    follower = Follower()
+    for message in told:
+        if message is not None:
+            follower.apply(message)
+    return took_s, dict(follower.events)
 
 
 def measure(capture: Capture, extra: Sequence[str], goal: float) -> dict[str, Any]:
@@ -167,7 +178,9 @@ def measure(capture: Capture, extra: Sequence[str], goal: float) -> dict[str, An
     hierarchy = Hierarchy(RAW_KINDS, build_detectors(sheet, extra=extra))
     bare(hierarchy, raw[: len(raw) // 10])
     detectors = bare(hierarchy, raw)
-    took_s = {name: whole(capture, alpha, span_us, extra) for name, (alpha, span_us) in WAYS.items()}
+    ways = {name: whole(capture, alpha, span_us, extra) for name, (alpha, span_us) in WAYS.items()}
+    took_s = {name: took for name, (took, _) in ways.items()}
+    events = [events for _, events in ways.values()]
     folds_s = sum(row["ms"] for row in detectors.values()) / 1e3
     levels = _by_level(detectors, stream_s)
     weighed = [row["state_bytes"] for name, row in detectors.items() if name != "heat_map"]
@@ -180,6 +193,8 @@ def measure(capture: Capture, extra: Sequence[str], goal: float) -> dict[str, An
         "times_real_time_detectors_alone": round(stream_s / folds_s, 2),
         "goal_times_real_time": goal,
         "reached": {name: stream_s / took >= goal for name, took in took_s.items()},
+        "events": len(events[0]),
+        "events_the_same_in_all": all(other == events[0] for other in events),
         "share_of_detectors": {name: round(folds_s / took, 3) for name, took in took_s.items()},
         "proximity_ms_per_ten_positions": round(proximity_ms, 4),
         "goal_proximity_ms": GOAL_PROXIMITY_MS,
@@ -225,6 +240,7 @@ def show(name: str, result: dict[str, Any]) -> None:
     missed = [name for name, reached in result["reached"].items() if not reached]
     goal = f"MISSED ({', '.join(missed)})" if missed else "reached"
     print(f"times real time: {speed}; detectors alone {alone}; goal {result['goal_times_real_time']:g} {goal}")
+    print(f"{result['events']} events, the same in all three: {'yes' if result['events_the_same_in_all'] else 'NO'}")
     print(f"share of detectors: {result['share_of_detectors']}")
     print(f"proximity: {result['proximity_ms_per_ten_positions']} ms for ten positions (goal {GOAL_PROXIMITY_MS})")
     print(
@@ -257,6 +273,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="with the detectors that are there only when asked for")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     chosen = parser.parse_args()
+    collect_rarely()
     extra = ASKED if chosen.all else ()
     with tempfile.TemporaryDirectory() as folder:
         radio = capture_of("sim", "full", chosen.seconds, chosen.seed, Path(folder) / "radio")

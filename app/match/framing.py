@@ -13,9 +13,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator
 
-#: Blocks that are later than this are taken together, as many as came within a share of what they are late by; and
-#: those of a recording that is played as fast as it can be.
+#: Blocks that are later than this are taken together, as many as came within a share of what they are late by.
 LATE_US, SHARE, TOGETHER_MAX_US = 50_000, 0.25, 250_000
+
+#: So are those of a recording that is played as fast as it can be. Less than the engine's memory, since what is later
+#: than that is told only between two portions.
+RECORDED_US = 1_000_000
 
 #: When it arrived (stream's clock), when it reached the source (wall clock), and its bytes.
 Framed = tuple[int, int, bytes]
@@ -84,7 +87,7 @@ def together(blocks: Iterable[Framed], now_us: int) -> Iterator[list[Framed]]:
 def divided(blocks: Iterable[Framed], span_us_at: Callable[[Framed], float]) -> Iterator[list[Framed]]:
     """Blocks in portions that span less than what is told at each block (arrival time); 0 for a portion of its own.
 
-    >>> [len(some) for some in divided([(i * 100_000, 1, b"") for i in range(4)], lambda block: TOGETHER_MAX_US)]
+    >>> [len(some) for some in divided([(i * 100_000, 1, b"") for i in range(4)], lambda block: 250_000)]
     [3, 1]
     """
     portion: list[Framed] = []

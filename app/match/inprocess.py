@@ -13,9 +13,10 @@ from typing import Any, Protocol
 
 import msgspec
 
+from app.base.garbage import collect_rarely
 from app.base.pace import NEVER_US, Pace, Waiter, wall_us
 from app.match.commits import Committer
-from app.match.framing import TOGETHER_MAX_US, divided
+from app.match.framing import RECORDED_US, divided
 from app.match.options import load_pipeline
 from app.match.room import Room, is_full
 from app.match.state_store import StateStore
@@ -65,6 +66,7 @@ class InProcessHost:
 
     def run(self, stop: threading.Event) -> None:
         """Returns when the capture's end is reached and committed, or soon after ``stop`` was set, committed."""
+        collect_rarely()
         config = self._config
         pace = Pace(config.speed, config.start_us, wall_us())
         waiter = Waiter(stop.is_set)
@@ -95,7 +97,7 @@ class InProcessHost:
         """Works on blocks as they are due; returns the offset up to which it did: all, or up to a stop."""
         # Nobody waits for a recording that is played as fast as it can be. What follows the load may speak later then.
         unhurried = self._config.speed == 0 and self._capture.is_finished and self._pipeline.adapts
-        span_us = TOGETHER_MAX_US if unhurried else 0
+        span_us = RECORDED_US if unhurried else 0
         framed = ((arrival_us, pace.due_wall_us(arrival_us), payload) for arrival_us, payload in blocks)
         for portion in divided(framed, lambda block: span_us):
             arrival_us, due_us, _ = portion[0]

@@ -8,6 +8,7 @@ from itertools import cycle
 import pytest
 
 from app.match.costs import CostMeter
+from app.match.framing import RECORDED_US, divided
 from app.match.pipeline import MatchPipeline, PipelineOptions, measured_costs
 from detectors.lane import Follower, Health, UpdateRecord
 from middleware.account import Costs
@@ -78,20 +79,25 @@ def test_oracle_what_adapts_finds_the_events_that_a_fixed_alpha_finds(stream):
 def test_oracle_blocks_that_are_late_and_taken_together_lead_to_the_events_that_each_would_have_led_to(stream):
     sheet, batches = stream
     blocks = [block for batch in batches for block in batch]
-    one_by_one, some_at_once, said = Follower(), Follower(), []
-    for follower, sizes in ((one_by_one, cycle([1])), (some_at_once, cycle([25, 1, 7]))):
-        pipeline, left = MatchPipeline(sheet, TIGHT), deque(blocks)
+    framed = [(arrival_us, 0, payload) for arrival_us, payload in blocks]
+    one_by_one, some_at_once, recorded, said = Follower(), Follower(), Follower(), []
+    sizes, left = cycle([25, 1, 7]), deque(framed)
+    some = [[left.popleft() for _ in range(min(next(sizes), len(left)))] for _ in framed if left]
+    seconds = list(divided(framed, lambda block: RECORDED_US))
+    for follower, portions in ((one_by_one, [[block] for block in framed]), (some_at_once, some), (recorded, seconds)):
+        pipeline = MatchPipeline(sheet, TIGHT)
         said.append(0)
-        while left:
-            portion = [left.popleft() for _ in range(min(next(sizes), len(left)))]
-            message = pipeline.push_together([(arrival_us, 0, payload) for arrival_us, payload in portion])
+        for portion in portions:
+            message = pipeline.push_together(portion)
             if message is not None:
                 follower.apply(message)
                 said[-1] += len(message.updates)
         follower.apply(pipeline.finish())
     assert len(one_by_one.events) > 50
     assert some_at_once.events == one_by_one.events
-    assert said[1] < said[0], "less is said too soon"
+    assert recorded.events == one_by_one.events
+    assert len(seconds) < 12
+    assert said[2] < said[1] < said[0], "less is said too soon"
 
 
 class Worked:
