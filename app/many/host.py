@@ -10,7 +10,8 @@ A batch of Spark's is many windows of every match long. Windows close when it is
 they give is put down by the engine (:mod:`app.many.results`); a thread of the driver commits each when its state is
 stored. So Spark's turn-around, for which all seats stand still together, comes once in many windows (decision 023). A
 task that fails is begun again by Spark while the other seats play on; like each that begins it asks for a *turn*, and
-goes on from where the stores are then.
+goes on from where the stores are then. So a query can be started before its matches begin: its seats wait for their
+first turn until :meth:`ManyHost.run` gives it, and what Spark needs to start a query is not the matches' time.
 
 Where a match goes on is told by its store: what is committed, and the engine state at that offset. So each query
 begins with an empty checkpoint of Spark's, its rosters say from which offset each match is to be played, and a query
@@ -26,12 +27,15 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
 import pyarrow as pa
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
@@ -49,6 +53,9 @@ from replay.capture import Capture
 
 _WARM_UP_BATCHES, _WARM_UP_WINDOWS = 3, 4
 _WARM_UP_WINDOW_US = 200_000
+
+#: So long it is waited for the seats of a query to ask for their first turn: no longer than they wait for it.
+_READY_S = 30.0
 
 #: So often it is looked for windows that have closed.
 _LOOK_S = 0.1
@@ -111,8 +118,10 @@ class ManyHost:
         self._results: list[Results] = []
         self._lock, self._committing = threading.Lock(), threading.Lock()
         self._progress = self._queries = 0
+        self._begun: StreamingQuery | None = None
         session.sparkContext.environment["TOUCHLINE_ROLE"] = "source"
         session.dataSource.register(SeatSource)
+        (folder / STOP).unlink(missing_ok=True)
         for seat in self._seats:
             shutil.rmtree(seat.folder, ignore_errors=True)
             seat.write([])
@@ -167,13 +176,22 @@ class ManyHost:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
+    def get_ready(self) -> None:
+        """Starts the query before any clock runs: when this returns its seats wait for the turn that ``run`` gives."""
+        until_s = time.monotonic() + _READY_S
+        with suppress(Py4JError, PySparkException, OSError):  # who runs it finds it out, and knows what to do
+            self._begun = self._begin()
+            while self._begun.isActive and not all(seat.wanted() for seat in self._seats):
+                if time.monotonic() > until_s:
+                    return
+                time.sleep(_LOOK_S)
+
     def run(self, stop: threading.Event) -> None:
         """Returns when no match goes on any more, or ``stop`` was set and all windows are closed.
 
         Raises:
             HostError: the query keeps failing, or Spark is gone.
         """
-        (self._folder / STOP).unlink(missing_ok=True)
         over = threading.Event()
         committer = threading.Thread(target=self._keep_committing, args=(over,), name="commit", daemon=True)
         committer.start()
@@ -184,7 +202,10 @@ class ManyHost:
             committer.join()
 
     def _begin(self) -> StreamingQuery:
-        """A query from where the stores end."""
+        """A query from where the stores end; the first time the one that is ready."""
+        if self._begun is not None:
+            begun, self._begun = self._begun, None
+            return begun
         with self._committing, self._lock:
             shutil.rmtree(self._folder / f"query-{self._queries}", ignore_errors=True)
             self._queries += 1

@@ -126,6 +126,7 @@ class ManyRun:
             for player in sorted(players, key=lambda player: -player.positions_hz):
                 host.add(player)
             host.warm_up()
+            host.get_ready()
             over = threading.Event()
             looking = threading.Thread(target=self._look, args=(hub, host, over), daemon=True)
             self._began = {name: (match.played_us(), time.monotonic()) for name, match in self._matches.items()}

@@ -49,21 +49,32 @@ class StateChild:
         store: of the match.
         offset, epoch, maker: see :meth:`StateStore.write`.
         make: gives the state's bytes; called in the child.
+        last: no window follows, so there is nothing to let go first.
 
     Attributes:
         keepers: numbers of the processes without which the state will neither come nor be given up: see
             :func:`wait_for`.
     """
 
-    def __init__(self, store: StateStore, offset: int, epoch: int, make: Callable[[], bytes], maker: Maker) -> None:
+    def __init__(
+        self,
+        store: StateStore,
+        offset: int,
+        epoch: int,
+        make: Callable[[], bytes],
+        maker: Maker,
+        *,
+        last: bool = False,
+    ) -> None:
         self._store, self._offset, self._epoch = store, offset, epoch
         self._failure: OSError | StateError | None = None
         pid = os.fork()
         if pid == 0:
             code = _OTHER
             try:
-                os.nice(_NICE)
-                time.sleep(_AFTER_S)
+                if not last:
+                    os.nice(_NICE)
+                    time.sleep(_AFTER_S)
                 began_s = time.monotonic()
                 state = make()
                 made_s = time.monotonic()

@@ -61,7 +61,7 @@ KEEPERS = "keepers"
 
 _log = logging.getLogger(__name__)
 
-_WARM_UP_BLOCKS = 500
+_WARM_UP_BLOCKS, _WAKE_BLOCKS = 500, 100
 
 #: They are looked for in the beginning of a capture only: it may still grow.
 _WARM_UP_US = 10_000_000
@@ -154,12 +154,22 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
         raise
 
 
-def warm_up(config: StageConfig, capture: Path) -> None:
+def waking_stage(config: StageConfig, capture: Path) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """A stage that only has its process import what a stage needs, and compile the most of it."""
+
+    def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        warm_up(config, capture, _WAKE_BLOCKS)
+        yield from batches  # Spark keeps only a process that has taken all that it was given
+
+    return stage
+
+
+def warm_up(config: StageConfig, capture: Path, blocks_most: int = _WARM_UP_BLOCKS) -> None:
     """Pushes the first blocks through a pipeline that is thrown away: imports and compiles what a batch will need."""
     opened = Capture.open(capture)
     pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, 0)
     blocks = opened.payloads(opened.begin_us, opened.begin_us + _WARM_UP_US)
-    for arrival_us, payload in islice(blocks, _WARM_UP_BLOCKS):
+    for arrival_us, payload in islice(blocks, blocks_most):
         pipeline.push(payload, arrival_us, 0)
     pipeline.take_tables()
     pipeline.settle()
@@ -222,7 +232,8 @@ class MatchStage:
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end, "last": self._last}
         self._pipeline.settle()
-        storing = StateChild(self._store, self._end, self._epoch, self._pipeline.snapshot, self._pipeline.maker)
+        make, maker = self._pipeline.snapshot, self._pipeline.maker
+        storing = StateChild(self._store, self._end, self._epoch, make, maker, last=self._last)
         say(
             _log, logging.INFO, "window closed", self._match, end=self._end, epoch=self._epoch, last=self._last,
             blocks=self._blocks, portions=self._portions, rows={name: len(table) for name, table in tables.items()},

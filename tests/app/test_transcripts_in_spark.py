@@ -25,7 +25,7 @@ from app.base.java import find_java
 from app.base.pace import NEVER_US
 from app.hub.server import Hub
 from app.many.host import ManyHost, Player
-from app.many.roster import Entry
+from app.many.roster import Entry, Seat
 from app.match.options import PIPELINE
 from app.match.pipeline import PipelineOptions
 from app.spark.host import HostConfig, SparkHost
@@ -127,6 +127,9 @@ def in_one_query(
             stage = StageConfig(sheet, options, PIPELINE, str(home / "states"), 0, hub.address)
             entry = Entry(name, str(home / "capture"), 0, 0.0, NEVER_US, (str(home),))
             host.add(Player(entry, stage, 1.0))
+        host.get_ready()
+        seats = [Seat(folder / "query" / f"seat-{number}") for number in range(2)]
+        assert [(bool(seat.wanted()), seat.turn()) for seat in seats] == [(True, "")] * 2, "nobody plays before the run"
         host.run(threading.Event())
         for name in stories:
             assert hub.feed(name).wait_ended(20), name
