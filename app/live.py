@@ -215,10 +215,11 @@ def _spark_host(
         source, capture.path, folder, stage, settings.pace, settings.window_us, topic=topic, officials=officials
     )
     # A match that is gone on with comes meanwhile: what is late warms as well, and is worth more.
-    if not settings.standby and (topic is None or match.offset() == match.begin()):
+    cold = not settings.standby and topic is not None and match.offset() > match.begin()
+    if not (cold or settings.standby):
         warm_up(session, config, _warming(stage, capture.path))
         say(_log, logging.INFO, "warmed up", capture.sheet.match_id)
-    return SparkHost(session, config, committer)
+    return SparkHost(session, config, committer, cold=cold)
 
 
 def _stage(match: Match, options: PipelineOptions, hub: Hub) -> StageConfig:

@@ -12,6 +12,9 @@ States older than a window's start are deleted when that window is committed: no
 
 If the query fails, it is started again on the spot, as long as it gets further than the time before. While the disk
 is full it waits. A checkpoint that is damaged is replaced by one that begins where the store ends.
+
+A run that begins warms up first. One that goes on in a topic is late already; what its processes must import and
+compile is done while Spark plans the query (they are *woken*), and over when its first batch begins.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from app.base.pace import NEVER_US
+from app.base.problems import one_line
 from app.kafka.place import TopicOptions
 from app.match.commits import Committer, HostError
 from app.match.options import load_pipeline
@@ -103,10 +107,18 @@ class HostConfig(msgspec.Struct, frozen=True):
 
 
 class SparkHost:
-    """One query over one capture."""
+    """One query over one capture.
 
-    def __init__(self, session: SparkSession, config: HostConfig, committer: Committer) -> None:
-        self._session, self._config, self._committer = session, config, committer
+    Args:
+        session: that runs it.
+        config: of the match.
+        committer: takes what its windows give.
+        cold: it goes on in a topic, and the session has not been warmed up for it.
+    """
+
+    def __init__(self, session: SparkSession, config: HostConfig, committer: Committer, *, cold: bool = False) -> None:
+        self._session, self._config, self._committer, self._cold = session, config, committer, cold
+        self._waking: list[threading.Thread] = []
         self._progress = 0
         self._base = Base()
         config.folder.mkdir(parents=True, exist_ok=True)
@@ -120,6 +132,8 @@ class SparkHost:
         """
         self._config.stop_flag.unlink(missing_ok=True)
         self._config.anchor.unlink(missing_ok=True)
+        if self._cold:
+            self._waking = _wake(self._session, self._config)
         keep_running(self._config.folder, self._begin, lambda: self._progress, stop)
 
     def _begin(self) -> StreamingQuery:
@@ -132,6 +146,8 @@ class SparkHost:
 
     def _commit(self, frame: DataFrame, batch_id: int) -> None:
         """``foreachBatch``: runs the batch's windows one by one (Spark is lazy), and commits each that has closed."""
+        for waking in self._waking:  # with two engine processes, a window could come to the one that has no pipeline
+            waking.join()
         tables: dict[str, pa.Table] = {}
         over = threading.Event()
         with ThreadPoolExecutor(1, "commit") as beside:
@@ -201,6 +217,27 @@ def warm_up(session: SparkSession, config: HostConfig, work: Callable[[], None])
     except PySparkException as error:  # a busy machine may let a worker wait for too long: it was for nothing
         _log.warning("the warming up failed, and the match begins cold: %s", _first_line(error))
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wake(session: SparkSession, config: HostConfig) -> list[threading.Thread]:
+    """Has the processes of a topic's source and of the engine begin and import, each by a job of its own."""
+    from app.spark import taking  # brings a client of Kafka
+
+    environment, waking = session.sparkContext.environment, list[threading.Thread]()
+    stages = {"source": taking.waking_stage, "engine": spark_stage.waking_stage(config.stage, config.capture)}
+    for role, stage in stages.items():
+        environment["TOUCHLINE_ROLE"] = role
+        job = session.range(0, 1, numPartitions=1).mapInArrow(stage, "id long")
+
+        def work(job: DataFrame = job) -> None:
+            try:
+                job.collect()
+            except (Py4JError, PySparkException) as error:  # it was for nothing, then
+                _log.warning("the match begins cold: %s", one_line(error))
+
+        waking.append(threading.Thread(target=work, name=f"waking {role}", daemon=True))
+        waking[-1].start()
+    return waking
 
 
 def _register(session: SparkSession, config: HostConfig) -> None:

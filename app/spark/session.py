@@ -146,21 +146,25 @@ def _at_home(folder: Path) -> Iterator[None]:
     Spark puts that archive before all else on the path of its Python processes, and a query starts a dozen. What is
     imported out of it is compiled each time: a start takes three times the processor time, and on a busy machine longer
     than the ten seconds that Spark waits for it. Without it they import the package that is installed.
+
+    One of those processes would look through all that is installed for sources that we do not use, while the query
+    waits for it. Spark leaves that out where the driver's Python is no program; nothing else of its Java asks for that.
     """
-    given = os.environ.get("SPARK_HOME")
-    spark = Path(given) if given else Path(pyspark.__file__).parent
+    given = {name: os.environ.get(name) for name in ("SPARK_HOME", "PYSPARK_DRIVER_PYTHON")}
+    spark = Path(given["SPARK_HOME"] or Path(pyspark.__file__).parent)
     folder.mkdir(exist_ok=True)
     for part in ("bin", "jars", "conf"):
         (folder / part).unlink(missing_ok=True)
         if (spark / part).exists():
             (folder / part).symlink_to(spark / part, target_is_directory=True)
-    os.environ["SPARK_HOME"] = str(folder.resolve())
+    os.environ |= {"SPARK_HOME": str(folder.resolve()), "PYSPARK_DRIVER_PYTHON": "no-python-looks-for-sources"}
     try:
         yield
     finally:
-        del os.environ["SPARK_HOME"]
-        if given is not None:
-            os.environ["SPARK_HOME"] = given
+        for name, value in given.items():
+            del os.environ[name]
+            if value is not None:
+                os.environ[name] = value
 
 
 _LOG4J = """\
