@@ -220,6 +220,9 @@ def _settings(home: Path, port: int, controller_port: int, further: Sequence[Lis
         "share.coordinator.state.topic.replication.factor": "1",
         "share.coordinator.state.topic.min.isr": "1",
         "group.initial.rebalance.delay.ms": "0",
+        # A broker that was killed is not let in again before its session is over, nine seconds by itself.
+        "broker.session.timeout.ms": "3000",
+        "broker.heartbeat.interval.ms": "500",
     }
     for one in further:
         lines |= {f"listener.name.{one.name.lower()}.{key}": value for key, value in one.settings.items()}

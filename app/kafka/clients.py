@@ -20,7 +20,7 @@ from app.kafka.address import Address, KafkaError, connection
 DELIVERY_MS = 120_000
 
 #: After an outage a client comes back within so long, however long that was: the library's own bound is 30 s.
-COMING_BACK = {"reconnect_backoff_max_ms": 1_000}
+COMING_BACK = {"reconnect_backoff_max_ms": 250}
 
 #: How long a cluster may take to answer the first time.
 BOOTSTRAP = {"bootstrap_timeout_ms": 10_000}

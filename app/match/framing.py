@@ -14,7 +14,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 
 #: Blocks that are later than this are taken together, as many as came within a share of what they are late by.
-LATE_US, SHARE, TOGETHER_MAX_US = 50_000, 0.25, 250_000
+LATE_US, SHARE, TOGETHER_MAX_US = 50_000, 0.25, 500_000
 
 #: So are those of a recording that is played as fast as it can be. Less than the engine's memory, since what is later
 #: than that is told only between two portions.
@@ -71,8 +71,10 @@ def together(blocks: Iterable[Framed], now_us: int) -> Iterator[list[Framed]]:
     A block of its own costs a walk through all detectors, and what is said too soon and taken back by the next one. Who
     is late saves half of that, and so is in time again the sooner. What is not paced is never late.
 
-    >>> [len(some) for some in together([(i * 100_000, 1, b"") for i in range(7)], 2_000_000)]
+    >>> [len(some) for some in together([(i * 100_000, 1, b"") for i in range(7)], 1_200_000)]
     [3, 3, 1]
+    >>> [len(some) for some in together([(i * 100_000, 1, b"") for i in range(22)], 9_000_000)]
+    [5, 5, 5, 5, 2]
     >>> [len(some) for some in together([(0, 1_500_000, b""), (1, 0, b"")], 2_000_000)]
     [1, 1]
     """
