@@ -31,7 +31,6 @@ from detectors.bodies.limbs import DownParameters, JumpParameters, SwingParamete
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
 from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
-from detectors.contacts.keeper import KeeperParameters
 from detectors.contacts.mixed import ContestParameters, DeflectionParameters
 from detectors.contacts.parts import HeaderParameters, PartParameters
 from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
@@ -51,6 +50,7 @@ from detectors.outcomes.offside import OffsideParameters
 from detectors.outcomes.receptions import InterceptionParameters, OutcomeParameters
 from detectors.outcomes.saves import SaveParameters
 from detectors.outcomes.shots import ShotOutcomeParameters
+from detectors.play.hands import KeeperParameters
 from detectors.play.phase import PhaseParameters
 from detectors.play.spots import SpotParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters

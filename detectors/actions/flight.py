@@ -13,7 +13,7 @@ import msgspec
 
 from detectors.contacts.hits import number
 from detectors.facts import Fact
-from detectors.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch
+from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch
 from detectors.states import Frame
 
 GRAVITY_M_S2 = 9.81
@@ -100,7 +100,8 @@ class ShotParameters(msgspec.Struct, frozen=True):
 
 
 class Projection(msgspec.Struct, frozen=True, gc=False):
-    """Where a ball meets the goal plane: after how long, how far from the middle, how high."""
+    """Where a ball meets the goal plane: after how long, how far from the middle, how high. ``on_target``: between the
+    posts and under the bar with all of it; nearer it meets the frame."""
 
     after_s: float
     y_m: float
@@ -122,7 +123,8 @@ def project_on_goal(ball: Fact, attacks_positive_x: bool, pitch: Pitch) -> Proje
     y_m = ball.y_m + number(ball, "vy_m_s") * after_s
     z_m = ball.z_m + number(ball, "vz_m_s") * after_s - 0.5 * GRAVITY_M_S2 * after_s * after_s
     z_m = max(0.0, z_m)
-    return Projection(after_s, y_m, z_m, abs(y_m) < GOAL_HALF_WIDTH_M and z_m < BAR_HEIGHT_M)
+    on_target = abs(y_m) < GOAL_HALF_WIDTH_M - BALL_RADIUS_M and z_m < BAR_HEIGHT_M - BALL_RADIUS_M
+    return Projection(after_s, y_m, z_m, on_target)
 
 
 def misses_closely(shot: Projection, p: ShotParameters) -> bool:

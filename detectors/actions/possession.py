@@ -100,9 +100,11 @@ def _loss(gain: Event, cause: Event) -> Event:
 
 
 class TeamPossessionParameters(msgspec.Struct, frozen=True):
-    """``contest_us``: a team controls the ball once the other has not played it for so long (hierarchy 6.3, ours)."""
+    """``contest_us``: a team controls the ball once the other has not played it for so long (hierarchy 6.3, ours).
+    ``back_us``: a contest's end is dated so far before what it is noticed at, a tick or the next contact (1.8)."""
 
     contest_us: int = 800_000
+    back_us: int = 200_000
 
 
 class TeamState(msgspec.Struct, frozen=True, gc=False):
@@ -118,8 +120,9 @@ class TeamPossession:
     """6.3: ``team.possession`` x {home, away, in contest, dead}; ``Fact.team`` where the value is a team.
 
     A contact gives its team the ball at once, unless the other team played it less than ``contest_us`` ago: then it is
-    in contest until one of them has had it alone for that long. A restart gives it to the taker's team. ``dead`` is
-    dated when it is known, ``since_us`` says since when.
+    in contest until one of them has had it alone for that long, to the instant: a contact just after that begins
+    another contest. A restart gives it to the taker's team. ``dead`` is dated when it is known, ``since_us`` says since
+    when.
     """
 
     def __init__(self, parameters: TeamPossessionParameters | None = None) -> None:
@@ -130,6 +133,7 @@ class TeamPossession:
             level=6,
             inputs=("clock.tick", "hit", "touch", "phase.dead", "phase.live"),
             outputs=("team.possession",),
+            horizon_us=self.parameters.back_us,
             parameters=msgspec.structs.asdict(self.parameters),
             source="FIFA EFI possession control; 0.8 s ours",
             variants={"team.possession": ("home", "away", "in contest", "dead")},
@@ -149,38 +153,46 @@ class TeamPossession:
         if event.kind == "phase.live":
             kicked = {fact.team: event} if fact.team else {}
             alive = TeamState(False, state.shown, kicked.get("home"), kicked.get("away"))
-            return _show(alive, fact.team, event, event) if fact.team else (alive, NOTHING)
+            return _show(alive, fact.team, event, event) if fact.team else (alive, ())
         if state.dead:
             return state, NOTHING
+        state, settled = self._settle(state, event)
         home = event if fact.team == "home" else state.home
         away = event if fact.team == "away" else state.away
         rival = away if fact.team == "home" else home
-        contested = rival is not None and event.ts_us - _played_us(rival) < self.parameters.contest_us
-        return _show(TeamState(False, state.shown, home, away), "in contest" if contested else fact.team, event, event)
+        contested = rival is not None and event.ts_us - played_us(rival) < self.parameters.contest_us
+        value = "in contest" if contested else fact.team
+        after, shown = _show(TeamState(False, state.shown, home, away), value, event, event)
+        return after, (*settled, *shown)
 
-    def _settle(self, state: TeamState, event: Event) -> Step[TeamState]:
+    def _settle(self, state: TeamState, event: Event) -> tuple[TeamState, tuple[Event, ...]]:
+        """Ends a contest that was over before ``event``, when it was."""
         if state.shown != "in contest" or state.home is None or state.away is None:
-            return state, NOTHING
-        home_is_last = _played_us(state.home) >= _played_us(state.away)
+            return state, ()
+        home_is_last = played_us(state.home) >= played_us(state.away)
         last, rival = (state.home, state.away) if home_is_last else (state.away, state.home)
-        if event.ts_us - _played_us(rival) < self.parameters.contest_us:
-            return state, NOTHING
-        return _show(state, _fact(last).team, event, last)
+        over_us = played_us(rival) + self.parameters.contest_us
+        if event.ts_us < over_us:
+            return state, ()
+        return _show(state, _fact(last).team, event, last, max(over_us, event.ts_us - self.parameters.back_us))
 
 
-def _played_us(event: Event) -> int:
+def played_us(event: Event) -> int:
     """When a contact was; that of a restart is known some metres on."""
     kick_us = _fact(event).detail.get("kick_us") if event.kind == "phase.live" else None
     return kick_us if isinstance(kick_us, int) else event.ts_us
 
 
-def _show(state: TeamState, value: str, event: Event, cause: Event) -> Step[TeamState]:
-    """Publishes a new value at ``event``; who caused it and where are those of ``cause``."""
+def _show(
+    state: TeamState, value: str, event: Event, cause: Event, at_us: int | None = None
+) -> tuple[TeamState, tuple[Event, ...]]:
+    """Publishes a new value at ``event``, or dated ``at_us``; who caused it and where are those of ``cause``."""
     if value == state.shown:
-        return state, NOTHING
+        return state, ()
     fact = _fact(cause)
     controlled = value in ("home", "away")
     team, player = (fact.team, fact.player) if controlled else ("", "")
     shown = Fact(value, team, player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, _died(cause))
-    found = fact_event("team.possession", event.ts_us, f"{event.source}:{event.ts_us}", shown, causes=(cause.id,))
+    ts_us = event.ts_us if at_us is None else at_us
+    found = fact_event("team.possession", ts_us, f"{event.source}:{ts_us}", shown, causes=(cause.id,))
     return TeamState(state.dead, value, state.home, state.away), (found,)

@@ -47,10 +47,9 @@ class PeakParameters(msgspec.Struct, frozen=True):
 class AccelerationPeak:
     """2.1: ``ball.accel_peak`` x {touch, hit, hard}.
 
-    ``detail``: ``delta_v_m_s`` (net change; over the ground ``delta_vx_m_s``, ``delta_vy_m_s``), ``noise_m_s`` (its
-    standard error), ``speed_before_m_s``, ``speed_after_m_s``, ``vx_m_s``, ``vy_m_s``, ``vz_m_s`` (velocity after),
-    ``bounce`` (the ground explains it).
-    The anchor is the ball's state at the corner.
+    ``detail``: ``delta_v_m_s`` (net change; its parts ``delta_vx_m_s``, ``delta_vy_m_s``, ``delta_vz_m_s``),
+    ``noise_m_s`` (its standard error), ``speed_before_m_s``, ``speed_after_m_s``, ``vx_m_s``, ``vy_m_s``, ``vz_m_s``
+    (velocity after), ``bounce`` (the ground explains it). The anchor is the ball's state at the corner.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: PeakParameters | None = None) -> None:
@@ -219,7 +218,7 @@ def _is_bounce(corner: Corner, horizontal_m_s: float) -> bool:
 
 
 def _corner_event(kind: str, variant: str, corner: Corner) -> Event:
-    (bx, by, _), (ax, ay, az) = corner.before, corner.after
+    (bx, by, bz), (ax, ay, az) = corner.before, corner.after
     before_m_s, after_m_s = corner.speeds_m_s
     horizontal_m_s = math.hypot(ax - bx, ay - by)
     fact = Fact(
@@ -232,6 +231,7 @@ def _corner_event(kind: str, variant: str, corner: Corner) -> Event:
             "noise_m_s": round(corner.noise_m_s, 2),
             "delta_vx_m_s": round(ax - bx, 2),
             "delta_vy_m_s": round(ay - by, 2),
+            "delta_vz_m_s": round(az - bz, 2),
             "bounce": _is_bounce(corner, horizontal_m_s),
             "speed_before_m_s": round(before_m_s, 2),
             "speed_after_m_s": round(after_m_s, 2),

@@ -22,7 +22,6 @@ from detectors.comparing.evidence import (
     since,
     told_value,
 )
-from detectors.contacts.keeper import KeeperState
 from detectors.contacts.parts import HeaderState
 from detectors.facts import Fact
 from detectors.inputs import Team
@@ -30,6 +29,7 @@ from detectors.outcomes.claims import ClaimState
 from detectors.outcomes.contests import TackleState, TakeOnState
 from detectors.outcomes.offside import OffsideState
 from detectors.pitch import pitch_of
+from detectors.play.hands import HandsState
 from detectors.qualifiers.chances import XG_BOUNDS, XGS, KeyPassState
 from detectors.qualifiers.gains import carried_way
 from detectors.qualifiers.passes import LENGTHS
@@ -73,17 +73,17 @@ def _header(e: Evidence) -> Found:
 
 def _hands(e: Evidence) -> Found:
     """5.5: how long the ball lay in his hands, how long it has been out of them, how fast it left."""
-    if not isinstance(e.before, KeeperState) or e.before.grip is None:
+    if not isinstance(e.before, HandsState) or e.before.hands.grip is None:
         return
-    grip, kind = e.before.grip, e.told.kind
+    grip, kind, change = e.before.hands.grip, e.told.kind, e.before.hands.peak
     if kind == "gk.catch":
         yield against(e, "time that the ball was calm", e.by.ts_us - grip.from_us, "at least", "keeper.hold_us")
         return
     sense: Sense = "at least" if kind == "gk.drop" else "at most"
     yield against(e, "time that the ball was calm", grip.calm_us, sense, "keeper.drop_us")
     yield against(e, "time that it was out of reach", e.by.ts_us - grip.last_us, "at least", "keeper.gap_us")
-    if kind == "gk.punch" and e.before.peak is not None:
-        peak = fact_of(e.before.peak)
+    if kind == "gk.punch" and change is not None:
+        peak = fact_of(change)
         v = [number(peak, name) or 0.0 for name in ("vx_m_s", "vy_m_s", "vz_m_s")]
         yield against(e, "speed of the ball after it", math.hypot(*v), "at least", "keeper.punch_m_s")
         yield against(e, "height of the ball", peak.z_m, "at least", "keeper.punch_low_m")

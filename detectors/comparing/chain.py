@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from detectors.actions.flight import first_to_reach
+from detectors.actions.possession import played_us
 from detectors.comparing.evidence import (
     Evidence,
     Found,
@@ -265,18 +266,14 @@ def _knownsince(e: Evidence) -> Found:
 
 def _team(e: Evidence) -> Found:
     """6.3: how long ago the other team played the ball."""
-    home, away = getattr(e.before, "home", None), getattr(e.before, "away", None)
     value = e.fact.variant
-    by_team = fact_of(e.by).team
-    if e.by.kind in ("hit", "touch"):
-        rival = away if by_team == "home" else home
-    elif e.by.kind == "clock.tick":
-        rival = away if value == "home" else home
-    else:
+    if value not in ("home", "away", "in contest") or e.by.kind not in ("hit", "touch", "clock.tick"):
         return
+    in_contest = value == "in contest"
+    rival = getattr(e.before, "away" if (fact_of(e.by).team if in_contest else value) == "home" else "home", None)
     if isinstance(rival, Event):
-        sense: Sense = "at most" if value == "in contest" else "at least"
-        apart_us = e.by.ts_us - rival.ts_us
+        sense: Sense = "at most" if in_contest else "at least"
+        apart_us = e.told.ts_us - played_us(rival)
         yield against(e, "time since the other team's contact", apart_us, sense, "team_possession.contest_us")
 
 

@@ -42,39 +42,39 @@ class ContactState(msgspec.Struct, frozen=True, gc=False):
     last_m_s: float = 0.0
 
 
-class HitParameters(msgspec.Struct, frozen=True):
-    """``share_min``: a ball that flies past a body at speed shakes by tracking noise; a hit changes at least this
-    share of its speed (ours: 0.15 is a deflection by 9 degrees; TRACAB balls at 20 m/s shake by 2-3 m/s). ``far_m``,
-    ``far_delta_v_m_s``: farther than this (and ``NearParameters.leg_m`` for centroids) every second change as small
-    as a hit's is noise, so twice a hit is asked for (Opta clip: changes above 2.2 m/s in 12 % of frames at 1.0-1.5 m
-    from a centroid, in 6 % with nobody within 2.5 m, in 19 % within 1.0 m). ``push_share``: a body can only push, so
-    the ball's velocity changes away from who played it. Distance counts less by this share of how far the ball lies
-    from a player in that direction, more if it lies the other way (ours: two players who head for one ball are
-    equally near within the noise, but on different sides of it). Where limbs are known, ``far_m`` is 4.1's contact
-    band, and ``share_min`` is 0, as a radio's peaks stand over noise by themselves. ``let_go_m_s``: a ball in hands,
-    or against the trunk, is shaken by its carrier; after his first contact another one of his counts only if the ball
-    leaves him this fast (ours: a throw; nobody's arms are that fast). ``again_us``: hands and trunks don't play the
-    ball twice in so short a time: it is one push, of which a radio sees both ends (a throw takes up to 0.1 s). Feet
-    strike for 10 ms and may follow each other as soon. ``touch_m``, ``trunk_touch_m``, ``closing_s``: where limbs are
-    known, who played the ball is behind it on the side that it was pushed from, so far from its centre (its radius and
-    2 cm of boot), and his limb closed on it by ``closing_share`` of the change of its velocity; 1 m/s more or less
-    counts as so many metres as ``closing_s`` has seconds (of 564 contacts with two players near, 3 are the other's
-    instead of 8 by distance and direction alone). ``owner_m``, ``owner_us``: of two players at the ball it is
-    rather his who had it so shortly before: he counts as so much nearer. ``slow_m_s``: a low ball at the feet of who
-    pushed it on that only gets slower, by less than this and without a turn, was slowed by the ground on which it
-    lands or rolls. ``reach_m``: a limb farther away has not played a low ball, however hard it was hit (that of 5.3),
-    but ``hands_m`` where it lay (``rest_m_s``), for hands that pick it up: it does not rise by itself.
-    ``body_m_s``: a ball at a trunk or in hands that changes its velocity by less is carried, by him or by who brings
-    it; chests and heads stop or turn what comes flying at ``flying_m_s``. ``weak_m_s``, ``close_m``: by a smaller
-    change only a limb so near has played it: a ball that lands beside a foot is slowed as much. ``foot_m``: unless one
-    of his feet is so near, which then may have played it as well. ``step_us``, ``step_factor``: nobody plays the ball
-    with his feet twice in so short a time: the second is what is left of the first, unless it is so many times as
-    strong. From ``touch_m`` on all are for radio only,
-    chosen on generated matches, seeds 11 to 30: of 1,692 true contacts in play 13 were another player's and are 7
-    now; of 35 false ones 14 were a ball that slowed, as one in 1,656 true ones looks; of 43 false ones 17 were a dead
-    ball in hands, that changed by 3.0 to 4.4 m/s; no two true ones of one player are less than 225 ms apart."""
+class ContactParameters(msgspec.Struct, frozen=True):
+    """What hits and touches share. ``far_m``, ``far_delta_v_m_s``: farther than this (and ``NearParameters.leg_m`` for
+    centroids) every second change as small as a hit's is noise, so twice a hit is asked for (Opta clip: changes above
+    2.2 m/s in 12 % of frames at 1.0-1.5 m from a centroid, in 6 % with nobody within 2.5 m, in 19 % within 1.0 m).
+    ``push_share``: a body can only push, so the ball's velocity changes away from who played it. Distance counts less
+    by this share of how far the ball lies from a player in that direction, more if it lies the other way (ours: two
+    players who head for one ball are equally near within the noise, but on different sides of it). Where limbs are
+    known, ``far_m`` is 4.1's contact band. ``let_go_m_s``: a ball in hands, or against the trunk, is shaken by its
+    carrier; after his first contact another one of his counts only if the ball leaves him this fast (ours: a throw;
+    nobody's arms are that fast). ``again_us``: hands and trunks don't play the ball twice in so short a time: it is one
+    push, of which a radio sees both ends (a throw takes up to 0.1 s). Feet strike for 10 ms and may follow each other
+    as soon. ``touch_m``, ``trunk_touch_m``, ``closing_s``: where limbs are known, who played the ball is behind it on
+    the side that it was pushed from, so far from its centre (its radius and 2 cm of boot), and his limb closed on it by
+    ``closing_share`` of the change of its velocity; 1 m/s more or less counts as so many metres as ``closing_s`` has
+    seconds (of 564 contacts with two players near, 3 are the other's instead of 8 by distance and direction alone).
+    ``owner_m``, ``owner_us``: of two players at the ball it is rather his who had it so shortly before: he counts as so
+    much nearer. ``slow_m_s``: a low ball at the feet of who pushed it on that only gets slower, by less than this and
+    without a turn, was slowed by the ground on which it lands or rolls. ``reach_m``: a limb farther away has not played
+    a low ball, however hard it was hit (that of 5.3), but ``hands_m`` where it lay (``rest_m_s``), for hands that pick
+    it up: it does not rise by itself. ``body_m_s``: a ball at a trunk or in hands that changes its velocity by less is
+    carried, by him or by who brings it; chests and heads stop or turn what comes flying at ``flying_m_s``.
+    ``weak_m_s``, ``close_m``: by a smaller change only a limb so near has played it: a ball that lands beside a foot is
+    slowed as much. ``foot_m``: unless one of his feet is so near, which then may have played it as well. ``step_us``,
+    ``step_factor``: nobody plays the ball with his feet twice in so short a time: the second is what is left of the
+    first, unless it is so many times as strong. ``air_factor``: a ball in the air is turned by nobody but a body, feet
+    being no more of it than trunks: so above ``NearParameters.trunk_low_m`` a change that stands so many standard
+    errors over noise is a contact of who is next to it, be he as far as 4.1 has it, unless he had it himself, and while
+    others played it within ``owner_us`` (of a dead ball that is fetched, thrown and carried nobody can tell; seeds 11
+    to 23: 3 of 4 such contacts, none invented; from 7.6 on, which every peak has). From ``touch_m`` on all are for
+    radio only, chosen on generated matches, seeds 11 to 30: of 1,692 true contacts in play 13 were another player's and
+    are 7 now; of 35 false ones 14 were a ball that slowed, as one in 1,656 true ones looks; of 43 false ones 17 were a
+    dead ball in hands, that changed by 3.0 to 4.4 m/s; no two true ones of one player are less than 225 ms apart."""
 
-    share_min: float = 0.15
     far_m: float = 0.5
     far_delta_v_m_s: float = 4.4
     push_share: float = 0.5
@@ -97,6 +97,15 @@ class HitParameters(msgspec.Struct, frozen=True):
     foot_m: float = 0.2
     step_us: int = 80_000
     step_factor: float = 3.0
+    air_factor: float = 8.0
+
+
+class HitParameters(ContactParameters, frozen=True):
+    """``share_min``: a ball that flies past a body at speed shakes by tracking noise; a hit changes at least this share
+    of its speed (ours: 0.15 is a deflection by 9 degrees; TRACAB balls at 20 m/s shake by 2-3 m/s). Where limbs are
+    known it is 0, as a radio's peaks stand over noise by themselves."""
+
+    share_min: float = 0.15
 
 
 class ContactRule(msgspec.Struct, frozen=True):
@@ -108,7 +117,7 @@ class ContactRule(msgspec.Struct, frozen=True):
     far_m: float
     limbs: bool
     low_m: float
-    p: HitParameters | TouchParameters
+    p: ContactParameters
 
 
 class PlayerHitsBall:
@@ -147,33 +156,10 @@ class PlayerHitsBall:
         return _around(state, event), NOTHING
 
 
-class TouchParameters(msgspec.Struct, frozen=True):
-    """``yield_us``: a hit so close in time is the same contact (ours: two periods of 25 Hz). The others as of
-    5.1."""
+class TouchParameters(ContactParameters, frozen=True):
+    """``yield_us``: a hit so close in time is the same contact (ours: two periods of 25 Hz)."""
 
     yield_us: int = 90_000
-    far_m: float = HitParameters().far_m
-    far_delta_v_m_s: float = HitParameters().far_delta_v_m_s
-    push_share: float = HitParameters().push_share
-    let_go_m_s: float = HitParameters().let_go_m_s
-    again_us: int = HitParameters().again_us
-    touch_m: float = HitParameters().touch_m
-    trunk_touch_m: float = HitParameters().trunk_touch_m
-    closing_s: float = HitParameters().closing_s
-    closing_share: float = HitParameters().closing_share
-    owner_m: float = HitParameters().owner_m
-    owner_us: int = HitParameters().owner_us
-    slow_m_s: float = HitParameters().slow_m_s
-    reach_m: float = HitParameters().reach_m
-    rest_m_s: float = HitParameters().rest_m_s
-    hands_m: float = HitParameters().hands_m
-    body_m_s: float = HitParameters().body_m_s
-    flying_m_s: float = HitParameters().flying_m_s
-    weak_m_s: float = HitParameters().weak_m_s
-    close_m: float = HitParameters().close_m
-    foot_m: float = HitParameters().foot_m
-    step_us: int = HitParameters().step_us
-    step_factor: float = HitParameters().step_factor
 
 
 class SoftTouch:
@@ -242,7 +228,7 @@ def number(fact: Fact, name: str) -> float:
 
 
 def contact_rule(
-    kind: str, sheet: MatchSheet, p: HitParameters | TouchParameters, near: NearParameters, longer_us: int = 0
+    kind: str, sheet: MatchSheet, p: ContactParameters, near: NearParameters, longer_us: int = 0
 ) -> ContactRule:
     """The rule for an input. The frame that closes a contact's instant comes within one period, or two."""
     limbs = bool(sheet.quality.limbs)
@@ -289,13 +275,15 @@ def _player_of(state: ContactState, ts_us: int, fact: Fact, rule: ContactRule) -
     since_us = ts_us - state.last_us
     owner = state.last_by if rule.limbs and since_us <= p.owner_us else ""
     by = _striker(fact, reachers, p, owner) if rule.limbs else _pusher(fact, reachers, p)
+    low = fact.z_m is not None and fact.z_m <= rule.low_m
+    if rule.limbs and not low and since_us <= p.owner_us and by.object_id != state.last_by and _is_turned(fact, p):
+        return by
     if by.distance_m > rule.far_m and number(fact, "delta_v_m_s") < p.far_delta_v_m_s:
         return None
     if not rule.limbs:
         return by
     if by.distance_m > p.close_m and number(fact, "delta_v_m_s") < p.weak_m_s:
         return None
-    low = fact.z_m is not None and fact.z_m <= rule.low_m
     if low and by.distance_m > p.reach_m and not _is_picked_up(fact, by, p):
         return None
     is_foot = _by_foot(by, reachers, p.foot_m)
@@ -317,7 +305,14 @@ def _by_foot(by: Reacher, reachers: tuple[Reacher, ...], foot_m: float) -> bool:
     )
 
 
-def _is_picked_up(fact: Fact, by: Reacher, p: HitParameters | TouchParameters) -> bool:
+def _is_turned(fact: Fact, p: ContactParameters) -> bool:
+    """Whether the ball's velocity changed by so much more than noise that in the air only a body can have done it. What
+    only slows a fast ball is the air."""
+    sure = number(fact, "delta_v_m_s") >= p.air_factor * number(fact, "noise_m_s")
+    return sure and not _only_slowed(fact, p.slow_m_s)
+
+
+def _is_picked_up(fact: Fact, by: Reacher, p: ContactParameters) -> bool:
     """Whether hands may have taken a ball that lay."""
     lay = number(fact, "speed_before_m_s") <= p.rest_m_s
     return lay and by.distance_m <= p.hands_m and number(fact, "delta_v_m_s") >= p.body_m_s
@@ -341,14 +336,14 @@ def _only_slowed(fact: Fact, slow_m_s: float) -> bool:
     return 2.0 * abs(dvx * before_y - dvy * before_x) < -along
 
 
-def _pusher(fact: Fact, reachers: tuple[Reacher, ...], p: HitParameters | TouchParameters) -> Reacher:
+def _pusher(fact: Fact, reachers: tuple[Reacher, ...], p: ContactParameters) -> Reacher:
     """The nearest, weighed by the direction in which the ball was pushed."""
     dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
     size = math.hypot(dvx, dvy) or 1.0
     return min(reachers, key=lambda r: r.distance_m - p.push_share * (r.dx_m * dvx + r.dy_m * dvy) / size)
 
 
-def _striker(fact: Fact, reachers: tuple[Reacher, ...], p: HitParameters | TouchParameters, owner: str) -> Reacher:
+def _striker(fact: Fact, reachers: tuple[Reacher, ...], p: ContactParameters, owner: str) -> Reacher:
     """Whose limb or trunk was most nearly where, and as fast as, the one that pushed the ball so was."""
     dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
     before_x, before_y = number(fact, "vx_m_s") - dvx, number(fact, "vy_m_s") - dvy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from detectors.contacts.hits import KickReleased, PlayerHitsBall, SoftTouch
-from detectors.contacts.keeper import GoalkeeperHands
 from detectors.contacts.mixed import Deflection, SimultaneousContact
 from detectors.contacts.parts import BodyPart, Header
 from detectors.roster import Line
@@ -18,7 +17,6 @@ LINES: tuple[Line, ...] = (
         ("header", "body_part", "hit", "touch", "near"),
         lambda quality: quality.ball_height,
     ),
-    Line(lambda s, p: GoalkeeperHands(s, p.keeper), ("keeper",)),
     Line(
         lambda s, p: Deflection(s, p.deflection, p.hit, p.touch, p.near),
         ("deflection", "hit", "touch", "near"),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from detectors.actions.flight import project_on_goal
+from detectors.ball.kinks import has_kinks
 from detectors.contacts.hits import number
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet
@@ -46,7 +47,8 @@ class SaveState(msgspec.Struct, frozen=True, gc=False):
 
 class Save:
     """7.2: ``shot.saved`` x {caught, parried, punched, body}: a goalkeeper is the first to touch a shot on target, or
-    one that an opponent turned on to the goal, while it is in play.
+    one that an opponent turned on to the goal, while it is in play. Whether it was on target is asked of the ball as it
+    came to him where its velocity is known that well (radio): that is a few metres from the goal, its kick was many.
 
     Told at his contact, by how fast the ball goes on; amended when his hands (5.5) or the part of the body (5.3) tell
     otherwise. Named by the kick; ``team`` and ``player`` are the goalkeeper's, ``detail.shooter`` who shot.
@@ -55,6 +57,7 @@ class Save:
     def __init__(self, sheet: MatchSheet, parameters: SaveParameters | None = None) -> None:
         self.parameters = parameters or SaveParameters()
         self._is_keeper, self._pitch = keeper_test(sheet), pitch_of(sheet)
+        self._radio = has_kinks(sheet.quality)
         self.spec = Spec(
             name="save",
             number="7.2",
@@ -108,12 +111,24 @@ class Save:
             onward = project_on_goal(fact, number(made, "vx_m_s") > 0.0, self._pitch)
             turned_in = onward is not None and onward.on_target
             return (SaveState(shot, state.save, state.hands, state.part, True) if turned_in else over), NOTHING
-        if not (made.detail["on_target"] or state.turned_in):
+        if not self._was_on_target(made, fact, state.turned_in):
             return over, NOTHING
         detail: dict[str, Scalar] = {"shooter": made.player}
         told = Fact(variant, fact.team, fact.player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
         saved = fact_event("shot.saved", event.ts_us, shot.source, told, causes=(shot.id, event.id))
         return SaveState(None, saved, event if event.kind in GRIPS else None), (saved,)
+
+    def _was_on_target(self, shot: Fact, contact: Fact, turned_in: bool) -> bool:
+        """Whether a shot would have gone in but for the goalkeeper's contact."""
+        parts = [contact.detail.get(name) for name in ("delta_vx_m_s", "delta_vy_m_s", "delta_vz_m_s")]
+        if not self._radio or None in parts or contact.z_m is None:
+            return bool(shot.detail["on_target"]) or turned_in
+        names = ("vx_m_s", "vy_m_s", "vz_m_s")
+        came = {name: number(contact, name) - number(contact, f"delta_{name}") for name in names}
+        onward = project_on_goal(
+            msgspec.structs.replace(contact, detail=came), number(shot, "vx_m_s") > 0.0, self._pitch
+        )
+        return onward is not None and onward.on_target
 
     def _settled(self, state: SaveState, event: Event) -> Step[SaveState]:
         """The last word about a save, if it is another one."""

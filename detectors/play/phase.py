@@ -62,6 +62,8 @@ class PhaseParameters(msgspec.Struct, frozen=True):
             to have died over a line: the whistle came before it ran out, unseen (generated match, seed 19; in
             Portugal-Switzerland no dead ball lies so long where it may not be taken from).
         reach_m: the taker is at most this far (P: at most 1.7 m in 20 restarts; StreamTeam 3 m).
+        left_m: once the ball has gone its way it has left him by this; else he runs along the line with it in his
+            hands (0.2 to 0.5 m in generated matches; a leg's length).
         keeper_us: what a defender in his own penalty area may take (Law 12: 8 s with hands, more with feet).
         guard_m: and he is so near to it, else it is left alone.
         whistle_us: a ball that nobody plays any more, until it stalls, was stopped so long after it was played last:
@@ -85,6 +87,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     travel_put_m: float = 4.0
     lay_us: int = 4_000_000
     reach_m: float = 2.5
+    left_m: float = 1.0
     keeper_us: int = 12_000_000
     play_m: float = 1.0
     play_m_s: float = 2.0
@@ -237,19 +240,19 @@ class PlayPhase:
             near = nearest(frame, ball.x_m, ball.y_m)
             rest = rest_on(rest, self.parameters.rest, self.pitch, now_us, frame, ball, near)
         if state.mode == "dead":
-            return self._dead(state, now_us, ball, slow, rest)
+            return self._dead(state, now_us, frame, ball, slow, rest)
         stall = watch(state.stall, self.parameters.stall, now_us, ball, slow, near[1])
         if slow and self._stopped(state, stall, now_us, ball, near[0]):
             return self._stop(state, now_us, ball, stall, rest)
-        return self._live(state, now_us, ball, slow, rest, stall)
+        return self._live(state, now_us, frame, ball, slow, rest, stall)
 
     def _live(
-        self, state: PhaseState, now_us: int, ball: BallState, slow: bool, rest: Rest, stall: Stall
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest, stall: Stall
     ) -> Step[PhaseState]:
         """Play goes on; only a match that has not begun yet can come alive."""
         mode = state.mode
         if mode == "unknown" and not slow:
-            if self._kicked(state, now_us, ball, rest) and rest.shape:
+            if self._kicked(state, now_us, frame, ball, rest) and rest.shape:
                 return self._rise(state, now_us, ball, rest, fallback=False)
             if rest.since_us < 0 or now_us - rest.last_us > self.parameters.rest.bridge_us:
                 # Outside without having crossed a line: the stream began with a dead ball.
@@ -299,9 +302,11 @@ class PlayPhase:
         dead = fact_event("phase.dead", now_us, by.source, told, causes=(by.id,))
         return PhaseState("dead", cause, fact.variant, None, state.attacks_x), (dead,)
 
-    def _dead(self, state: PhaseState, now_us: int, ball: BallState, slow: bool, rest: Rest) -> Step[PhaseState]:
+    def _dead(
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest
+    ) -> Step[PhaseState]:
         p = self.parameters
-        risen = None if slow else self._risen(state, now_us, ball, rest)
+        risen = None if slow else self._risen(state, now_us, frame, ball, rest)
         if risen is not None:
             return self._rise(risen, now_us, ball, rest, fallback=False)
         paused = rest.since_us >= 0 and now_us - rest.since_us >= p.rest_us and slow
@@ -317,16 +322,16 @@ class PlayPhase:
         )
         return after, NOTHING
 
-    def _risen(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> PhaseState | None:
+    def _risen(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest) -> PhaseState | None:
         """The death that a kick from rest ends, None without one."""
-        if self._kicked(state, now_us, ball, rest):
+        if self._kicked(state, now_us, frame, ball, rest):
             return state
         if state.cause not in LINE_DEATHS or rest.last_us - rest.put_us < self.parameters.lay_us:
             return None
         stopped = msgspec.structs.replace(state, cause="stop", line="")
-        return stopped if self._kicked(stopped, now_us, ball, rest) else None
+        return stopped if self._kicked(stopped, now_us, frame, ball, rest) else None
 
-    def _kicked(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest) -> bool:
+    def _kicked(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest) -> bool:
         """Whether the ball was just kicked from rest, where a restart after this death may be taken."""
         p = self.parameters
         if travelled_m(rest, p.rest, now_us, ball) < self._travel_m(state.cause, rest):
@@ -336,6 +341,7 @@ class PlayPhase:
         return (
             rest.last_us - rest.since_us >= p.rest_us
             and rest.taker_m <= p.reach_m
+            and _apart_m(rest.taker, frame, ball) >= p.left_m
             and self.pitch.inside(ball.x_m, ball.y_m)
             and restart_place(self.pitch, state.cause, state.line, rest.x_m, rest.y_m)
         )
@@ -375,3 +381,9 @@ class PlayPhase:
         )
         live = fact_event("phase.live", now_us, f"ball:{detail['kick_us']}", fact)
         return PhaseState("live", state.cause, "", None, state.attacks_x), (live,)
+
+
+def _apart_m(taker: BodyState | None, frame: Frame, ball: BallState) -> float:
+    """How far the ball is from its taker now; infinity where he is not seen any more."""
+    here = next((b for b in frame.players if taker is not None and b.object_id == taker.object_id), None)
+    return math.inf if here is None else math.hypot(ball.x_m - here.x_m, ball.y_m - here.y_m)

@@ -6,10 +6,10 @@ import pytest
 
 from detectors.actions.passes import PassAttempt
 from detectors.contacts.hits import PlayerHitsBall
-from detectors.contacts.keeper import GoalkeeperHands
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Player
 from detectors.outcomes.receptions import Interception, PassOutcome
+from detectors.play.hands import GoalkeeperHands
 from detectors.proximity.near import Closest, Reacher
 from middleware.events import Event
 from tests.detectors import stage
@@ -43,7 +43,7 @@ def peak(ms: int, before_m_s: float, after_m_s: float, across_m_s: float = 0.0, 
 
 def hits(*causes: Event) -> list[tuple[int, str]]:
     """Milliseconds and player of the hits."""
-    frames = [frame_event(ms / 1000, (0.0, 0.0), []) for ms in range(0, 1000, 20)]
+    frames = [frame_event(ms / 1000, (0.0, 0.0), []) for ms in range(0, 2500, 20)]
     ordered = sorted([*causes, *frames], key=lambda e: (e.ts_us, ORDER.index(e.kind)))
     return [(e.ts_us // 1000, e.payload.player) for e in fold(PlayerHitsBall(RADIO), ordered)]
 
@@ -61,6 +61,31 @@ def test_feet_may_strike_twice_in_a_tenth_of_a_second_and_hands_may_not() -> Non
     hand = ("home_1", "left_hand", 0.1, 0.0)
     thrown = (peak(100, 0.5, 8.0, z_m=2.0), peak(190, 8.0, 15.0, z_m=2.0))
     assert hits(closest(90, hand), *thrown) == [(100, "home_1")]
+
+
+@pytest.mark.parametrize(
+    ("after_m_s", "across_m_s", "z_m", "at_ms", "counts"),
+    [
+        (6.5, 2.0, 0.9, 400, True),
+        (6.8, 2.0, 0.9, 400, False),
+        (4.5, 0.0, 0.9, 400, False),
+        (6.5, 2.0, 0.1, 400, False),
+        (6.5, 2.0, 0.9, 2300, False),
+    ],
+    ids=[
+        "turned in the air",
+        "hardly more than noise",
+        "slowed by the air",
+        "on the ground",
+        "long after it was played",
+    ],
+)
+def test_only_a_body_turns_a_ball_in_the_air(
+    after_m_s: float, across_m_s: float, z_m: float, at_ms: int, counts: bool
+) -> None:
+    turn = closest(at_ms - 10, ("away_4", "", 0.8, -0.8)), peak(at_ms, 7.0, after_m_s, across_m_s, z_m)
+    made = hits(closest(90, FOOT), peak(100, 0.5, 9.0), closest(160), *turn)
+    assert made == [(100, "home_6"), *([(at_ms, "away_4")] if counts else [])]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +248,7 @@ def on_centroids(low_s: float, *, taken_up: bool) -> list[str]:
         events.append(frame_event(at_s, (-49.6, 0.0, 0.7 if up else 0.1), [keeper]))
         if up and at_s - 0.04 < low_s:
             turned = {"delta_vx_m_s": 6.0, "delta_vy_m_s": 0.0, "vx_m_s": 3.0, "vy_m_s": 0.0, "vz_m_s": 1.0}
-            turned |= {"speed_before_m_s": 3.0, "speed_after_m_s": 3.0}
+            turned |= {"speed_before_m_s": 3.0, "speed_after_m_s": 3.0, "delta_v_m_s": 6.0, "bounce": False}
             fact = Fact("hard", x_m=-49.6, y_m=0.0, z_m=0.7, detail=turned)
             events.append(fact_event("ball.accel_peak", round(at_s * 1e6), f"ball:{k}", fact))
     return [e.kind for e in fold(GoalkeeperHands(sheet), events)]

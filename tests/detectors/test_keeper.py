@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from detectors.contacts.keeper import GoalkeeperHands
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Player
+from detectors.play.hands import GoalkeeperHands
 from detectors.proximity.near import Closest, Reacher
 from middleware.events import Event
 from tests.detectors import stage
@@ -107,3 +107,13 @@ def test_a_grip_ends_though_nobody_is_near_any_more():
 def test_without_a_goalkeeper_on_the_sheet_nobody_is_one():
     sheet = msgspec.structs.replace(SHEET, players=())
     assert fold(GoalkeeperHands(sheet), grip(100, 900)) == []
+
+
+def test_a_dead_ball_in_the_hands_is_no_catch_but_one_that_was_caught_before_it_died_is():
+    over = Fact("left goal line +y out", "", "", -52.6, 9.0, 0.2, detail={})
+    out = fact_event("ball.crossed", 90_000, "ball:90", over)
+    fetched = sorted([out, *grip(400, 1400), *frames(1500)], key=lambda e: (e.ts_us, e.kind))
+    assert fold(GoalkeeperHands(SHEET), fetched) == []
+    late = fact_event("ball.crossed", 500_000, "ball:500", over)
+    caught = sorted([late, *grip(120, 1400), *frames(1500)], key=lambda e: (e.ts_us, e.kind))
+    assert told(fold(GoalkeeperHands(SHEET), caught)) == [("gk.catch", "", "home")]

@@ -9,7 +9,8 @@ from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet
 from detectors.laws.restarts import RestartParameters, free_kick_variant
 from detectors.pitch import Pitch
-from tests.detectors.scene import cast, concluded, hit, path, scene, stay, told
+from detectors.states import Frame
+from tests.detectors.scene import body, cast, concluded, hit, path, scene, stay, told
 
 SHEET = MatchSheet(attacks_positive_x="home")
 
@@ -61,6 +62,23 @@ def test_a_throw_in_is_taken_by_who_did_not_put_the_ball_out(side):
         ("restart.throw_in", "", "home"),
         ("play.live", "touch", "home"),
     ]
+
+
+@pytest.mark.parametrize("carries", [True, False], ids=["in his hands", "thrown"])
+def test_who_runs_along_the_line_with_the_ball_in_his_hands_has_not_thrown_it(carries):
+    spot, on = (5.0, 33.5), (-5.0, 33.8)
+    way = [*path((0.0, 30.0), (5.0, 36.0), 1.0), *path((5.0, 36.0), spot, 2.0), *stay(spot, 2.0)]
+    runs_s = len(way) * 0.04
+    events = []
+    for one in scene([*way, *path(spot, on, 2.5), *stay(on, 0.4)], cast(home_3=(5.0, 33.8))):
+        frame = one.payload
+        if isinstance(frame, Frame) and carries and one.ts_us > runs_s * 1e6:
+            there = [body("home_3", frame.ball.x_m, frame.ball.y_m + 0.3) if p.object_id == "home_3" else p
+                     for p in frame.players]  # fmt: skip
+            one = msgspec.structs.replace(one, payload=msgspec.structs.replace(frame, players=tuple(there)))
+        events.append(one)
+    found = told(concluded([*events, hit(0.0, "away_5", 0.0, 30.0)], SHEET, "restart."))
+    assert found == ([] if carries else [("restart.throw_in", "", "home")])
 
 
 @pytest.mark.parametrize(

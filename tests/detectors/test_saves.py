@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from detectors.actions.aerials import AerialDuel
@@ -13,6 +14,7 @@ from detectors.states import BallState, BodyState, Frame
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
+from tests.detectors import stage
 from tests.detectors.scene import fold
 
 SHEET = MatchSheet(players=(Player("home_9", "home"), Player("away_1", "away", goalkeeper=True)))
@@ -104,6 +106,19 @@ def test_a_save_without_hands_is_one_by_the_body(part: str, sure: float, variant
 )
 def test_no_save(causes: list[Event]) -> None:
     assert fold(Save(SHEET), sorted(causes, key=lambda e: e.ts_us)) == []
+
+
+@pytest.mark.parametrize(("came_vy_m_s", "saved"), [(0.0, True), (6.0, False)], ids=["at him", "past the post"])
+def test_of_a_ball_whose_way_is_known_the_goalkeepers_contact_tells_whether_it_was_on_target(
+    came_vy_m_s: float, saved: bool
+) -> None:
+    """Whatever was thought of the shot at its kick; the goalkeeper stands 12 m before his goal, and it comes at 20."""
+    turned = {"vx_m_s": -2.0, "vy_m_s": 0.0, "delta_vx_m_s": -22.0, "delta_vy_m_s": -came_vy_m_s, "delta_vz_m_s": 0.0}
+    contact = about("hit", 1.8, "away_1", x_m=52.5 - 12.5, **turned)
+    sheet = msgspec.structs.replace(SHEET, quality=stage.RTLS)
+    for on_target in (True, False):
+        shot = about("shot.attempt", 1.0, "home_9", x_m=35.0, on_target=on_target)
+        assert bool(saves(shot, contact, sheet=sheet)) == saved
 
 
 def test_a_shot_that_an_opponent_turns_on_to_the_goal_is_saved_all_the_same() -> None:

@@ -11,6 +11,9 @@ A centroid has no hands. There the grip is the ball within reach of the keeper's
 below where he reaches, inside a penalty area, and nobody nearer; what follows from it is told with less confidence.
 A low ball on centroids may have been saved by hand or foot, and is not told; nor is what happens to a ball that the
 keeper had at his feet, unless he takes it up: it hops there, and a mate's pass he may not take with his hands (Law 12).
+
+A dead ball that a keeper fetches is no catch. As 5.10 is of this very level, it is followed here again by the same
+code.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from detectors.contacts.hits import number
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import end_of, pitch_of
+from detectors.play.phase import PhaseParameters, PhaseState, PlayPhase
 from detectors.proximity.near import Closest
 from detectors.states import Frame
 from middleware.detector import NOTHING, Spec, Step
@@ -31,6 +35,9 @@ from middleware.events import Event
 
 KINDS = ("gk.catch", "gk.parry", "gk.punch", "gk.drop")
 HANDS = ("left_hand", "right_hand")
+#: What hands are followed by; the rest of the inputs are 5.10's.
+_OF_HANDS = frozenset(("frame", "ball.accel_peak", "ball.closest"))
+_NEVER_US = 2**62
 
 
 class KeeperParameters(msgspec.Struct, frozen=True):
@@ -103,15 +110,24 @@ class KeeperState(msgspec.Struct, frozen=True, gc=False):
     feet: AtFeet | None = None
 
 
+class HandsState(msgspec.Struct, frozen=True, gc=False):
+    """State: the hands; play as 5.10 has it, and since when it is dead, far in the future while it is not."""
+
+    hands: KeeperState = KeeperState()
+    phase: PhaseState = PhaseState()
+    dead_us: int = _NEVER_US
+
+
 class GoalkeeperHands:
-    """5.5: ``gk.catch``, ``gk.parry``, ``gk.punch``, ``gk.drop`` of the goalkeepers that the sheet names.
+    """5.5: ``gk.catch``, ``gk.parry``, ``gk.punch``, ``gk.drop`` of the goalkeepers that the sheet names, in play.
 
     Dated at the contact; named by the ball's state at which its velocity changed, as the hit is. ``detail`` has
-    ``speed_before_m_s``, ``speed_after_m_s`` over the ground where it changed, ``limb`` where it is known. A ball
-    that is picked up while play is dead is caught as well.
+    ``speed_before_m_s``, ``speed_after_m_s`` over the ground where it changed, ``limb`` where it is known.
     """
 
-    def __init__(self, sheet: MatchSheet, parameters: KeeperParameters | None = None) -> None:
+    def __init__(
+        self, sheet: MatchSheet, parameters: KeeperParameters | None = None, phase: PhaseParameters | None = None
+    ) -> None:
         self.parameters = p = parameters or KeeperParameters()
         self._limbs = bool(sheet.quality.limbs)
         self._keepers = frozenset(player.object_id for player in sheet.players if player.goalkeeper)
@@ -120,24 +136,43 @@ class GoalkeeperHands:
         self._leave_m = p.leave_m if self._limbs else p.reach_m + p.leave_m - p.contact_m
         # A change of velocity and the first look at which a hand is at the ball may be a corner apart.
         self._same_us = corner_spread_us(sheet)
+        self._phase = PlayPhase(sheet, phase)
+        self._of_phase = frozenset(self._phase.spec.inputs)
         self.spec = Spec(
             name="goalkeeper_hands",
             number="5.5",
             level=5,
-            inputs=("frame", "ball.accel_peak", "ball.closest"),
+            inputs=(*self._phase.spec.inputs, "ball.closest"),
             outputs=KINDS,
             horizon_us=2 * p.hold_us + p.gap_us + self._same_us,
-            parameters=msgspec.structs.asdict(p),
+            parameters={
+                **msgspec.structs.asdict(p),
+                **{f"phase.{name}": value for name, value in self._phase.spec.parameters.items()},
+            },
             source="SPADL keeper actions; DEBS 2013 metadata (hand sensors)",
             team_variants=dict.fromkeys(KINDS, ("",)),
         )
 
-    def initial(self) -> KeeperState:
-        """No grip."""
-        return KeeperState()
+    def initial(self) -> HandsState:
+        """No grip; anything may be going on."""
+        return HandsState()
 
-    def step(self, state: KeeperState, event: Event) -> Step[KeeperState]:
-        """Follows hands by ``ball.closest``, bodies by ``frame``."""
+    def step(self, state: HandsState, event: Event) -> Step[HandsState]:
+        """Follows play, and the hands; of these it tells what was before play died."""
+        phase, dead_us = state.phase, state.dead_us
+        if event.kind in self._of_phase:
+            phase, said = self._phase.step(phase, event)
+            for word in said:
+                fact = word.payload
+                assert isinstance(fact, Fact)
+                dead_us = round(number(fact, "since_us")) if word.kind == "phase.dead" else _NEVER_US
+        hands, out = self._follow(state.hands, event) if event.kind in _OF_HANDS else (state.hands, NOTHING)
+        if hands is state.hands and phase is state.phase:
+            return state, NOTHING
+        return HandsState(hands, phase, dead_us), tuple(found for found in out if found.ts_us < dead_us)
+
+    def _follow(self, state: KeeperState, event: Event) -> Step[KeeperState]:
+        """Hands by ``ball.closest``, bodies by ``frame``."""
         if event.kind == "ball.accel_peak":
             return KeeperState(state.grip, event, state.feet), NOTHING
         if event.kind == "ball.closest":
