@@ -23,6 +23,8 @@ compiled kernel (:mod:`detectors.signals.runs`); the others position by position
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import lt
 
 import msgspec
 
@@ -59,6 +61,12 @@ class ConditioningParameters(msgspec.Struct, frozen=True):
 #: Runs of positions of limbs: hands and whatever else, and feet, which most listeners want alone.
 LIMB_RUNS = ("limb.run", "foot.run")
 
+#: Earlier than anything.
+_NEVER_US = -(2**62)
+
+#: So many sets of transmitters are remembered that were an instant's.
+_CASTS_MOST = 64
+
 #: Why a sample or a packet is refused, and whose.
 REJECTIONS = (
     *(
@@ -91,6 +99,16 @@ class _Class(msgspec.Struct, frozen=True):
     runs: Runs
 
 
+class _Cast(msgspec.Struct, frozen=True):
+    """Some of an instant's packets, all of one class: their places, and of each transmitter the name, object, limb and
+    team."""
+
+    kind: _Class
+    begin: int
+    end: int
+    who: tuple[tuple[str, str, str, Team], ...]
+
+
 class Conditioning:
     """1.4, covering 1.1 and 1.3: raw packets of one transmitter to its conditioned states.
 
@@ -108,6 +126,7 @@ class Conditioning:
         self._x_max_m = sheet.length_m / 2 + self.parameters.margin_m
         self._y_max_m = sheet.width_m / 2 + self.parameters.margin_m
         limbs = bool(sheet.quality.limbs)
+        self._known_casts: dict[tuple[str, ...], Sequence[_Cast]] = {}
         self._classes = self._make_classes(sheet, "centroid.state" if limbs else "player.state")
         body = (*LIMB_RUNS, "centroid.state") if limbs else ("player.state",)
         self.spec = Spec(
@@ -169,38 +188,99 @@ class Conditioning:
 
         Good packets of one position, each of another transmitter, go through the kernel together, one call a class.
         """
-        steps: list[Step[Track]] = []
-        if len({packet.transmitter for packet in packets}) < len(packets):
-            now = dict(tracks)
-            for packet in packets:
-                name = packet.transmitter
-                raw = Event(raw_kind(name), packet.ts_us[0], name, packet.sequence, packet)
-                steps.append(self.step(now.get(name) or Track(), raw))
-                now[name] = steps[-1][0]
+        names = tuple([packet.transmitter for packet in packets])
+        casts = self._casts(names)
+        before = [tracks.get(name) for name in names]
+        steps = self._together(casts, before, packets) if casts else None
+        if steps is not None:
             return steps
-        told: list[tuple[Track, Packet, _Class, Team, str]] = []
-        together: dict[str, list[int]] = {}
-        for at, packet in enumerate(packets):
-            track, raw_name = tracks.get(packet.transmitter) or Track(), raw_kind(packet.transmitter)
-            kind, team = self._classes[raw_name], self._team(packet.transmitter)
-            reason = _refusal_of_packet(track, packet, unknown=kind.name == "player" and not team)
-            told.append((track, packet, kind, team, reason))
-            if not reason and not track.refused:
-                together.setdefault(raw_name if len(packet.ts_us) == 1 else f"{raw_name} {at}", []).append(at)
-        taken: dict[int, Taken | None] = {}
-        for places in together.values():
-            runs = told[places[0]][2].runs
-            if len(places) == 1:
-                taken[places[0]] = runs.take(told[places[0]][0].memory, packets[places[0]])
-            else:
-                found = runs.take_each([told[at][0].memory for at in places], [packets[at] for at in places])
-                taken.update(zip(places, found, strict=True))
-        for at, (track, packet, kind, team, reason) in enumerate(told):
-            if reason:
-                steps.append(self._refuse_packet(track, packet, kind, reason, team))
-            else:
-                steps.append(self._take(track, packet, kind, team, taken.get(at)))
+        steps, now = [], dict(tracks)
+        for name, packet in zip(names, packets, strict=True):
+            raw = Event(raw_kind(name), packet.ts_us[0], name, packet.sequence, packet)
+            steps.append(self.step(now.get(name) or Track(), raw))
+            now[name] = steps[-1][0]
         return steps
+
+    def _together(
+        self, casts: Sequence[_Cast], before: Sequence[Track | None], packets: Sequence[Packet]
+    ) -> list[Step[Track]] | None:
+        """Steps of an instant of which each packet is a good one of one position; None of another."""
+        tracks = [track for track in before if track is not None and track.memory and not track.refused]
+        if len(tracks) < len(packets) or max([len(packet.ts_us) for packet in packets]) > 1:
+            return None
+        if not all(map(lt, [track.sequence for track in tracks], [packet.sequence for packet in packets])):
+            return None
+        times = [packet.ts_us[0] for packet in packets]
+        if not all(map(lt, [_NEVER_US if track.last_us is None else track.last_us for track in tracks], times)):
+            return None
+        steps: list[Step[Track]] = []
+        for cast in casts:
+            mine = packets[cast.begin : cast.end]
+            each = cast.kind.runs.take_each([track.memory for track in tracks[cast.begin : cast.end]], mine)
+            if each is None:
+                return None
+            kind = cast.kind.kind
+            if cast.kind.name == "ball":
+                steps += [
+                    (
+                        Track(p.sequence, p.ts_us[0], memory),
+                        (
+                            Event(
+                                kind,
+                                p.ts_us[0],
+                                name,
+                                p.sequence * 10,
+                                BallState(x, y, z, vx, vy, vz, gap_us, p.quality, since),
+                            ),
+                        ),
+                    )
+                    for p, (name, _, _, _), memory, (since, gap_us), (x, y, z, vx, vy, vz) in zip(
+                        mine, cast.who, *each, strict=True
+                    )
+                ]
+                continue
+            steps += [
+                (
+                    Track(p.sequence, p.ts_us[0], memory),
+                    (
+                        Event(
+                            kind,
+                            p.ts_us[0],
+                            name,
+                            p.sequence * 10,
+                            BodyState(object_id, team, limb, x, y, z, vx, vy, p.quality),
+                        ),
+                    ),
+                )
+                for p, (name, object_id, limb, team), memory, _, (x, y, z, vx, vy, _) in zip(
+                    mine, cast.who, *each, strict=True
+                )
+            ]
+        return steps
+
+    def _casts(self, names: tuple[str, ...]) -> Sequence[_Cast]:
+        """The transmitters of an instant by class; nothing where one is there twice, is unknown, or gives runs."""
+        known = self._known_casts.get(names)
+        if known is None:
+            if len(self._known_casts) >= _CASTS_MOST:
+                self._known_casts.clear()
+            known = self._known_casts[names] = self._make_casts(names)
+        return known
+
+    def _make_casts(self, names: tuple[str, ...]) -> Sequence[_Cast]:
+        casts: list[_Cast] = []
+        begin = 0
+        for raw, some in groupby(names, raw_kind):
+            kind = self._classes[raw]
+            who: list[tuple[str, str, str, Team]] = []
+            for name in some:
+                object_id, _, limb = name.partition("/")
+                who.append((name, object_id, limb, self._team(name)))
+            if not kind.kind or (kind.name == "player" and not all(team for *_, team in who)):
+                return ()
+            casts.append(_Cast(kind, begin, begin + len(who), tuple(who)))
+            begin += len(who)
+        return casts if len(set(names)) == len(names) else ()
 
     def _take(self, state: Track, packet: Packet, kind: _Class, team: Team, taken: Taken | None) -> Step[Track]:
         """Goes on from what the kernel says; position by position, if it was not asked or declines."""

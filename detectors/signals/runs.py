@@ -50,6 +50,15 @@ _HEAD = 5
 _TIME_MAX_US = 2**58
 
 
+class Each(NamedTuple):
+    """Of one position of each of some transmitters: the filters after them; states since the last jump, and time since
+    the state before; and x, y, z, and velocities, in metres and metres a second."""
+
+    filters: list[bytes]
+    since: list[list[int]]
+    places: list[list[float]]
+
+
 class Filter(NamedTuple):
     """The filter of one transmitter, plain: last position, averages of the fit (oldest first), samples of the block in
     hand, states since the last jump, time of the last state."""
@@ -94,26 +103,27 @@ class Runs:
         _take(np.frombuffer(told, np.int64), 1, count, self._numbers, self._bounds)
         return self._told(memoryview(told), count)
 
-    def take_each(self, memories: Sequence[bytes], packets: Sequence[Packet]) -> list[Taken | None]:
-        """:meth:`take` of packets of different transmitters, of one position each, with one call of the kernel."""
+    def take_each(self, memories: Sequence[bytes], packets: Sequence[Packet]) -> Each | None:
+        """:meth:`take` of packets of different transmitters, of one position each, with one call of the kernel.
+
+        None if a position is not to be believed, or samples are averaged.
+        """
         times = [packet.ts_us[0] for packet in packets]
-        if not -_TIME_MAX_US < min(times) <= max(times) < _TIME_MAX_US:
-            return [self.take(memory, packet) for memory, packet in zip(memories, packets, strict=True)]
-        length, rows, blank = self._length, len(packets), bytes(8 * self._length)
-        words = np.empty((rows, _row(length, 1, 1 // self._size + 1).size // 8), np.int64)
+        if self._size > 1 or not -_TIME_MAX_US < min(times) <= max(times) < _TIME_MAX_US:
+            return None
+        length, rows = self._length, len(packets)
+        words = np.empty((rows, 2 * length + 15), np.int64)
         real = words.view(np.float64)
-        before = np.frombuffer(b"".join([memory or blank for memory in memories]), np.int64)
-        words[:, :length] = before.reshape(rows, length)
+        words[:, :length] = np.frombuffer(b"".join(memories), np.int64).reshape(rows, length)
         at = 2 * length
         words[:, at] = times
         real[:, at + 1 : at + 4] = [(packet.x_m[0], packet.y_m[0], packet.z_m[0]) for packet in packets]
         _take(words.ravel(), rows, 1, self._numbers, self._bounds)
+        if words[:, at + 4].min() < 0:
+            return None
         after, size = words[:, length:at].tobytes(), 8 * length
-        found = zip(words[:, at + 4 : at + 9].tolist(), real[:, at + 9 : at + 15].tolist(), strict=True)
-        return [
-            None if one[0] < 0 else (after[row * size : (row + 1) * size], [(*one[1:], *other)] if one[0] else [])
-            for row, (one, other) in enumerate(found)
-        ]
+        filters = [after[row : row + size] for row in range(0, rows * size, size)]
+        return Each(filters, words[:, at + 7 : at + 9].tolist(), real[:, at + 9 : at + 15].tolist())
 
     def _told(self, row: memoryview, count: int) -> Taken | None:
         """What the kernel says of a packet of ``count`` positions."""

@@ -118,6 +118,20 @@ def test_differential_an_instant_is_taken_as_its_packets_one_after_the_other(see
     assert told > 40
 
 
+def test_good_positions_of_an_instant_go_through_the_kernel_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    detector = Conditioning(MatchSheet(quality=Quality(framed=True)))
+    streams = [[cut(packet) for packet in packets(name, Quality(), 3, 1, 0.0)] for name in NAMES]
+    first, second, third = zip(*streams, strict=True)
+    tracks = {p.transmitter: step[0] for p, step in zip(first, detector.step_instant({}, first), strict=True)}
+    expected = [detector.step(tracks[packet.transmitter], arrival(packet).event) for packet in second]
+    monkeypatch.setattr(Conditioning, "step", None)
+    together = detector.step_instant(tracks, second)
+    assert repr([(track, list(told)) for track, told in together]) == repr([(t, list(told)) for t, told in expected])
+    doubtful = [*third[:-1], msgspec.structs.replace(third[-1], x_m=(1e3,))]
+    with pytest.raises(TypeError):
+        detector.step_instant(tracks, doubtful)
+
+
 def cut(packet: Packet) -> Packet:
     """Its first position alone."""
     first = {name: getattr(packet, name)[:1] for name in ("ts_us", "x_m", "y_m", "z_m")}
