@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.base.garbage import collect_rarely
 from app.base.logs import log_in_worker, say
 from app.base.problems import why
 from app.hub.client import LaneError
@@ -68,6 +69,7 @@ def run_seat(seat: Seat, results: Path, batches: Iterator[pa.RecordBatch]) -> It
         OSError: the disk is full, or this turn is over.
     """
     log_in_worker()
+    collect_rarely()
     places: dict[str, _Place] = {}
     mine: Results | None = None
     for batch in batches:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -53,6 +54,16 @@ _ALONE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0
 #: Other users of this machine reach loopback, too, and who may speak to Spark may run code in it: it asks for a secret
 #: that it makes for each run and tells nobody. A cluster has one of its own (docs/cluster.md).
 _SHUT = {"spark.authenticate": "true"}
+
+#: Beginnings of names of jars that come with PySpark and are for what we do not do: to run on Kubernetes or YARN, Hive,
+#: machine learning, graphs, to serve others. Java looks into all that it is given.
+_NEEDLESS = (
+    "kubernetes-", "spark-kubernetes", "volcano-", "vertx-", "zjsonpatch", "spark-yarn",
+    "hive-", "spark-hive", "datanucleus-", "derby",
+    "spark-mllib", "breeze", "spire", "algebra", "cats-kernel", "arpack", "blas", "lapack", "JTransforms", "JLarge",
+    "spark-graphx", "spark-connect",
+)  # fmt: skip
+_NEEDED = ("hive-storage-api",)
 
 #: A failed task is done again on the spot, within its batch, before the query gives up.
 _TASK_ATTEMPTS = 4
@@ -141,7 +152,7 @@ def _launch(settings: Mapping[str, str], log: Path) -> None:
 
 @contextmanager
 def _at_home(folder: Path) -> Iterator[None]:
-    """Has Spark started from a home in ``folder`` that lacks the archive of its Python part.
+    """Has Spark started from a home in ``folder`` that lacks the archive of its Python part, and a third of its jars.
 
     Spark puts that archive before all else on the path of its Python processes, and a query starts a dozen. What is
     imported out of it is compiled each time: a start takes three times the processor time, and on a busy machine longer
@@ -151,12 +162,15 @@ def _at_home(folder: Path) -> Iterator[None]:
     waits for it. Spark leaves that out where the driver's Python is no program; nothing else of its Java asks for that.
     """
     given = {name: os.environ.get(name) for name in ("SPARK_HOME", "PYSPARK_DRIVER_PYTHON")}
-    spark = Path(given["SPARK_HOME"] or Path(pyspark.__file__).parent)
-    folder.mkdir(exist_ok=True)
-    for part in ("bin", "jars", "conf"):
-        (folder / part).unlink(missing_ok=True)
+    spark = Path(given["SPARK_HOME"] or Path(pyspark.__file__).parent).resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "jars").mkdir(parents=True)
+    for part in ("bin", "conf"):
         if (spark / part).exists():
             (folder / part).symlink_to(spark / part, target_is_directory=True)
+    for jar in (spark / "jars").iterdir():  # somebody's own Spark may be made otherwise
+        if given["SPARK_HOME"] or not jar.name.startswith(_NEEDLESS) or jar.name.startswith(_NEEDED):
+            (folder / "jars" / jar.name).symlink_to(jar)
     os.environ |= {"SPARK_HOME": str(folder.resolve()), "PYSPARK_DRIVER_PYTHON": "no-python-looks-for-sources"}
     try:
         yield

@@ -32,6 +32,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from app.base.garbage import collect_rarely
 from app.base.logs import log_in_worker, say
 from app.hub.client import LaneAddress, LaneClient, LaneError
 from app.match.framing import together, unpack
@@ -134,6 +135,7 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
         OSError: the state of the window before could not be stored.
     """
     log_in_worker()
+    collect_rarely()
     matches: dict[str, MatchStage] = {}
     try:
         for batch in batches:
