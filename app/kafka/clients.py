@@ -22,6 +22,9 @@ DELIVERY_MS = 120_000
 #: After an outage a client comes back within so long, however long that was: the library's own bound is 30 s.
 COMING_BACK = {"reconnect_backoff_max_ms": 250}
 
+#: What waited for a broker leaves in batches of so much: in the library's own of 16 KB that takes seconds.
+BATCH_BYTES = 256 * 1024
+
 #: How long a cluster may take to answer the first time.
 BOOTSTRAP = {"bootstrap_timeout_ms": 10_000}
 
@@ -89,7 +92,7 @@ def producer(address: Address, **options: Any) -> KafkaProducer:
         return KafkaProducer(
             **{
                 **connection(address), "acks": "all", "enable_idempotence": True, "linger_ms": 0,
-                "delivery_timeout_ms": DELIVERY_MS, **BOOTSTRAP, **COMING_BACK, **options,
+                "batch_size": BATCH_BYTES, "delivery_timeout_ms": DELIVERY_MS, **BOOTSTRAP, **COMING_BACK, **options,
             }
         )  # fmt: skip
 
