@@ -219,42 +219,23 @@ class Conditioning:
             each = cast.kind.runs.take_each([track.memory for track in tracks[cast.begin : cast.end]], mine)
             if each is None:
                 return None
-            kind = cast.kind.kind
+            told: list[BallState | BodyState]
             if cast.kind.name == "ball":
-                steps += [
-                    (
-                        Track(p.sequence, p.ts_us[0], memory),
-                        (
-                            Event(
-                                kind,
-                                p.ts_us[0],
-                                name,
-                                p.sequence * 10,
-                                BallState(x, y, z, vx, vy, vz, gap_us, p.quality, since),
-                            ),
-                        ),
-                    )
-                    for p, (name, _, _, _), memory, (since, gap_us), (x, y, z, vx, vy, vz) in zip(
-                        mine, cast.who, *each, strict=True
+                told = [
+                    BallState(x, y, z, vx, vy, vz, gap_us, p.quality, since)
+                    for p, (since, gap_us), (x, y, z, vx, vy, vz) in zip(mine, each.since, each.places, strict=True)
+                ]
+            else:
+                told = [
+                    BodyState(object_id, team, limb, x, y, z, vx, vy, p.quality)
+                    for p, (_, object_id, limb, team), (x, y, z, vx, vy, _) in zip(
+                        mine, cast.who, each.places, strict=True
                     )
                 ]
-                continue
+            kind = cast.kind.kind
             steps += [
-                (
-                    Track(p.sequence, p.ts_us[0], memory),
-                    (
-                        Event(
-                            kind,
-                            p.ts_us[0],
-                            name,
-                            p.sequence * 10,
-                            BodyState(object_id, team, limb, x, y, z, vx, vy, p.quality),
-                        ),
-                    ),
-                )
-                for p, (name, object_id, limb, team), memory, _, (x, y, z, vx, vy, _) in zip(
-                    mine, cast.who, *each, strict=True
-                )
+                (Track(p.sequence, p.ts_us[0], memory), (Event(kind, p.ts_us[0], who[0], p.sequence * 10, state),))
+                for p, who, memory, state in zip(mine, cast.who, each.filters, told, strict=True)
             ]
         return steps
 
