@@ -51,6 +51,9 @@ LOGS = "logs"
 #: Who stands by looks so often whether the run is gone.
 _TAKE_OVER_S = 0.1
 
+#: Where the line that tells of progress can't move, another is written so often.
+_LINE_EVERY_S = 30.0
+
 _log = logging.getLogger(__name__)
 
 
@@ -318,22 +321,21 @@ def stopped_by_signals(
 
 @contextmanager
 def _progress(feed: MatchFeed, match: Match, console: Console) -> Iterator[None]:
-    """A line that moves while the match plays; nothing where nobody looks (a pipe, a file)."""
-    if not console.is_terminal:
-        yield
-        return
+    """A line that moves while the match plays; a line every half minute in a pipe or a file."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
     over, length_us = threading.Event(), match.length_us
     begin_us = match.capture.begin_us
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("Playing", total=None, said="")
 
         def look() -> None:
-            while not over.wait(0.5):
+            while not over.wait(0.5 if console.is_terminal else _LINE_EVERY_S):
                 said = f"{feed.events_since(0)[0]} updates"
                 total_us = length_us()
-                total = total_us / 1e6 if total_us is not None else None
-                bar.update(task, total=total, completed=max(0.0, (feed.now_us() - begin_us) / 1e6), said=said)
+                played_s = max(0.0, (feed.now_us() - begin_us) / 1e6)
+                bar.update(task, total=None if total_us is None else total_us / 1e6, completed=played_s, said=said)
+                if not console.is_terminal:
+                    console.print(f"Played {played_s / 60:.1f} min, {said}")
 
         looking = threading.Thread(target=look, daemon=True)
         looking.start()
