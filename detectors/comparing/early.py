@@ -34,8 +34,8 @@ from detectors.play.spots import SpotState
 from detectors.proximity.near import Nearest, NearState
 from detectors.proximity.unit_lines import UnitState
 from detectors.signals.conditioning import Track
+from detectors.signals.crowds import Crowd, Instant, parted
 from detectors.signals.fusion import Balls, Limbs
-from detectors.signals.optical import Instant
 from detectors.signals.runs import last_of
 from detectors.signals.sampling import NOISE_SIGMAS, ball_sampling, body_sampling
 from detectors.states import BallState, BodyState, LimbRun, Tick
@@ -53,7 +53,8 @@ def _rejected(e: Evidence) -> Found:
     place = packet.x_m[int(at)], packet.y_m[int(at)], packet.z_m[int(at)]
     if e.fact.variant.startswith("outside"):
         yield from _outside(e, place)
-    before = e.before.tracks.get(packet.transmitter) if isinstance(e.before, Instant) else e.before
+    instant = _instant(e)
+    before = instant.tracks.get(packet.transmitter) if instant else e.before
     if not e.fact.variant.startswith("speed") or not isinstance(before, Track):
         return
     last = last_of(before.memory)
@@ -70,6 +71,12 @@ def _rejected(e: Evidence) -> Found:
     parameter = f"conditioning.{'ball' if ball else 'limb' if kind == 'raw.limb' else 'body'}_speed_max_m_s"
     if took_s > 0.0:
         yield against(e, "speed from the last place, noise spared", (way_m - spared_m) / took_s, "at least", parameter)
+
+
+def _instant(e: Evidence) -> Instant | None:
+    """The state of level 1 before, on a framed input."""
+    before = parted(e.before) if isinstance(e.before, Crowd) else e.before
+    return before if isinstance(before, Instant) else None
 
 
 def _outside(e: Evidence, place: Place) -> Found:
@@ -96,7 +103,8 @@ def _switched(e: Evidence) -> Found:
 
 def _another_ball(e: Evidence) -> Found:
     """1.6: the new ball was struck; the old one has left the pitch, or is silent."""
-    balls = e.before.balls if isinstance(e.before, Instant) else e.before
+    instant = _instant(e)
+    balls = instant.balls if instant else e.before
     if not isinstance(balls, Balls) or balls.newest is None:
         return
     new, old = e.by.payload, balls.newest.payload

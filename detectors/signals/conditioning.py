@@ -22,14 +22,12 @@ compiled kernel (:mod:`detectors.signals.runs`); the others position by position
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import lt
+from collections.abc import Sequence
 
 import msgspec
 
 from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Packet, Team, raw_kind
+from detectors.inputs import MatchSheet, Packet, Team
 from detectors.signals.runs import Filter, Fitted, Point, Runs, Taken
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
 from detectors.states import RUN_MAX, BallState, BodyState, LimbRun, LimbState
@@ -61,12 +59,6 @@ class ConditioningParameters(msgspec.Struct, frozen=True):
 #: Runs of positions of limbs: hands and whatever else, and feet, which most listeners want alone.
 LIMB_RUNS = ("limb.run", "foot.run")
 
-#: Earlier than anything.
-_NEVER_US = -(2**62)
-
-#: So many sets of transmitters are remembered that were an instant's.
-_CASTS_MOST = 64
-
 #: Why a sample or a packet is refused, and whose.
 REJECTIONS = (
     *(
@@ -88,7 +80,7 @@ class Track(msgspec.Struct, frozen=True, gc=False):
     refused: tuple[Point, ...] = ()
 
 
-class _Class(msgspec.Struct, frozen=True):
+class TransmitterClass(msgspec.Struct, frozen=True):
     """What is common to all transmitters of a class: bounds and sampling. ``kind``: of its states; limbs give runs."""
 
     name: str
@@ -99,18 +91,11 @@ class _Class(msgspec.Struct, frozen=True):
     runs: Runs
 
 
-class _Cast(msgspec.Struct, frozen=True):
-    """Some of an instant's packets, all of one class: their places, and of each transmitter the name, object, limb and
-    team."""
-
-    kind: _Class
-    begin: int
-    end: int
-    who: tuple[tuple[str, str, str, Team], ...]
-
-
 class Conditioning:
     """1.4, covering 1.1 and 1.3: raw packets of one transmitter to its conditioned states.
+
+    Attributes:
+        classes: of transmitters, by the kind of their packets.
 
     Args:
         sheet: the pitch bounds the volume, the players give the teams, the quality chooses the sampling.
@@ -126,8 +111,7 @@ class Conditioning:
         self._x_max_m = sheet.length_m / 2 + self.parameters.margin_m
         self._y_max_m = sheet.width_m / 2 + self.parameters.margin_m
         limbs = bool(sheet.quality.limbs)
-        self._known_casts: dict[tuple[str, ...], Sequence[_Cast]] = {}
-        self._classes = self._make_classes(sheet, "centroid.state" if limbs else "player.state")
+        self.classes = self._make_classes(sheet, "centroid.state" if limbs else "player.state")
         body = (*LIMB_RUNS, "centroid.state") if limbs else ("player.state",)
         self.spec = Spec(
             name="conditioning",
@@ -145,15 +129,15 @@ class Conditioning:
             covers=("1.1", "1.3"),
         )
 
-    def _make_classes(self, sheet: MatchSheet, centroid_kind: str) -> dict[str, _Class]:
+    def _make_classes(self, sheet: MatchSheet, centroid_kind: str) -> dict[str, TransmitterClass]:
         p = self.parameters
         ball, body = ball_sampling(sheet.quality), body_sampling(sheet.quality)
         bounds_m = self._x_max_m, self._y_max_m, p.height_max_m
 
-        def made(name: str, kind: str, speed_max_m_s: float, sampling: Sampling) -> _Class:
+        def made(name: str, kind: str, speed_max_m_s: float, sampling: Sampling) -> TransmitterClass:
             slack_m = p.noise_sigmas * sampling.jitter_m
             runs = Runs(sampling, speed_max_m_s, slack_m, p.reset_us, bounds_m)
-            return _Class(name, kind, speed_max_m_s, sampling, slack_m, runs)
+            return TransmitterClass(name, kind, speed_max_m_s, sampling, slack_m, runs)
 
         return {
             "raw.ball": made("ball", "ball.sample", p.ball_speed_max_m_s, ball),
@@ -176,100 +160,22 @@ class Conditioning:
         assert isinstance(packet, Packet)
         if packet.sequence != event.seq:  # the source's counter wrapped or began anew, and was counted on
             packet = msgspec.structs.replace(packet, sequence=event.seq)
-        kind = self._classes[event.kind]
-        team = self._team(packet.transmitter)
+        kind = self.classes[event.kind]
+        team = self.team(packet.transmitter)
         reason = _refusal_of_packet(state, packet, unknown=kind.name == "player" and not team)
         if reason:
             return self._refuse_packet(state, packet, kind, reason, team)
         return self._take(state, packet, kind, team, None if state.refused else kind.runs.take(state.memory, packet))
 
-    def step_instant(self, tracks: Mapping[str, Track], packets: Sequence[Packet]) -> list[Step[Track]]:
-        """:meth:`step` of each packet of an instant on the track of its transmitter.
-
-        Good packets of one position, each of another transmitter, go through the kernel together, one call a class.
-        """
-        names = tuple([packet.transmitter for packet in packets])
-        casts = self._casts(names)
-        before = [tracks.get(name) for name in names]
-        steps = self._together(casts, before, packets) if casts else None
-        if steps is not None:
-            return steps
-        steps, now = [], dict(tracks)
-        for name, packet in zip(names, packets, strict=True):
-            raw = Event(raw_kind(name), packet.ts_us[0], name, packet.sequence, packet)
-            steps.append(self.step(now.get(name) or Track(), raw))
-            now[name] = steps[-1][0]
-        return steps
-
-    def _together(
-        self, casts: Sequence[_Cast], before: Sequence[Track | None], packets: Sequence[Packet]
-    ) -> list[Step[Track]] | None:
-        """Steps of an instant of which each packet is a good one of one position; None of another."""
-        tracks = [track for track in before if track is not None and track.memory and not track.refused]
-        if len(tracks) < len(packets) or max([len(packet.ts_us) for packet in packets]) > 1:
-            return None
-        if not all(map(lt, [track.sequence for track in tracks], [packet.sequence for packet in packets])):
-            return None
-        times = [packet.ts_us[0] for packet in packets]
-        if not all(map(lt, [_NEVER_US if track.last_us is None else track.last_us for track in tracks], times)):
-            return None
-        steps: list[Step[Track]] = []
-        for cast in casts:
-            mine = packets[cast.begin : cast.end]
-            each = cast.kind.runs.take_each([track.memory for track in tracks[cast.begin : cast.end]], mine)
-            if each is None:
-                return None
-            told: list[BallState | BodyState]
-            if cast.kind.name == "ball":
-                told = [
-                    BallState(x, y, z, vx, vy, vz, gap_us, p.quality, since)
-                    for p, (since, gap_us), (x, y, z, vx, vy, vz) in zip(mine, each.since, each.places, strict=True)
-                ]
-            else:
-                told = [
-                    BodyState(object_id, team, limb, x, y, z, vx, vy, p.quality)
-                    for p, (_, object_id, limb, team), (x, y, z, vx, vy, _) in zip(
-                        mine, cast.who, each.places, strict=True
-                    )
-                ]
-            kind = cast.kind.kind
-            steps += [
-                (Track(p.sequence, p.ts_us[0], memory), (Event(kind, p.ts_us[0], who[0], p.sequence * 10, state),))
-                for p, who, memory, state in zip(mine, cast.who, each.filters, told, strict=True)
-            ]
-        return steps
-
-    def _casts(self, names: tuple[str, ...]) -> Sequence[_Cast]:
-        """The transmitters of an instant by class; nothing where one is there twice, is unknown, or gives runs."""
-        known = self._known_casts.get(names)
-        if known is None:
-            if len(self._known_casts) >= _CASTS_MOST:
-                self._known_casts.clear()
-            known = self._known_casts[names] = self._make_casts(names)
-        return known
-
-    def _make_casts(self, names: tuple[str, ...]) -> Sequence[_Cast]:
-        casts: list[_Cast] = []
-        begin = 0
-        for raw, some in groupby(names, raw_kind):
-            kind = self._classes[raw]
-            who: list[tuple[str, str, str, Team]] = []
-            for name in some:
-                object_id, _, limb = name.partition("/")
-                who.append((name, object_id, limb, self._team(name)))
-            if not kind.kind or (kind.name == "player" and not all(team for *_, team in who)):
-                return ()
-            casts.append(_Cast(kind, begin, begin + len(who), tuple(who)))
-            begin += len(who)
-        return casts if len(set(names)) == len(names) else ()
-
-    def _take(self, state: Track, packet: Packet, kind: _Class, team: Team, taken: Taken | None) -> Step[Track]:
+    def _take(
+        self, state: Track, packet: Packet, kind: TransmitterClass, team: Team, taken: Taken | None
+    ) -> Step[Track]:
         """Goes on from what the kernel says; position by position, if it was not asked or declines."""
         if taken is None:
             return self._one_by_one(state, packet, kind, team)
         return Track(packet.sequence, packet.ts_us[-1], taken[0]), _events(kind, packet, team, taken[1])
 
-    def _one_by_one(self, state: Track, packet: Packet, kind: _Class, team: Team) -> Step[Track]:
+    def _one_by_one(self, state: Track, packet: Packet, kind: TransmitterClass, team: Team) -> Step[Track]:
         """The plain fold over the positions of a packet."""
         out: list[Event] = []
         fitted: list[Fitted] = []
@@ -289,14 +195,17 @@ class Conditioning:
         memory = state.memory if now is before else kind.runs.packed(now)
         return Track(packet.sequence, now.last[0] if now.last else None, memory, refused), out or NOTHING
 
-    def _refuse_packet(self, track: Track, packet: Packet, kind: _Class, reason: str, team: Team) -> Step[Track]:
+    def _refuse_packet(
+        self, track: Track, packet: Packet, kind: TransmitterClass, reason: str, team: Team
+    ) -> Step[Track]:
         """Refuses a whole packet; of a run of such packets the first is reported."""
         if track.refused:
             return track, NOTHING
         marked = msgspec.structs.replace(track, refused=(_nowhere(packet.ts_us[0]),))
         return marked, (_rejected(reason, kind.name, team, packet, 0, packet.ts_us[0]),)
 
-    def _team(self, transmitter: str) -> Team:
+    def team(self, transmitter: str) -> Team:
+        """Team of a transmitter's wearer, empty if he is unknown."""
         known = self._teams.get(transmitter)
         if known is not None:
             return known
@@ -308,7 +217,7 @@ class Conditioning:
             return "home"
         return "away" if object_id.startswith("away_") else ""
 
-    def _refusal(self, last: Point | None, point: Point, kind: _Class) -> str:
+    def _refusal(self, last: Point | None, point: Point, kind: TransmitterClass) -> str:
         """Why ``point`` is not believed, or nothing. Comparisons are so written that NaN is refused."""
         _, x_m, y_m, z_m = point
         inside = abs(x_m) <= self._x_max_m and abs(y_m) <= self._y_max_m
@@ -318,18 +227,20 @@ class Conditioning:
             return ""
         return "" if self._reachable(last, point, kind) else "speed"
 
-    def _reachable(self, before: Point, after: Point, kind: _Class) -> bool:
+    def _reachable(self, before: Point, after: Point, kind: TransmitterClass) -> bool:
         reach_m = kind.speed_max_m_s * (after[0] - before[0]) * 1e-6 + kind.slack_m
         dx, dy, dz = after[1] - before[1], after[2] - before[2], after[3] - before[3]
         return dx * dx + dy * dy + dz * dz <= reach_m * reach_m
 
-    def _refused(self, refused: tuple[Point, ...], point: Point, kind: _Class, reason: str) -> tuple[Point, ...]:
+    def _refused(
+        self, refused: tuple[Point, ...], point: Point, kind: TransmitterClass, reason: str
+    ) -> tuple[Point, ...]:
         """Refused positions that agree among themselves, the newest included."""
         if reason == "outside":
             return (_nowhere(point[0]),)
         return (*refused, point) if refused and self._reachable(refused[-1], point, kind) else (point,)
 
-    def _accept(self, now: Filter, point: Point, kind: _Class, index: int, fitted: list[Fitted]) -> Filter:
+    def _accept(self, now: Filter, point: Point, kind: TransmitterClass, index: int, fitted: list[Fitted]) -> Filter:
         """Averages the point into its block; a full block gives a state."""
         sampling = kind.sampling
         block = (*now.block, point)
@@ -406,7 +317,7 @@ def _position(mean: Point, velocity: tuple[float, float, float], at_us: int) -> 
     return x + velocity[0] * ahead_s, y + velocity[1] * ahead_s, z + velocity[2] * ahead_s
 
 
-def _events(kind: _Class, packet: Packet, team: Team, fitted: Sequence[Fitted]) -> Sequence[Event]:
+def _events(kind: TransmitterClass, packet: Packet, team: Team, fitted: Sequence[Fitted]) -> Sequence[Event]:
     """What a packet comes to: an event a state, or one run of a limb's states."""
     if not fitted:
         return NOTHING

@@ -5,27 +5,21 @@ Theory of operation
 What radio brings in twenty-three packets, each late in its own way, a tracking file brings together and in
 order. Then nothing needs sorting between the filter of a player and the frame he is put into, and the three
 level-1 detectors can be folded one inside the other: their states side by side are this one's state, and what
-they tell each other stays within the step. The rules are theirs alone; there is no second copy of any.
+they tell each other stays within the step. The rules are theirs alone. What is the rule, an instant of one good
+position each of the same transmitters as before, is taken in one piece (:mod:`detectors.signals.crowds`).
 """
 
 from __future__ import annotations
 
-import msgspec
+from collections.abc import Sequence
 
-from detectors.inputs import MatchSheet, Packet
+from detectors.inputs import MatchSheet, Packet, raw_kind
 from detectors.signals.conditioning import Conditioning, ConditioningParameters, Track
-from detectors.signals.frames import FrameFusion, FrameParameters, Now
-from detectors.signals.fusion import ActiveBall, BallParameters, Balls
+from detectors.signals.crowds import Crowd, Crowds, Instant, parted
+from detectors.signals.frames import FrameFusion, FrameParameters
+from detectors.signals.fusion import ActiveBall, BallParameters
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
-
-
-class Instant(msgspec.Struct, frozen=True, gc=False):
-    """State: the filters by transmitter, the choice of ball, the frame in hand."""
-
-    tracks: dict[str, Track] = {}
-    balls: Balls = Balls()
-    now: Now = Now()
 
 
 class OpticalAdapter:
@@ -48,6 +42,7 @@ class OpticalAdapter:
         self._conditioning = Conditioning(sheet, conditioning)
         self._active = ActiveBall(sheet, balls)
         self._frames = FrameFusion(sheet, frames)
+        self._crowds = Crowds(self._conditioning, self._frames.parameters)
         inner = (self._conditioning.spec, self._active.spec, self._frames.spec)
         hidden = {"player.state", "ball.sample", "referee.state"}
         self.spec = Spec(
@@ -70,19 +65,27 @@ class OpticalAdapter:
         """Nothing seen."""
         return Instant()
 
-    def step(self, state: Instant, event: Event) -> Step[Instant]:
+    def step(self, state: Instant | Crowd, event: Event) -> Step[Instant | Crowd]:
         """Takes all packets of one instant."""
         packets = event.payload
         assert isinstance(packets, tuple)
+        if isinstance(state, Crowd):
+            step = self._crowds.step(state, packets)
+            if step is not None:
+                return step
+            state = parted(state)
+        after, out = self._packet_by_packet(state, packets)
+        return self._crowds.gathered(after), out
+
+    def _packet_by_packet(self, state: Instant, packets: Sequence[Packet]) -> Step[Instant]:
         tracks = dict(state.tracks)
         balls = state.balls
         out: list[Event] = []
         samples: list[Event] = []
-        for packet, (track, conditioned) in zip(
-            packets, self._conditioning.step_instant(state.tracks, packets), strict=True
-        ):
-            assert isinstance(packet, Packet)
-            tracks[packet.transmitter] = track
+        for packet in packets:
+            name = packet.transmitter
+            raw = Event(raw_kind(name), packet.ts_us[0], name, packet.sequence, packet)
+            tracks[name], conditioned = self._conditioning.step(tracks.get(name) or Track(), raw)
             for sample in conditioned:
                 if sample.kind == "player.state":
                     samples.append(sample)

@@ -43,20 +43,11 @@ Taken = tuple[bytes, list[Fitted]]
 #: How the kernel tells one, and how many.
 _FITTED, _COUNT = Struct("=4q6d"), Struct("=q")
 
-#: Numbers before the times.
-_HEAD = 5
+#: Numbers before the times; numbers of a state.
+_HEAD, _STATE = 5, 10
 
 #: Beyond these a time is no longer told exactly by the kernel's sums.
 _TIME_MAX_US = 2**58
-
-
-class Each(NamedTuple):
-    """Of one position of each of some transmitters: the filters after them; states since the last jump, and time since
-    the state before; and x, y, z, and velocities, in metres and metres a second."""
-
-    filters: list[bytes]
-    since: list[list[int]]
-    places: list[list[float]]
 
 
 class Filter(NamedTuple):
@@ -89,45 +80,23 @@ class Runs:
         bounds_m: tuple[float, float, float],
     ) -> None:
         self._size, self._fit = sampling.block, sampling.fit
-        self._numbers = np.array([sampling.block, sampling.fit, reset_us, RUN_MAX], np.int64)
-        self._bounds = np.array([speed_max_m_s, slack_m, *bounds_m])
+        self.numbers = np.array([sampling.block, sampling.fit, reset_us, RUN_MAX], np.int64)
+        self.bounds = np.array([speed_max_m_s, slack_m, *bounds_m])
         self._points = 1 + sampling.fit + sampling.block
-        self._length = _HEAD + 4 * self._points
+        self.words = _HEAD + 4 * self._points
         # Once, so that the kernel is loaded now and not while the first packets wait.
         self.take(b"", Packet("", 0, (0,), (0.0,), (0.0,), (0.0,)))
 
     def take(self, memory: bytes, packet: Packet) -> Taken | None:
         """The filter after a packet, and what was fitted; None if a position of it is not to be believed."""
         count = len(packet.ts_us)
-        told = bytearray(_row(self._length, count, count // self._size + 1).pack(memory, *_numbers(packet)))
-        _take(np.frombuffer(told, np.int64), 1, count, self._numbers, self._bounds)
+        told = bytearray(_row(self.words, count, count // self._size + 1).pack(memory, *_numbers(packet)))
+        _take(np.frombuffer(told, np.int64), count, self.numbers, self.bounds)
         return self._told(memoryview(told), count)
-
-    def take_each(self, memories: Sequence[bytes], packets: Sequence[Packet]) -> Each | None:
-        """:meth:`take` of packets of different transmitters, of one position each, with one call of the kernel.
-
-        None if a position is not to be believed, or samples are averaged.
-        """
-        times = [packet.ts_us[0] for packet in packets]
-        if self._size > 1 or not -_TIME_MAX_US < min(times) <= max(times) < _TIME_MAX_US:
-            return None
-        length, rows = self._length, len(packets)
-        words = np.empty((rows, 2 * length + 15), np.int64)
-        real = words.view(np.float64)
-        words[:, :length] = np.frombuffer(b"".join(memories), np.int64).reshape(rows, length)
-        at = 2 * length
-        words[:, at] = times
-        real[:, at + 1 : at + 4] = [(packet.x_m[0], packet.y_m[0], packet.z_m[0]) for packet in packets]
-        _take(words.ravel(), rows, 1, self._numbers, self._bounds)
-        if words[:, at + 4].min() < 0:
-            return None
-        after, size = words[:, length:at].tobytes(), 8 * length
-        filters = [after[row : row + size] for row in range(0, rows * size, size)]
-        return Each(filters, words[:, at + 7 : at + 9].tolist(), real[:, at + 9 : at + 15].tolist())
 
     def _told(self, row: memoryview, count: int) -> Taken | None:
         """What the kernel says of a packet of ``count`` positions."""
-        length = 8 * self._length
+        length = 8 * self.words
         at = 2 * length + 32 * count
         states: int = _COUNT.unpack_from(row, at)[0]
         if states < 0:
@@ -163,6 +132,39 @@ class Runs:
         return times.tobytes() + np.array([point[1:] for point in points]).T.tobytes()
 
 
+class Together:
+    """Gate and fit of transmitters that each give one position at the same instant, with one call of the kernel.
+
+    Args:
+        runs: those of each transmitter's class, in the order of transmitters. Samples must not be averaged.
+    """
+
+    def __init__(self, runs: Sequence[Runs]) -> None:
+        classes = list(dict.fromkeys(runs))
+        self._begins = np.cumsum([0, *(its.words for its in runs)])
+        self._classes = np.array([classes.index(its) for its in runs])
+        self._numbers = np.stack([its.numbers for its in classes])
+        self._bounds = np.stack([its.bounds for its in classes])
+        self._places = Struct(f"={3 * len(runs)}d")
+        #: Where in the filters, kept one behind the other as one piece of memory, that of each transmitter ends.
+        self.ends = tuple([8 * end for end in self._begins[1:].tolist()])
+
+    def take(self, memory: bytes, ts_us: int, places: Sequence[float]) -> tuple[bytes, Ints, Floats] | None:
+        """The filters after a position of each, all x, then all y, then all z in metres; None if one is not believed.
+
+        Returns:
+            the filters; of each transmitter states since the last jump, and time since the state before (2 rows); of
+            each x, y, z and the velocities along them (6 rows).
+        """
+        if not -_TIME_MAX_US < ts_us < _TIME_MAX_US:
+            return None
+        count = len(self.ends)
+        after, since, told = np.empty(len(memory) // 8, np.int64), np.empty((2, count), np.int64), np.empty((6, count))
+        before, here = np.frombuffer(memory, np.int64), np.frombuffer(self._places.pack(*places)).reshape(3, count)
+        its = self._begins, self._classes, ts_us, here, self._numbers, self._bounds
+        return (after.tobytes(), since, told) if _take_together(before, after, *its, since, told) else None
+
+
 def last_of(memory: bytes) -> Point | None:
     """The last position that a filter kept as bytes has taken; None before the first."""
     if not memory:
@@ -192,27 +194,51 @@ def _row(length: int, positions: int, states: int) -> Struct:
 
 
 @njit(cache=True)
-def _take(words: Ints, rows: int, count: int, numbers: Ints, bounds: Floats) -> None:
-    """Works on all rows: see :func:`_row`. The number of states is less than 0 if a position is not believed."""
+def _take(row: Ints, n: int, numbers: Ints, bounds: Floats) -> None:
+    """Works on a packet: see :func:`_row`. The number of states is less than 0 if a position is not believed."""
     length = _HEAD + 4 * (1 + numbers[1] + numbers[0])
-    stride = len(words) // rows
-    for i in range(rows):
-        row = words[i * stride : (i + 1) * stride]
-        row[2 * length + 4 * count] = _take_row(row, length, count, numbers, bounds)
+    at = 2 * length
+    places = row.view(np.float64)[at + n : at + 4 * n].reshape(3, n)
+    told = row[at + 4 * n + 1 :]
+    row[at + 4 * n] = _take_row(row[:length], row[length:at], row[at : at + n], places, told, numbers, bounds)
 
 
 @njit(cache=True)
-def _take_row(row: Ints, length: int, n: int, numbers: Ints, bounds: Floats) -> int:
-    """How many states the packet gave; less than 0 if a position is not believed."""
+def _take_together(
+    before: Ints,
+    after: Ints,
+    begins: Ints,
+    classes: Ints,
+    t: int,
+    places: Floats,
+    numbers: Ints,
+    bounds: Floats,
+    since: Ints,
+    told: Floats,
+) -> bool:
+    """See :meth:`Together.take`; False if a position is not believed."""
+    times = np.full(1, t)
+    row = np.empty(_STATE, np.int64)
+    real = row.view(np.float64)
+    for i in range(len(classes)):
+        begin, end, its = begins[i], begins[i + 1], classes[i]
+        at = places[:, i : i + 1]
+        if _take_row(before[begin:end], after[begin:end], times, at, row, numbers[its], bounds[its]) < 1:
+            return False
+        since[0, i], since[1, i] = row[2], row[3]
+        for k in range(6):
+            told[k, i] = real[4 + k]
+    return True
+
+
+@njit(cache=True)
+def _take_row(before: Ints, after: Ints, times: Ints, places: Floats, row: Ints, numbers: Ints, bounds: Floats) -> int:
+    """How many states positions gave, told in ``row`` one after the other; less than 0 if one is not believed."""
     size, fit, reset_us, run_max = numbers[0], numbers[1], numbers[2], numbers[3]
     speed_max_m_s, slack_m, x_max_m, y_max_m, z_max_m = bounds[0], bounds[1], bounds[2], bounds[3], bounds[4]
     points = 1 + fit + size
-    before, after, times = row[:length], row[length : 2 * length], row[2 * length : 2 * length + n]
-    told, now = before.view(np.float64), after.view(np.float64)
-    real = row.view(np.float64)
-    xs = real[2 * length + n : 2 * length + 2 * n]
-    ys = real[2 * length + 2 * n : 2 * length + 3 * n]
-    zs = real[2 * length + 3 * n : 2 * length + 4 * n]
+    told, now, real = before.view(np.float64), after.view(np.float64), row.view(np.float64)
+    n, xs, ys, zs = len(times), places[0], places[1], places[2]
     x_at, y_at, z_at = _HEAD + points, _HEAD + 2 * points, _HEAD + 3 * points
     # The first position of all is compared with itself.
     t0, x0, y0, z0 = times[0], xs[0], ys[0], zs[0]
@@ -282,7 +308,7 @@ def _take_row(row: Ints, length: int, n: int, numbers: Ints, bounds: Floats) -> 
         if size > 1:
             ahead_s = (times[i] - mean_us) * 1e-6
             x, y, z = x + vx * ahead_s, y + vy * ahead_s, z + vz * ahead_s
-        to = 2 * length + 4 * n + 1 + 10 * count
+        to = _STATE * count
         row[to], row[to + 1], row[to + 2], row[to + 3] = times[i], i, run, times[i] - state_us
         real[to + 4], real[to + 5], real[to + 6] = x, y, z
         real[to + 7], real[to + 8], real[to + 9] = vx, vy, vz
