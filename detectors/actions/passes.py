@@ -15,6 +15,7 @@ from detectors.actions.flight import (
     shot_projection,
 )
 from detectors.contacts.hits import number
+from detectors.contacts.mixed import turned_rad
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import pitch_of
@@ -29,12 +30,15 @@ class StrikeParameters(msgspec.Struct, frozen=True):
     ``restart_us``: a release so near in time to a kick from rest is that kick (5.10 allows 1.5 s of travel).
     ``blocked_us``, ``blocked_m_s``: a ball so fast that another player meets so soon after its kick was passed and
     blocked, though it never left its kicker (ours: dribblers touch the ball on at up to 5 m/s).
+    ``soon_us``, ``soon_m_s``: where limbs are known, two opponents' contacts so close blur each other's speeds, and no
+    dribbler is met so soon; nor does the second one strike: nobody is that quick.
     ``came_m_s``, ``struck_factor``, ``head_m``: an opponent's ball that came so fast and leaves with no more than this
-    share of its speed has rebounded, below the head; whoever strikes it gives it speed. ``poke_us``, ``poke_m_s``: one
-    that leaves so slowly so soon after the opponent's own contact was poked away from him. Chosen on generated
-    matches, seeds 11 to 30: of 43 rebounds all leave with at most 1.05 times the speed they came with, of 13 balls that
-    were struck at once with a foot all with 1.3 times or more; headers with any; 11 tackles left at 4.5 to
-    6.6 m/s, the slowest pass so soon at 8.9.
+    share of its speed has rebounded, below the head (that of 5.3); whoever strikes it gives it speed. ``poke_us``,
+    ``poke_m_s``: one that leaves so slowly so soon after the opponent's own contact was poked away from him. Chosen on
+    generated matches, seeds 11 to 30: of 43 rebounds all leave with at most 1.05 times the speed they came with, of 13
+    balls that were struck at once with a foot all with 1.3 times or more, the soonest 71 ms after the opponent's;
+    headers with any; 11 tackles left at 4.5 to 6.6 m/s, the slowest pass so soon at 8.9. ``flick_rad``: a mate's ball
+    that came as fast, is no faster and turns by less came off him, where limbs are known (3 such, no pass).
     ``block_us``: on centroids the speed between two contacts so close in time is not known; the second is a block
     (simple human reaction 0.2 s and a leg's movement)."""
 
@@ -42,9 +46,12 @@ class StrikeParameters(msgspec.Struct, frozen=True):
     restart_us: int = 1_500_000
     blocked_us: int = 200_000
     blocked_m_s: float = 7.0
+    soon_us: int = 60_000
+    soon_m_s: float = 5.0
     came_m_s: float = 5.0
     struck_factor: float = 1.15
-    head_m: float = 1.4
+    flick_rad: float = math.pi / 6
+    head_m: float = 1.5
     poke_us: int = 1_100_000
     poke_m_s: float = 7.0
     block_us: int = 350_000
@@ -90,7 +97,7 @@ class Strikes:
         self.shot = shot or ShotParameters()
         self.pitch = pitch_of(sheet)
         self._limbs = bool(sheet.quality.limbs)
-        self._block_us = 0 if sheet.quality.limbs else self.parameters.block_us
+        self._block_us = self.parameters.soon_us if sheet.quality.limbs else self.parameters.block_us
 
     def all_parameters(self) -> dict[str, object]:
         """For the spec."""
@@ -194,7 +201,9 @@ class Strikes:
         # Two contacts so close blur each other in what radio sees: what is known better is faster.
         if self._limbs and math.hypot(came_x, came_y) > math.hypot(vx, vy):
             vx, vy = came_x, came_y
-        if made.team == fact.team or math.hypot(vx, vy) < self.parameters.blocked_m_s:
+        soon = self._limbs and event.ts_us - kick.ts_us <= self.parameters.soon_us
+        least_m_s = self.parameters.soon_m_s if soon else self.parameters.blocked_m_s
+        if made.team == fact.team or math.hypot(vx, vy) < least_m_s:
             return None
         kicked: dict[str, Scalar] = {"kick_us": kick.ts_us, "kick_x_m": made.x_m, "kick_y_m": made.y_m}
         way: dict[str, Scalar] = {"speed_after_m_s": math.hypot(vx, vy), "vx_m_s": vx, "vy_m_s": vy}
@@ -223,7 +232,7 @@ class Strikes:
         return live.player == release.player and apart_us <= self.parameters.restart_us
 
     def _is_rebound(self, state: StrikeState, release: Fact) -> bool:
-        """Whether an opponent's ball only rebounded from who is taken for its kicker, or was poked away."""
+        """Whether another's ball only rebounded from who is taken for its kicker, or was poked away."""
         kick_us, p = number(release, "kick_us"), self.parameters
         before = next((c for c in reversed(state.contacts) if c.ts_us < kick_us), None)
         if before is None:
@@ -231,7 +240,7 @@ class Strikes:
         fact = before.payload
         assert isinstance(fact, Fact)
         if fact.team == release.team:
-            return False
+            return self._limbs and fact.player != release.player and self._came_off(state, round(kick_us))
         if kick_us - before.ts_us <= self._block_us:
             return True
         came_m_s, left_m_s = number(release, "speed_before_m_s"), number(release, "speed_after_m_s")
@@ -239,6 +248,18 @@ class Strikes:
         if low and kick_us - before.ts_us <= p.poke_us and left_m_s < p.poke_m_s:
             return True
         return low and came_m_s >= p.came_m_s and left_m_s <= p.struck_factor * came_m_s
+
+    def _came_off(self, state: StrikeState, kick_us: int) -> bool:
+        """Whether a mate's fast ball goes on as it came, no faster: he did not get out of its way."""
+        made, p = next((c for c in state.contacts if c.ts_us == kick_us), None), self.parameters
+        if made is None:
+            return False
+        fact = made.payload
+        assert isinstance(fact, Fact)
+        came_m_s, left_m_s = number(fact, "speed_before_m_s"), number(fact, "speed_after_m_s")
+        if came_m_s < p.came_m_s or left_m_s > came_m_s or (fact.z_m is not None and fact.z_m >= p.head_m):
+            return False
+        return turned_rad(fact) < p.flick_rad
 
 
 def _people(frame_event: Event) -> Frame:

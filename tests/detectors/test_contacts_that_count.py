@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from detectors.actions.passes import PassAttempt
@@ -198,6 +200,44 @@ def test_a_ball_that_leaves_slower_than_the_opponent_sent_it_was_not_passed(
     causes = [event("hit", 0.5, last_by), frame_event(1.0, (2.3, 0.0), people)]
     out = fold(PassAttempt(RADIO), [*causes, released(1.0, "home_6", came_m_s, left_m_s, z_m)])
     assert len(out) == attempts
+
+
+@pytest.mark.parametrize(("after_ms", "attempts"), [(55, 0), (70, 1)])
+def test_nobody_is_quick_enough_to_strike_what_an_opponent_has_just_kicked(after_ms: int, attempts: int) -> None:
+    people = [body("home_6", 0.0, 0.0), body("home_8", 12.0, 0.0), body("away_4", 3.0, 8.0)]
+    causes = [event("hit", 0.9 - after_ms / 1000, "away_4"), frame_event(1.0, (2.3, 0.0), people)]
+    assert len(fold(PassAttempt(RADIO), [*causes, released(1.0, "home_6", 12.0, 16.0)])) == attempts
+
+
+@pytest.mark.parametrize(
+    ("by", "after_m_s", "across_m_s", "attempts"),
+    [
+        ("home_6", 13.0, 4.0, 0),  # goes on as it came
+        ("home_6", 10.0, 9.0, 1),  # turned: laid off
+        ("home_6", 16.0, 4.0, 1),  # sent on faster
+        ("home_8", 13.0, 4.0, 1),  # his own ball
+    ],
+)
+def test_a_mates_ball_that_goes_on_as_it_came_was_not_passed_on(
+    by: str, after_m_s: float, across_m_s: float, attempts: int
+) -> None:
+    people = [body(by, 0.0, 0.0), body("home_9", 12.0, 0.0), body("away_4", 3.0, 8.0)]
+    way = {"vx_m_s": after_m_s, "vy_m_s": across_m_s, "delta_vx_m_s": after_m_s - 15.0, "delta_vy_m_s": across_m_s}
+    left_m_s = math.hypot(after_m_s, across_m_s)
+    met = event("hit", 0.9, by, **way, speed_before_m_s=15.0, speed_after_m_s=left_m_s)
+    causes = [event("hit", 0.4, "home_8"), met, frame_event(1.0, (2.3, 0.0), people)]
+    assert len(fold(PassAttempt(RADIO), [*causes, released(1.0, by, 15.0, left_m_s)])) == attempts
+
+
+@pytest.mark.parametrize(
+    ("after_ms", "speed_m_s", "attempts"), [(50, 5.5, 1), (50, 4.5, 0), (80, 5.5, 0), (80, 7.5, 1)]
+)
+def test_a_kick_that_is_met_at_once_was_no_dribblers_touch(after_ms: int, speed_m_s: float, attempts: int) -> None:
+    people = [body("home_6", 0.0, 0.0), body("home_9", 12.0, 0.0), body("away_4", 0.5, 0.0)]
+    kicked = event("hit", 0.5, "home_6", vx_m_s=speed_m_s, speed_after_m_s=speed_m_s)
+    met = event("hit", 0.5 + after_ms / 1000, "away_4", delta_vx_m_s=-speed_m_s, delta_vy_m_s=0.0)
+    out = fold(PassAttempt(RADIO), [kicked, frame_event(0.5, (0.0, 0.0), people), met])
+    assert [e.payload.player for e in out] == ["home_6"] * attempts
 
 
 def attempt(at_s: float = 1.0) -> Event:
