@@ -8,7 +8,15 @@ import numpy.typing as npt
 
 from detectors.control.bands import NO_BAND, Band, follow
 from detectors.control.scene import Bodies, Scene, keepers_of, outfield
-from detectors.control.spearman import Floats, SpearmanParameters, control_grid, load, pass_success, players_array
+from detectors.control.spearman import (
+    Floats,
+    SpearmanParameters,
+    control_grid,
+    load,
+    passes_that_succeed,
+    players_array,
+    zones_of,
+)
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import Pitch, pitch_of
@@ -58,6 +66,7 @@ class PitchControl:
         self.pitch = pitch_of(sheet)
         self._keepers = keepers_of(sheet)
         self._x_m, self._y_m, self._zone = _cells(self.pitch)
+        self._zones = zones_of(self._zone)
         self._size = np.bincount(self._zone.ravel(), minlength=len(ZONES))
         self.spec = Spec(
             name="pitch_control",
@@ -83,7 +92,8 @@ class PitchControl:
             return state, NOTHING
         if scene.ball is None or not scene.home or not scene.away or not attackers:
             return state, NOTHING
-        control = self._control_of_home(scene, attackers)
+        control = self._control_of_home(scene, attackers, state.owners)
+        # A zone of which not every point was looked at stays whose it is: its mean is NaN.
         mean = np.bincount(self._zone.ravel(), control.ravel(), len(ZONES)) / self._size
         owners, out = list(state.owners), []
         for number, share in enumerate(mean.tolist()):
@@ -95,14 +105,16 @@ class PitchControl:
         due_us = event.ts_us // every_us * every_us + every_us
         return ControlState("".join(owners), attackers, due_us), out or NOTHING
 
-    def _control_of_home(self, scene: Scene, attackers: Team) -> Floats:
+    def _control_of_home(self, scene: Scene, attackers: Team, owners: str) -> Floats:
         assert scene.ball is not None
         model = self.parameters.model
         defenders: Team = "away" if attackers == "home" else "home"
         keeper, _ = outfield(scene.team(defenders), scene.sign(defenders), self._keepers)
         own = players_array(scene.team(attackers), "", model)
         other = players_array(scene.team(defenders), keeper.object_id if keeper else "", model)
-        grid = control_grid(self._x_m, self._y_m, (scene.ball.x_m, scene.ball.y_m), own, other, model)
+        sign = {"-": 0, "h": 1 if attackers == "home" else -1, "a": 1 if attackers == "away" else -1}
+        held = self._zones, np.array([sign[owner] for owner in owners]), 1.0 - self.parameters.owner_share
+        grid = control_grid(self._x_m, self._y_m, (scene.ball.x_m, scene.ball.y_m), own, other, model, held)
         return grid if attackers == "home" else 1.0 - grid
 
     def _owner(self, home: float, before: str) -> str:
@@ -216,10 +228,4 @@ class PassingOptions:
         keeper = outfield(opponents, sign, self._keepers)[0] if sign else None
         own = players_array(mates, "", model)
         other = players_array(opponents, keeper.object_id if keeper else "", model)
-        ball = scene.ball.x_m, scene.ball.y_m
-        count = 0
-        for mate in mates:
-            flight_s = float(np.hypot(mate.x_m - ball[0], mate.y_m - ball[1])) / model.ball_m_s
-            target = mate.x_m + mate.vx_m_s * flight_s, mate.y_m + mate.vy_m_s * flight_s
-            count += pass_success(target, ball, own, other, model) >= self.parameters.least_share
-        return count
+        return passes_that_succeed((scene.ball.x_m, scene.ball.y_m), own, other, self.parameters.least_share, model)

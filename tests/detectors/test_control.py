@@ -26,7 +26,14 @@ from detectors.control.pressure import (
 from detectors.control.scene import Scene, SceneMaker, outfield
 from detectors.control.shape import LineHeight, TeamArea, TeamShape, hull_area_m2
 from detectors.control.space import PassingOptions, PitchControl
-from detectors.control.spearman import SpearmanParameters, control_grid, pass_success, players_array
+from detectors.control.spearman import (
+    SpearmanParameters,
+    control_grid,
+    pass_success,
+    passes_that_succeed,
+    players_array,
+    zones_of,
+)
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Player
 from detectors.pitch import pitch_of
@@ -282,6 +289,36 @@ def test_pitch_control_is_the_plain_integral(seed: int):
     for i, y in enumerate(ys):
         for j, x in enumerate(xs):
             assert grid[i, j] == pytest.approx(control_by_hand((x, y), ball, own, other, p), abs=0.02)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_differential_what_is_told_early_is_what_all_would_have_told(seed: int):
+    numbers, p = random.Random(seed), SpearmanParameters()
+    own = players_array(some_team(numbers, "home", 11 - seed % 3), "", p)
+    other = players_array(some_team(numbers, "away", 10 + seed % 2), "away_1", p)
+    ball = (numbers.uniform(-50, 50), numbers.uniform(-30, 30))
+    xs, ys, zone = np.linspace(-50, 50, 12), np.linspace(-30, 30, 9), np.arange(108).reshape(9, 12) % 12 // 2
+    whole = control_grid(xs, ys, ball, own, other, p)
+    spared = 0
+    for least in (0.2, 0.4, 0.8):
+        owners = np.array([numbers.choice((-1, 0, 1)) for _ in range(6)])
+        some = control_grid(xs, ys, ball, own, other, p, (zones_of(zone), owners, least))
+        looked = ~np.isnan(some)
+        assert np.array_equal(some[looked], whole[looked])
+        for number, owner in enumerate(owners):
+            share = float(np.mean(whole[zone == number] if owner > 0 else 1.0 - whole[zone == number]))
+            if not looked[zone == number].all():
+                spared += 1
+                assert owner
+                assert share >= least
+    assert spared
+    chances = [
+        pass_success((x + vx * s, y + vy * s), ball, own, other, p)
+        for x, y, vx, vy, _ in own.tolist()
+        for s in [float(np.hypot(x - ball[0], y - ball[1])) / p.ball_m_s]
+    ]
+    for least in (0.1, 0.5, 0.7, 0.95, *chances[:3]):
+        assert passes_that_succeed(ball, own, other, least, p) == sum(chance >= least for chance in chances)
 
 
 def test_alone_a_team_controls_all_and_mirrored_teams_share():
