@@ -72,7 +72,7 @@ def players_array(bodies: Bodies, keeper: str, p: SpearmanParameters) -> Floats:
 
 
 class Zones(NamedTuple):
-    """A grid's points by zone: indices into the grid, row by row, zone after zone; where each zone begins, and the end."""
+    """A grid's points by zone: indices into the grid, zone after zone, row by row; where each begins, and the end."""
 
     points: Ints
     begins: Ints
