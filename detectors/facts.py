@@ -52,3 +52,10 @@ def fact_event(
     ``ts_us``, when it became known (kinds that are amended only).
     """
     return Event(kind, ts_us, anchor, 0, fact, f"{kind}#{anchor}", causes, annuls, dated_us)
+
+
+def number(fact: Fact, name: str) -> float:
+    """A number of a fact's details."""
+    value = fact.detail[name]
+    assert isinstance(value, float | int), f"{name} is not a number"
+    return float(value)

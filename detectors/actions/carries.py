@@ -7,8 +7,7 @@ import math
 import msgspec
 
 from detectors.actions.flight import FlightParameters, first_to_reach
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import end_of, pitch_of
 from detectors.states import BodyState, Frame

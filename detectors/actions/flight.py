@@ -11,12 +11,16 @@ import math
 
 import msgspec
 
-from detectors.contacts.hits import number
-from detectors.facts import Fact
+from detectors.ball.predictor import DRAG_PER_M
+from detectors.facts import Fact, number
 from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch
 from detectors.states import Frame
 
 GRAVITY_M_S2 = 9.81
+#: Of the ball, as 2.10 has it (Cd).
+BALL_DRAG = 0.25
+#: Drag that takes so many times e of a ball's speed stops it first.
+_NEVER = 50.0
 
 
 class FlightParameters(msgspec.Struct, frozen=True):
@@ -110,7 +114,10 @@ class Projection(msgspec.Struct, frozen=True, gc=False):
 
 
 def project_on_goal(ball: Fact, attacks_positive_x: bool, pitch: Pitch) -> Projection | None:
-    """Where the ball of a fact with velocity meets the plane of the opponents' goal line; None if it never does."""
+    """Where the ball of a fact with velocity meets the plane of the opponents' goal line; None if it never does.
+
+    It flies with the drag of 2.10, in a plane; it does not bounce, and nobody knows its spin.
+    """
     assert ball.x_m is not None
     assert ball.y_m is not None
     assert ball.z_m is not None
@@ -119,10 +126,16 @@ def project_on_goal(ball: Fact, attacks_positive_x: bool, pitch: Pitch) -> Proje
     towards_m_s = sign * number(ball, "vx_m_s")
     if depth_m <= 0.0 or towards_m_s <= 0.1:
         return None
-    after_s = depth_m / towards_m_s
-    y_m = ball.y_m + number(ball, "vy_m_s") * after_s
-    z_m = ball.z_m + number(ball, "vz_m_s") * after_s - 0.5 * GRAVITY_M_S2 * after_s * after_s
-    z_m = max(0.0, z_m)
+    vy_m_s, vz_m_s = number(ball, "vy_m_s"), number(ball, "vz_m_s")
+    # Drag, which grows with the square of the speed: v / (1 + r t), on ways that fall by as much less as it slows them.
+    r = DRAG_PER_M * BALL_DRAG * math.hypot(towards_m_s, vy_m_s, vz_m_s)
+    lost = r * depth_m / towards_m_s
+    if lost > _NEVER:
+        return None
+    after_s, gone_s = math.expm1(lost) / r, depth_m / towards_m_s
+    falls_m = 0.5 * GRAVITY_M_S2 * (0.5 * after_s * after_s + (after_s - gone_s) / r)
+    y_m = ball.y_m + vy_m_s * gone_s
+    z_m = max(0.0, ball.z_m + vz_m_s * gone_s - falls_m)
     on_target = abs(y_m) < GOAL_HALF_WIDTH_M - BALL_RADIUS_M and z_m < BAR_HEIGHT_M - BALL_RADIUS_M
     return Projection(after_s, y_m, z_m, on_target)
 

@@ -14,9 +14,8 @@ from detectors.actions.flight import (
     first_to_reach,
     shot_projection,
 )
-from detectors.contacts.hits import number
 from detectors.contacts.mixed import turned_rad
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import pitch_of
 from detectors.states import Frame

@@ -20,6 +20,7 @@ from detectors.comparing.evidence import (
     since,
 )
 from detectors.contacts.hits import ContactState
+from detectors.contacts.whose import contact_rule
 from detectors.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, pitch_of
 from detectors.play.kicks import CENTRE_M, CORNER_M
 from detectors.states import Frame
@@ -83,11 +84,22 @@ def _contact(group: str) -> Callable[[Evidence], Found]:
             yield against(e, "distance that is not doubted", distance_m, "at most", f"{group}.far_m", far_m)
         else:
             yield against(e, "change of velocity so far away", change, "at least", f"{group}.far_delta_v_m_s")
-        if group == "touch" and isinstance(e.before, ContactState) and e.before.last_us > 0:
-            apart_us = e.told.ts_us - e.before.last_us
+        if group == "hit" and isinstance(e.before, ContactState):
+            yield _at_once(e, e.before)
+        if group == "touch" and isinstance(e.before, ContactState) and e.before.last.at_us > 0:
+            apart_us = e.told.ts_us - e.before.last.at_us
             yield against(e, "time since the contact before", apart_us, "at least", "touch.yield_us")
 
     return rule
+
+
+def _at_once(e: Evidence, before: ContactState) -> Margin | None:
+    """Of two contacts that were judged together, how soon the second followed."""
+    if before.first is None or before.waiting is None:
+        return None
+    apart_us = before.waiting.ts_us - before.first.ts_us
+    most_us = contact_rule("hit", e.sheet, e.parameters.hit, e.parameters.near).pair_us
+    return Margin("time between contacts that are judged together", apart_us, "at most", most_us, "us")
 
 
 def _released(e: Evidence) -> Found:
@@ -125,6 +137,7 @@ def _known_after(e: Evidence) -> Margin | None:
 def _pass(e: Evidence) -> Found:
     """6.7: who gets to the ball first, if the kick was judged as it left."""
     yield _known_after(e)
+    yield from _met(e)
     release, frame = next((c for c in e.causes if c.kind == "kick.released"), None), e.frame
     if release is None or release.id != e.by.id or frame is None or not isinstance(frame.payload, Frame):
         return
@@ -133,6 +146,22 @@ def _pass(e: Evidence) -> Found:
     if soonest_s is not None:
         own_s = own.after_s if own is not None else e.parameters.flight.horizon_s
         yield Margin("the kicker at the ball, against the first other", own_s, "at least", soonest_s, "s")
+
+
+def _met(e: Evidence) -> Found:
+    """6.7: how soon, and how fast, a kick was met that never left its kicker."""
+    kick = next((c for c in e.causes if c.kind == "hit"), None)
+    if kick is None or e.by.kind not in ("hit", "touch"):
+        return
+    met_us, p = e.by.ts_us - kick.ts_us, e.parameters.strike
+    which = "soon" if e.sheet.quality.limbs and met_us <= p.soon_us else "blocked"
+    yield against(e, "time from the kick until it was met", met_us, "at most", f"strike.{which}_us")
+    sent, came = fact_of(kick), fact_of(e.by)
+    names = ("vx_m_s", "vy_m_s", "delta_vx_m_s", "delta_vy_m_s")
+    vx, vy, dvx, dvy = (number(came, name) or 0.0 for name in names)
+    left_m_s = math.hypot(number(sent, "vx_m_s") or 0.0, number(sent, "vy_m_s") or 0.0)
+    fastest_m_s = max(left_m_s, math.hypot(vx - dvx, vy - dvy)) if e.sheet.quality.limbs else left_m_s
+    yield against(e, "how fast it was", round(fastest_m_s, 2), "at least", f"strike.{which}_m_s")
 
 
 def _shot(e: Evidence) -> Found:

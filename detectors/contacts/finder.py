@@ -56,13 +56,13 @@ class ContactFinder:
         touch, touches = self._touches.step(state.touch, event)
         if hit is state.hit and touch is state.touch:
             return state, ()
-        found = tuple(Contact(e, _near(state.hit)) for e in hits) + tuple(
-            Contact(e, _near(state.touch)) for e in touches
-        )
+        found = tuple(Contact(e, _near(state.hit, e)) for e in hits)
+        found += tuple(Contact(e, _near(state.touch, e)) for e in touches)
         return Finding(hit, touch), found
 
 
-def _near(before: ContactState) -> tuple[Reacher, ...]:
-    """Who was near the contact that waited, as the state before it was settled has it."""
-    chosen: Closest = before.chosen
+def _near(before: ContactState, contact: Event) -> tuple[Reacher, ...]:
+    """Who was near a contact that waited, as the state before it was settled has it."""
+    first = before.first is not None and before.first.ts_us == contact.ts_us
+    chosen: Closest = before.first_chosen if first else before.chosen
     return chosen.reachers

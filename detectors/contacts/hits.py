@@ -4,8 +4,9 @@ Theory of operation
 -------------------
 *Player hits ball* is the seeds' A!BC: near (A), an acceleration peak (C), and no not-near (B) in between (000
 Fig 3; 002 5.1). As peaks are of level 2 and proximity of level 4, at one instant the peak comes first in the
-canonical order. So a peak waits until the next frame closes its instant, and then is given to one of those near,
-by distance and by the direction of the push. ``ball.closest`` of 4.1 names nobody from a not-near on, which is the
+canonical order. So a peak waits until a frame closes its instant, and then is given to one of those near, by distance
+and by the direction of the push (``whose``); two that follow each other at once wait for, and are judged with, each
+other. ``ball.closest`` of 4.1 names nobody from a not-near on, which is the
 B of the pattern; without anybody near there is no hit. A *soft touch* waits in the same way for its turn or step of
 speed, and yields to a hit of the same contact.
 """
@@ -17,12 +18,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from detectors.ball.changes import corner_horizon_us
 from detectors.ball.kinks import has_kinks
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.contacts.whose import ContactParameters, ContactRule, Last, another, contact_rule, player_of
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet
 from detectors.proximity.near import Closest, NearParameters, Reacher
-from detectors.signals.sampling import body_sampling
 from detectors.states import Frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -31,73 +31,15 @@ NOBODY = Closest()
 
 
 class ContactState(msgspec.Struct, frozen=True, gc=False):
-    """Who is near the ball; the contact that waits for its instant to close and who was near then; time of the
-    last contact given or yielded to, who had it, and by how much it changed the ball's velocity."""
+    """Who is near the ball; the contact that waits for its instant to close and who was near then; the last contact
+    given or yielded to; the contact just before the waiting one, which waits with it, and who was near then."""
 
     closest: Closest = NOBODY
     waiting: Event | None = None
     chosen: Closest = NOBODY
-    last_us: int = -(2**62)
-    last_by: str = ""
-    last_m_s: float = 0.0
-
-
-class ContactParameters(msgspec.Struct, frozen=True):
-    """What hits and touches share. ``far_m``, ``far_delta_v_m_s``: farther than this (and ``NearParameters.leg_m`` for
-    centroids) every second change as small as a hit's is noise, so twice a hit is asked for (Opta clip: changes above
-    2.2 m/s in 12 % of frames at 1.0-1.5 m from a centroid, in 6 % with nobody within 2.5 m, in 19 % within 1.0 m).
-    ``push_share``: a body can only push, so the ball's velocity changes away from who played it. Distance counts less
-    by this share of how far the ball lies from a player in that direction, more if it lies the other way (ours: two
-    players who head for one ball are equally near within the noise, but on different sides of it). Where limbs are
-    known, ``far_m`` is 4.1's contact band. ``let_go_m_s``: a ball in hands, or against the trunk, is shaken by its
-    carrier; after his first contact another one of his counts only if the ball leaves him this fast (ours: a throw;
-    nobody's arms are that fast). ``again_us``: hands and trunks don't play the ball twice in so short a time: it is one
-    push, of which a radio sees both ends (a throw takes up to 0.1 s). Feet strike for 10 ms and may follow each other
-    as soon. ``touch_m``, ``trunk_touch_m``, ``closing_s``: where limbs are known, who played the ball is behind it on
-    the side that it was pushed from, so far from its centre (its radius and 2 cm of boot), and his limb closed on it by
-    ``closing_share`` of the change of its velocity; 1 m/s more or less counts as so many metres as ``closing_s`` has
-    seconds (of 564 contacts with two players near, 3 are the other's instead of 8 by distance and direction alone).
-    ``owner_m``, ``owner_us``: of two players at the ball it is rather his who had it so shortly before: he counts as so
-    much nearer. ``slow_m_s``: a low ball at the feet of who pushed it on that only gets slower, by less than this and
-    without a turn, was slowed by the ground on which it lands or rolls. ``reach_m``: a limb farther away has not played
-    a low ball, however hard it was hit (that of 5.3), but ``hands_m`` where it lay (``rest_m_s``), for hands that pick
-    it up: it does not rise by itself. ``body_m_s``: a ball at a trunk or in hands that changes its velocity by less is
-    carried, by him or by who brings it; chests and heads stop or turn what comes flying at ``flying_m_s``.
-    ``weak_m_s``, ``close_m``: by a smaller change only a limb so near has played it: a ball that lands beside a foot is
-    slowed as much. ``foot_m``: unless one of his feet is so near, which then may have played it as well. ``step_us``,
-    ``step_factor``: nobody plays the ball with his feet twice in so short a time: the second is what is left of the
-    first, unless it is so many times as strong. ``air_factor``: a ball in the air is turned by nobody but a body, feet
-    being no more of it than trunks: so above ``NearParameters.trunk_low_m`` a change that stands so many standard
-    errors over noise is a contact of who is next to it, be he as far as 4.1 has it, unless he had it himself, and while
-    others played it within ``owner_us`` (of a dead ball that is fetched, thrown and carried nobody can tell; seeds 11
-    to 23: 3 of 4 such contacts, none invented; from 7.6 on, which every peak has). From ``touch_m`` on all are for
-    radio only, chosen on generated matches, seeds 11 to 30: of 1,692 true contacts in play 13 were another player's and
-    are 7 now; of 35 false ones 14 were a ball that slowed, as one in 1,656 true ones looks; of 43 false ones 17 were a
-    dead ball in hands, that changed by 3.0 to 4.4 m/s; no two true ones of one player are less than 225 ms apart."""
-
-    far_m: float = 0.5
-    far_delta_v_m_s: float = 4.4
-    push_share: float = 0.5
-    let_go_m_s: float = 4.0
-    again_us: int = 120_000
-    touch_m: float = 0.13
-    trunk_touch_m: float = 0.25
-    closing_s: float = 0.01
-    closing_share: float = 0.77
-    owner_m: float = 0.05
-    owner_us: int = 2_000_000
-    slow_m_s: float = 3.0
-    reach_m: float = 0.5
-    rest_m_s: float = 0.5
-    hands_m: float = 1.0
-    body_m_s: float = 4.5
-    flying_m_s: float = 8.0
-    weak_m_s: float = 2.5
-    close_m: float = 0.25
-    foot_m: float = 0.2
-    step_us: int = 80_000
-    step_factor: float = 3.0
-    air_factor: float = 8.0
+    last: Last = Last()
+    first: Event | None = None
+    first_chosen: Closest = NOBODY
 
 
 class HitParameters(ContactParameters, frozen=True):
@@ -106,18 +48,6 @@ class HitParameters(ContactParameters, frozen=True):
     known it is 0, as a radio's peaks stand over noise by themselves."""
 
     share_min: float = 0.15
-
-
-class ContactRule(msgspec.Struct, frozen=True):
-    """How a waiting contact becomes an event: its kind, how old it may be, from which distance it is doubted, whether
-    limbs are told apart, up to which height a ball is played with feet, and the numbers of the detector."""
-
-    kind: str
-    horizon_us: int
-    far_m: float
-    limbs: bool
-    low_m: float
-    p: ContactParameters
 
 
 class PlayerHitsBall:
@@ -197,11 +127,11 @@ class SoftTouch:
             assert isinstance(fact, Fact)
             if fact.variant == "touch":
                 return state, NOTHING
-            return ContactState(state.closest, None, NOBODY, event.ts_us), NOTHING
+            return ContactState(state.closest, None, NOBODY, Last(event.ts_us)), NOTHING
         if event.kind in ("ball.turn", "ball.speed_step"):
-            if state.waiting is not None or event.ts_us - state.last_us <= self.parameters.yield_us:
+            if state.waiting is not None or event.ts_us - state.last.at_us <= self.parameters.yield_us:
                 return state, NOTHING
-            return ContactState(state.closest, event, state.closest, state.last_us), NOTHING
+            return ContactState(state.closest, event, state.closest, state.last), NOTHING
         return _around(state, event), NOTHING
 
 
@@ -220,146 +150,103 @@ def share_min(sheet: MatchSheet, p: HitParameters) -> float:
     return 0.0 if has_kinks(sheet.quality) else p.share_min
 
 
-def number(fact: Fact, name: str) -> float:
-    """A number of a fact's details."""
-    value = fact.detail[name]
-    assert isinstance(value, float | int), f"{name} is not a number"
-    return float(value)
-
-
-def contact_rule(
-    kind: str, sheet: MatchSheet, p: ContactParameters, near: NearParameters, longer_us: int = 0
-) -> ContactRule:
-    """The rule for an input. The frame that closes a contact's instant comes within one period, or two."""
-    limbs = bool(sheet.quality.limbs)
-    horizon_us = max(corner_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us) + longer_us
-    return ContactRule(kind, horizon_us, near.contact_m if limbs else p.far_m + near.leg_m, limbs, near.trunk_low_m, p)
-
-
 def _around(state: ContactState, event: Event) -> ContactState:
     """Who is near from now on; also for the waiting contact if it is of this instant."""
     closest, waiting = event.payload, state.waiting
     assert isinstance(closest, Closest)
     same = waiting is not None and event.ts_us <= waiting.ts_us
     chosen = closest if same else state.chosen
-    return ContactState(closest, waiting, chosen, state.last_us, state.last_by, state.last_m_s)
+    return ContactState(closest, waiting, chosen, state.last, state.first, state.first_chosen)
 
 
 def _wait(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
-    """A second contact closes the one that waits, if no frame came between."""
-    closed, out = _close(state, event, rule)
-    after = ContactState(closed.closest, event, closed.closest, closed.last_us, closed.last_by, closed.last_m_s)
-    return after, out
+    """A second contact waits together with one just before it; else it closes the one that waits."""
+    held, at = state.waiting, state.closest
+    if held is not None and state.first is None and 0 < event.ts_us - held.ts_us <= rule.pair_us:
+        return ContactState(at, event, at, state.last, held, state.chosen), NOTHING
+    closed, out = _settle(state, event.ts_us, rule)
+    return ContactState(at, event, at, closed.last), out
 
 
 def _close(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
-    """Gives the waiting contact to one of those near it, once its instant is past."""
-    contact = state.waiting
-    if contact is None or event.ts_us <= contact.ts_us:
+    """Gives the waiting contact to one of those near it, once none that is judged with it can follow."""
+    if state.waiting is None or event.ts_us <= state.waiting.ts_us + rule.pair_us:
         return state, NOTHING
+    return _settle(state, event.ts_us, rule)
+
+
+def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[ContactState]:
+    """Gives what waits to one of those near it, once its instant is past."""
+    contact, last, first = state.waiting, state.last, state.first
+    if contact is None or now_us <= contact.ts_us:
+        return state, NOTHING
+    fact = _fact(contact)
+    late = now_us - contact.ts_us > rule.horizon_us
+    if first is None or late:
+        by = None if late else player_of(state.chosen.reachers, contact.ts_us, fact, last, rule)
+        return _given(state.closest, last, [(contact, fact, by)], rule)
+    one, two, onward = _both(state, first, contact, rule)
+    return _given(state.closest, last, [(first, onward, one), (contact, fact, two)], rule)
+
+
+def _both(
+    state: ContactState, first: Event, second: Event, rule: ContactRule
+) -> tuple[Reacher | None, Reacher | None, Fact]:
+    """Whose two contacts at once are, and the first as it is known then: two players', else one after the other."""
+    fact, last, p = _fact(second), state.last, rule.p
+    near, near_first = state.chosen.reachers, state.first_chosen.reachers
+    onward = _met_again(_fact(first), fact)
+    one = player_of(near_first, first.ts_us, onward, last, rule)
+    two = None if one is None else player_of(near, second.ts_us, fact, _last(first.ts_us, onward, one), rule)
+    if one is not None and two is None:
+        was = another(near_first, first.ts_us, onward, last, one.object_id, p)
+        now = another(near, second.ts_us, fact, _last(first.ts_us, onward, one), one.object_id, p)
+        if was is not None and (now is None or was[0] <= now[0]):
+            same = tuple(r for r in near if r.object_id == one.object_id)
+            one, two = was[1], player_of(same, second.ts_us, fact, _last(first.ts_us, onward, was[1]), rule)
+        elif now is not None:
+            two = now[1]
+    if one is not None and two is not None and one.object_id != two.object_id:
+        return one, two, onward
+    plain = _fact(first)
+    one = player_of(near_first, first.ts_us, plain, last, rule)
+    then = last if one is None else _last(first.ts_us, plain, one)
+    return one, player_of(near, second.ts_us, fact, then, rule), plain
+
+
+def _given(
+    closest: Closest, last: Last, made: Sequence[tuple[Event, Fact, Reacher | None]], rule: ContactRule
+) -> Step[ContactState]:
+    """The state and the events of contacts that were settled."""
+    out = []
+    for contact, fact, by in made:
+        if by is not None:
+            last = _last(contact.ts_us, fact, by)
+            out.append(_contact(rule.kind, contact, fact, by))
+    return ContactState(closest, None, NOBODY, last), tuple(out)
+
+
+def _last(at_us: int, fact: Fact, by: Reacher) -> Last:
+    return Last(at_us, by.object_id, by.team, number(fact, "delta_v_m_s"))
+
+
+def _fact(contact: Event) -> Fact:
     fact = contact.payload
     assert isinstance(fact, Fact)
-    late = event.ts_us - contact.ts_us > rule.horizon_us
-    by = None if late else _player_of(state, contact.ts_us, fact, rule)
-    if by is None:
-        return ContactState(state.closest, None, NOBODY, state.last_us, state.last_by, state.last_m_s), NOTHING
-    told = ContactState(state.closest, None, NOBODY, contact.ts_us, by.object_id, number(fact, "delta_v_m_s"))
-    return told, (_contact(rule.kind, contact, fact, by),)
+    return fact
 
 
-def _player_of(state: ContactState, ts_us: int, fact: Fact, rule: ContactRule) -> Reacher | None:
-    """Who of those near made the contact that waits; None if it was nobody's."""
-    reachers, p = state.chosen.reachers, rule.p
-    if not reachers:
-        return None
-    since_us = ts_us - state.last_us
-    owner = state.last_by if rule.limbs and since_us <= p.owner_us else ""
-    by = _striker(fact, reachers, p, owner) if rule.limbs else _pusher(fact, reachers, p)
-    low = fact.z_m is not None and fact.z_m <= rule.low_m
-    if rule.limbs and not low and since_us <= p.owner_us and by.object_id != state.last_by and _is_turned(fact, p):
-        return by
-    if by.distance_m > rule.far_m and number(fact, "delta_v_m_s") < p.far_delta_v_m_s:
-        return None
-    if not rule.limbs:
-        return by
-    if by.distance_m > p.close_m and number(fact, "delta_v_m_s") < p.weak_m_s:
-        return None
-    if low and by.distance_m > p.reach_m and not _is_picked_up(fact, by, p):
-        return None
-    is_foot = _by_foot(by, reachers, p.foot_m)
-    flies = number(fact, "speed_before_m_s") >= p.flying_m_s
-    if not is_foot and not flies and number(fact, "delta_v_m_s") < p.body_m_s:
-        return None
-    if by.object_id != state.last_by:
-        return by
-    if is_foot:
-        same = since_us <= p.step_us and number(fact, "delta_v_m_s") < p.step_factor * state.last_m_s
-        return None if same or (low and since_us <= p.owner_us and _only_slowed(fact, p.slow_m_s)) else by
-    return None if since_us <= p.again_us or _is_carried(fact, by, p.let_go_m_s) else by
-
-
-def _by_foot(by: Reacher, reachers: tuple[Reacher, ...], foot_m: float) -> bool:
-    """Whether it was a foot, or could have been one: what is next to the trunk is often next to a raised foot too."""
-    return "foot" in by.limb or any(
-        "foot" in r.limb and r.object_id == by.object_id and r.distance_m <= foot_m for r in reachers
-    )
-
-
-def _is_turned(fact: Fact, p: ContactParameters) -> bool:
-    """Whether the ball's velocity changed by so much more than noise that in the air only a body can have done it. What
-    only slows a fast ball is the air."""
-    sure = number(fact, "delta_v_m_s") >= p.air_factor * number(fact, "noise_m_s")
-    return sure and not _only_slowed(fact, p.slow_m_s)
-
-
-def _is_picked_up(fact: Fact, by: Reacher, p: ContactParameters) -> bool:
-    """Whether hands may have taken a ball that lay."""
-    lay = number(fact, "speed_before_m_s") <= p.rest_m_s
-    return lay and by.distance_m <= p.hands_m and number(fact, "delta_v_m_s") >= p.body_m_s
-
-
-def _is_carried(fact: Fact, by: Reacher, let_go_m_s: float) -> bool:
-    """Whether the ball stays in the hands, or against the trunk, of who has it."""
-    return math.hypot(number(fact, "vx_m_s") - by.vx_m_s, number(fact, "vy_m_s") - by.vy_m_s) < let_go_m_s
-
-
-def _only_slowed(fact: Fact, slow_m_s: float) -> bool:
-    """Whether the ball goes on the way that it went, a little slower."""
-    vx, vy = number(fact, "vx_m_s"), number(fact, "vy_m_s")
-    dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
-    before_x, before_y = vx - dvx, vy - dvy
-    before_m_s = math.hypot(before_x, before_y)
-    turned_back = vx * before_x + vy * before_y < 0.0
-    if turned_back or math.hypot(vx, vy) >= before_m_s or math.hypot(dvx, dvy) >= slow_m_s:
-        return False
-    along = dvx * before_x + dvy * before_y
-    return 2.0 * abs(dvx * before_y - dvy * before_x) < -along
-
-
-def _pusher(fact: Fact, reachers: tuple[Reacher, ...], p: ContactParameters) -> Reacher:
-    """The nearest, weighed by the direction in which the ball was pushed."""
-    dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
-    size = math.hypot(dvx, dvy) or 1.0
-    return min(reachers, key=lambda r: r.distance_m - p.push_share * (r.dx_m * dvx + r.dy_m * dvy) / size)
-
-
-def _striker(fact: Fact, reachers: tuple[Reacher, ...], p: ContactParameters, owner: str) -> Reacher:
-    """Whose limb or trunk was most nearly where, and as fast as, the one that pushed the ball so was."""
-    dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
-    before_x, before_y = number(fact, "vx_m_s") - dvx, number(fact, "vy_m_s") - dvy
-    size, flat = number(fact, "delta_v_m_s") or 1.0, math.hypot(dvx, dvy) or 1.0
-
-    def cost_m(r: Reacher) -> float:
-        behind_m = (p.touch_m if r.limb else p.trunk_touch_m) / size
-        aside_m = math.hypot(r.dx_m - behind_m * dvx, r.dy_m - behind_m * dvy)
-        away_m = max(0.0, math.hypot(r.dx_m, r.dy_m) - (0.0 if r.limb else p.trunk_touch_m))
-        over_m = math.sqrt(max(0.0, r.distance_m * r.distance_m - away_m * away_m))
-        closing_m_s = ((r.vx_m_s - before_x) * dvx + (r.vy_m_s - before_y) * dvy) / flat
-        slower_m_s = abs(closing_m_s - p.closing_share * flat) if r.limb else 0.0
-        own_m = p.owner_m if r.object_id == owner else 0.0
-        return math.hypot(aside_m, over_m) + p.closing_s * slower_m_s - own_m
-
-    return min(reachers, key=cost_m)
+def _met_again(first: Fact, second: Fact) -> Fact:
+    """A contact whose ball another one met at once: what that one knows of the way between, knows both of them."""
+    ways = [(f"{axis}_m_s", f"delta_{axis}_m_s") for axis in ("vx", "vy", "vz")]
+    between = [number(second, way) - number(second, change) for way, change in ways]
+    before = [number(first, way) - number(first, change) for way, change in ways]
+    detail = dict(first.detail)
+    for (way, change), now, then in zip(ways, between, before, strict=True):
+        detail[way], detail[change] = round(now, 2), round(now - then, 2)
+    detail["speed_after_m_s"] = second.detail["speed_before_m_s"]
+    detail["delta_v_m_s"] = round(math.dist(between, before), 2)
+    return msgspec.structs.replace(first, detail=detail)
 
 
 def _contact(kind: str, cause: Event, fact: Fact, by: Reacher) -> Event:
@@ -436,6 +323,10 @@ class KickReleased:
             contact, hits = _wait(state.contact, event, self._rule)
             return self._hits(state, contact, hits, state.frame)
         contact, hits = _close(state.contact, event, self._rule)
+        held = contact.first or contact.waiting
+        if held is not None and state.frame is not None and state.frame.ts_us >= held.ts_us:
+            # Where the ball was when it was met is asked later.
+            return ReleaseState(contact, state.hit, state.frame), NOTHING
         after, out = self._hits(state, contact, hits, event)
         if after.hit is None or contact.waiting is not None:
             return after, out
@@ -450,13 +341,15 @@ class KickReleased:
         """A new hit by another player releases the old one if the ball had left its zone by then."""
         if not hits:
             return ReleaseState(contact, state.hit, frame), NOTHING
-        new, old = hits[0], state.hit
-        out: tuple[Event, ...] = ()
-        if old is not None and frame is not None and _player(old) != _player(new):
-            before = state.frame if state.frame is not None and state.frame.ts_us >= new.ts_us else frame
-            released = self._released(old, before, self.parameters.apart_m)
-            out = (released,) if released else ()
-        return ReleaseState(contact, new, frame), out
+        out: list[Event] = []
+        old = state.hit
+        for new in hits:
+            if old is not None and frame is not None and _player(old) != _player(new):
+                before = state.frame if state.frame is not None and state.frame.ts_us >= new.ts_us else frame
+                released = self._released(old, before, self.parameters.apart_m)
+                out += [released] if released else []
+            old = new
+        return ReleaseState(contact, old, frame), tuple(out)
 
     def _released(self, hit: Event, frame_event: Event, distance_m: float) -> Event | None:
         frame, kicked = frame_event.payload, hit.payload

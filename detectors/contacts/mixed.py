@@ -19,8 +19,8 @@ import math
 import msgspec
 
 from detectors.contacts.finder import Contact, ContactFinder, Finding
-from detectors.contacts.hits import HitParameters, TouchParameters, number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.contacts.hits import HitParameters, TouchParameters
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet
 from detectors.proximity.near import NearParameters
 from middleware.detector import NOTHING, Spec, Step

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step

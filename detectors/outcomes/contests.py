@@ -6,8 +6,7 @@ import math
 
 import msgspec
 
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import Team
 from detectors.states import BodyState, Frame
 from middleware.detector import NOTHING, Spec, Step

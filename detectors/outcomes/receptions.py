@@ -7,8 +7,7 @@ import math
 import msgspec
 
 from detectors.ball.lines import OUT_LINES
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 

@@ -8,8 +8,7 @@ import msgspec
 
 from detectors.actions.flight import project_on_goal
 from detectors.ball.kinks import has_kinks
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet
 from detectors.pitch import GOAL_AREA_DEPTH_M, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step

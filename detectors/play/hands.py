@@ -23,8 +23,7 @@ import math
 import msgspec
 
 from detectors.ball.changes import corner_spread_us
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import end_of, pitch_of
 from detectors.play.phase import PhaseParameters, PhaseState, PlayPhase

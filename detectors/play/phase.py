@@ -31,8 +31,7 @@ import math
 import msgspec
 
 from detectors.ball.lines import IN_LINES, OUT_LINES
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import end_of, pitch_of
 from detectors.play.kicks import restart_place

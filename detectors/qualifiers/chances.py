@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
 from detectors.play.kicks import PENALTY_MARK_M

@@ -6,8 +6,7 @@ import math
 
 import msgspec
 
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet, Team
 from detectors.pitch import pitch_of
 from detectors.qualifiers.told import Way, kick_of, passed_way, upfield

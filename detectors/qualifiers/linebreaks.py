@@ -13,8 +13,7 @@ from __future__ import annotations
 import msgspec
 
 from detectors.ball.bands import HEIGHTS
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet, Team
 from detectors.qualifiers.gains import carried_way
 from detectors.qualifiers.told import Way, kick_of, passed_way, upfield

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from detectors.contacts.hits import number
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import Team
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event

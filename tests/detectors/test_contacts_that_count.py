@@ -36,7 +36,8 @@ def peak(ms: int, before_m_s: float, after_m_s: float, across_m_s: float = 0.0, 
     delta_m_s = abs(after_m_s - before_m_s) + across_m_s
     detail = {
         "delta_v_m_s": delta_m_s, "delta_vx_m_s": after_m_s - before_m_s, "delta_vy_m_s": across_m_s,
-        "vx_m_s": after_m_s, "vy_m_s": across_m_s, "vz_m_s": 0.0, "noise_m_s": 0.3, "bounce": False,
+        "delta_vz_m_s": 0.0, "vx_m_s": after_m_s, "vy_m_s": across_m_s, "vz_m_s": 0.0,
+        "noise_m_s": 0.3, "bounce": False,
         "speed_before_m_s": before_m_s, "speed_after_m_s": after_m_s,
     }  # fmt: skip
     fact = Fact("hard", x_m=0.0, y_m=0.0, z_m=z_m, detail=detail)
@@ -162,6 +163,32 @@ def test_a_raised_foot_beside_the_trunk_plays_a_ball_that_a_trunk_would_only_car
 def test_what_is_left_of_a_contact_is_no_second_one_unless_far_stronger(second_m_s: float, made: list[int]) -> None:
     told = hits(closest(90, FOOT), peak(100, 0.0, 3.0), peak(150, 3.0, 3.0 + second_m_s))
     assert [at_ms for at_ms, _ in told] == made
+
+
+def test_of_two_contacts_at_once_that_look_like_one_players_one_is_anothers() -> None:
+    mine, rival = ("away_9", "right_foot", 0.1, 0.1), ("home_5", "left_foot", 0.16, 0.16)
+    blocked, taken = peak(100, 15.0, 6.0), peak(115, 6.0, 0.5, 1.0)
+    assert hits(closest(90, mine, rival), blocked, closest(110, mine), taken) == [(100, "home_5"), (115, "away_9")]
+    assert hits(closest(90, mine), blocked, closest(110, mine, rival), taken) == [(100, "away_9"), (115, "home_5")]
+    assert hits(closest(90, mine), blocked, closest(110, mine), taken) == [(100, "away_9")], "nobody else was there"
+    apart = hits(closest(90, mine, rival), blocked, closest(170, mine), peak(175, 6.0, 0.5, 1.0))
+    assert apart == [(100, "away_9")], "not at once"
+
+
+def test_in_the_way_of_who_has_just_kicked_is_rather_an_opponent_than_a_mate() -> None:
+    mate, rival = ("home_9", "right_foot", 0.14, 0.14), ("away_10", "left_foot", 0.16, 0.16)
+    kicked, met = (closest(90, FOOT), peak(100, 0.5, 20.0)), closest(130, mate, rival)
+    assert hits(*kicked, met, peak(140, 20.0, 3.0))[-1] == (140, "away_10")
+    assert hits(*kicked, met, peak(400, 20.0, 3.0))[-1] == (400, "home_9"), "in the way of who kicked long ago"
+
+
+def test_of_a_ball_that_is_met_at_once_the_second_contact_tells_how_it_left_the_first() -> None:
+    causes = [closest(90, FOOT), peak(100, 2.0, 9.0), closest(110, ("away_4", "left_foot", 0.13, 0.0))]
+    causes += [peak(115, 14.0, 1.0), *(frame_event(ms / 1000, (0.0, 0.0), []) for ms in range(0, 400, 20))]
+    found = fold(PlayerHitsBall(RADIO), sorted(causes, key=lambda e: (e.ts_us, ORDER.index(e.kind))))
+    told = [(e.payload.detail["vx_m_s"], e.payload.detail["delta_v_m_s"]) for e in found]
+    assert told == [(14.0, 12.0), (1.0, 13.0)]
+    assert found[0].payload.detail["speed_after_m_s"] == 14.0
 
 
 def test_a_ball_that_is_turned_back_is_not_only_slowed() -> None:
