@@ -8,8 +8,8 @@ Three measurements over one capture, all in CPU time, so that other work on the 
 
 * *bare*: each detector folded by itself over its sorted inputs, as the oracle does; by detector and level;
 * *whole*: ``MatchPipeline`` over the capture's blocks, decoding and checks included, with alpha 1 (never takes back)
-  and alpha 0 (speaks at once), one block after the other as a live match has them; and with alpha 0 a second at a
-  time, as a recording has them that is played as fast as it can be (``app.match.framing``). What is beyond the sum of
+  and alpha 0 (speaks at once), one block after the other as a live match has them; and in portions that are final at
+  once, as a recording has them that is played as fast as it can be (``app.match.framing``). What is beyond the sum of
   the bare folds is ordering, decoding and checks. The events that stand in the end must be the same in all three;
 * *state*: each unit's state pickled at some instants; of a keyed detector the mean of its units.
 
@@ -51,7 +51,7 @@ from replay.sources import prepare_capture
 GOAL_RADIO, GOAL_OPTICAL, GOAL_PROXIMITY_MS, GOAL_STATE_BYTES = 10.0, 100.0, 0.02, 1_000
 
 #: Alpha, and how much of the stream is taken at a time (arrival time, microseconds; 0: block by block).
-WAYS = {"alpha 1": (1.0, 0), "alpha 0": (0.0, 0), "alpha 0, as fast as it can be": (0.0, RECORDED_US)}
+WAYS = {"alpha 1": (1.0, 0), "alpha 0": (0.0, 0), "as fast as it can be": (0.0, RECORDED_US)}
 
 #: At so many instants states are weighed.
 _WEIGHED = 5
@@ -149,15 +149,16 @@ def whole(capture: Capture, alpha: float, span_us: int, extra: Sequence[str]) ->
     """
     blocks = [(arrival_us, 0, payload) for arrival_us, payload in capture.payloads(capture.begin_us, capture.end_us)]
     portions = list(divided(blocks, lambda block: span_us))
+    late_us = capture.late_most_us if span_us else None
     warm = MatchPipeline(capture.sheet, PipelineOptions(alpha=alpha, extra=tuple(extra)))
     for portion in portions[: -(-len(portions) // 10)]:
-        warm.push_together(portion)
+        warm.push_together(portion, None if late_us is None else portion[-1][0] - late_us)
     pipeline = MatchPipeline(capture.sheet, PipelineOptions(alpha=alpha, extra=tuple(extra)))
     gc.collect()
     told: list[LaneMessage | None] = []
     began_s = time.process_time()
     for portion in portions:
-        told.append(pipeline.push_together(portion))
+        told.append(pipeline.push_together(portion, None if late_us is None else portion[-1][0] - late_us))
     told.append(pipeline.finish())
     took_s = time.process_time() - began_s
     follower = Follower()

@@ -173,13 +173,13 @@ def arrival(packet: Packet) -> Arrival:
     return Arrival(event, packet.ts_us[-1])
 
 
-def official_arrival(told: Official, arrival_us: int, reach_us: int) -> Arrival:
+def official_arrival(told: Official, arrival_us: int, oldest_us: int) -> Arrival:
     """A decision as the engine takes it: dated when it happened, if it was said soon enough to be put in order.
 
-    What is said later than ``reach_us`` after it happened enters as known when it was said, and is shown under the
-    time of what it is about; ``reach_us`` is less than the engine's memory, which would else turn it away.
+    What happened before ``oldest_us`` enters as known when it was said, and is shown under the time of what it is
+    about: what is final for the engine lies before that.
     """
-    ts_us = told.at_us if arrival_us - told.at_us <= reach_us else arrival_us
+    ts_us = told.at_us if told.at_us >= oldest_us else arrival_us
     return Arrival(Event("raw.official", ts_us, told.source, told.number, told), ts_us)
 
 

@@ -22,30 +22,28 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
 from middleware.account import Account, Costs, total
+from middleware.bounds import RECOUNT, final_within
 from middleware.detector import Detector, KeyedDetector
-from middleware.events import Arrival, Loss, Update, canonical_key
+from middleware.events import Arrival, Event, Loss, Update, canonical_key
+from middleware.folding import Folding
 from middleware.hierarchy import Hierarchy
 from middleware.isolation import Faults, Report
 from middleware.listeners import wired
 from middleware.metrics import DetectorMetrics, EngineHealth, detector_metrics, engine_health
+from middleware.outcome import Counts, Outcome
 from middleware.policy import EngineSettings, UnitSettings
-from middleware.progress import BEGINNING_US, END_US, SourceProgress, Transmitter, Verdict
+from middleware.progress import END_US, SourceProgress, Transmitter, Verdict
 from middleware.publisher import Publisher
 from middleware.rehearsal import Rehearsal
 from middleware.retraction import Chooser
 from middleware.unit import Given, OrderingUnit
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 7
-
-#: Of the bound on held inputs: how many may come in before they are counted again, above what share final moves on
-#: early, and what share is left then.
-_RECOUNT, _FULL, _LEFT = 0.05, 0.9, 0.7
+SNAPSHOT_VERSION = 8
 
 #: Makes the unit of a detector.
 MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
@@ -53,24 +51,6 @@ MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
 
 class SnapshotError(ValueError):
     """A snapshot that this engine cannot continue from; the message says why."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a push led to: published updates, and updates of the internal kinds that were asked to be watched."""
-
-    updates: list[Update]
-    watched: list[Update]
-
-
-@dataclass
-class _Counts:
-    """Plain counts. ``uncounted``: arrivals and updates since held inputs were counted."""
-
-    duplicates: int = 0
-    lost: int = 0
-    now_us: int = BEGINNING_US
-    uncounted: int = 0
 
 
 class Engine:
@@ -113,57 +93,64 @@ class Engine:
         self._told_late_us = [0] * len(hierarchy.detectors)
         self._rank = hierarchy.rank
         self._reach = [tuple(reach.items()) for reach in hierarchy.reach]
-        self._reach_most = [max(reach.values(), default=0) for reach in hierarchy.reach]
+        self._reach_most = hierarchy.reach_most_us
         #: Detectors with the same reach are told the same progress: found once a walk, None until somebody asks.
         self._alike = [self._reach.index(reach) for reach in self._reach]
         self._told_us: list[int | None] = []
         self._listeners = wired(hierarchy, self._keyed, self._given, self._given_by_key)
         self._progress = SourceProgress(hierarchy.raw_kinds, self._settings.memory_us, self._settings.progress)
-        self._counts = _Counts()
+        self._counts = Counts()
         self._lost: list[Loss] = []
         self._faults = Faults()
         self._account = Account(self._names, hierarchy.above)
         self._choosers: dict[int, Chooser] = {}
         self._publisher = Publisher(hierarchy.rank, hierarchy.amendable)
+        self._folding = Folding(hierarchy, self._keyed, self._units, self._unit, self._note)
+        #: Whether units are such as may be folded; whether the last push was; whether nobody waits in this one.
+        self._folds, self._has_folded, self._patient = make_unit is OrderingUnit, False, False
         self._listeners_most = max(map(len, hierarchy.subscribers.values()), default=1)
 
-    def push(self, arrivals: Iterable[Arrival], now_us: int) -> Outcome:
+    def push(self, arrivals: Iterable[Arrival], now_us: int, complete_us: int | None = None) -> Outcome:
         """Takes what arrived at ``now_us`` (arrival time) and returns what is to be said about it.
 
         Args:
             arrivals: in any order; doubled and late ones are dealt with.
             now_us: arrival time, carried by the input; never a wall clock. Does not go backwards.
+            complete_us: nothing dated before it comes any more, as a host knows who plays a recording nobody waits for.
+                Then that is final, and nothing is said before it is final (``middleware.folding``).
         """
         progress, account, counts = self._progress, self._account, self._counts
         counts.now_us = now_us
-        if account.is_over(now_us):
+        self._be_patient(complete_us is not None)
+        if not self._patient and account.is_over(now_us):
             self._turn(now_us)
         before = account.arrivals
+        new: list[Event] = []
         for arrival in arrivals:
             account.arrivals += 1
             verdict = progress.offer(arrival, now_us)
             if verdict is Verdict.NEW:
-                self._route(Update(progress.event, 1))
+                new.append(progress.event)
             elif verdict is Verdict.DUPLICATE:
                 counts.duplicates += 1
             else:
                 counts.lost += 1
                 self._lost.append(Loss(arrival.event, arrival.until_us, verdict.value))
         progress.settle(now_us)
-        moved = progress.check(now_us)
+        moved = progress.check(now_us) | (complete_us is not None and progress.promise(complete_us))
         if moved and progress.forget(now_us):
             for own in self._own:
                 own.clear()
-        outcome = self._walk(everything=moved)
+        outcome = self._work(new, everything=moved)
         counts.uncounted += account.arrivals - before
-        if counts.uncounted * self._listeners_most > _RECOUNT * self._settings.held_most:
+        if counts.uncounted * self._listeners_most > RECOUNT * self._settings.held_most:
             self._bound(outcome)
         return outcome
 
     def finish(self) -> Outcome:
         """The stream is over: releases everything that waits and makes everything final."""
         self._progress.end()
-        return self._walk(everything=True)
+        return self._work((), everything=True)
 
     def configure(self, name: str, settings: UnitSettings) -> None:
         """Changes slack, speculation or retraction of a detector's units from the next push on.
@@ -276,10 +263,44 @@ class Engine:
             self._own[index].clear()
             for key, state in states.items():
                 self._unit(index, key).resume(state)
-            waiting = {key for key, unit in self._units[index].items() if unit.unsettled}
-            self._waiting[index] = waiting if self._keyed[index] is not None else set()
+        self._find_waiting()
+        self._has_folded = False
         # Last: what the units stumble over while they do their steps again has been counted before.
         self._faults = faults
+
+    def _be_patient(self, patient: bool) -> None:
+        """Whether nothing is said before it is final."""
+        if patient is not self._patient:
+            self._patient = patient
+            for units in self._units:
+                for unit in units.values():
+                    unit.patient = patient
+
+    def _work(self, new: Iterable[Event], *, everything: bool) -> Outcome:
+        """Works in what is new; folds it where nothing is said, or is still held that was said, before it was final."""
+        folds = self._patient and self._folds
+        if folds and not self._has_folded:
+            folds = not any(unit.speculates for units in self._units for unit in units.values())
+        if folds:
+            published, watched, moved = self._folding.walk(new, self._progress.final_us, self._watch)
+        else:
+            if self._has_folded:
+                self._find_waiting()
+            for event in new:
+                self._route(Update(event, 1))
+            published, watched, moved = self._walk(everything=everything)
+        self._has_folded = folds
+        self._account.moved += moved
+        self._counts.uncounted += moved
+        published = self._publisher.publish(published, partial(self._note, ""))
+        if folds or everything:
+            self._publisher.forget(self.frontier_of_all_us())
+        return Outcome(published, watched)
+
+    def _find_waiting(self) -> None:
+        for index, units in enumerate(self._units):
+            waiting = {key for key, unit in units.items() if unit.unsettled}
+            self._waiting[index] = waiting if self._keyed[index] is not None else set()
 
     def _settings_of(self, index: int) -> UnitSettings:
         name = self._names[index]
@@ -294,6 +315,7 @@ class Engine:
             unit.speculation = self._settings_of(index).speculation.begin(self._account.busy)
             if (chooser := self._choosers.get(index)) is not None:
                 unit.way = chooser.way
+            unit.patient = self._patient
             self._units[index][key] = unit
             if self._keyed[index] is None:
                 self._single[index] = unit
@@ -339,7 +361,7 @@ class Engine:
             else:
                 by_key[name] = [given]
 
-    def _walk(self, *, everything: bool) -> Outcome:
+    def _walk(self, *, everything: bool) -> tuple[list[Update], list[Update], int]:
         """Runs units level by level; with ``everything`` all of them, and purges what is final."""
         published: list[Update] = []
         watched: list[Update] = []
@@ -353,7 +375,7 @@ class Engine:
                 if unit is None:
                     unit = self._unit(index, "")
                 progress_us = told[self._alike[index]]
-                if progress_us is None or unit.slack.alone:
+                if progress_us is None or unit.slack.alone or self._patient:
                     progress_us = self._progress_of(index, unit.slack.alone)
                 updates = unit.work(given, clk_us, progress_us, now_us, settles=everything)
                 given.clear()
@@ -373,12 +395,9 @@ class Engine:
                     published.append(update)
                 elif kind in watch:
                     watched.append(update)
-        self._account.moved += moved
-        self._counts.uncounted += moved
-        published = self._publisher.publish(published, partial(self._note, ""))
         if everything:
             self._purge()
-        return Outcome(published, watched)
+        return published, watched, moved
 
     def _run_keyed(self, index: int, *, everything: bool) -> list[Update]:
         """Runs the units that were given something, and those that wait for others: time may have come for them."""
@@ -417,7 +436,7 @@ class Engine:
     def _progress_of(self, index: int, alone: bool) -> int:
         """Event time up to which a detector's inputs are complete: what is final is, and ``alone`` heeds only that."""
         known, below_final_us = self._progress.progress_us, self._progress.final_us - 1
-        if alone:
+        if alone or self._patient:
             return below_final_us - self._reach_most[index]
         if (told_us := self._told_us[self._alike[index]]) is not None:
             return told_us
@@ -439,7 +458,7 @@ class Engine:
             inputs = self._hierarchy.detectors[index].spec.inputs
             sources = [self._progress.transmitter(kind, name) for kind in inputs if kind in self._hierarchy.raw_kinds]
             own = self._own[index][name] = [source for source in sources if source]
-        if len(own) == 1 and not alone:
+        if len(own) == 1 and not alone and not self._patient:
             return max(own[0].until_us, self._progress.final_us - 1)
         return self._progress_of(index, alone)
 
@@ -449,24 +468,15 @@ class Engine:
             below_us = final_us if final_us == END_US else final_us - reach_us
             for unit in units.values():
                 unit.purge(below_us)
-        self._publisher.forget(self.frontier_of_all_us())
 
     def _bound(self, outcome: Outcome) -> None:
         """Where too many inputs are held, moves final on early and lets go of the oldest."""
         self._counts.uncounted = 0
-        most = self._settings.held_most
-        held = sum(unit.waiting + unit.held for units in self._units for unit in units.values())
-        if held <= _FULL * most:
-            return
-        times_us: list[int] = []
-        for units, reach_us in zip(self._units, self._reach_most, strict=True):
-            for unit in units.values():
-                times_us.extend(ts_us + reach_us for ts_us in unit.times_us())
-        times_us.sort()
-        final_us = min(times_us[held - int(_LEFT * most) - 1] + 1, self._progress.clk_us)
-        if final_us > self._progress.final_us:
-            self._progress.final_us = final_us
-            more = self._walk(everything=True)
+        progress = self._progress
+        final_us = final_within(self._units, self._reach_most, self._settings.held_most, progress.clk_us)
+        if final_us is not None and final_us > progress.final_us:
+            progress.final_us = final_us
+            more = self._work((), everything=True)
             outcome.updates.extend(more.updates)
             outcome.watched.extend(more.watched)
 

@@ -83,9 +83,9 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
 class Loss(msgspec.Struct, frozen=True, gc=False):
     """An arrival that was not taken in, and why.
 
-    ``reason``: ``memory`` (it came later than the memory of the engine reaches), ``held`` (final had moved on early,
-    because as many inputs were held as may be), ``clock`` (its source's clock is ahead of all others') or ``crowd``
-    (there are as many sources as may be).
+    ``reason``: ``memory`` (it came later than the memory of the engine reaches), ``promise`` (it had been promised that
+    nothing so old would come any more), ``held`` (final had moved on early, because as many inputs were held as may
+    be), ``clock`` (its source's clock is ahead of all others') or ``crowd`` (there are as many sources as may be).
     """
 
     event: Event

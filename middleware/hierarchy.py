@@ -39,6 +39,7 @@ class Hierarchy:
             for detector in self.detectors
         )
         self.reach = self._reach()
+        self.reach_most_us = [max(reach.values(), default=0) for reach in self.reach]
         self.lag_us = {kind: self._lag(kind) for kind in self.producer}
         self.lag_max_us = max((lag for kind, lag in self.lag_us.items() if kind not in self.internal), default=0)
 
@@ -85,7 +86,7 @@ class Hierarchy:
     def _lag(self, kind: str) -> int:
         """How far the frontier of ``kind`` stays behind what is final of the raw input."""
         index = self.producer[kind]
-        return max(self.reach[index].values(), default=0) + self.detectors[index].spec.horizon_us
+        return self.reach_most_us[index] + self.detectors[index].spec.horizon_us
 
 
 def _stands_above(upper: Detector[object], lower: Detector[object]) -> bool:

@@ -8,13 +8,19 @@ go from there, mark what is to be redone; the redoing is the unit's.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from middleware.account import Counters
 from middleware.detector import NOTHING
 from middleware.events import Event, Key
 from middleware.isolation import Report, the_one
+
+#: An input that can't go any more, behind its key.
+Input = tuple[Key, Event]
+
+_KEY_OF: Callable[[Input], Key] = itemgetter(0)
 
 #: In place of a state: the input belongs before AEP and was never given to the detector.
 FRESH = object()
@@ -76,6 +82,36 @@ class Holding:
             del self._keys[:cut], self._events[:cut], self._after[:cut], self._outputs[:cut]
             if self._doubles:
                 self._doubles = {key: events for key, events in self._doubles.items() if key[0] >= final_us}
+
+    def _due(self, given: list[Input], below_us: int) -> list[Input]:
+        """What comes before ``below_us`` of new inputs and of those that wait, in order; the rest waits on.
+
+        Nothing that was given to the detector is held. ``given`` is sorted by this.
+        """
+        assert not self._after, "what was said before its time is still held"
+        if self._keys:
+            given += zip(self._keys, self._events, strict=True)
+        if len(given) > 1:
+            given.sort(key=_KEY_OF)
+            if any(one[0] == other[0] for one, other in pairwise(given)):
+                given = self._without_doubles(given)
+        if not given or given[-1][0][0] < below_us:
+            self._keys, self._events = [], []
+            return given
+        cut = bisect_left(given, (below_us,), key=_KEY_OF)  # type: ignore[arg-type]
+        self._keys = [key for key, _ in given[cut:]]
+        self._events = [event for _, event in given[cut:]]
+        return given[:cut]
+
+    def _without_doubles(self, given: list[Input]) -> list[Input]:
+        """Of several events under one key the one that counts."""
+        good = []
+        for key, several in groupby(given, key=_KEY_OF):
+            events = [event for _, event in several]
+            for event in events[1:]:
+                self._report("doubled", f"{event.kind} at {event.ts_us} us from {event.source} {event.seq} {event.id}")
+            good.append((key, the_one(events)))
+        return good
 
     def _insert(self, event: Event, key: Key) -> bool:
         """Takes an input that is not the newest; True if it belongs before AEP and was not there."""

@@ -65,13 +65,15 @@ _NO_EVENT = Event("", BEGINNING_US, "")
 class Verdict(Enum):
     """What becomes of an arrival. One that is neither new nor a duplicate is lost; the value says why.
 
-    ``LATE``: dated below final. ``HELD``: so too, but only because the engine moved final on before its time.
+    ``LATE``: dated below final. ``PROMISED`` and ``HELD``: so too, but only because it was promised that nothing so old
+    would come, or because the engine moved final on before its time.
     ``ASTRAY``: its source's clock is ahead of all others'. ``CROWD``: it is of one source more than there may be.
     """
 
     NEW = "new"
     DUPLICATE = "duplicate"
     LATE = "memory"
+    PROMISED = "promise"
     HELD = "held"
     ASTRAY = "clock"
     CROWD = "crowd"
@@ -183,6 +185,7 @@ class SourceProgress:
         self._lead_us = self._lead_most_us = self._ahead_us = BEGINNING_US
         self._common_zero = False
         self._next_check_us = BEGINNING_US
+        self._promised_us = BEGINNING_US
         self._due_us = END_US
 
     def offer(self, arrival: Arrival, now_us: int) -> Verdict:
@@ -222,7 +225,7 @@ class SourceProgress:
             return Verdict.ASTRAY
         if ts_us < self.final_us:
             source.refuse(seq, ts_us)
-            return Verdict.LATE if ts_us < self.newest_us - self.memory_us else Verdict.HELD
+            return self._too_late(ts_us)
         until_us = arrival.until_us
         self._take(event.kind, kind, source, seq, ts_us, until_us if until_us > ts_us else ts_us, now_us)
         self.event = event if seq == event.seq else msgspec.structs.replace(event, seq=seq)
@@ -272,6 +275,14 @@ class SourceProgress:
         if final_us <= self.final_us:
             return False
         self.final_us = final_us
+        return True
+
+    def promise(self, complete_us: int) -> bool:
+        """Nothing dated before ``complete_us`` comes any more, so it is final; True if final moved."""
+        self._promised_us = complete_us
+        if complete_us <= self.final_us:
+            return False
+        self.final_us = complete_us
         return True
 
     def forget(self, now_us: int) -> bool:
@@ -325,10 +336,16 @@ class SourceProgress:
             return Verdict.ASTRAY
         if ts_us < self.final_us:
             source.refuse(seq, ts_us)
-            return Verdict.LATE if ts_us < self.newest_us - self.memory_us else Verdict.HELD
+            return self._too_late(ts_us)
         source.take(seq, ts_us, ts_us, now_us)
         self.event = event
         return Verdict.NEW
+
+    def _too_late(self, ts_us: int) -> Verdict:
+        """Why a packet dated below final is not taken in."""
+        if ts_us < self.newest_us - self.memory_us:
+            return Verdict.LATE
+        return Verdict.PROMISED if ts_us < self._promised_us else Verdict.HELD
 
     def _take(
         self, name: str, kind: _Kind, source: Transmitter, seq: int, ts_us: int, until_us: int, now_us: int

@@ -34,7 +34,7 @@ from middleware.delays import Delays
 from middleware.detector import NOTHING, Detector, Step
 from middleware.events import Event, Key, Update
 from middleware.gathering import Gathering
-from middleware.holding import FRESH, Holding
+from middleware.holding import FRESH, Holding, Input
 from middleware.isolation import Failed, Isolated, Report, mute, silent
 from middleware.policy import UnitSettings
 from middleware.progress import BEGINNING_US, END_US
@@ -75,6 +75,7 @@ class OrderingUnit(Holding):
         backset_us: how far before its cause an output was dated at most.
         way: how it takes back; the engine moves it where retraction is automatic.
         unsettled: whether anything waits since the last run: inputs, or withdrawals of inputs.
+        patient: releases nothing but what is complete, whatever slack and alpha say; the engine's to set.
     """
 
     def __init__(self, detector: Detector[object], settings: UnitSettings, report: Report = silent) -> None:
@@ -86,7 +87,7 @@ class OrderingUnit(Holding):
         self.newest_us = BEGINNING_US
         self.way = first_way(settings.retraction)
         self.backset_us = 0
-        self.unsettled = False
+        self.unsettled = self.patient = False
         self._delays = Delays(each=self.slack.each)
         self._gathering = Gathering(self._fold.spec.gather_us)
         self._settings = settings
@@ -124,6 +125,11 @@ class OrderingUnit(Holding):
     def alpha(self) -> float:
         """Share of the slack that is waited for now."""
         return 1.0 if self._waits else self.speculation.share
+
+    @property
+    def speculates(self) -> bool:
+        """Whether it holds anything that was given to the detector, or is kept aside."""
+        return bool(self._after or self._doubles) or self._dirty is not None or len(self._gathering) > 0
 
     @property
     def waiting(self) -> int:
@@ -200,12 +206,12 @@ class OrderingUnit(Holding):
         if at == len(keys):
             return NO_UPDATES
         limit_us = progress_us
-        if progress_us < newest_us:
+        if progress_us < newest_us and not self.patient:
             alpha = 1.0 if self._waits else self.speculation.share
             limit_us = slack.limit_us(clk_us, progress_us, alpha) if alpha else max(clk_us, progress_us)
-            if keys[at][0] > limit_us:
-                self.unsettled = True
-                return NO_UPDATES
+        if keys[at][0] > limit_us:
+            self.unsettled = True
+            return NO_UPDATES
         updates: list[Update] = []
         self._release(limit_us, clk_us, updates)
         self.unsettled = len(self._after) < len(keys)
@@ -266,7 +272,7 @@ class OrderingUnit(Holding):
             self._repair(clock_us, updates)
         if len(self._after) < len(self._keys):
             limit_us = progress_us
-            if progress_us < self._keys[-1][0]:
+            if progress_us < self._keys[-1][0] and not self.patient:
                 alpha = 1.0 if self._waits else self.speculation.share
                 limit_us = slack.limit_us(clock_us, progress_us, alpha)
             self._release(limit_us, clock_us, updates)
@@ -274,6 +280,39 @@ class OrderingUnit(Holding):
             self._delays.tell(slack, self.clk_us, now_us)
         self.unsettled = len(self._after) < len(self._keys) or len(self._gathering) > 0
         return updates
+
+    def fold(self, given: list[Input], below_us: int) -> list[Event]:
+        """Gives all inputs dated before ``below_us`` to the detector and keeps only the state: nothing changes there.
+
+        Args:
+            given: new inputs, in any order; is sorted.
+            below_us: nothing dated before it comes or goes any more.
+
+        Returns:
+            What the detector concluded, in order.
+        """
+        due = self._due(given, below_us)
+        self.unsettled = len(self._keys) > 0
+        concluded: list[Event] = []
+        if not due:
+            return concluded
+        state, fold = self._base, self._fold
+        step = fold.stepper(state)
+        for _, event in due:
+            try:
+                state, outputs = step(state, event)
+                if outputs:
+                    outputs = fold.checked(event, outputs)
+            except Exception as error:
+                state, outputs, step = fold.raised(event, error), NOTHING, mute
+            for out in outputs:
+                concluded.append(out)
+                if event.ts_us - out.ts_us > self.backset_us:
+                    self.backset_us = event.ts_us - out.ts_us
+        self._base = state
+        self.counters.stepped += len(due)
+        self.newest_us = max(self.newest_us, due[-1][0][0])
+        return concluded
 
     def rehearse(self, steps: int) -> list[Step[object]]:
         """Gives the last inputs, at most so many, to the detector again; what they led to now, oldest first."""

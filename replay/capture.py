@@ -77,13 +77,21 @@ class Head(msgspec.Struct, frozen=True):
 
 
 class End(msgspec.Struct, frozen=True):
-    """What a capture says of itself when it is finished; ``end_us`` is one past the date of the last block."""
+    """What a capture says of itself when it is finished.
+
+    Attributes:
+        end_us: one past the date of the last block.
+        blocks, packets, positions: how many there are.
+        notes: further metadata.
+        late_most_us: how long before its block's date a position was measured at most; None if nobody has looked.
+    """
 
     end_us: int
     blocks: int
     packets: int
     positions: int
     notes: dict[str, str]
+    late_most_us: int | None = None
 
 
 Told = TypeVar("Told", Head, End)
@@ -123,7 +131,7 @@ class CaptureWriter:
         self._segment: int | None = None
         self._last_us = -(2**62)
         self._has_head = False
-        self._blocks = self._packets = self._positions = 0
+        self._blocks = self._packets = self._positions = self._late_most_us = 0
         self._forgotten_us = -(2**62)
 
     def __enter__(self) -> CaptureWriter:
@@ -217,6 +225,8 @@ class CaptureWriter:
         self._blocks += len(np.unique(times))
         self._packets += len(batch)
         self._positions += len(batch.ts_us)
+        late_us = np.repeat(times, batch.sizes) - batch.ts_us
+        self._late_most_us = max(self._late_most_us, int(late_us.max(initial=0)))
         self.grown_us = end_us
         self._open, self._segment = [], None
 
@@ -229,7 +239,8 @@ class CaptureWriter:
                 if not self._has_head:
                     _write(self.path / HEAD, self._head)
                 end_us = self._last_us + 1 if self._packets else 0
-                told = End(end_us, self._blocks, self._packets, self._positions, self.closing_notes)
+                counts = self._blocks, self._packets, self._positions
+                told = End(end_us, *counts, self.closing_notes, self._late_most_us)
                 _write(self.path / END, told)
         finally:
             os.close(self._lock)
@@ -305,6 +316,11 @@ class Capture:
             return self.end_us
         segments = self._segments()
         return (max(segments) + 1) * self._head.segment_us if segments else self.begin_us
+
+    @property
+    def late_most_us(self) -> int | None:
+        """How long before its block's date a position was measured at most; None while that is not known."""
+        return self.end.late_most_us if self.end else None
 
     def __len__(self) -> int:
         """Number of blocks; the capture must be finished."""

@@ -7,6 +7,9 @@ looks whether lines are due (their ``at_s`` and ``said_s`` have come, or they na
 a + 1 us, and notes that in the *journal* before anybody sees the line. So a line has one place in the stream: who
 plays the match again, after a crash or for ``touchline trace``, finds it where it was.
 
+Whoever plays a recording for which nobody waits may ask up to where nothing is said any more (:meth:`Desk.settled`).
+That is a promise: a line that gets its place later is dated by its place if it is about what lies before, and says so.
+
 A range of arrival times that was read to its end is *sealed*: lines written later come after it, also when the range
 is read again, for it may have been committed. One reader at a time, which the lock of the store sees to.
 """
@@ -20,6 +23,7 @@ from pathlib import Path
 
 import msgspec
 
+from middleware.transmitter import BEGINNING_US, END_US
 from replay.official import FILE, Line, OfficialError, encode, parse
 
 #: The journal, in the folder of a match store.
@@ -52,10 +56,14 @@ class Desk:
     def __init__(self, folder: Path, files: tuple[Path, ...] = ()) -> None:
         self._journal = folder / JOURNAL
         self._files = [_Follower(folder / FILE, FILE), *(_Follower(path, str(path)) for path in files)]
-        self._waiting: list[tuple[int, Line]] = []
+        #: Lines that are not due yet: when they will be, and what they are about.
+        self._waiting: list[tuple[int, int, Line]] = []
+        #: Lines that have their place: that, and how they are dated; those that may still be to come.
+        self._ahead: list[tuple[int, int]] = []
+        self._settled_us = BEGINNING_US
         self._known: set[tuple[str, int, str]] = set()
-        self._looked_us = -(2**62)
-        self._sealed_us = -(2**62)
+        self._looked_us = BEGINNING_US
+        self._sealed_us = BEGINNING_US
 
     def woven(self, blocks: Blocks, start_us: int, end_us: int, goes_on: Callable[[], bool]) -> Blocks:
         """The blocks of a range, and at their places what officials say.
@@ -66,6 +74,7 @@ class Desk:
                 match is given then, so that it is not lost without a word.
         """
         entries = _read(self._journal)
+        self._ahead = []
         for entry in entries:
             self._note(entry)
         placed = _placed(entries, start_us, end_us)
@@ -100,15 +109,16 @@ class Desk:
             for line in follower.new_lines(to_the_end=arrival_us is None):
                 if (line.file, line.number, line.text) not in self._known:
                     self._known.add((line.file, line.number, line.text))
-                    self._waiting.append((_due_us(line), line))
-        due = [line for due_us, line in self._waiting if arrival_us is None or due_us <= arrival_us]
+                    at_us, due_us = _times_us(line)
+                    self._waiting.append((due_us, at_us, line))
+        due = [line for due_us, _, line in self._waiting if arrival_us is None or due_us <= arrival_us]
         if due:
             self._waiting = [] if arrival_us is None else [w for w in self._waiting if w[0] > arrival_us]
         return due
 
     def _place(self, lines: list[Line], arrival_us: int) -> list[Entry]:
         """Notes the place of lines, for good, before they are used."""
-        entries = [Entry(arrival_us, line) for line in lines]
+        entries = [Entry(arrival_us, msgspec.structs.replace(line, settled_us=self._settled_us)) for line in lines]
         if entries:
             self._write(entries)
         return entries
@@ -118,6 +128,19 @@ class Desk:
             self._sealed_us = max(self._sealed_us, entry.arrival_us)
         else:
             self._known.add((entry.line.file, entry.line.number, entry.line.text))
+            at_us, _ = _times_us(entry.line)
+            dated_us = at_us if at_us >= entry.line.settled_us else entry.arrival_us
+            self._ahead.append((entry.arrival_us, dated_us))
+
+    def settled(self, arrival_us: int, complete_us: int) -> int:
+        """Event time before which nothing that is said after ``arrival_us`` is dated; at most ``complete_us``.
+
+        Lines that are known already hold it back. Those written later do not: see above.
+        """
+        self._ahead = [line for line in self._ahead if line[0] > arrival_us]
+        waiting_us = (at_us for _, at_us, _ in self._waiting if at_us >= self._settled_us)
+        self._settled_us = max(self._settled_us, min((complete_us, *(us for _, us in self._ahead), *waiting_us)))
+        return self._settled_us
 
     def _write(self, entries: list[Entry]) -> None:
         for entry in entries:
@@ -176,13 +199,17 @@ class _Follower:
                 yield Line(self._name, self._count, text)
 
 
-def _due_us(line: Line) -> int:
-    """Arrival time before which a line is not given on: that of what it names; at once if it names none."""
+def _times_us(line: Line) -> tuple[int, int]:
+    """What a line is about, and the arrival time before which it is not given on: that of what it names.
+
+    A line that names no time is about when it gets its place, and due at once.
+    """
     try:
         said = parse(line.text)
-        return round(max(said.at_s or -1e9, said.said_s or -1e9) * 1e6)
+        at_us = END_US if said.at_s is None else round(said.at_s * 1e6)
+        return at_us, round(max(said.at_s or -1e9, said.said_s or -1e9) * 1e6)
     except (OfficialError, ValueError, OverflowError):  # the pipeline says what is wrong with it
-        return -(2**62)
+        return END_US, BEGINNING_US
 
 
 def _read(journal: Path) -> list[Entry]:

@@ -20,6 +20,7 @@ import msgspec
 
 from detectors.inputs import MatchSheet, Official
 from detectors.signals.official import DECISIONS, OVERRULED
+from middleware.transmitter import BEGINNING_US
 from replay.checks import Rejected
 
 #: First byte of a payload that is such a line; those of ``replay.wire`` are small numbers.
@@ -38,11 +39,18 @@ class OfficialError(ValueError):
 
 
 class Line(msgspec.Struct, frozen=True, array_like=True):
-    """A line as it was read: file, its number there (from 1), and its text."""
+    """A line as it was read.
+
+    Attributes:
+        file, number: where; numbers begin at 1.
+        text: as it stands there.
+        settled_us: event time before which nothing could be changed any more when the line got its place.
+    """
 
     file: str
     number: int
     text: str
+    settled_us: int = BEGINNING_US
 
 
 class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

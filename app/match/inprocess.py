@@ -98,6 +98,7 @@ class InProcessHost:
         # Nobody waits for a recording that is played as fast as it can be. What follows the load may speak later then.
         unhurried = self._config.speed == 0 and self._capture.is_finished and self._pipeline.adapts
         span_us = RECORDED_US if unhurried else 0
+        late_us = self._capture.late_most_us if unhurried else None
         framed = ((arrival_us, pace.due_wall_us(arrival_us), payload) for arrival_us, payload in blocks)
         for portion in divided(framed, lambda block: span_us):
             arrival_us, due_us, _ = portion[0]
@@ -105,12 +106,19 @@ class InProcessHost:
             if waiter.stopped:
                 return arrival_us
             stage_us = wall_us()
-            message = self._pipeline.push_together(portion)
+            message = self._pipeline.push_together(portion, self._complete_us(portion[-1][0], late_us))
             if message is not None:
                 message = msgspec.structs.replace(message, stage_wall_us=stage_us, sent_wall_us=wall_us())
                 self._publish(message)
             self._pipeline.pause()
         return end_us
+
+    def _complete_us(self, arrival_us: int, late_us: int | None) -> int | None:
+        """Event time before which nothing comes after ``arrival_us``, where a recording tells how late it is."""
+        if late_us is None:
+            return None
+        complete_us = arrival_us - late_us
+        return complete_us if self._desk is None else self._desk.settled(arrival_us, complete_us)
 
     def _publish(self, message: LaneMessage) -> None:
         self._hub.apply(message)

@@ -11,7 +11,9 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from replay.checks import Rejected
+from detectors.inputs import Official, Packet
+from middleware.events import Loss
+from replay.checks import SOURCES_MOST, Rejected
 from replay.store import quarantine_table
 
 #: Rows of a commit; a match at the full rate whose clock is wrong has as many in half a second.
@@ -20,6 +22,15 @@ ROWS_MOST = 20_000
 #: Reasons that are counted apart.
 REASONS_MOST = 100
 OTHER_REASONS = "other reasons"
+
+#: Why the engine did not take a packet in, in words (``middleware.events.Loss``).
+_LATE_FOR = {
+    "memory": "arrived later than the engine's memory",
+    "promise": "arrived although nothing so old was to come any more",
+    "held": "arrived later than the engine's memory, cut short by the number of inputs held",
+    "clock": "the clock of its source is ahead of all others",
+    "crowd": f"one transmitter more than the {SOURCES_MOST} that a match may have",
+}
 
 
 class KeptOut:
@@ -49,3 +60,20 @@ class KeptOut:
 
     def __bool__(self) -> bool:
         return bool(self._rows)
+
+
+def too_late(late: Loss) -> Rejected:
+    """The record of what the engine did not take in."""
+    packet = late.event.payload
+    if isinstance(packet, Official):
+        record = f"decision {packet.number} of {packet.source}"
+        return Rejected(record, "official", packet.number, packet.at_us, _LATE_FOR[late.reason], packet.kind)
+    assert isinstance(packet, Packet)
+    return Rejected(
+        record=f"packet {packet.sequence} of {packet.transmitter}",
+        transmitter=packet.transmitter,
+        sequence=packet.sequence,
+        ts_us=packet.ts_us[0],
+        reason=_LATE_FOR[late.reason],
+        raw="",
+    )

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from app.match.costs import CostMeter
 from app.match.framing import Framed
-from app.match.kept_out import KeptOut
+from app.match.kept_out import KeptOut, too_late
 from app.match.seal import Maker, code_fingerprint, fingerprint
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.inputs import (
@@ -44,9 +44,10 @@ from detectors.lane import BallView, BodyView, Health, LaneMessage, UpdateRecord
 from detectors.parameters import Parameters
 from detectors.states import BallState, BodyState, Frame
 from middleware.account import Costs
-from middleware.engine import Engine, MakeUnit, Outcome
-from middleware.events import Arrival, Event, Loss, Update
+from middleware.engine import Engine, MakeUnit
+from middleware.events import Arrival, Event, Update
 from middleware.hierarchy import Hierarchy
+from middleware.outcome import Outcome
 from middleware.policy import EngineSettings, UnitSettings
 from middleware.progress import ProgressSettings
 from middleware.retraction import Retraction
@@ -194,8 +195,13 @@ class MatchPipeline:
         """
         return self.push_together([(arrival_us, due_wall_us, payload)])
 
-    def push_together(self, blocks: Sequence[Framed]) -> LaneMessage | None:
-        """Takes some blocks, in order of arrival, as if all had arrived with the last of them; see :meth:`push`."""
+    def push_together(self, blocks: Sequence[Framed], complete_us: int | None = None) -> LaneMessage | None:
+        """Takes some blocks, in order of arrival, as if all had arrived with the last of them; see :meth:`push`.
+
+        Args:
+            blocks: at least one.
+            complete_us: event time before which nothing comes any more; see ``middleware.engine.Engine.push``.
+        """
         stage_wall_us = _wall_us()
         began_ns = time.perf_counter_ns()
         carried = self._carried
@@ -204,9 +210,9 @@ class MatchPipeline:
             carried.now_us = max(carried.now_us, arrival_us)
             arrivals += self._decided(payload) if is_official(payload) else self._unpacked(payload, arrival_us)
         checked_ns = time.perf_counter_ns()
-        outcome = self._engine.push(arrivals, carried.now_us)
+        outcome = self._engine.push(arrivals, carried.now_us, complete_us)
         pushed_ns = time.perf_counter_ns()
-        self._quarantine(_too_late(late) for late in self._engine.take_lost())
+        self._quarantine(too_late(late) for late in self._engine.take_lost())
         message = self._message(outcome, blocks[-1][1], stage_wall_us)
         outside_ns = checked_ns - began_ns + time.perf_counter_ns() - pushed_ns
         self._meter.add(outside_ns, pushed_ns - checked_ns)
@@ -322,7 +328,8 @@ class MatchPipeline:
             reason = f"number {told.number} of {told.source} was another decision before: a {before.kind}"
             self._quarantine([rejected(line, reason)])
             return []
-        return [official_arrival(told, carried.now_us, self._options.memory_ms * 1_000 * 2 // 3)]
+        oldest_us = max(line.settled_us, carried.now_us - self._options.memory_ms * 1_000 * 2 // 3)
+        return [official_arrival(told, carried.now_us, oldest_us)]
 
     def _instant(self, packets: tuple[Packet, ...]) -> list[Arrival]:
         """The packets of a framed input's block are one instant."""
@@ -455,31 +462,6 @@ def measured_costs(capture: Capture, options: PipelineOptions) -> Costs:
     for arrival_us, payload in rest:
         pipeline.push(payload, arrival_us)
     return pipeline.measure_costs() if len(rest) == _MEASURED_BLOCKS else warm
-
-
-#: Why the engine did not take a packet in, in words (``middleware.events.Loss``).
-_LATE_FOR = {
-    "memory": "arrived later than the engine's memory",
-    "held": "arrived later than the engine's memory, cut short by the number of inputs held",
-    "clock": "the clock of its source is ahead of all others",
-    "crowd": f"one transmitter more than the {SOURCES_MOST} that a match may have",
-}
-
-
-def _too_late(late: Loss) -> Rejected:
-    packet = late.event.payload
-    if isinstance(packet, Official):
-        record = f"decision {packet.number} of {packet.source}"
-        return Rejected(record, "official", packet.number, packet.at_us, _LATE_FOR[late.reason], packet.kind)
-    assert isinstance(packet, Packet)
-    return Rejected(
-        record=f"packet {packet.sequence} of {packet.transmitter}",
-        transmitter=packet.transmitter,
-        sequence=packet.sequence,
-        ts_us=packet.ts_us[0],
-        reason=_LATE_FOR[late.reason],
-        raw="",
-    )
 
 
 @contextmanager

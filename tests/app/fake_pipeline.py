@@ -43,7 +43,7 @@ class FakePipeline:
                 updates.extend(self._ball(packet.sequence, packet.ts_us[0], arrival_us))
         return self._message(updates, due_wall_us) if updates or self._fresh is not None else None
 
-    def push_together(self, blocks: Sequence[Framed]) -> LaneMessage | None:
+    def push_together(self, blocks: Sequence[Framed], complete_us: int | None = None) -> LaneMessage | None:
         ((arrival_us, due_wall_us, payload),) = blocks
         return self.push(payload, arrival_us, due_wall_us)
 

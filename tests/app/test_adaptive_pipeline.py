@@ -22,6 +22,9 @@ from replay.simulator import Simulation, simulate
 TIGHT = PipelineOptions(alpha="auto", retraction="auto", available=0.1, costs=Costs(available=0.1))
 BATCHES = 4
 
+#: More than a packet takes from its first position through this channel.
+LATE_MOST_US = 600_000
+
 
 @pytest.fixture(scope="module")
 def stream():
@@ -80,15 +83,16 @@ def test_oracle_blocks_that_are_late_and_taken_together_lead_to_the_events_that_
     sheet, batches = stream
     blocks = [block for batch in batches for block in batch]
     framed = [(arrival_us, 0, payload) for arrival_us, payload in blocks]
-    one_by_one, some_at_once, recorded, said = Follower(), Follower(), Follower(), []
+    one_by_one, some_at_once, recorded, folded, said = Follower(), Follower(), Follower(), Follower(), []
     sizes, left = cycle([25, 1, 7]), deque(framed)
     some = [[left.popleft() for _ in range(min(next(sizes), len(left)))] for _ in framed if left]
     seconds = list(divided(framed, lambda block: RECORDED_US))
-    for follower, portions in ((one_by_one, [[block] for block in framed]), (some_at_once, some), (recorded, seconds)):
+    ways = ((one_by_one, [[block] for block in framed]), (some_at_once, some), (recorded, seconds), (folded, seconds))
+    for follower, portions in ways:
         pipeline = MatchPipeline(sheet, TIGHT)
         said.append(0)
         for portion in portions:
-            message = pipeline.push_together(portion)
+            message = pipeline.push_together(portion, portion[-1][0] - LATE_MOST_US if follower is folded else None)
             if message is not None:
                 follower.apply(message)
                 said[-1] += len(message.updates)
@@ -96,6 +100,9 @@ def test_oracle_blocks_that_are_late_and_taken_together_lead_to_the_events_that_
     assert len(one_by_one.events) > 50
     assert some_at_once.events == one_by_one.events
     assert recorded.events == one_by_one.events
+    assert folded.events == one_by_one.events
+    health = pipeline.commit_meta()
+    assert (health["lost"], health["late"]) == (0, 0)
     assert len(seconds) < 12
     assert said[2] < said[1] < said[0], "less is said too soon"
 

@@ -17,9 +17,9 @@ from app.match.pipeline import MatchPipeline, PipelineOptions
 from app.spark.source import CaptureRange, CaptureReader
 from detectors.inputs import Block, MatchSheet, Packet, Player
 from replay.capture import Capture, CaptureWriter
-from replay.desk import JOURNAL, replayed
+from replay.desk import JOURNAL, Desk, replayed
 from replay.events import consolidated_events
-from replay.official import FILE, Line, OfficialError, encode, is_official
+from replay.official import FILE, Line, OfficialError, decode, encode, is_official
 from replay.store import MatchStore, StoreError
 from tests.app.host_run import FileCommitter
 from tests.app.test_cli import refusal, touchline, write_track
@@ -140,6 +140,38 @@ def test_a_match_that_was_interrupted_says_the_same_and_is_replayed_the_same(cap
     assert [row["record"] for row in again["quarantine"].to_pylist()] == [f"{FILE} line 3"]
     kinds = {row["kind"]: row["ts_us"] for row in committer.rows() if row["kind"].startswith("official.")}
     assert kinds == {"official.card": 2_000_000, "official.stop": 5_000_000, "official.foul": 4_000_002}
+
+
+def test_a_recording_is_folded_up_to_where_officials_may_still_say_something(capture: Capture, tmp_path: Path):
+    """Portions of a second: lines that are known hold a promise back, one that comes later is dated by its place."""
+    desk = Desk(tmp_path)
+    write(tmp_path / FILE, {**CARD, "at_s": 2.5}, {"kind": "stop", "at_s": 3.0, "said_s": 4.5})
+    woven = desk.woven(capture.payloads(0, capture.end_us), 0, capture.end_us, lambda: False)
+    blocks = [next(woven) for _ in range(26)]
+    assert blocks[-1][0] == 1_000_001
+    assert desk.settled(1_000_001, 900_000) == 900_000
+    blocks += [next(woven) for _ in range(26)]
+    assert desk.settled(2_040_001, 2_000_000) == 2_000_000
+    more = {"kind": "foul", "team": "home", "at_s": 1.9}
+    with (tmp_path / FILE).open("a") as grown:
+        grown.write(json.dumps(more) + "\n")
+    blocks += woven
+    assert desk.settled(capture.end_us, 20_000_000) == 20_000_000
+    said = {arrival_us: decode(payload) for arrival_us, payload in blocks if is_official(payload)}
+    assert sorted((arrival_us, json.loads(line.text)["kind"]) for arrival_us, line in said.items()) == [
+        (2_040_002, "foul"), (2_520_002, "card"), (4_520_002, "stop"),
+    ]  # fmt: skip
+    assert said[2_040_002].settled_us == 2_000_000
+    pipeline = MatchPipeline(capture.sheet, PipelineOptions())
+    for block in replayed(tmp_path, capture.payloads(0, capture.end_us), 0, capture.end_us):
+        pipeline.push(block[1], block[0])
+    pipeline.finish()
+    dated = {row["kind"]: row["ts_us"] for row in pipeline.take_tables()["updates"].to_pylist()}
+    assert dated["official.card"] == 2_500_000
+    assert dated["official.foul"] == 1_900_000, "shown under the time of what it is about"
+    again = Desk(tmp_path)
+    list(again.woven(capture.payloads(0, capture.end_us), 0, capture.end_us, lambda: False))
+    assert [again.settled(us, us) for us in (2_040_001, 2_080_002, 4_000_001)] == [2_040_001, 2_080_002, 3_000_000]
 
 
 def test_a_source_of_spark_gives_lines_at_their_places_and_the_same_again(capture: Capture, tmp_path: Path):

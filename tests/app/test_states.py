@@ -203,7 +203,7 @@ class Portions(FakePipeline):
 
     sizes: ClassVar[list[int]] = []
 
-    def push_together(self, blocks):
+    def push_together(self, blocks, complete_us=None):
         self.sizes.append(len(blocks))
         told = [self.push(payload, arrival_us, due_us) for arrival_us, due_us, payload in blocks]
         messages = [message for message in told if message is not None]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 import msgspec
@@ -19,10 +19,11 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from middleware.engine import Engine, Outcome
+from middleware.engine import Engine
 from middleware.events import Arrival, Event, Update
 from middleware.isolation import Isolated
 from middleware.oracle import published
+from middleware.outcome import Outcome
 from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
 from middleware.progress import ProgressSettings
 from middleware.slack.settings import SlackSettings
@@ -52,7 +53,7 @@ def check_law(world: World, rng: Random) -> None:
     watcher = Watcher(world.hierarchy(), world.settings, world.repeating())
     for number, push in enumerate(world.pushes):
         apply(world, watcher.engine, number)
-        watcher.push(push.arrivals, push.now_us)
+        watcher.push(push.arrivals, push.now_us, push.complete_us)
         if rng.randrange(8) == 0:
             watcher.restart()
         if rng.randrange(16) == 0:
@@ -115,9 +116,15 @@ def _play(world: World, engine: Engine, begin: int, end: int, between: Callable[
     said = []
     for number in range(begin, end):
         apply(world, engine, number)
-        said.append(engine.push(world.pushes[number].arrivals, world.pushes[number].now_us))
+        said.append(engine.push(*_of(world.pushes[number])))
         between()
     return said
+
+
+def _of(push: Push, by_us: int = 0) -> tuple[Sequence[Arrival], int, int | None]:
+    """What an engine is told of a push, all times moved."""
+    moved = [Arrival(_moved(arrival.event, by_us), arrival.until_us + by_us) for arrival in push.arrivals]
+    return moved, push.now_us + by_us, None if push.complete_us is None else push.complete_us + by_us
 
 
 def _figures(engine: Engine) -> dict[str, object]:
@@ -174,8 +181,7 @@ def test_differential_another_zero_of_time_changes_nothing(rng: Random):
     for number, push in enumerate(world.pushes):
         apply(world, here, number)
         apply(world, there, number)
-        moved = [Arrival(_moved(arrival.event, by_us), arrival.until_us + by_us) for arrival in push.arrivals]
-        one, other = here.push(push.arrivals, push.now_us), there.push(moved, push.now_us + by_us)
+        one, other = here.push(*_of(push)), there.push(*_of(push, by_us))
         assert _said(other, -by_us) == _said(one, 0)
     assert _said(there.finish(), -by_us) == _said(here.finish(), 0)
 

@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from middleware.consolidation import Identity, identity
 from middleware.detector import Spec, Step
-from middleware.engine import Engine, Outcome
+from middleware.engine import Engine
 from middleware.events import Arrival, Event, Key, Loss, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published, sorted_replay
+from middleware.outcome import Outcome
 from middleware.policy import EngineSettings
 from middleware.progress import BEGINNING_US, END_US
 
@@ -73,9 +74,9 @@ class Watcher:
         self.engine = self.fresh_engine()
         self.engine.restore(snapshot)
 
-    def push(self, arrivals: Sequence[Arrival], now_us: int) -> Outcome:
+    def push(self, arrivals: Sequence[Arrival], now_us: int, complete_us: int | None = None) -> Outcome:
         """Pushes, and looks."""
-        outcome = self.engine.push(arrivals, now_us)
+        outcome = self.engine.push(arrivals, now_us, complete_us)
         self._note(arrivals)
         self._look(outcome)
         return outcome

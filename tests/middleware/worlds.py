@@ -44,10 +44,11 @@ _HIGHER = tuple(name for name in FAMILIES if name != "unpacker" and name not in 
 
 
 class Push(NamedTuple):
-    """What reaches the engine at one arrival time."""
+    """What reaches the engine at one arrival time; if that is told, nothing dated before ``complete_us`` follows."""
 
     now_us: int
     arrivals: tuple[Arrival, ...]
+    complete_us: int | None = None
 
 
 class Scale(NamedTuple):
@@ -103,7 +104,8 @@ def some_world(rng: Random, scale: Scale) -> World:
     world = World(some_graph(rng, rng.randint(2, scale.levels), scale.faulty), some_stream(rng, scale))
     if rng.randrange(2):
         world, scale = slowed(world, SLOWLY), scale._replace(delay_us=scale.delay_us * SLOWLY)
-    return world._replace(settings=some_settings(rng, scale), changes=some_changes(rng, world, scale))
+    world = world._replace(settings=some_settings(rng, scale), changes=some_changes(rng, world, scale))
+    return promised(rng, world) if rng.randrange(3) == 0 else world
 
 
 def some_graph(rng: Random, depth: int, faulty: float = 0.0) -> tuple[Part, ...]:
@@ -226,6 +228,18 @@ def _push(rng: Random, now_us: int, held: list[Arrival]) -> Push:
     if len(held) > 1:
         rng.shuffle(held)
     return Push(now_us, tuple(held))
+
+
+def promised(rng: Random, world: World) -> World:
+    """The same told by a host that knows in a stretch of pushes what is still to come; now and then it is mistaken."""
+    pushes, reach_us = list(world.pushes), [0] if rng.randrange(6) else [0, -40, -4_000]
+    begin, end = sorted(rng.randint(0, len(pushes)) for _ in range(2)) if rng.randrange(3) else (0, len(pushes))
+    to_come_us = max((arrival.event.ts_us for arrival in world.arrivals()), default=0) + 1
+    for at in reversed(range(len(pushes))):
+        if begin <= at < end:
+            pushes[at] = pushes[at]._replace(complete_us=to_come_us - rng.choice((0, 0, 30, *reach_us)))
+        to_come_us = min((to_come_us, *(arrival.event.ts_us for arrival in pushes[at].arrivals)))
+    return world._replace(pushes=tuple(pushes))
 
 
 def slowed(world: World, times: int) -> World:

@@ -64,6 +64,21 @@ def test_a_capture_tells_what_it_is(thousand: Capture) -> None:
     assert len(list(thousand.path.glob("*.arrow"))) == 4
 
 
+@pytest.mark.parametrize("slot_us", [0, 20_000])
+def test_it_tells_how_late_it_is_at_most_by_the_dates_of_its_blocks(tmp_path: Path, slot_us: int) -> None:
+    def packet(n: int) -> Packet:
+        ts_us = (1_000 * n - 170 * (n % 7), 1_000 * n)
+        return Packet("ball", n, ts_us, (0.5,) * 2, (1.0,) * 2, (0.1,) * 2)
+
+    with CaptureWriter(tmp_path / "m", SHEET, slot_us=slot_us) as writer:
+        writer.extend(Block(1_000 * n + n % 5, (packet(n),)) for n in range(6_000))
+    capture = Capture.open(tmp_path / "m")
+    blocks = list(capture.blocks(capture.begin_us, capture.end_us))
+    late_us = max(block.arrival_us - ts_us for block in blocks for packet in block.packets for ts_us in packet.ts_us)
+    assert capture.late_most_us == late_us
+    assert late_us > (slot_us or 1_000)
+
+
 def test_a_capture_is_found_in_the_folder_that_it_was_simulated_into(tmp_path: Path) -> None:
     write(tmp_path / "capture", THOUSAND[:5])
     assert len(Capture.open(tmp_path)) == 5
