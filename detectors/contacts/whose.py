@@ -37,8 +37,8 @@ class ContactParameters(msgspec.Struct, frozen=True):
     as soon. ``touch_m``, ``trunk_touch_m``, ``closing_s``: where limbs are known, who played the ball is behind it on
     the side that it was pushed from, so far from its centre (its radius and 2 cm of boot), and his limb closed on it by
     ``closing_share`` of the change of its velocity; 1 m/s more or less counts as so many metres as ``closing_s`` has
-    seconds (of 319 hits with two players within 0.5 m, seeds 11 to 30, 3 are the other's from 0.015 to 0.02, 4 with 0.01,
-    5 with 0.03; whose team had the ball before, or has it next, tells none of them better).
+    seconds (of 319 hits with two players within 0.5 m, seeds 11 to 30, 3 are the other's from 0.015 to 0.02, 4 with
+    0.01, 5 with 0.03; whose team had the ball before, or has it next, tells none of them better).
     ``owner_m``, ``owner_us``: of two players at the ball it is rather his who had it so shortly before: he counts as so
     much nearer. ``slow_m_s``: a low ball at the feet of who pushed it on that only gets slower, by less than this and
     without a turn, was slowed by the ground on which it lands or rolls. ``reach_m``: a limb farther away has not played
