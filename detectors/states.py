@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from array import array
+from collections.abc import Sequence
+
 import msgspec
 
 from detectors.inputs import Team
@@ -88,14 +92,71 @@ class LimbRun(msgspec.Struct, frozen=True, gc=False):
         return ts_us, x_m + share * dx_m, y_m + share * dy_m, z_m, 1e6 * dx_m / gap_us, 1e6 * dy_m / gap_us
 
 
+#: ``sides`` of a frame.
+SIDES: dict[Team, int] = {"home": 0, "away": 1, "": 2}
+
+
+class Around(msgspec.Struct, frozen=True, gc=False):
+    """Who of a frame's players is nearest to the ball over the ground: places among them, -1 for nobody; and squared
+    distances in square metres, infinite for nobody. Of several as near it is the first one.
+
+    ``home``, ``away``: of either team; ``first``, ``second``: the nearest two of all.
+    """
+
+    home: int
+    home_m2: float
+    away: int
+    away_m2: float
+    first: int
+    second: int
+    first_m2: float
+
+
 class Frame(msgspec.Struct, frozen=True, gc=False):
     """Everybody at one instant: ``players`` sorted by object id; ``ball`` None while it is lost.
 
     Who gave no sample of that instant is carried on at his last velocity for a short while, then left out.
+
+    Attributes:
+        names: object ids of ``players``, so that two frames of the same people are told at once.
+        places: all x, then all y of ``players`` in metres, as the memory of float64 numbers, for kernels.
+        sides: of each a byte: 0 for the home team, 1 for the away team, 2 for none.
+        around: who is nearest to the ball; None without ball.
     """
 
     ball: BallState | None
     players: tuple[BodyState, ...]
+    names: tuple[str, ...]
+    places: bytes
+    sides: bytes
+    around: Around | None
+
+
+def frame_of(ball: BallState | None, players: tuple[BodyState, ...]) -> Frame:
+    """A frame of a ball and players, who are sorted by object id."""
+    places = array("d", [*[body.x_m for body in players], *[body.y_m for body in players]]).tobytes()
+    names, sides = tuple([body.object_id for body in players]), bytes([SIDES[body.team] for body in players])
+    return Frame(ball, players, names, places, sides, around_of(ball, players) if ball is not None else None)
+
+
+def around_of(ball: BallState, players: Sequence[BodyState]) -> Around:
+    """Who is nearest to a ball."""
+    x_m, y_m = ball.x_m, ball.y_m
+    home = away = first = second = -1
+    home_m2 = away_m2 = first_m2 = second_m2 = math.inf
+    for i, body in enumerate(players):
+        dx, dy = body.x_m - x_m, body.y_m - y_m
+        d2 = dx * dx + dy * dy
+        if d2 < second_m2:
+            if d2 < first_m2:
+                first, second, first_m2, second_m2 = i, first, d2, first_m2
+            else:
+                second, second_m2 = i, d2
+        if d2 < home_m2 and body.team == "home":
+            home, home_m2 = i, d2
+        elif d2 < away_m2 and body.team == "away":
+            away, away_m2 = i, d2
+    return Around(home, home_m2, away, away_m2, first, second, first_m2)
 
 
 class Seen(msgspec.Struct, frozen=True, gc=False):

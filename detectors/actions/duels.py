@@ -136,12 +136,15 @@ class Duel:
 
 
 def _two_nearest(frame: Frame, ball: BallState) -> tuple[Near, Near] | None:
-    x_m, y_m = ball.x_m, ball.y_m
-    ranked = sorted(((b.x_m - x_m) ** 2 + (b.y_m - y_m) ** 2, i) for i, b in enumerate(frame.players))[:2]
-    if len(ranked) < 2:
+    around = frame.around
+    if around is None or around.second < 0:
         return None
-    (one2, i), (two2, j) = ranked
-    return (math.sqrt(one2), frame.players[i]), (math.sqrt(two2), frame.players[j])
+    one, two = frame.players[around.first], frame.players[around.second]
+    return (_away_m(one, ball), one), (_away_m(two, ball), two)
+
+
+def _away_m(body: BodyState, ball: BallState) -> float:
+    return math.sqrt((body.x_m - ball.x_m) ** 2 + (body.y_m - ball.y_m) ** 2)
 
 
 def _started(event: Event, last: str, ball: BallState, nearest: tuple[Near, Near]) -> Event:

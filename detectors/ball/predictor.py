@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 import msgspec
+from numba import njit
 
 from detectors.ball.corners import Corners, Trail
 from detectors.facts import Fact, Scalar, fact_event
@@ -27,6 +28,8 @@ from middleware.events import Event
 GRAVITY_M_S2 = 9.81
 #: Air of 1.2 kg/m3, the ball's cross-section (Law 2), half of both, over a mass of 0.43 kg: per metre and unit of Cd.
 DRAG_PER_M = 0.5 * 1.2 * math.pi * BALL_RADIUS_M**2 / 0.43
+
+Place = tuple[float, float, float]
 
 PLACES = ("goal mouth", "goal line wide", "touch line", "landing")
 
@@ -80,6 +83,8 @@ class TrajectoryPredictor:
         self.parameters = parameters or PredictorParameters()
         self._pitch = pitch_of(sheet)
         self._has_height = sheet.quality.ball_height
+        # Once, so that the kernel is loaded now and not at the first look.
+        predict(BallState(0.0, 0.0, 1.0, 9.0, 0.0, 0.0, 0), self._pitch, self.parameters, True)
         self._corners = Corners(sheet, delta_v_noise_m_s(sheet.quality))
         self.spec = Spec(
             name="trajectory_predictor",
@@ -130,30 +135,47 @@ def predict(ball: BallState, pitch: Pitch, p: PredictorParameters, has_height: b
     if ball.run < 2 or vx * vx + vy * vy < p.speed_m_s**2 or not pitch.inside(x, y, BALL_RADIUS_M):
         return None
     line_m, touch_m = pitch.half_length_m + BALL_RADIUS_M, pitch.half_width_m + BALL_RADIUS_M
-    landing: Prediction | None = None
-    airborne = z > p.air_m
-    drag, dt = DRAG_PER_M * p.drag_share, p.step_s
-    for i in range(1, round(p.horizon_s / dt) + 1):
+    steps, drag = round(p.horizon_s / p.step_s), DRAG_PER_M * p.drag_share
+    way = _reckon((x, y, z), (vx, vy, vz), line_m, touch_m, drag, p.roll_m_s2, p.bounce_share, p.air_m, p.step_s, steps)
+    crossed, landed, before, after, (land_x, land_y) = way
+    if crossed:
+        return _crossing(before, after, line_m, touch_m, (crossed - 1) * p.step_s, p.step_s)
+    if landed:
+        return Prediction(f"landing {end_of(land_x)}", land_x, land_y, BALL_RADIUS_M, landed * p.step_s)
+    return None
+
+
+@njit(cache=True)
+def _reckon(
+    at: Place, velocity: Place, line_m: float, touch_m: float, drag: float, roll: float, bounce: float, air_m: float,
+    dt: float, steps: int,
+) -> tuple[int, int, Place, Place, tuple[float, float]]:  # fmt: skip
+    """Follows a ball step by step until it has crossed a line: the step at which it has, and at which it first came
+    down from the air (0: never); the places before and after the last step; and where it came down."""
+    (x, y, z), (vx, vy, vz) = at, velocity
+    before, landed, land_x, land_y = at, 0, 0.0, 0.0
+    airborne = z > air_m
+    for i in range(1, steps + 1):
         speed = math.sqrt(vx * vx + vy * vy + vz * vz)
         rolls = z <= BALL_RADIUS_M + 0.01 and abs(vz) < 0.5
-        slow = drag * speed + (p.roll_m_s2 / speed if rolls and speed > 0.0 else 0.0)
+        slow = drag * speed + (roll / speed if rolls and speed > 0.0 else 0.0)
         vx -= slow * vx * dt
         vy -= slow * vy * dt
         vz = 0.0 if rolls else vz - (slow * vz + GRAVITY_M_S2) * dt
-        bx, by, bz = x, y, z
+        before = (x, y, z)
         x, y, z = x + vx * dt, y + vy * dt, z + vz * dt
         if z < BALL_RADIUS_M and not rolls:
-            if airborne and landing is None:
-                landing = Prediction(f"landing {end_of(x)}", x, y, BALL_RADIUS_M, i * dt)
-            z, vz = BALL_RADIUS_M, abs(vz) * p.bounce_share
+            if airborne and not landed:
+                landed, land_x, land_y = i, x, y
+            z, vz = BALL_RADIUS_M, abs(vz) * bounce
         if abs(x) > line_m or abs(y) > touch_m:
-            return _crossing((bx, by, bz), (x, y, z), line_m, touch_m, (i - 1) * dt, dt)
-    return landing
+            return i, landed, before, (x, y, z), (land_x, land_y)
+    return 0, landed, before, (x, y, z), (land_x, land_y)
 
 
 def _crossing(
-    before: tuple[float, float, float],
-    after: tuple[float, float, float],
+    before: Place,
+    after: Place,
     line_m: float,
     touch_m: float,
     from_s: float,

@@ -13,8 +13,12 @@ An area is entered at its edge and left 0.2 m beyond it, so that nobody flickers
 from __future__ import annotations
 
 import math
+from array import array
+from collections.abc import Sequence
 
 import msgspec
+import numpy as np
+from numba import njit
 
 from detectors.bodies.areas import Area, ball_areas, player_areas
 from detectors.facts import Fact, fact_event
@@ -43,8 +47,20 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     high_y_m: float
 
 
+#: Of whom nothing is known.
+_NOWHERE = Mark(0, math.inf, -math.inf, math.inf, -math.inf)
+
 #: Marks by object id. Never changed after it was made.
 Marks = dict[str, Mark]
+
+
+class Watch(msgspec.Struct, frozen=True, gc=False):
+    """State: marks; and of the players of the last frame, by their names, the calm boxes as a kernel reads them: all
+    low x, all high x, all low y, all high y."""
+
+    marks: Marks = {}
+    names: tuple[str, ...] = ()
+    boxes: bytes = b""
 
 
 class AreaWatch:
@@ -56,6 +72,7 @@ class AreaWatch:
     def __init__(self, sheet: MatchSheet, parameters: AreaParameters | None = None) -> None:
         self.parameters = parameters or AreaParameters()
         pitch = pitch_of(sheet)
+        first_outside(bytes(16), bytes(32), 0)  # once, so that the kernel is loaded now and not at the first frame
         self.ball_areas = ball_areas(pitch)
         self.player_areas = player_areas(pitch)
         self.spec = Spec(
@@ -70,32 +87,35 @@ class AreaWatch:
             team_variants=dict.fromkeys(("area.leave", "area.enter"), tuple(area.name for area in self.player_areas)),
         )
 
-    def initial(self) -> Marks:
+    def initial(self) -> Watch:
         """Nobody seen."""
-        return {}
+        return Watch()
 
-    def step(self, state: Marks, event: Event) -> Step[Marks]:
+    def step(self, state: Watch, event: Event) -> Step[Watch]:
         """Looks who left his calm box."""
         frame = event.payload
         assert isinstance(frame, Frame)
+        names, marks = frame.names, state.marks
+        boxes = state.boxes if names == state.names else _boxes(names, marks)
         changed: Marks = {}
         out: list[Event] = []
-        for p in frame.players:
-            x_m, y_m = p.x_m, p.y_m
-            mark = state.get(p.object_id)
-            if mark and mark.low_x_m < x_m < mark.high_x_m and mark.low_y_m < y_m < mark.high_y_m:
-                continue
-            self._look(event, p.object_id, p.team, (x_m, y_m, 0.0), mark, self.player_areas, changed, out)
+        at = first_outside(frame.places, boxes, 0)
+        while at >= 0:
+            p = frame.players[at]
+            name, place = p.object_id, (p.x_m, p.y_m, 0.0)
+            changed[name] = self._look(event, name, p.team, place, marks.get(name), self.player_areas, out)
+            boxes = _put(boxes, at, changed[name])
+            at = first_outside(frame.places, boxes, at + 1)
         ball = frame.ball
         if ball is not None:
-            mark = state.get(BALL)
+            mark = marks.get(BALL)
             x_m, y_m = ball.x_m, ball.y_m
             if not (mark and mark.low_x_m < x_m < mark.high_x_m and mark.low_y_m < y_m < mark.high_y_m):
-                self._look(event, BALL, "", (x_m, y_m, ball.z_m), mark, self.ball_areas, changed, out)
-        if not changed:
+                changed[BALL] = self._look(event, BALL, "", (x_m, y_m, ball.z_m), mark, self.ball_areas, out)
+        if not changed and names == state.names:
             return state, NOTHING
         out.sort(key=_kind, reverse=True)
-        return {**state, **changed}, out
+        return Watch({**marks, **changed}, names, boxes), out or NOTHING
 
     def _look(
         self,
@@ -105,19 +125,47 @@ class AreaWatch:
         place: tuple[float, float, float],
         before: Mark | None,
         areas: tuple[Area, ...],
-        changed: Marks,
         out: list[Event],
-    ) -> None:
+    ) -> Mark:
         mark = draw(areas, place, before.inside if before else 0, self.parameters.leave_m)
-        changed[name] = mark
         if before is None or mark.inside == before.inside:
-            return
+            return mark
         player = "" if name == BALL else name
         for i, area in enumerate(areas):
             if (mark.inside ^ before.inside) >> i & 1:
                 kind = "area.enter" if mark.inside >> i & 1 else "area.leave"
                 fact = Fact(area.name, team, player, place[0], place[1])
                 out.append(fact_event(kind, event.ts_us, f"{name}:{event.ts_us}/{area.name}", fact))
+        return mark
+
+
+def _boxes(names: Sequence[str], marks: Marks) -> bytes:
+    """Calm boxes of some as of :class:`Watch`; who was not seen yet is nowhere calm."""
+    of = [marks.get(name, _NOWHERE) for name in names]
+    low_x, high_x = [mark.low_x_m for mark in of], [mark.high_x_m for mark in of]
+    low_y, high_y = [mark.low_y_m for mark in of], [mark.high_y_m for mark in of]
+    return array("d", [*low_x, *high_x, *low_y, *high_y]).tobytes()
+
+
+def _put(boxes: bytes, at: int, mark: Mark) -> bytes:
+    """The same boxes with that of one player changed."""
+    numbers = array("d", boxes)
+    count = len(numbers) // 4
+    numbers[at], numbers[count + at] = mark.low_x_m, mark.high_x_m
+    numbers[2 * count + at], numbers[3 * count + at] = mark.low_y_m, mark.high_y_m
+    return numbers.tobytes()
+
+
+@njit(cache=True)
+def first_outside(places: bytes, boxes: bytes, begin: int) -> int:
+    """The first of a frame's players, from the place ``begin`` on, who is not within his box; -1 if all are."""
+    at, box = np.frombuffer(places, np.float64), np.frombuffer(boxes, np.float64)
+    n = len(at) // 2
+    for i in range(begin, n):
+        x_m, y_m = at[i], at[n + i]
+        if not (box[i] < x_m < box[n + i] and box[2 * n + i] < y_m < box[3 * n + i]):
+            return i
+    return -1
 
 
 def draw(areas: tuple[Area, ...], place: tuple[float, float, float], inside: int, leave_m: float) -> Mark:

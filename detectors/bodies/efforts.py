@@ -90,8 +90,19 @@ class Sprint:
         assert isinstance(frame, Frame)
         players: dict[str, Sprinter] = {}
         out: list[Event] = []
+        now_us, known, fast_m_s = event.ts_us, state.players, self.parameters.speed_m_s
         for body in frame.players:
-            players[body.object_id] = self._look(state.players.get(body.object_id), body, event.ts_us, out)
+            name = body.object_id
+            before = known.get(name)
+            if before is not None and before.since_us < 0 and len(before.marks) == 3:
+                # Nearly everybody: he was not fast, and is not.
+                _, one, two = before.marks
+                x_m, y_m = body.x_m, body.y_m
+                way_m = math.hypot(x_m - one[1], y_m - one[2])
+                if now_us - two[0] <= GAP_US and way_m * 1e6 / (now_us - one[0]) < fast_m_s:
+                    players[name] = Sprinter((one, two, (now_us, x_m, y_m)))
+                    continue
+            players[name] = self._look(before, body, now_us, out)
         for name, gone in state.players.items():
             if name not in players and event.ts_us - gone.marks[-1][0] <= GAP_US:
                 players[name] = gone
@@ -146,11 +157,14 @@ class EffortParameters(msgspec.Struct, frozen=True):
     hold_us: int = 700_000
 
 
+_NO_EFFORT = (-1, -1, -1, -1)
+
+
 class Mover(msgspec.Struct, frozen=True, gc=False):
     """A player: his last places; of each class of effort since when it lasts (-1: it does not, -2: it was told)."""
 
     marks: tuple[Mark, ...]
-    since_us: tuple[int, int, int, int] = (-1, -1, -1, -1)
+    since_us: tuple[int, int, int, int] = _NO_EFFORT
 
 
 class Movers(msgspec.Struct, frozen=True, gc=False):
@@ -194,8 +208,18 @@ class Effort:
         assert isinstance(frame, Frame)
         players: dict[str, Mover] = {}
         out: list[Event] = []
+        now_us, known, least = event.ts_us, state.players, min(self._least)
         for body in frame.players:
-            players[body.object_id] = self._look(state.players.get(body.object_id), body, event.ts_us, out)
+            name = body.object_id
+            before = known.get(name)
+            if before is not None and len(before.marks) == 6 and before.since_us == _NO_EFFORT:
+                # Nearly everybody: he made no effort, and makes none.
+                mark = now_us, body.x_m, body.y_m
+                _, a, b, c, d, e = before.marks
+                if now_us - e[0] <= GAP_US and abs(_gain_m_s2(a, b, c, d, e, mark)) < least:
+                    players[name] = Mover((a, b, c, d, e, mark))
+                    continue
+            players[name] = self._look(before, body, now_us, out)
         return Movers(players, event.ts_us + 2 * LOOK_US - _EARLY_US), out or NOTHING
 
     def _look(self, before: Mover | None, body: BodyState, now_us: int, out: list[Event]) -> Mover:
@@ -205,7 +229,7 @@ class Effort:
         marks = (*before.marks[-5:], mark)
         if len(marks) < 6:
             return Mover(marks)
-        gain_m_s2 = (_chord_m_s(marks[3], mark) - _chord_m_s(marks[0], marks[2])) * 1e6 / (marks[4][0] - marks[1][0])
+        gain_m_s2 = _gain_m_s2(*marks)
         middle_us = marks[1][0]
         since = list(before.since_us)
         for i in range(4):
@@ -222,6 +246,11 @@ class Effort:
                 since[i] = -2
         a, b, c, d = since
         return Mover(marks, (a, b, c, d))
+
+
+def _gain_m_s2(a: Mark, b: Mark, c: Mark, d: Mark, e: Mark, f: Mark) -> float:
+    """How much faster he is over the last three of six marks than over the first three."""
+    return (_chord_m_s(d, f) - _chord_m_s(a, c)) * 1e6 / (e[0] - b[0])
 
 
 def _chord_m_s(first: Mark, last: Mark) -> float:

@@ -156,7 +156,8 @@ class Near:
 
     def _players(self, state: NearState, ball: BallState, frame: Frame) -> list[Found]:
         """The centroids within reach."""
-        if ball.z_m > self.parameters.height_max_m:
+        around = frame.around
+        if ball.z_m > self.parameters.height_max_m or around is None or around.first_m2 > self._leave2_m2:
             return []
         x_m, y_m, leave2 = ball.x_m, ball.y_m, self._leave2_m2
         found = []
@@ -264,7 +265,8 @@ class PossessionZone:
     """4.2: ``pz.enter`` and ``pz.leave``: a player's distance over the ground, so that headers count."""
 
     def __init__(self, parameters: ZoneParameters | None = None) -> None:
-        self.parameters = parameters or ZoneParameters()
+        self.parameters = p = parameters or ZoneParameters()
+        self._enter2_m2, self._leave2_m2 = p.enter_m**2, p.leave_m**2
         self.spec = Spec(
             name="possession_zone",
             number="4.2",
@@ -284,11 +286,12 @@ class PossessionZone:
         """Looks around the ball."""
         frame = event.payload
         assert isinstance(frame, Frame)
-        ball = frame.ball
-        if ball is None:
+        ball, around = frame.ball, frame.around
+        leave2 = self._leave2_m2
+        if ball is None or around is None or (around.first_m2 > leave2 and not state):
             return state, NOTHING
         x_m, y_m = ball.x_m, ball.y_m
-        enter2, leave2 = self.parameters.enter_m**2, self.parameters.leave_m**2
+        enter2 = self._enter2_m2
         inside = []
         for body in frame.players:
             dx = body.x_m - x_m
@@ -355,30 +358,28 @@ class NearestPlayer:
         return Nearest(), Nearest(), Nearest()
 
     def step(self, state: tuple[Nearest, Nearest, Nearest], event: Event) -> Step[tuple[Nearest, Nearest, Nearest]]:
-        """Ranks the players by distance to the ball."""
+        """Looks who is nearest; nearly always it is who it was."""
         frame = event.payload
         assert isinstance(frame, Frame)
-        if frame.ball is None:
+        if frame.ball is None or frame.around is None:
             return state, NOTHING
-        x_m, y_m = frame.ball.x_m, frame.ball.y_m
-        best: dict[str, Ranked] = {}
-        held: dict[str, float] = {}
-        watched = {nearest.player for nearest in state}
-        for body in frame.players:
-            dx = body.x_m - x_m
-            dy = body.y_m - y_m
-            d2 = dx * dx + dy * dy
-            first = best.get(body.team)
-            if first is None or d2 < first[0]:
-                best[body.team] = (d2, body.object_id, body.team)
-            if body.object_id in watched:
-                held[body.object_id] = d2
-        overall = min(best.values(), default=None)
+        players, around = frame.players, frame.around
+        best = [players[i] if i >= 0 else None for i in (around.first, around.home, around.away)]
+        if not any(
+            nearest.challenger or (body is not None and body.object_id != nearest.player)
+            for nearest, body in zip(state, best, strict=True)
+        ):
+            return state, NOTHING
         out: list[Event] = []
+        ranked: list[Ranked | None] = [
+            (_away2_m2(body, frame.ball), body.object_id, body.team) if body is not None else None for body in best
+        ]
+        watched = {nearest.player for nearest in state}
+        held = {body.object_id: _away2_m2(body, frame.ball) for body in players if body.object_id in watched}
         after = (
-            self._challenge(state[0], "overall", overall, held, event, out),
-            self._challenge(state[1], "home", best.get("home"), held, event, out),
-            self._challenge(state[2], "away", best.get("away"), held, event, out),
+            self._challenge(state[0], "overall", ranked[0], held, event, out),
+            self._challenge(state[1], "home", ranked[1], held, event, out),
+            self._challenge(state[2], "away", ranked[2], held, event, out),
         )
         return after, out or NOTHING
 
@@ -403,3 +404,9 @@ class NearestPlayer:
         fact = Fact(group, team, name, detail={"distance_m": round(math.sqrt(d2), 2)})
         out.append(fact_event("nearest.changed", event.ts_us, f"{group}:{event.ts_us}", fact))
         return Nearest(name)
+
+
+def _away2_m2(body: BodyState, ball: BallState) -> float:
+    """Squared distance over the ground."""
+    dx, dy = body.x_m - ball.x_m, body.y_m - ball.y_m
+    return dx * dx + dy * dy

@@ -9,10 +9,12 @@ other only those within the leaving distance along it are measured, without a sq
 
 from __future__ import annotations
 
-import bisect
 import math
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
+from numba import njit
 
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import Team
@@ -48,6 +50,7 @@ class OpponentProximity:
 
     def __init__(self, parameters: OpponentsParameters | None = None) -> None:
         self.parameters = parameters or OpponentsParameters()
+        opposed(bytes(32), bytes(2), 1.0, 1.0)  # once, so that the kernel is loaded now and not at the first look
         self.spec = Spec(
             name="opponent_proximity",
             number="4.4",
@@ -80,25 +83,32 @@ class OpponentProximity:
         return Pairs(near, due_us), out
 
     def _near(self, frame: Frame, before: tuple[Pair, ...]) -> set[Pair]:
-        enter2_m2, leave_m = self.parameters.enter_m**2, self.parameters.leave_m
-        leave2_m2 = leave_m * leave_m
-        home = [body for body in frame.players if body.team == "home"]
-        away = sorted((body.x_m, body.y_m, body.object_id) for body in frame.players if body.team == "away")
         found: set[Pair] = set()
-        for body in home:
-            x_m, y_m, name = body.x_m, body.y_m, body.object_id
-            for i in range(bisect.bisect_left(away, (x_m - leave_m,)), len(away)):
-                dx = away[i][0] - x_m
-                if dx > leave_m:
-                    break
-                dy = away[i][1] - y_m
-                d2_m2 = dx * dx + dy * dy
-                if d2_m2 <= leave2_m2:
-                    other = away[i][2]
-                    pair = (name, other) if name < other else (other, name)
-                    if d2_m2 < enter2_m2 or pair in before:
-                        found.add(pair)
+        for i, j, near in opposed(frame.places, frame.sides, self.parameters.enter_m, self.parameters.leave_m).tolist():
+            one, other = frame.names[i], frame.names[j]
+            pair = (one, other) if one < other else (other, one)
+            if near or pair in before:
+                found.add(pair)
         return found
+
+
+@njit(cache=True)
+def opposed(places: bytes, sides: bytes, enter_m: float, leave_m: float) -> npt.NDArray[np.int64]:
+    """Who of a frame stands within ``leave_m`` of an opponent: rows of both places in it, and whether within
+    ``enter_m``. ``places`` and ``sides`` as in :class:`detectors.states.Frame`."""
+    n = len(sides)
+    at = np.frombuffer(places, np.float64)
+    out = np.empty((n * n // 4 + 1, 3), np.int64)
+    count = 0
+    for i in range(n):
+        for j in range(n):
+            if sides[i] == 0 and sides[j] == 1:
+                dx, dy = at[j] - at[i], at[n + j] - at[n + i]
+                d2 = dx * dx + dy * dy
+                if d2 <= leave_m * leave_m:
+                    out[count, 0], out[count, 1], out[count, 2] = i, j, d2 < enter_m * enter_m
+                    count += 1
+    return out[:count]
 
 
 def _told(kind: str, ts_us: int, pair: Pair, bodies: dict[str, BodyState]) -> Event:

@@ -11,9 +11,11 @@ second is enough: a line moves at running speed. A line is told when it has stoo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
+from numba import njit
 
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet, Team
@@ -62,6 +64,7 @@ class UnitLines:
     def __init__(self, sheet: MatchSheet, parameters: UnitLineParameters | None = None) -> None:
         self.parameters = parameters or UnitLineParameters()
         self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
+        unit_lines((0.0,) * 4, 1.0)  # once, so that the kernel is loaded now and not at the first look
         self.spec = Spec(
             name="unit_lines",
             number="4.9",
@@ -130,26 +133,37 @@ def unit_lines(places_m: Sequence[float], four_share: float) -> tuple[tuple[list
     (([-21, -20], [-1, 0, 1], [15]), 3)
     """
     order = sorted(places_m)
-    # Sums of places and of their squares up to each, so that a group's squares are a difference.
-    sums, squares = [0.0], [0.0]
-    for place_m in order:
-        sums.append(sums[-1] + place_m)
-        squares.append(squares[-1] + place_m * place_m)
-
-    def spread(first: int, stop: int) -> float:
-        total = sums[stop] - sums[first]
-        return squares[stop] - squares[first] - total * total / (stop - first)
-
-    count = len(order)
-    # Of each group that there may be, once: it is part of many ways to cut.
-    spreads = [[spread(first, stop) if first < stop else 0.0 for stop in range(count + 1)] for first in range(count)]
-    whole, inner = spreads[0], range(1, count)
-    three = min([(whole[a] + spreads[a][b] + spreads[b][count], a, b) for a, b in combinations(inner, 2)])
-    four = min(
-        [(whole[a] + spreads[a][b] + spreads[b][c] + spreads[c][count], a, b, c) for a, b, c in combinations(inner, 3)]
-    )
-    if four[0] < four_share * three[0] and len(order) > 4:
-        _, first, _, third = four
-        return (order[:first], order[first:third], order[third:]), 4
-    _, first, second = three
+    three, first, second, four, one, third = _cut(np.array(order))
+    if four < four_share * three and len(order) > 4:
+        return (order[:one], order[one:third], order[third:]), 4
     return (order[:first], order[first:second], order[second:]), 3
+
+
+@njit(cache=True)
+def _cut(order: npt.NDArray[np.float64]) -> tuple[float, int, int, float, int, int]:
+    """The least squares that are left by three groups, and where the second and the third begin; the same of four
+    groups, and where the second and the fourth begin. Of equal ways the first."""
+    count = len(order)
+    # Sums of places and of their squares up to each, so that a group's squares are a difference.
+    sums, squares = np.zeros(count + 1), np.zeros(count + 1)
+    for i in range(count):
+        sums[i + 1] = sums[i] + order[i]
+        squares[i + 1] = squares[i] + order[i] * order[i]
+    # Of each group that there may be, once: it is part of many ways to cut.
+    spread = np.zeros((count, count + 1))
+    for i in range(count):
+        for j in range(i + 1, count + 1):
+            total = sums[j] - sums[i]
+            spread[i, j] = squares[j] - squares[i] - total * total / (j - i)
+    three = four = np.inf
+    first = second = one = third = 0
+    for a in range(1, count):
+        for b in range(a + 1, count):
+            inner = spread[0, a] + spread[a, b]
+            if inner + spread[b, count] < three:
+                three, first, second = inner + spread[b, count], a, b
+            for c in range(b + 1, count):
+                left = inner + spread[b, c] + spread[c, count]
+                if left < four:
+                    four, one, third = left, a, c
+    return three, first, second, four, one, third

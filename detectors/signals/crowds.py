@@ -17,13 +17,16 @@ from itertools import pairwise
 from operator import lt
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
+from numba import njit
 
 from detectors.inputs import Packet, Team, raw_kind
 from detectors.signals.conditioning import Conditioning, Track
 from detectors.signals.frames import FrameParameters, Now
 from detectors.signals.fusion import Balls
 from detectors.signals.runs import Together
-from detectors.states import BallState, BodyState, Frame, Seen, Tick
+from detectors.states import SIDES, Around, BallState, BodyState, Frame, Seen, Tick, frame_of
 from middleware.detector import Step
 from middleware.events import Event
 
@@ -66,8 +69,8 @@ class Crowd(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Cast(msgspec.Struct, frozen=True):
-    """The transmitters of an instant: their kernel; where in them players begin and end; of each player object and
-    team; the ball."""
+    """The transmitters of an instant: their kernel; where in them players begin and end; of each player object,
+    team (as of frames, too) and no limb; the ball."""
 
     together: Together
     begin: int
@@ -75,6 +78,7 @@ class _Cast(msgspec.Struct, frozen=True):
     objects: tuple[str, ...]
     teams: tuple[Team, ...]
     limbs: tuple[str, ...]
+    sides: bytes
     ball: str
 
 
@@ -92,7 +96,9 @@ class Crowds:
         self._casts: dict[tuple[str, ...], _Cast] = {}
         # Once, so that the kernel is loaded now and not while the first instants wait.
         cast = self._cast(("home_1", "ball"))
-        cast.together.take(bytes(cast.together.ends[-1]), 0, (0.0,) * 6)
+        taken = cast.together.take(bytes(cast.together.ends[-1]), 0, (0.0,) * 6)
+        assert taken is not None
+        _nearest(taken[2], 0, 1, cast.sides)
 
     def gathered(self, state: Instant) -> Instant | Crowd:
         """``state`` as one, if all that gave a position at its instant fit together."""
@@ -120,8 +126,10 @@ class Crowds:
         players = tuple(map(BodyState, cast.objects, cast.teams, cast.limbs, *columns, qualities[begin:end]))
         ball: BallState | None = None
         heard: Event | None = None
+        around: Around | None = None
         out: list[Event] = []
         if cast.ball:
+            around = Around(*_nearest(told, begin, end, cast.sides))
             run, gap_us = since[:, -1].tolist()
             x, y, z, vx, vy, vz = told[:, -1].tolist()
             ball = BallState(x, y, z, vx, vy, vz, gap_us, qualities[-1], run)
@@ -132,7 +140,8 @@ class Crowds:
             out.append(Event("clock.tick", ts_us, "clock", tick, _tick(state.frame, players[0], ts_us)))
         else:
             tick = state.tick
-        frame = Event("frame", ts_us, "frame", ts_us, Frame(ball, players))
+        shown = Frame(ball, players, cast.objects, told[:2, begin:end].tobytes(), cast.sides, around)
+        frame = Event("frame", ts_us, "frame", ts_us, shown)
         out.append(frame)
         ends, balls, absent = state.ends, state.balls, state.absent
         return Crowd(state.names, ends, sequences, memory, heard, frame, tick, balls, absent), out
@@ -153,7 +162,8 @@ class Crowds:
         teams = tuple([self._conditioning.team(name) for name in players])
         together = Together([self._conditioning.classes[kind].runs for kind in kinds])
         ball = names[-1] if kinds[-1] == "raw.ball" else ""
-        return _Cast(together, begin, end, players, teams, ("",) * len(players), ball)
+        sides = bytes([SIDES[team] for team in teams])
+        return _Cast(together, begin, end, players, teams, ("",) * len(players), sides, ball)
 
 
 def _tick(before: Event, first: BodyState, ts_us: int) -> Tick:
@@ -165,6 +175,29 @@ def _tick(before: Event, first: BodyState, ts_us: int) -> Tick:
     if frame.ball is not None:
         seen.append(Seen("ball", before_us, frame.ball.quality))
     return Tick(tuple(sorted(seen, key=lambda s: s.object_id)))
+
+
+@njit(cache=True)
+def _nearest(
+    told: npt.NDArray[np.float64], begin: int, end: int, sides: bytes
+) -> tuple[int, float, int, float, int, int, float]:
+    """:func:`detectors.states.around_of`, of columns of x and y of which the last one is the ball's."""
+    x_m, y_m = told[0, -1], told[1, -1]
+    home = away = first = second = -1
+    home_m2 = away_m2 = first_m2 = second_m2 = np.inf
+    for i in range(end - begin):
+        dx, dy = told[0, begin + i] - x_m, told[1, begin + i] - y_m
+        d2 = dx * dx + dy * dy
+        if d2 < second_m2:
+            if d2 < first_m2:
+                first, second, first_m2, second_m2 = i, first, d2, first_m2
+            else:
+                second, second_m2 = i, d2
+        if d2 < home_m2 and sides[i] == 0:
+            home, home_m2 = i, d2
+        elif d2 < away_m2 and sides[i] == 1:
+            away, away_m2 = i, d2
+    return home, home_m2, away, away_m2, first, second, first_m2
 
 
 def gathered(state: Instant) -> Instant | Crowd:
@@ -200,7 +233,7 @@ def gathered(state: Instant) -> Instant | Crowd:
     names = (*bodies, *sorted(spoke))
     memories = [here[name].memory for name in names]
     ends = tuple([sum(map(len, memories[: i + 1])) for i in range(len(memories))])
-    frame = Event("frame", ts_us, "frame", ts_us, Frame(ball, people))
+    frame = Event("frame", ts_us, "frame", ts_us, frame_of(ball, people))
     sequences = tuple([here[name].sequence for name in names])
     absent = {name: track for name, track in state.tracks.items() if name not in here}
     return Crowd(names, ends, sequences, b"".join(memories), heard, frame, now.tick, balls, absent)

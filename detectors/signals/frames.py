@@ -18,7 +18,7 @@ import msgspec
 
 from detectors.inputs import MatchSheet
 from detectors.signals.sampling import ball_sampling, body_sampling
-from detectors.states import BallState, BodyState, Frame, Seen, Tick
+from detectors.states import BallState, BodyState, Frame, Seen, Tick, frame_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -126,7 +126,7 @@ def _frame(latest: dict[str, Event], instant_us: int) -> Frame:
             assert isinstance(state, BallState)
             ball = state if age_us == 0 else _carry_ball(state, age_us)
     players.sort(key=_object_id)
-    return Frame(ball, tuple(players))
+    return frame_of(ball, tuple(players))
 
 
 def _object_id(body: BodyState) -> str:

@@ -13,7 +13,7 @@ import pytest
 from app.commands.score import lines, run_score
 from detectors.inputs import MatchSheet, Player
 from detectors.lane import EventRecord, UpdateRecord
-from detectors.states import BallState, Frame
+from detectors.states import BallState, frame_of
 from replay.events import consolidated_events, export_events
 from replay.scoring.truth import ScoreError
 from replay.store import MatchStore, StoreError, positions_table, updates_table
@@ -38,7 +38,7 @@ EVENTS = [
 def store(folder: Path, events: list[EventRecord], until_s: float = 10.0, sheet: MatchSheet = SHEET) -> Path:
     """A store that holds some events, and positions from 0 to ``until_s``."""
     made = MatchStore.create(folder, sheet, {})
-    frame = Frame(BallState(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0), ())
+    frame = frame_of(BallState(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0), ())
     tables = {
         "updates": updates_table((UpdateRecord(n, 1, e.ts_us, e) for n, e in enumerate(events)), 0),
         "positions": positions_table((ts_us, frame) for ts_us in (0, round(until_s * 1e6))),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from detectors.catalogue import build_detectors
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Official, Team, official_arrival
-from detectors.states import BallState, BodyState, Frame
+from detectors.states import BallState, BodyState, frame_of
 from middleware.detector import Detector
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
@@ -50,7 +50,7 @@ def frame_event(at_s: float, ball: Point | None, players: Iterable[BodyState], s
     """A ``frame`` with a ball at rest."""
     state = None if ball is None else BallState(*(*ball, 0.0)[:3], 0.0, 0.0, 0.0, 40_000)
     everybody = tuple(sorted(players, key=lambda p: p.object_id))
-    return Event("frame", round(at_s * 1e6), "frame", seq, Frame(state, everybody))
+    return Event("frame", round(at_s * 1e6), "frame", seq, frame_of(state, everybody))
 
 
 def fold(detector: Detector[object], events: Iterable[Event]) -> list[Event]:
@@ -99,7 +99,7 @@ def scene(points: Sequence[Point], players: Iterable[BodyState], step_s: float =
     """``ball.state`` and ``frame`` events of a ball on its way among players who stand still."""
     balls = ball_track(points, step_s)
     everybody = tuple(sorted(players, key=lambda p: p.object_id))
-    frames = [Event("frame", b.ts_us, "frame", b.seq, Frame(b.payload, everybody)) for b in balls]
+    frames = [Event("frame", b.ts_us, "frame", b.seq, frame_of(b.payload, everybody)) for b in balls]
     return [*balls, *frames]
 
 

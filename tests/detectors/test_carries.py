@@ -9,7 +9,7 @@ from detectors.actions.loose import LooseBall
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Player, Team
 from detectors.outcomes.recoveries import Recovery
-from detectors.states import BallState, BodyState, Frame
+from detectors.states import BallState, BodyState, frame_of
 from middleware.events import Event
 from tests.detectors.scene import fold
 
@@ -34,7 +34,7 @@ def look(at_s: float, ball_m: float | None, speed_m_s: float = 0.0, **players: f
     """A frame with ball and players on the x axis, all with one speed."""
     bodies = tuple(BodyState(n, team(n), "", x, 0.0, 0.0, speed_m_s, 0.0) for n, x in sorted(players.items()))
     ball = None if ball_m is None else BallState(ball_m, 0.0, 0.1, speed_m_s, 0.0, 0.0, 40_000)
-    return Event("frame", round(at_s * 1e6), "frame", round(at_s * 1e6), Frame(ball, bodies))
+    return Event("frame", round(at_s * 1e6), "frame", round(at_s * 1e6), frame_of(ball, bodies))
 
 
 def run(start_s: float, seconds: float, speed_m_s: float, player: str = "home_9", x_m: float = 0.0) -> list[Event]:

@@ -15,7 +15,7 @@ from detectors.bodies.running import CLASSES, Run, RunningIntensity, Runs
 from detectors.catalogue import ASKED, build_detectors, catalogue
 from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet
-from detectors.states import Frame, Tick
+from detectors.states import Tick, frame_of
 from detectors.statistics.heat_map import GRIDS, HeatMap, HeatMapParameters, cells_of, coarser, filled
 from detectors.statistics.heat_map import WINDOWS_US as HEAT_WINDOWS_US
 from detectors.statistics.reports import WINDOWS_US, PossessionStatistics, ReportParameters, RunningStatistics
@@ -33,7 +33,7 @@ def frames(ways: dict[str, Sequence[tuple[float, float] | None]]) -> list[Event]
     for i, places in enumerate(zip(*ways.values(), strict=True)):
         players = tuple(body(n, *place) for n, place in zip(ways, places, strict=True) if place is not None)
         events.append(
-            Event("frame", i * LOOK_US, "frame", i, Frame(None, tuple(sorted(players, key=lambda p: p.object_id))))
+            Event("frame", i * LOOK_US, "frame", i, frame_of(None, tuple(sorted(players, key=lambda p: p.object_id))))
         )
     return events
 

@@ -10,7 +10,8 @@ from detectors.facts import Fact, fact_event
 from detectors.inputs import MatchSheet, Player, Team
 from detectors.outcomes.saves import Save
 from detectors.outcomes.shots import ShotOnWoodwork
-from detectors.states import BallState, BodyState, Frame
+from detectors.states import BallState, BodyState
+from detectors.states import frame_of as people_of
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
@@ -163,7 +164,7 @@ def look(at_s: float, z_m: float = 2.6, speed_m_s: float = 10.0, ball_m: float =
     """Players on the x axis; the ball comes along it towards them."""
     bodies = tuple(BodyState(n, team(n), "", x, 0.0, 0.0, 0.0, 0.0) for n, x in sorted(players.items()))
     ball = BallState(ball_m, 0.0, z_m, speed_m_s, 0.0, 0.5, 40_000)
-    return Event("frame", round(at_s * 1e6), "frame", 0, Frame(ball, bodies))
+    return Event("frame", round(at_s * 1e6), "frame", 0, people_of(ball, bodies))
 
 
 def aerials(*causes: Event) -> list[tuple[str, str, object]]:

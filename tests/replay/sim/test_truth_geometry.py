@@ -19,7 +19,7 @@ from detectors.inputs import MatchSheet, Quality
 from detectors.pitch import Pitch
 from detectors.play.spots import RestartSpot
 from detectors.proximity.near import NearestPlayer, PossessionZone
-from detectors.states import BallState, BodyState, Frame
+from detectors.states import BallState, BodyState, frame_of
 from middleware.events import Event
 from replay.sim.ball import MovingBall
 from replay.sim.ball_steps import BUMP_S
@@ -100,7 +100,7 @@ def frames(seconds: float, persons: dict[int, Way], ball: Way) -> list[Event]:
                 round(t * 1e6),
                 "frame",
                 n,
-                Frame(BallState(*balls[n].tolist(), *speeds[n].tolist(), 20_000), bodies),
+                frame_of(BallState(*balls[n].tolist(), *speeds[n].tolist(), 20_000), bodies),
             )
         )
     return out
