@@ -70,7 +70,7 @@ def test_differential_who_is_nearest_and_who_stands_by_an_opponent(seed: int) ->
         told = opposed(frame.places, frame.sides, 3.0, 3.5).tolist()
         assert {(i, j, bool(near)) for i, j, near in told} == expected
         pairs += len(told)
-    assert pairs or len(frame.players) < 5
+    assert pairs or len(frame.players) < 15, "of two whole teams some stand by opponents"
 
 
 @pytest.mark.parametrize("seed", range(4))
