@@ -55,7 +55,7 @@ ASKED = tuple(line.asked for line in LINES if line.asked)
 
 
 #: Numbers that the hierarchy document does not have: detectors between its own.
-OURS = frozenset(("1.8", "1.9", "1.10", "3.12", "5.10", "9.13", "11.8"))
+OURS = frozenset(("1.8", "1.9", "1.10", "1.11", "3.12", "5.10", "9.13", "11.8"))
 
 #: Inputs that the catalogue describes its detectors on: radio with four limbs; and, for what only they have, frames.
 REFERENCES = (

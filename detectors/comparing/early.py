@@ -10,7 +10,7 @@ from detectors.ball.corners import Trail
 from detectors.ball.motion import MotionState
 from detectors.ball.predictor import Flight
 from detectors.bodies.areas import ball_areas, player_areas
-from detectors.bodies.efforts import Mover, Movers, Sprinter, Sprints
+from detectors.bodies.efforts import Movers, gained, gains_of
 from detectors.bodies.running import CLASSES, Running
 from detectors.bodies.sides import SidesState
 from detectors.comparing.evidence import (
@@ -36,6 +36,7 @@ from detectors.proximity.unit_lines import UnitState
 from detectors.signals.conditioning import Track
 from detectors.signals.crowds import Crowd, Instant, parted
 from detectors.signals.fusion import Balls, Limbs
+from detectors.signals.pace import Paces
 from detectors.signals.runs import last_of
 from detectors.signals.sampling import NOISE_SIGMAS, ball_sampling, body_sampling
 from detectors.states import BallState, BodyState, LimbRun, Tick
@@ -249,37 +250,29 @@ def _ran(e: Evidence) -> Found:
     yield from between(e, "mean speed", speed_m_s, bounds, CLASSES.index(e.fact.variant))
 
 
-def _chord_m_s(first: Sequence[float], last: Sequence[float]) -> float:
-    return math.hypot(last[1] - first[1], last[2] - first[2]) * 1e6 / (last[0] - first[0])
-
-
 def _sprints(e: Evidence) -> Found:
     """3.2: fast, and for long enough."""
-    yield against(e, "time that he has run so fast", e.by.ts_us - e.told.ts_us, "at least", "sprint.hold_us")
-    body = in_frame(e, e.fact.player)
-    before: Sprinter | None = e.before.players.get(e.fact.player) if isinstance(e.before, Sprints) else None
-    if body is None or before is None:
+    paces = e.by.payload
+    if not isinstance(paces, Paces):
         return
-    p = e.parameters.sprint
-    first = (*before.marks[-2:],)[0]
-    least_m_s = p.speed_m_s - (p.noise_m_s if before.since_us >= 0 else 0.0)
-    speed_m_s = _chord_m_s(first, (e.by.ts_us, body.x_m, body.y_m))
-    yield against(e, "speed", speed_m_s, "at least", "sprint.speed_m_s", least_m_s)
+    yield against(e, "time that he has run so fast", paces.ts_us - e.told.ts_us, "at least", "sprint.hold_us")
+    m_s = float(paces.m_s[paces.names.index(e.fact.player)])
+    yield against(e, "speed", m_s, "at least", "sprint.speed_m_s")
 
 
 def _effort(e: Evidence) -> Found:
-    """3.3: how much he gains or loses, and for how long."""
-    body = in_frame(e, e.fact.player)
-    before: Mover | None = e.before.players.get(e.fact.player) if isinstance(e.before, Movers) else None
-    if body is None or before is None or len(before.marks) < 5:
+    """3.3: how much he gains or loses, and for how long; where it is told at its end, what he gained before."""
+    paces = e.by.payload
+    if not isinstance(e.before, Movers) or not isinstance(paces, Paces):
         return
-    higher, slows = e.fact.variant.startswith("4"), e.told.kind == "decel.effort"
-    marks = (*before.marks[-5:], (e.by.ts_us, body.x_m, body.y_m))
-    gain = (_chord_m_s(marks[3], marks[5]) - _chord_m_s(marks[0], marks[2])) * 1e6 / (marks[4][0] - marks[1][0])
-    what = "loss of speed" if slows else "gain of speed"
-    yield against(e, what, -gain if slows else gain, "at least", f"effort.high{'er' if higher else ''}_m_s2")
-    held_us = marks[4][0] - before.since_us[2 * slows + higher]
-    yield against(e, "time that it held", held_us, "at least", "effort.hold_us")
+    p, higher, slows = e.parameters.effort, e.fact.variant.startswith("4"), e.told.kind == "decel.effort"
+    gain_us, gains = gained(e.before.paces[0], paces)
+    index, sign = paces.names.index(e.fact.player), -1.0 if slows else 1.0
+    least_m_s2 = p.gain_share * (p.higher_m_s2 if higher else p.high_m_s2)
+    value = max(sign * float(gains[index]), sign * float(gains_of(e.before, paces.names)[index]))
+    what, parameter = "loss of speed" if slows else "gain of speed", f"effort.high{'er' if higher else ''}_m_s2"
+    yield against(e, what, value, "at least", parameter, least_m_s2)
+    yield against(e, "time that it held", gain_us - e.told.ts_us, "at least", "effort.hold_us")
 
 
 def _by_the_end(parameter: str, what: str) -> Rule:

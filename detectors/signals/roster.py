@@ -9,6 +9,7 @@ from detectors.signals.fusion import ActiveBall, PlayerFusion
 from detectors.signals.health import TransmitterHealth
 from detectors.signals.official import Officials
 from detectors.signals.optical import OpticalAdapter
+from detectors.signals.pace import Pace
 
 #: In order of their numbers.
 LINES: tuple[Line, ...] = (
@@ -23,4 +24,5 @@ LINES: tuple[Line, ...] = (
     Line(lambda s, p: FrameFusion(s, p.frame_fusion), ("frame_fusion",), single),
     Line(lambda s, p: TransmitterHealth(s, p.transmitter_health), ("transmitter_health",)),
     Line(lambda s, p: Officials()),
+    Line(lambda s, p: Pace()),
 )

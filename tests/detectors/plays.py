@@ -19,6 +19,7 @@ from detectors.catalogue import build_detectors
 from detectors.control.scene import Scene
 from detectors.facts import Fact
 from detectors.inputs import RAW_KINDS, MatchSheet, Quality, arrival, frame_arrival, official_arrival
+from detectors.signals.pace import Paces
 from detectors.states import Frame
 from middleware.events import Arrival, Event
 from middleware.hierarchy import Hierarchy
@@ -91,6 +92,10 @@ def _row(payload: object) -> tuple[str, str]:
     if isinstance(payload, Frame):
         ball = ", and the ball" if payload.ball else ""
         return f"{len(payload.players)} players{ball}", ""
+    if isinstance(payload, Paces):
+        known = [(m_s, name) for m_s, name in zip(payload.m_s.tolist(), payload.names, strict=True) if m_s == m_s]
+        fastest_m_s, name = max(known, default=(0.0, ""))
+        return f"fastest {3 * round(fastest_m_s / 3)} m/s", name if fastest_m_s >= 1.5 else ""
     if isinstance(payload, Scene):
         return "live" if payload.live else "dead", payload.holder
     assert isinstance(payload, Fact), f"a transcript cannot look at {type(payload).__name__}"

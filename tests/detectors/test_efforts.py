@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from detectors.bodies.efforts import DistanceAccumulator, Effort, Sprint
+from detectors.signals.pace import Pace
 from middleware.events import Event
 from tests.detectors.scene import body, fold, frame_event, told
 
@@ -27,34 +28,44 @@ def run(*parts: tuple[float, float]) -> list[Event]:
     return frames
 
 
+def sprints(frames: list[Event]) -> list[Event]:
+    """What is told of sprints."""
+    return fold(Sprint(), fold(Pace(), frames))
+
+
+def efforts(frames: list[Event]) -> list[Event]:
+    """What is told of efforts."""
+    return fold(Effort(), fold(Pace(), frames))
+
+
 def test_a_sprint_is_known_after_a_second_and_dated_at_its_beginning():
-    out = fold(Sprint(), run((2.0, 3.0), (0.2, 8.0), (2.0, 8.0), (0.2, 3.0), (1.0, 3.0)))
+    out = sprints(run((2.0, 3.0), (0.2, 8.0), (2.0, 8.0), (0.2, 3.0), (1.0, 3.0)))
     assert told(out) == [("sprint.start", "", "home"), ("sprint.end", "", "home")]
     assert out[0].ts_us == pytest.approx(2_150_000, abs=120_000)
-    assert out[1].ts_us == pytest.approx(4_300_000, abs=150_000)
+    assert out[1].ts_us == pytest.approx(4_250_000, abs=150_000)
     assert out[1].payload.detail["top_m_s"] == pytest.approx(8.0, abs=0.1)
 
 
 def test_a_short_dash_and_a_fast_run_are_no_sprints():
-    assert fold(Sprint(), run((1.0, 3.0), (0.2, 8.0), (0.6, 8.0), (0.2, 3.0), (1.0, 3.0))) == []
-    assert fold(Sprint(), run((1.0, 3.0), (0.5, 6.6), (5.0, 6.6))) == []
+    assert sprints(run((1.0, 3.0), (0.2, 8.0), (0.6, 8.0), (0.2, 3.0), (1.0, 3.0))) == []
+    assert sprints(run((1.0, 3.0), (0.5, 6.6), (5.0, 6.6))) == []
 
 
 def test_a_sprint_just_above_the_bound_does_not_end_with_every_wobble():
-    out = fold(Sprint(), run((1.0, 5.0), (0.3, 6.8), (1.5, 6.8), (0.3, 6.5), (0.3, 6.8), (1.0, 6.8), (0.5, 2.0)))
+    out = sprints(run((1.0, 5.0), (0.3, 6.8), (1.5, 6.8), (0.3, 6.5), (0.3, 6.8), (1.0, 6.8), (0.5, 2.0)))
     assert [e.kind for e in out] == ["sprint.start", "sprint.end"]
 
 
 def test_who_is_lost_on_the_way_has_ended_his_sprint():
     frames = run((1.0, 8.0), (1.5, 8.0))
     empty = [frame_event(2.5 + 0.04 * i, None, [body("away_3", 0.0, 20.0)]) for i in range(30)]
-    out = fold(Sprint(), [*frames, *empty])
+    out = sprints([*frames, *empty])
     assert [e.kind for e in out] == ["sprint.start", "sprint.end"]
     assert out[1].ts_us == pytest.approx(2_450_000, abs=100_000)
 
 
 def test_a_player_set_down_elsewhere_has_not_run_there():
-    out = fold(Sprint(), run((2.0, 1.0)) + [
+    out = sprints(run((2.0, 1.0)) + [
         frame_event(3.0 + 0.04 * i, None, [body("home_2", 30.0, 0.0)]) for i in range(60)
     ])  # fmt: skip
     assert out == []
@@ -68,7 +79,7 @@ def test_a_player_set_down_elsewhere_has_not_run_there():
 def test_efforts_are_of_the_class_that_is_held(gain_m_s2, seconds, variants, sign):
     low, high = 1.0, 1.0 + gain_m_s2 * seconds
     first, last = (low, high) if sign > 0 else (high, low)
-    out = fold(Effort(), run((2.0, first), (seconds, last), (2.0, last)))
+    out = efforts(run((2.0, first), (seconds, last), (2.0, last)))
     kind = "accel.effort" if sign > 0 else "decel.effort"
     assert sorted((e.kind, e.payload.variant) for e in out) == [(kind, v) for v in variants]
     assert all(e.ts_us == pytest.approx(2_000_000, abs=350_000) for e in out)
@@ -81,7 +92,7 @@ def test_jerks_of_the_feet_are_no_efforts():
         t = i * STEP_S
         x_m = 3.0 * t + 0.06 * math.sin(2 * math.pi * 2.9 * t)
         frames.append(frame_event(round(t, 3), None, [body("home_2", x_m, 0.0)]))
-    assert fold(Effort(), frames) == []
+    assert efforts(frames) == []
 
 
 def test_ways_add_up_by_team_and_player():
