@@ -172,7 +172,7 @@ def whistles(match: Path) -> list[Event]:
     """The referee's whistles in the truth of a simulated match, as an operator says them."""
     at_us = [row["ts_us"] for row in pq.read_table(match / "truth.parquet").to_pylist() if row["kind"] == "whistle"]
     said = [Official("operator", number, "stop", ts_us) for number, ts_us in enumerate(sorted(at_us))]
-    return [official_arrival(one, one.at_us + OPERATOR_US, 2 * OPERATOR_US).event for one in said]
+    return [official_arrival(one, one.at_us + OPERATOR_US, one.at_us - OPERATOR_US).event for one in said]
 
 
 def needed(detectors: Sequence[Detector[Any]]) -> list[Detector[Any]]:

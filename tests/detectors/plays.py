@@ -67,7 +67,8 @@ def story(case: dict[str, Any], quality: str) -> Story:
     for number, said in enumerate(case.get("officials", ()), 1):
         lines.append(msgspec.json.encode(said).decode())
         said_us = round(said["said_s"] * 1e6)
-        arrivals.append(official_arrival(read(Line(FILE, number, lines[-1]), sheet, said_us), said_us, _REACH_US))
+        told = read(Line(FILE, number, lines[-1]), sheet, said_us)
+        arrivals.append(official_arrival(told, said_us, said_us - _REACH_US))
     return Story(hierarchy, sheet, arrivals, lines)
 
 

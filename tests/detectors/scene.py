@@ -113,7 +113,8 @@ def decision(said_s: float, kind: str, number: int = 1, *, at_s: float | None = 
     """What officials say at an instant about another (or the same) one, as it enters the engine."""
     at_us = round((said_s if at_s is None else at_s) * 1e6)
     told = Official("operator", number, kind, at_us, **named)  # type: ignore[arg-type]
-    return official_arrival(told, round(said_s * 1e6), 2_000_000).event
+    said_us = round(said_s * 1e6)
+    return official_arrival(told, said_us, said_us - 2_000_000).event
 
 
 def concluded(events: Iterable[Event], sheet: MatchSheet, *kinds: str) -> list[Event]:
