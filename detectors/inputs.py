@@ -7,7 +7,7 @@ Coordinates: metres, origin at the centre spot, x along the pitch (goal lines at
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
@@ -188,11 +188,15 @@ def frame_arrival(packets: Sequence[Packet], sequence: int) -> Arrival:
 
     The canonical order holds within: bodies by transmitter, then the ball.
     """
-    ordered = tuple(sorted(packets, key=_rank_in_frame))
-    first_us = min(packet.ts_us[0] for packet in ordered)
+    order = _order_in_frame(tuple([packet.transmitter for packet in packets]))
+    ordered = tuple([packets[place] for place in order])
+    first_us = min([packet.ts_us[0] for packet in ordered])
     event = Event("raw.frame", first_us, TRACKING_SYSTEM, sequence, ordered)
-    return Arrival(event, max(packet.ts_us[-1] for packet in ordered))
+    return Arrival(event, max([packet.ts_us[-1] for packet in ordered]))
 
 
-def _rank_in_frame(packet: Packet) -> tuple[bool, str]:
-    return packet.transmitter.startswith("ball"), packet.transmitter
+@lru_cache(maxsize=256)
+def _order_in_frame(transmitters: tuple[str, ...]) -> tuple[int, ...]:
+    """Places of packets in their order in an instant, which is the same as long as the same transmitters speak."""
+    names = [(name.startswith("ball"), name) for name in transmitters]
+    return tuple(sorted(range(len(names)), key=names.__getitem__))

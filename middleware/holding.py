@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import groupby, islice, pairwise
+from operator import itemgetter, lt
 
 from middleware.account import Counters
 from middleware.detector import NOTHING
@@ -83,16 +83,17 @@ class Holding:
             if self._doubles:
                 self._doubles = {key: events for key, events in self._doubles.items() if key[0] >= final_us}
 
-    def _due(self, given: list[Input], below_us: int) -> list[Input]:
+    def _due(self, given: Sequence[Input], below_us: int) -> Sequence[Input]:
         """What comes before ``below_us`` of new inputs and of those that wait, in order; the rest waits on.
 
-        Nothing that was given to the detector is held. ``given`` is sorted by this.
+        Nothing that was given to the detector is held.
         """
         assert not self._after, "what was said before its time is still held"
         if self._keys:
-            given += zip(self._keys, self._events, strict=True)
-        if len(given) > 1:
-            given.sort(key=_KEY_OF)
+            given = [*zip(self._keys, self._events, strict=True), *given]
+        keys = [key for key, _ in given]
+        if not all(map(lt, keys, islice(keys, 1, None))):
+            given = sorted(given, key=_KEY_OF)
             if any(one[0] == other[0] for one, other in pairwise(given)):
                 given = self._without_doubles(given)
         if not given or given[-1][0][0] < below_us:
@@ -103,7 +104,7 @@ class Holding:
         self._events = [event for _, event in given[cut:]]
         return given[:cut]
 
-    def _without_doubles(self, given: list[Input]) -> list[Input]:
+    def _without_doubles(self, given: Sequence[Input]) -> list[Input]:
         """Of several events under one key the one that counts."""
         good = []
         for key, several in groupby(given, key=_KEY_OF):

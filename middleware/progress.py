@@ -24,7 +24,8 @@ sources: the frontier up to which inputs are complete. It serves for release.
 
 *Final* is a stronger word than progress: below it nothing will be taken in any more, so nothing can change. It goes
 by what was told, not by cadence, and trails the newest event by ``memory_us``: that is the bound of memory. What
-comes later than final is recorded as lost. A new source may start anywhere above it.
+comes later than final is recorded as lost. A new source may start anywhere above it. A host that knows what is still to
+come may promise more (:meth:`SourceProgress.promise`).
 
 Work per packet does not depend on how many sources there are: each queue below holds every live source once, at a
 place that may be too low, and only the first is ever corrected.

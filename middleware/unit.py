@@ -281,11 +281,11 @@ class OrderingUnit(Holding):
         self.unsettled = len(self._after) < len(self._keys) or len(self._gathering) > 0
         return updates
 
-    def fold(self, given: list[Input], below_us: int) -> list[Event]:
+    def fold(self, given: Sequence[Input], below_us: int) -> list[Event]:
         """Gives all inputs dated before ``below_us`` to the detector and keeps only the state: nothing changes there.
 
         Args:
-            given: new inputs, in any order; is sorted.
+            given: new inputs, in any order.
             below_us: nothing dated before it comes or goes any more.
 
         Returns:
