@@ -98,7 +98,7 @@ class Crowds:
         cast = self._cast(("home_1", "ball"))
         taken = cast.together.take(bytes(cast.together.ends[-1]), 0, (0.0,) * 6)
         assert taken is not None
-        _nearest(taken[2], 0, 1, cast.sides)
+        _nearest(taken[1], 0, 1, cast.sides)
 
     def gathered(self, state: Instant) -> Instant | Crowd:
         """``state`` as one, if all that gave a position at its instant fit together."""
@@ -119,7 +119,7 @@ class Crowds:
         taken = cast.together.take(state.memory, ts_us, where)
         if taken is None:
             return None
-        memory, since, told = taken
+        memory, told = taken
         qualities = [p.quality for p in packets]
         begin, end = cast.begin, cast.end
         columns = told[:5, begin:end].tolist()
@@ -130,8 +130,8 @@ class Crowds:
         out: list[Event] = []
         if cast.ball:
             around = Around(*_nearest(told, begin, end, cast.sides))
-            run, gap_us = since[:, -1].tolist()
-            x, y, z, vx, vy, vz = told[:, -1].tolist()
+            x, y, z, vx, vy, vz = told[:6, -1].tolist()
+            run, gap_us = told[6:, -1].view(np.int64).tolist()
             ball = BallState(x, y, z, vx, vy, vz, gap_us, qualities[-1], run)
             heard = Event("ball.state", ts_us, cast.ball, sequences[-1] * 10, ball)
             out.append(heard)

@@ -135,6 +135,10 @@ class Runs:
 class Together:
     """Gate and fit of transmitters that each give one position at the same instant, with one call of the kernel.
 
+    What the kernel works on is one piece of memory: the filters before, one behind the other; after; the time; all x,
+    all y, all z; and of each transmitter what was found: x, y, z and the velocities along them, states since the last
+    jump, and time since the state before (8 rows).
+
     Args:
         runs: those of each transmitter's class, in the order of transmitters. Samples must not be averaged.
     """
@@ -145,24 +149,27 @@ class Together:
         self._classes = np.array([classes.index(its) for its in runs])
         self._numbers = np.stack([its.numbers for its in classes])
         self._bounds = np.stack([its.bounds for its in classes])
-        self._places = Struct(f"={3 * len(runs)}d")
-        #: Where in the filters, kept one behind the other as one piece of memory, that of each transmitter ends.
+        #: Where in the filters that of each transmitter ends.
         self.ends = tuple([8 * end for end in self._begins[1:].tolist()])
+        count, size = len(runs), self.ends[-1]
+        self._size, self._told = size, 2 * size + 8 + 24 * count
+        self._whole = Struct(f"={size}s{size}xq{3 * count}d{8 * (8 * count + _STATE)}x")
+        self._shape = 8, count
 
-    def take(self, memory: bytes, ts_us: int, places: Sequence[float]) -> tuple[bytes, Ints, Floats] | None:
+    def take(self, memory: bytes, ts_us: int, places: Sequence[float]) -> tuple[bytes, Floats] | None:
         """The filters after a position of each, all x, then all y, then all z in metres; None if one is not believed.
 
         Returns:
-            the filters; of each transmitter states since the last jump, and time since the state before (2 rows); of
-            each x, y, z and the velocities along them (6 rows).
+            the filters; and what was found, the last two rows as the memory of integers.
         """
         if not -_TIME_MAX_US < ts_us < _TIME_MAX_US:
             return None
-        count = len(self.ends)
-        after, since, told = np.empty(len(memory) // 8, np.int64), np.empty((2, count), np.int64), np.empty((6, count))
-        before, here = np.frombuffer(memory, np.int64), np.frombuffer(self._places.pack(*places)).reshape(3, count)
-        its = self._begins, self._classes, ts_us, here, self._numbers, self._bounds
-        return (after.tobytes(), since, told) if _take_together(before, after, *its, since, told) else None
+        row = bytearray(self._whole.pack(memory, ts_us, *places))
+        if not _take_together(np.frombuffer(row, np.int64), self._begins, self._classes, self._numbers, self._bounds):
+            return None
+        count = self._shape[1]
+        told = np.frombuffer(row, np.float64, 8 * count, self._told).reshape(self._shape)
+        return bytes(memoryview(row)[self._size : 2 * self._size]), told
 
 
 def last_of(memory: bytes) -> Point | None:
@@ -198,130 +205,134 @@ def _take(row: Ints, n: int, numbers: Ints, bounds: Floats) -> None:
     """Works on a packet: see :func:`_row`. The number of states is less than 0 if a position is not believed."""
     length = _HEAD + 4 * (1 + numbers[1] + numbers[0])
     at = 2 * length
-    places = row.view(np.float64)[at + n : at + 4 * n].reshape(3, n)
-    told = row[at + 4 * n + 1 :]
-    row[at + 4 * n] = _take_row(row[:length], row[length:at], row[at : at + n], places, told, numbers, bounds)
+    told = at + 4 * n
+    row[told] = _take_row(row, row.view(np.float64), 0, length, at, n, at + n, n, told + 1, numbers, bounds)
 
 
 @njit(cache=True)
-def _take_together(
-    before: Ints,
-    after: Ints,
-    begins: Ints,
-    classes: Ints,
-    t: int,
-    places: Floats,
-    numbers: Ints,
-    bounds: Floats,
-    since: Ints,
-    told: Floats,
-) -> bool:
-    """See :meth:`Together.take`; False if a position is not believed."""
-    times = np.full(1, t)
-    row = np.empty(_STATE, np.int64)
-    real = row.view(np.float64)
-    for i in range(len(classes)):
-        begin, end, its = begins[i], begins[i + 1], classes[i]
-        at = places[:, i : i + 1]
-        if _take_row(before[begin:end], after[begin:end], times, at, row, numbers[its], bounds[its]) < 1:
+def _take_together(words: Ints, begins: Ints, classes: Ints, numbers: Ints, bounds: Floats) -> bool:
+    """Works on an instant: see :class:`Together`; False if a position is not believed."""
+    count, size = len(classes), begins[-1]
+    real = words.view(np.float64)
+    places = 2 * size + 1
+    told = places + 3 * count
+    row = told + 8 * count
+    for i in range(count):
+        before, its = begins[i], classes[i]
+        if _take_row(
+            words, real, before, size + before, 2 * size, 1, places + i, count, row, numbers[its], bounds[its]
+        ) < 1:  # fmt: skip
             return False
-        since[0, i], since[1, i] = row[2], row[3]
         for k in range(6):
-            told[k, i] = real[4 + k]
+            real[told + k * count + i] = real[row + 4 + k]
+        words[told + 6 * count + i], words[told + 7 * count + i] = words[row + 2], words[row + 3]
     return True
 
 
 @njit(cache=True)
-def _take_row(before: Ints, after: Ints, times: Ints, places: Floats, row: Ints, numbers: Ints, bounds: Floats) -> int:
-    """How many states positions gave, told in ``row`` one after the other; less than 0 if one is not believed."""
+def _take_row(
+    words: Ints, real: Floats, b: int, a: int, t: int, n: int, p: int, stride: int, to: int, numbers: Ints,
+    bounds: Floats,
+) -> int:  # fmt: skip
+    """How many states ``n`` positions gave; less than 0 if one is not believed.
+
+    All is in one piece of memory, ``words`` and ``real``: the filter before at ``b``, and after at ``a``; times at
+    ``t``; x at ``p``, y and z each ``stride`` farther on; and the states, told one after the other, at ``to``.
+    """
     size, fit, reset_us, run_max = numbers[0], numbers[1], numbers[2], numbers[3]
     speed_max_m_s, slack_m, x_max_m, y_max_m, z_max_m = bounds[0], bounds[1], bounds[2], bounds[3], bounds[4]
     points = 1 + fit + size
-    told, now, real = before.view(np.float64), after.view(np.float64), row.view(np.float64)
-    n, xs, ys, zs = len(times), places[0], places[1], places[2]
-    x_at, y_at, z_at = _HEAD + points, _HEAD + 2 * points, _HEAD + 3 * points
+    length = _HEAD + 4 * points
+    at_us, y_p, z_p = a + _HEAD, p + stride, p + 2 * stride
+    x_at, y_at, z_at = at_us + points, at_us + 2 * points, at_us + 3 * points
     # The first position of all is compared with itself.
-    t0, x0, y0, z0 = times[0], xs[0], ys[0], zs[0]
-    if before[0]:
-        t0, x0, y0, z0 = before[_HEAD], told[x_at], told[y_at], told[z_at]
+    t0, x0, y0, z0 = words[t], real[p], real[y_p], real[z_p]
+    if words[b]:
+        back = b - a
+        t0, x0, y0, z0 = words[b + _HEAD], real[x_at + back], real[y_at + back], real[z_at + back]
     for i in range(n):
-        x, y, z = xs[i], ys[i], zs[i]
+        x, y, z = real[p + i], real[y_p + i], real[z_p + i]
         dx, dy, dz = x - x0, y - y0, z - z0
-        reach_m = speed_max_m_s * (times[i] - t0) * 1e-6 + slack_m
+        reach_m = speed_max_m_s * (words[t + i] - t0) * 1e-6 + slack_m
         near = dx * dx + dy * dy + dz * dz <= reach_m * reach_m
         if not (near and abs(x) <= x_max_m and abs(y) <= y_max_m and abs(z) <= z_max_m):
             return -1
-        t0, x0, y0, z0 = times[i], x, y, z
-    after[:] = before
-    run, state_us, averages, held = before[1], before[2], before[3], before[4]
+        t0, x0, y0, z0 = words[t + i], x, y, z
+    for k in range(length):
+        words[a + k] = words[b + k]
+    run, state_us, averages, held = words[b + 1], words[b + 2], words[b + 3], words[b + 4]
     count = 0
     for i in range(n):
         at = 1 + fit + held
-        after[_HEAD + at] = times[i]
-        now[x_at + at], now[y_at + at], now[z_at + at] = xs[i], ys[i], zs[i]
+        words[at_us + at] = words[t + i]
+        real[x_at + at], real[y_at + at], real[z_at + at] = real[p + i], real[y_p + i], real[z_p + i]
         held += 1
         if held < size:
             continue
         t_sum = np.int64(0)
         x_sum = y_sum = z_sum = 0.0
         for k in range(1 + fit, points):
-            t_sum += after[_HEAD + k]
-            x_sum += now[x_at + k]
-            y_sum += now[y_at + k]
-            z_sum += now[z_at + k]
+            t_sum += words[at_us + k]
+            x_sum += real[x_at + k]
+            y_sum += real[y_at + k]
+            z_sum += real[z_at + k]
         mean_us, x, y, z = t_sum // size, x_sum / size, y_sum / size, z_sum / size
         if size == 1:
-            x, y, z = xs[i], ys[i], zs[i]
+            x, y, z = real[p + i], real[y_p + i], real[z_p + i]
         held = 0
-        if averages and mean_us - after[_HEAD + averages] > reset_us:
+        if averages and mean_us - words[at_us + averages] > reset_us:
             averages = run = 0
         if averages == fit:
             for k in range(1, fit):
-                after[_HEAD + k] = after[_HEAD + k + 1]
-                now[x_at + k], now[y_at + k], now[z_at + k] = now[x_at + k + 1], now[y_at + k + 1], now[z_at + k + 1]
+                words[at_us + k] = words[at_us + k + 1]
+                real[x_at + k], real[y_at + k], real[z_at + k] = (
+                    real[x_at + k + 1],
+                    real[y_at + k + 1],
+                    real[z_at + k + 1],
+                )
             averages -= 1
         averages += 1
-        after[_HEAD + averages] = mean_us
-        now[x_at + averages], now[y_at + averages], now[z_at + averages] = x, y, z
+        words[at_us + averages] = mean_us
+        real[x_at + averages], real[y_at + averages], real[z_at + averages] = x, y, z
         run = min(run + 1, run_max)
         # The slope of the straight line through the averages.
         vx = vy = vz = 0.0
-        first_us, last_us = after[_HEAD + 1], after[_HEAD + averages]
-        even = averages == 2 or (averages == 3 and after[_HEAD + 2] - first_us == last_us - after[_HEAD + 2])
+        first_us, last_us = words[at_us + 1], words[at_us + averages]
+        even = averages == 2 or (averages == 3 and words[at_us + 2] - first_us == last_us - words[at_us + 2])
         if even:
             per_s = 1e6 / (last_us - first_us)
-            vx, vy, vz = (x - now[x_at + 1]) * per_s, (y - now[y_at + 1]) * per_s, (z - now[z_at + 1]) * per_s
+            vx, vy, vz = (x - real[x_at + 1]) * per_s, (y - real[y_at + 1]) * per_s, (z - real[z_at + 1]) * per_s
         elif averages > 1:
             d_sum = np.int64(0)
             for k in range(1, averages + 1):
-                d_sum += after[_HEAD + k] - first_us
+                d_sum += words[at_us + k] - first_us
             middle_us = d_sum / averages + first_us
             tt = tx = ty = tz = 0.0
             for k in range(1, averages + 1):
-                d = after[_HEAD + k] - middle_us
+                d = words[at_us + k] - middle_us
                 tt += d * d
-                tx += d * (now[x_at + k] - now[x_at + 1])
-                ty += d * (now[y_at + k] - now[y_at + 1])
-                tz += d * (now[z_at + k] - now[z_at + 1])
+                tx += d * (real[x_at + k] - real[x_at + 1])
+                ty += d * (real[y_at + k] - real[y_at + 1])
+                tz += d * (real[z_at + k] - real[z_at + 1])
             per_s = 1e6 / tt
             vx, vy, vz = tx * per_s, ty * per_s, tz * per_s
         if size > 1:
-            ahead_s = (times[i] - mean_us) * 1e-6
+            ahead_s = (words[t + i] - mean_us) * 1e-6
             x, y, z = x + vx * ahead_s, y + vy * ahead_s, z + vz * ahead_s
-        to = _STATE * count
-        row[to], row[to + 1], row[to + 2], row[to + 3] = times[i], i, run, times[i] - state_us
+        words[to], words[to + 1], words[to + 2], words[to + 3] = words[t + i], i, run, words[t + i] - state_us
         real[to + 4], real[to + 5], real[to + 6] = x, y, z
         real[to + 7], real[to + 8], real[to + 9] = vx, vy, vz
-        state_us = times[i]
+        state_us = words[t + i]
+        to += _STATE
         count += 1
     # What is not held any more leaves no trace, so that equal filters are equal bytes.
     for k in range(averages + 1, 1 + fit):
-        after[_HEAD + k] = 0
-        now[x_at + k] = now[y_at + k] = now[z_at + k] = 0.0
+        words[at_us + k] = 0
+        real[x_at + k] = real[y_at + k] = real[z_at + k] = 0.0
     for k in range(1 + fit + held, points):
-        after[_HEAD + k] = 0
-        now[x_at + k] = now[y_at + k] = now[z_at + k] = 0.0
-    after[0], after[1], after[2], after[3], after[4] = 1, run, state_us, averages, held
-    after[_HEAD] = times[n - 1]
-    now[x_at], now[y_at], now[z_at] = xs[n - 1], ys[n - 1], zs[n - 1]
+        words[at_us + k] = 0
+        real[x_at + k] = real[y_at + k] = real[z_at + k] = 0.0
+    words[a], words[a + 1], words[a + 2], words[a + 3], words[a + 4] = 1, run, state_us, averages, held
+    words[at_us] = words[t + n - 1]
+    real[x_at], real[y_at], real[z_at] = real[p + n - 1], real[y_p + n - 1], real[z_p + n - 1]
     return count
