@@ -9,7 +9,6 @@ from itertools import combinations
 import pytest
 
 from detectors.bodies.area_watch import AreaWatch, Mark, Watch, draw
-from detectors.bodies.efforts import Effort, Movers, Sprint, Sprints
 from detectors.inputs import MatchSheet
 from detectors.proximity.opponents import opposed
 from detectors.proximity.unit_lines import unit_lines
@@ -94,26 +93,6 @@ def test_differential_areas_as_if_all_were_looked_at_each_time(seed: int) -> Non
         assert {(f.player, f.variant, kind) for f, kind in facts if f.player} == expected  # type: ignore[attr-defined]
         told += len(expected)
     assert told
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_differential_who_runs_as_ever_is_passed_over_without_a_difference(seed: int) -> None:
-    sprint, effort = Sprint(), Effort()
-    sprints, movers = Sprints(), Movers()
-    for event in frames(seed, 400):
-        frame = event.payload
-        assert isinstance(frame, Frame)
-        for detector, state in ((sprint, sprints), (effort, movers)):
-            after, out = detector.step(state, event)  # type: ignore[attr-defined]
-            if event.ts_us >= state.due_us:  # type: ignore[attr-defined]
-                said: list[Event] = []
-                for body in frame.players:
-                    before = state.players.get(body.object_id)  # type: ignore[attr-defined]
-                    expected = detector._look(before, body, event.ts_us, said)  # type: ignore[attr-defined]
-                    assert after.players[body.object_id] == expected
-                assert list(out)[: len(said)] == said
-        sprints, movers = sprint.step(sprints, event)[0], effort.step(movers, event)[0]
-    assert any(s.since_us >= 0 for s in sprints.players.values()) or seed
 
 
 @pytest.mark.parametrize("seed", range(20))
