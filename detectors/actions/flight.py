@@ -104,8 +104,9 @@ class ShotParameters(msgspec.Struct, frozen=True):
 
 
 class Projection(msgspec.Struct, frozen=True, gc=False):
-    """Where a ball meets the goal plane: after how long, how far from the middle, how high. ``on_target``: between the
-    posts and under the bar with all of it; nearer it meets the frame."""
+    """Where a ball meets the goal plane: after how long at the speed that it has now (DEBS 2013 Q4), how far from the
+    middle, how high with the drag that slows it. ``on_target``: between the posts and under the bar with all of it;
+    nearer it meets the frame."""
 
     after_s: float
     y_m: float
@@ -129,13 +130,13 @@ def project_on_goal(ball: Fact, attacks_positive_x: bool, pitch: Pitch) -> Proje
     vy_m_s, vz_m_s = number(ball, "vy_m_s"), number(ball, "vz_m_s")
     # Drag, which grows with the square of the speed: v / (1 + r t), on ways that fall by as much less as it slows them.
     r = DRAG_PER_M * BALL_DRAG * math.hypot(towards_m_s, vy_m_s, vz_m_s)
-    lost = r * depth_m / towards_m_s
-    if lost > _NEVER:
+    after_s = depth_m / towards_m_s
+    if r * after_s > _NEVER:
         return None
-    after_s, gone_s = math.expm1(lost) / r, depth_m / towards_m_s
-    falls_m = 0.5 * GRAVITY_M_S2 * (0.5 * after_s * after_s + (after_s - gone_s) / r)
-    y_m = ball.y_m + vy_m_s * gone_s
-    z_m = max(0.0, ball.z_m + vz_m_s * gone_s - falls_m)
+    slowed_s = math.expm1(r * after_s) / r
+    falls_m = 0.5 * GRAVITY_M_S2 * (0.5 * slowed_s * slowed_s + (slowed_s - after_s) / r)
+    y_m = ball.y_m + vy_m_s * after_s
+    z_m = max(0.0, ball.z_m + vz_m_s * after_s - falls_m)
     on_target = abs(y_m) < GOAL_HALF_WIDTH_M - BALL_RADIUS_M and z_m < BAR_HEIGHT_M - BALL_RADIUS_M
     return Projection(after_s, y_m, z_m, on_target)
 
