@@ -12,6 +12,7 @@ from detectors.actions.flight import (
     Reach,
     ShotParameters,
     first_to_reach,
+    opening_rad,
     shot_projection,
 )
 from detectors.contacts.mixed import turned_rad
@@ -96,6 +97,7 @@ class Strikes:
         self.shot = shot or ShotParameters()
         self.pitch = pitch_of(sheet)
         self._limbs = bool(sheet.quality.limbs)
+        self._has_height = sheet.quality.ball_height
         self._block_us = self.parameters.soon_us if sheet.quality.limbs else self.parameters.block_us
 
     def all_parameters(self) -> dict[str, object]:
@@ -171,7 +173,15 @@ class Strikes:
         if not state.attacks:
             return None
         positive = state.attacks == release.team
+        if not self._has_height and not self._is_open(release, positive):
+            return None
         return shot_projection(release, frame, positive, self.pitch, self.shot, self.flight)
+
+    def _is_open(self, release: Fact, positive: bool) -> bool:
+        """Whether the goal is open or close enough for a shot, where nobody knows how high the ball goes."""
+        x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
+        away_m = math.hypot(self.pitch.half_length_m - (x_m if positive else -x_m), y_m)
+        return away_m <= self.shot.close_m or opening_rad(x_m, y_m, positive, self.pitch) >= self.shot.open_rad
 
     def named(
         self, kind: str, now_us: int, event: Event, release: Fact, variant: str, detail: dict[str, Scalar]

@@ -13,8 +13,9 @@ import msgspec
 
 from detectors.ball.corners import Corner, Shoulders
 from detectors.ball.kinks import Kinks, has_kinks
+from detectors.ball.pieces import PIECE_LEAST_M_S, Pieces, has_pieces
 from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
+from detectors.inputs import MatchSheet, Quality
 from detectors.signals.sampling import CONTACT_WINDOW_S, ball_sampling, delta_v_noise_m_s
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -32,9 +33,9 @@ Way = Any
 
 class PeakParameters(msgspec.Struct, frozen=True):
     """Peak heights of hierarchy 2.1 (55 is DEBS 2013 Q2; the others ours), read as changes of velocity: see
-    ``detectors.signals.sampling``. ``window_s``: over which a camera's are read; ``radio_window_s``: a radio's, which
-    is fast enough to see the contact itself, 8 to 10 ms. ``refractory_us``: of a camera's, at least one whole corner of
-    the input's states."""
+    ``detectors.signals.sampling``. ``window_s``: over which those of a slow input are read; ``radio_window_s``: where
+    corners are fitted, to a radio's positions or a camera's: that shows the contact itself, 8 to 10 ms.
+    ``refractory_us``: of a slow input's, at least one whole corner of its states."""
 
     touch_m_s2: float = 20.0
     hit_m_s2: float = 55.0
@@ -55,7 +56,7 @@ class AccelerationPeak:
     def __init__(self, sheet: MatchSheet, parameters: PeakParameters | None = None) -> None:
         self.parameters = p = parameters or PeakParameters()
         noise_m_s = least_change_m_s(sheet)
-        window_s = p.radio_window_s if has_kinks(sheet.quality) else p.window_s
+        window_s = p.radio_window_s if is_fitted(sheet.quality) else p.window_s
         self._touch_m_s = max(p.touch_m_s2 * window_s, noise_m_s)
         self._hit_m_s = max(p.hit_m_s2 * window_s, noise_m_s)
         self._hard_m_s = p.hard_m_s2 * window_s
@@ -185,13 +186,22 @@ class SpeedStep:
         return self._corners.told(trail, corner), (_corner_event("ball.speed_step", variant, corner),)
 
 
-def corners_of(sheet: MatchSheet, least_m_s: float, refractory_us: int = 0) -> Shoulders | Kinks:
+def corners_of(sheet: MatchSheet, least_m_s: float, refractory_us: int = 0) -> Shoulders | Kinks | Pieces:
     """The finder of corners for an input."""
+    if has_pieces(sheet.quality):
+        return Pieces(sheet, least_m_s)
     return Kinks(sheet, least_m_s) if has_kinks(sheet.quality) else Shoulders(sheet, least_m_s, refractory_us)
 
 
+def is_fitted(quality: Quality) -> bool:
+    """Whether corners are fitted to the ball's very places, which tell their noise and the contact itself."""
+    return has_kinks(quality) or has_pieces(quality)
+
+
 def least_change_m_s(sheet: MatchSheet) -> float:
-    """Changes of velocity below this are noise by what the input declares; kinks ask their own residue."""
+    """Changes of velocity below this are noise by what the input declares; what is fitted asks its own residue."""
+    if has_pieces(sheet.quality):
+        return PIECE_LEAST_M_S
     return 0.0 if has_kinks(sheet.quality) else delta_v_noise_m_s(sheet.quality)
 
 

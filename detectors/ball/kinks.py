@@ -142,7 +142,7 @@ class Kinks:
         self.horizon_us = round(_STRETCH * (self._after + _EDGE) * sampling.period_us)
         # Once, so that the kernel is loaded now and not at the first kink of a match, which would be told late.
         some = np.array([(1e4 * i, i % 2, 0.0, 0.0) for i in range(4 * _EDGE)])
-        _kink(some, _EDGE, np.empty(8))
+        fit_kink(some, _EDGE, 1, np.empty(12))
         _two_kinks(some, _EDGE, 2 * _EDGE, 2 * _EDGE, 2, np.empty(12))
 
     def initial(self) -> KinkTrail:
@@ -169,8 +169,8 @@ class Kinks:
         if middle < _EDGE or event.ts_us - places[0][0] > self._span_us or not self._may_bend(places, middle):
             return trail, None
         way = np.array(places)
-        found = np.empty(8)
-        at = int(_kink(way, _EDGE, found))
+        found = np.empty(12)
+        at = int(fit_kink(way, _EDGE, 1, found))
         standard_m_s = max(float(found[6]), self._noise_m) * float(found[7])
         if not middle - _EDGE <= at <= middle:
             return trail, None
@@ -268,58 +268,61 @@ class Kinks:
 
 
 @njit(cache=True)
-def _kink(way: Floats, edge: int, found: Floats) -> int:
-    """The place of the kink that fits best.
+def fit_kink(way: Floats, edge: int, steps: int, found: Floats) -> int:
+    """The place of the kink that fits best, or the last one before it.
 
     Args:
         way: (n, 4) microseconds and metres.
         edge: places at either end where no kink is looked for.
-        found: to be filled: velocity before (3), change of velocity (3), noise of a place, and what a unit of noise
-            gives as standard error of the change.
+        steps: so many instants from one place to the next are tried.
+        found: to be filled: velocity before (3), change of velocity (3), noise of a place, what a unit of noise
+            gives as standard error of the change, when (microseconds), and where (3).
     """
     n = len(way)
     best, least = -1, np.inf
     for c in range(edge, n - edge):
-        s12 = s13 = s22 = s23 = s33 = 0.0
-        for i in range(n):
-            u = (way[i, 0] - way[c, 0]) * 1e-6
-            w = u if u > 0.0 else 0.0
-            s12 += u
-            s13 += w
-            s22 += u * u
-            s23 += u * w
-            s33 += w * w
-        det = n * (s22 * s33 - s23 * s23) - s12 * (s12 * s33 - s23 * s13) + s13 * (s12 * s23 - s22 * s13)
-        i11, i12, i13 = (s22 * s33 - s23 * s23) / det, (s13 * s23 - s12 * s33) / det, (s12 * s23 - s13 * s22) / det
-        i22, i23, i33 = (n * s33 - s13 * s13) / det, (s13 * s12 - n * s23) / det, (n * s22 - s12 * s12) / det
-        residue = 0.0
-        velocity, change = np.empty(3), np.empty(3)
-        falls = _falls(way, 0, c), _falls(way, c + 1, n)
-        for axis in range(3):
-            b1 = b2 = b3 = square = 0.0
+        airborne = falls(way, 0, c), falls(way, c + 1, n)
+        for step in range(steps):
+            at_us = way[c, 0] + (way[c + 1, 0] - way[c, 0]) * step / steps
+            s12 = s13 = s22 = s23 = s33 = 0.0
             for i in range(n):
-                u = (way[i, 0] - way[c, 0]) * 1e-6
-                y = way[i, 1 + axis] - way[c, 1 + axis]
-                if axis == 2 and falls[0 if i <= c else 1]:
-                    y += 0.5 * _GRAVITY_M_S2 * u * u
-                b1 += y
-                b2 += y * u
-                b3 += y * (u if u > 0.0 else 0.0)
-                square += y * y
-            x1 = i11 * b1 + i12 * b2 + i13 * b3
-            x2 = i12 * b1 + i22 * b2 + i23 * b3
-            x3 = i13 * b1 + i23 * b2 + i33 * b3
-            residue += max(square - x1 * b1 - x2 * b2 - x3 * b3, 0.0)
-            velocity[axis], change[axis] = x2, x3
-        if residue < least:
-            best, least = c, residue
-            found[:3], found[3:6] = velocity, change
-            found[6], found[7] = math.sqrt(residue / (3 * n - 9)), math.sqrt(i33)
+                u = (way[i, 0] - at_us) * 1e-6
+                w = u if u > 0.0 else 0.0
+                s12 += u
+                s13 += w
+                s22 += u * u
+                s23 += u * w
+                s33 += w * w
+            det = n * (s22 * s33 - s23 * s23) - s12 * (s12 * s33 - s23 * s13) + s13 * (s12 * s23 - s22 * s13)
+            i11, i12, i13 = (s22 * s33 - s23 * s23) / det, (s13 * s23 - s12 * s33) / det, (s12 * s23 - s13 * s22) / det
+            i22, i23, i33 = (n * s33 - s13 * s13) / det, (s13 * s12 - n * s23) / det, (n * s22 - s12 * s12) / det
+            residue = 0.0
+            place, velocity, change = np.empty(3), np.empty(3), np.empty(3)
+            for axis in range(3):
+                b1 = b2 = b3 = square = 0.0
+                for i in range(n):
+                    u = (way[i, 0] - at_us) * 1e-6
+                    y = way[i, 1 + axis] - way[c, 1 + axis]
+                    if axis == 2 and airborne[0 if i <= c else 1]:
+                        y += 0.5 * _GRAVITY_M_S2 * u * u
+                    b1 += y
+                    b2 += y * u
+                    b3 += y * (u if u > 0.0 else 0.0)
+                    square += y * y
+                x1 = i11 * b1 + i12 * b2 + i13 * b3
+                x2 = i12 * b1 + i22 * b2 + i23 * b3
+                x3 = i13 * b1 + i23 * b2 + i33 * b3
+                residue += max(square - x1 * b1 - x2 * b2 - x3 * b3, 0.0)
+                place[axis], velocity[axis], change[axis] = way[c, 1 + axis] + x1, x2, x3
+            if residue < least:
+                best, least = c, residue
+                found[:3], found[3:6], found[9:12] = velocity, change, place
+                found[6], found[7], found[8] = math.sqrt(residue / (3 * n - 9)), math.sqrt(i33), at_us
     return best
 
 
 @njit(cache=True)
-def _falls(way: Floats, begin: int, end: int) -> bool:
+def falls(way: Floats, begin: int, end: int) -> bool:
     """Whether the ball is off the ground in these places."""
     return float(np.mean(way[begin:end, 3])) > _AIRBORNE_M
 
@@ -339,13 +342,13 @@ def _two_kinks(way: Floats, begin: int, last: int, end: int, apart: int, found: 
     best, least = -1, np.inf
     design = np.ones((n, 4))
     for first in range(begin, last):
-        falls = _falls(way, 0, first), _falls(way, first + 1, n)
+        airborne = falls(way, 0, first), falls(way, first + 1, n)
         seen = np.empty((n, 3))
         for i in range(n):
             u = (way[i, 0] - way[first, 0]) * 1e-6
             design[i, 1], design[i, 2] = u, max(u, 0.0)
             seen[i] = way[i, 1:] - way[first, 1:]
-            if falls[0 if i <= first else 1]:
+            if airborne[0 if i <= first else 1]:
                 seen[i, 2] += 0.5 * _GRAVITY_M_S2 * u * u
         for second in range(first + apart, end):
             for i in range(n):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from detectors.actions.flight import first_to_reach
+from detectors.actions.flight import first_to_reach, opening_rad
 from detectors.actions.possession import played_us
+from detectors.ball.changes import is_fitted
 from detectors.comparing.evidence import (
     Evidence,
     Found,
@@ -74,7 +75,7 @@ def _contact(group: str) -> Callable[[Evidence], Found]:
         fact = e.fact
         distance_m, change = number(fact, "distance_m"), number(fact, "delta_v_m_s")
         speeds = [v for v in (number(fact, "speed_before_m_s"), number(fact, "speed_after_m_s")) if v is not None]
-        if group == "hit" and change is not None and speeds and max(speeds) > 0.0:
+        if group == "hit" and not is_fitted(e.sheet.quality) and change is not None and speeds and max(speeds) > 0.0:
             share = round(change / max(speeds), 3)
             yield against(e, "share of the ball's speed that changed", share, "at least", "hit.share_min")
         reach_m = e.parameters.near.leave_m + _leg_m(e)
@@ -84,6 +85,10 @@ def _contact(group: str) -> Callable[[Evidence], Found]:
             yield against(e, "distance that is not doubted", distance_m, "at most", f"{group}.far_m", far_m)
         else:
             yield against(e, "change of velocity so far away", change, "at least", f"{group}.far_delta_v_m_s")
+        before = e.before.last if isinstance(e.before, ContactState) else None
+        if before is not None and before.by == fact.player and not e.sheet.quality.limbs:
+            name = f"{group}.own_from_us"
+            yield against(e, "time since his own contact before", e.told.ts_us - before.at_us, "at least", name)
         if group == "hit" and isinstance(e.before, ContactState):
             yield _at_once(e, e.before)
         if group == "touch" and isinstance(e.before, ContactState) and e.before.last.at_us > 0:
@@ -178,6 +183,9 @@ def _shot(e: Evidence) -> Found:
         range_m = round(math.hypot(pitch_of(e.sheet).half_length_m - abs(kicked.x_m), kicked.y_m), 2)
         close = range_m <= e.parameters.shot.close_m
         yield against(e, "distance to the goal", range_m, "at most", "shot.range_m")
+    if not e.sheet.quality.ball_height and e.fact.x_m is not None and e.fact.y_m is not None and not close:
+        open_rad = round(opening_rad(e.fact.x_m, e.fact.y_m, e.fact.x_m > 0.0, pitch_of(e.sheet)), 3)
+        yield against(e, "angle between the posts, as the height is not known", open_rad, "at least", "shot.open_rad")
     if vx is not None and vy is not None:
         name, speed_m_s = "shot.close_speed_min_m_s" if close else "shot.speed_min_m_s", round(math.hypot(vx, vy), 2)
         yield against(e, "speed of the ball", speed_m_s, "at least", name)

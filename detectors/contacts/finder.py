@@ -9,6 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from detectors.contacts.hits import ContactState, HitParameters, PlayerHitsBall, SoftTouch, TouchParameters
+from detectors.contacts.whose import reachers_at
+from detectors.facts import Fact
 from detectors.inputs import MatchSheet
 from detectors.proximity.near import Closest, NearParameters, Reacher
 from middleware.events import Event
@@ -65,4 +67,6 @@ def _near(before: ContactState, contact: Event) -> tuple[Reacher, ...]:
     """Who was near a contact that waited, as the state before it was settled has it."""
     first = before.first is not None and before.first.ts_us == contact.ts_us
     chosen: Closest = before.first_chosen if first else before.chosen
-    return chosen.reachers
+    fact = contact.payload
+    assert isinstance(fact, Fact)
+    return reachers_at(chosen, contact.ts_us, fact)

@@ -18,16 +18,21 @@ from collections.abc import Sequence
 
 import msgspec
 
-from detectors.ball.kinks import has_kinks
-from detectors.contacts.whose import ContactParameters, ContactRule, Last, another, contact_rule, player_of
+from detectors.ball.changes import is_fitted
+from detectors.ball.pieces import has_pieces
+from detectors.contacts.whose import ContactParameters, ContactRule, Last, another, contact_rule, player_of, reachers_at
 from detectors.facts import Fact, Scalar, fact_event, number
 from detectors.inputs import MatchSheet
 from detectors.proximity.near import Closest, NearParameters, Reacher
-from detectors.states import Frame
+from detectors.states import BallState, Frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 NOBODY = Closest()
+
+GRAVITY_M_S2 = 9.81
+#: A ball whose centre is higher is in the air.
+AIRBORNE_M = 0.2
 
 
 class ContactState(msgspec.Struct, frozen=True, gc=False):
@@ -44,8 +49,8 @@ class ContactState(msgspec.Struct, frozen=True, gc=False):
 
 class HitParameters(ContactParameters, frozen=True):
     """``share_min``: a ball that flies past a body at speed shakes by tracking noise; a hit changes at least this share
-    of its speed (ours: 0.15 is a deflection by 9 degrees; TRACAB balls at 20 m/s shake by 2-3 m/s). Where limbs are
-    known it is 0, as a radio's peaks stand over noise by themselves."""
+    of its speed (ours: 0.15 is a deflection by 9 degrees; TRACAB balls at 20 m/s shake by 2-3 m/s). Where
+    corners are fitted it is 0: their peaks stand over noise by themselves."""
 
     share_min: float = 0.15
 
@@ -147,7 +152,7 @@ def is_hit(peak: Event, share_min: float) -> bool:
 
 def share_min(sheet: MatchSheet, p: HitParameters) -> float:
     """The least share of its speed that a hit changes, on an input."""
-    return 0.0 if has_kinks(sheet.quality) else p.share_min
+    return 0.0 if is_fitted(sheet.quality) else p.share_min
 
 
 def _around(state: ContactState, event: Event) -> ContactState:
@@ -183,7 +188,8 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
     fact = _fact(contact)
     late = now_us - contact.ts_us > rule.horizon_us
     if first is None or late:
-        by = None if late else player_of(state.chosen.reachers, contact.ts_us, fact, last, rule)
+        near = reachers_at(state.chosen, contact.ts_us, fact)
+        by = None if late else player_of(near, contact.ts_us, fact, last, rule)
         return _given(state.closest, last, [(contact, fact, by)], rule)
     one, two, onward = _both(state, first, contact, rule)
     return _given(state.closest, last, [(first, onward, one), (contact, fact, two)], rule)
@@ -194,8 +200,9 @@ def _both(
 ) -> tuple[Reacher | None, Reacher | None, Fact]:
     """Whose two contacts at once are, and the first as it is known then: two players', else one after the other."""
     fact, last, p = _fact(second), state.last, rule.p
-    near, near_first = state.chosen.reachers, state.first_chosen.reachers
     onward = _met_again(_fact(first), fact)
+    near = reachers_at(state.chosen, second.ts_us, fact)
+    near_first = reachers_at(state.first_chosen, first.ts_us, onward)
     one = player_of(near_first, first.ts_us, onward, last, rule)
     two = None if one is None else player_of(near, second.ts_us, fact, _last(first.ts_us, onward, one), rule)
     if one is not None and two is None:
@@ -264,10 +271,12 @@ def _contact(kind: str, cause: Event, fact: Fact, by: Reacher) -> Event:
 class ReleaseParameters(msgspec.Struct, frozen=True):
     """``release_m``: StreamTeam's kickDetection. ``apart_m``: if somebody else has the next contact first, the
     ball must at least have left the kicker's zone (4.2); in any case it has travelled that far from where it was
-    hit."""
+    hit. ``piece_us``: a camera's ball that leaves so soon still flies as the fit of the hit has it (ours; about what
+    that fit is of)."""
 
     release_m: float = 2.25
     apart_m: float = 1.5
+    piece_us: int = 240_000
 
 
 class ReleaseState(msgspec.Struct, frozen=True, gc=False):
@@ -296,6 +305,7 @@ class KickReleased:
         self.parameters = parameters or ReleaseParameters()
         self._hit = hit or HitParameters()
         self._rule = contact_rule("hit", sheet, self._hit, near or NearParameters())
+        self._pieces = has_pieces(sheet.quality)
         self._share_min = share_min(sheet, self._hit)
         self.spec = Spec(
             name="kick_released",
@@ -351,6 +361,15 @@ class KickReleased:
             old = new
         return ReleaseState(contact, old, frame), tuple(out)
 
+    def _velocity(self, hit: Event, kicked: Fact, ball: BallState, now_us: int) -> tuple[float, float, float]:
+        """Of the ball as it leaves: of a camera's more is known from the piece that began with the hit than from two
+        frames."""
+        flown_us = now_us - hit.ts_us
+        if not self._pieces or flown_us > self.parameters.piece_us:
+            return ball.vx_m_s, ball.vy_m_s, ball.vz_m_s
+        fallen_m_s = GRAVITY_M_S2 * flown_us * 1e-6 if ball.z_m > AIRBORNE_M else 0.0
+        return number(kicked, "vx_m_s"), number(kicked, "vy_m_s"), number(kicked, "vz_m_s") - fallen_m_s
+
     def _released(self, hit: Event, frame_event: Event, distance_m: float) -> Event | None:
         frame, kicked = frame_event.payload, hit.payload
         assert isinstance(frame, Frame)
@@ -365,6 +384,7 @@ class KickReleased:
         assert kicked.y_m is not None
         if math.hypot(ball.x_m - kicked.x_m, ball.y_m - kicked.y_m) <= self.parameters.apart_m:
             return None
+        vx, vy, vz = self._velocity(hit, kicked, ball, frame_event.ts_us)
         detail: dict[str, Scalar] = {
             "kick_us": hit.ts_us,
             "kick_x_m": kicked.x_m,
@@ -372,9 +392,9 @@ class KickReleased:
             "kick_z_m": kicked.z_m,
             "speed_before_m_s": kicked.detail["speed_before_m_s"],
             "speed_after_m_s": kicked.detail["speed_after_m_s"],
-            "vx_m_s": round(ball.vx_m_s, 2),
-            "vy_m_s": round(ball.vy_m_s, 2),
-            "vz_m_s": round(ball.vz_m_s, 2),
+            "vx_m_s": round(vx, 2),
+            "vy_m_s": round(vy, 2),
+            "vz_m_s": round(vz, 2),
         }
         fact = Fact("", kicked.team, kicked.player, ball.x_m, ball.y_m, ball.z_m, kicked.confidence, detail)
         return fact_event("kick.released", frame_event.ts_us, hit.source, fact, causes=hit.causes)

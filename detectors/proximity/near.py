@@ -35,7 +35,8 @@ class NearParameters(msgspec.Struct, frozen=True):
     ``recentre_m``: the ball moves so far until it is looked anew who is followed (ours).
     ``trunk_low_m``: balls below are played with feet.
     ``trunk_m``: from a body's middle to its skin (ours; half of a shoulder's width). ``crown_m``: from the feet to the
-    top of a head, so that of two under a high ball the one who jumps is nearer."""
+    top of a head, so that of two under a high ball the one who jumps is nearer. ``swift_m``: a ball goes so far from
+    one frame of a camera to the next (ours; 25 m/s at 25 Hz)."""
 
     enter_m: float = 1.0
     leave_m: float = 1.2
@@ -48,6 +49,7 @@ class NearParameters(msgspec.Struct, frozen=True):
     trunk_low_m: float = 0.6
     trunk_m: float = 0.25
     crown_m: float = 1.85
+    swift_m: float = 1.0
 
 
 class Reacher(msgspec.Struct, frozen=True, gc=False):
@@ -70,9 +72,15 @@ class Reacher(msgspec.Struct, frozen=True, gc=False):
 
 
 class Closest(msgspec.Struct, frozen=True, gc=False):
-    """Payload of ``ball.closest``: who is near the ball now, nearest first; empty from when nobody is."""
+    """Payload of ``ball.closest``: who is near the ball now, nearest first; empty from when nobody is.
+
+    Of centroids those within ``NearParameters.swift_m`` more are named, too, with when it is and where the ball is:
+    from that follows who is near where it was a moment later.
+    """
 
     reachers: tuple[Reacher, ...] = ()
+    ts_us: int = 0
+    ball: tuple[float, float] | None = None
 
 
 #: Distance, key and body of who is near.
@@ -101,6 +109,7 @@ class Near:
         leg_m = 0.0 if limbs else p.leg_m
         self._enter2_m2 = (p.enter_m + leg_m) ** 2
         self._leave2_m2 = (p.leave_m + leg_m) ** 2
+        self._swift2_m2 = (p.leave_m + leg_m + p.swift_m) ** 2
         self._limbs = limbs
         self.spec = Spec(
             name="near_ball",
@@ -126,7 +135,7 @@ class Near:
         if isinstance(payload, Frame):
             if payload.ball is None:
                 return state, NOTHING
-            return self._look(state, event.ts_us, payload.ball, self._players(state, payload.ball, payload), [])
+            return self._look(state, event.ts_us, payload.ball, *self._players(state, payload.ball, payload))
         assert isinstance(payload, BallState)
         state = self._centre(state, payload)
         return self._look(state, event.ts_us, payload, *self._bodies(state, payload, event.ts_us))
@@ -154,20 +163,24 @@ class Near:
         limbs = {key: run for key, run in state.limbs.items() if self._is_watched(centre, run)}
         return NearState(limbs, state.near, state.trunk, centre)
 
-    def _players(self, state: NearState, ball: BallState, frame: Frame) -> list[Found]:
-        """The centroids within reach."""
+    def _players(self, state: NearState, ball: BallState, frame: Frame) -> tuple[list[Found], list[Found]]:
+        """The centroids within reach, and those within reach of where the ball may be a frame later."""
+        over_m = ball.z_m - self.parameters.height_max_m
         around = frame.around
-        if ball.z_m > self.parameters.height_max_m or around is None or around.first_m2 > self._leave2_m2:
-            return []
-        x_m, y_m, leave2 = ball.x_m, ball.y_m, self._leave2_m2
-        found = []
+        if over_m > self.parameters.swift_m or around is None or around.first_m2 > self._swift2_m2:
+            return [], []
+        x_m, y_m, leave2, swift2 = ball.x_m, ball.y_m, self._leave2_m2, self._swift2_m2
+        found: list[Found] = []
+        beyond: list[Found] = []
         for body in frame.players:
             dx = body.x_m - x_m
             dy = body.y_m - y_m
             d2 = dx * dx + dy * dy
-            if d2 <= leave2 and (d2 < self._enter2_m2 or body.object_id in state.near):
-                found.append((math.sqrt(d2), body.object_id, body))
-        return found
+            if d2 > swift2:
+                continue
+            near = over_m <= 0.0 and d2 <= leave2 and (d2 < self._enter2_m2 or body.object_id in state.near)
+            (found if near else beyond).append((math.sqrt(d2), body.object_id, body))
+        return found, beyond
 
     def _bodies(self, state: NearState, ball: BallState, now_us: int) -> tuple[list[Found], list[Found]]:
         """The limbs within reach, in space, each where it is now; and the trunks."""
@@ -210,7 +223,7 @@ class Near:
         found.sort(key=_by_distance)
         near = tuple(sorted(key for _, key, _ in found))
         everybody = sorted((*found, *trunks), key=_by_distance) if trunks else found
-        closest = Event("ball.closest", ts_us, "ball", ts_us, _closest(everybody, ball))
+        closest = Event("ball.closest", ts_us, "ball", ts_us, self._closest(everybody, ts_us, ball))
         if near == state.near:
             return state if bool(trunks) == state.trunk else NearState(state.limbs, near, bool(trunks), state.centre), (
                 closest,
@@ -221,6 +234,15 @@ class Near:
         )
         out.append(closest)
         return NearState(state.limbs, near, bool(trunks), state.centre), out
+
+    def _closest(self, found: list[Found], ts_us: int, ball: BallState) -> Closest:
+        reachers = tuple(
+            Reacher(
+                key, b.object_id, b.team, b.limb, ball.x_m - b.x_m, ball.y_m - b.y_m, distance_m, b.vx_m_s, b.vy_m_s
+            )
+            for distance_m, key, b in found
+        )
+        return Closest(reachers) if self._limbs else Closest(reachers, ts_us, (ball.x_m, ball.y_m))
 
     def _left(self, key: str, ts_us: int, ball: BallState) -> Event:
         object_id, _, limb = key.partition("/")
@@ -241,17 +263,6 @@ def _limb_names(sheet: MatchSheet) -> tuple[str, ...]:
 
 def _by_distance(entry: Found) -> tuple[float, str]:
     return entry[0], entry[1]
-
-
-def _closest(found: list[Found], ball: BallState) -> Closest:
-    return Closest(
-        tuple(
-            Reacher(
-                key, b.object_id, b.team, b.limb, ball.x_m - b.x_m, ball.y_m - b.y_m, distance_m, b.vx_m_s, b.vy_m_s
-            )
-            for distance_m, key, b in found
-        )
-    )
 
 
 class ZoneParameters(msgspec.Struct, frozen=True):

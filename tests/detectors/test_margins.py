@@ -73,7 +73,6 @@ def first(found: dict[str, tuple[Margin, ...]], kind: str, parameter: str) -> tu
     ("kind", "parameter"),
     [
         ("near", "near.enter_m"),
-        ("hit", "hit.share_min"),
         ("kick.released", "release.release_m"),
         ("shot.attempt", "shot.within_s"),
         ("shot.attempt", "shot.range_m"),
