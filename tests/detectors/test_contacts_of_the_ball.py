@@ -7,7 +7,7 @@ import pytest
 from detectors.ball.changes import AccelerationPeak, BallTurn, SpeedStep
 from detectors.contacts.hits import KickReleased, PlayerHitsBall, SoftTouch
 from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
+from detectors.inputs import MatchSheet, Quality
 from detectors.proximity.near import Closest, Near, NearestPlayer, PossessionZone, Reacher
 from middleware.events import Event
 from tests.detectors.scene import ball_track, body, fold, frame_event, path, told
@@ -23,7 +23,7 @@ def bent(end: tuple[float, ...]) -> list[Event]:
 
 @pytest.mark.parametrize(
     ("end", "strength"),
-    [((8.0, 0.0), ""), ((8.0, 0.6), ""), ((8.0, 1.2), "hit"), ((3.0, 4.0), "hard"), ((0.0, 0.0), "hard")],
+    [((8.0, 0.0), ""), ((8.0, 0.2), ""), ((8.0, 0.45), "hit"), ((3.0, 4.0), "hard"), ((0.0, 0.0), "hard")],
 )
 def test_a_peak_is_as_strong_as_the_change_of_velocity_and_dated_at_the_corner(
     end: tuple[float, float], strength: str
@@ -37,7 +37,8 @@ def test_a_kick_between_two_samples_is_one_peak() -> None:
     track = [(0.0, 0.0)] * 6 + [(0.3 + 0.8 * i, 0.0) for i in range(8)]
     out = fold(AccelerationPeak(SHEET), ball_track(track))
     assert [row[1] for row in told(out)] == ["hard"]
-    assert out[0].payload.detail["speed_after_m_s"] == pytest.approx(20.0)
+    assert abs(out[0].ts_us - 225_000) <= 5_000, "between the sixth and the seventh frame"
+    assert out[0].payload.detail["speed_after_m_s"] == pytest.approx(20.0, rel=0.04)
 
 
 def test_a_single_wrong_position_is_no_contact() -> None:
@@ -118,7 +119,7 @@ def test_the_nearest_player_changes_by_a_margin_or_by_time() -> None:
 
 def peak(ts_us: int, variant: str = "hit", kind: str = "ball.accel_peak", **detail: object) -> Event:
     numbers = {"delta_v_m_s": 5.0, "speed_before_m_s": 1.0, "speed_after_m_s": 6.0, "bounce": False}
-    numbers |= {"delta_vx_m_s": 5.0, "delta_vy_m_s": 0.0, "vx_m_s": 6.0, "vy_m_s": 0.0, **detail}
+    numbers |= {"delta_vx_m_s": 5.0, "delta_vy_m_s": 0.0, "vx_m_s": 6.0, "vy_m_s": 0.0, "vz_m_s": 0.0, **detail}
     return fact_event(kind, ts_us, f"ball:{ts_us}", Fact(variant, x_m=0.0, y_m=0.0, z_m=0.1, detail=numbers))
 
 
@@ -178,11 +179,17 @@ def test_a_small_change_far_from_everybody_is_no_hit() -> None:
     [
         peak(40_000, "touch"),
         peak(40_000, bounce=True),
-        peak(40_000, delta_v_m_s=2.5, speed_before_m_s=20.0),
     ],
 )
-def test_weak_peaks_bounces_and_the_shaking_of_a_fast_ball_are_no_hits(other: Event) -> None:
+def test_weak_peaks_and_bounces_are_no_hits(other: Event) -> None:
     assert hits(closest(0, "home_2"), other, *clock(0, 40_000, 80_000)) == []
+
+
+def test_the_shaking_of_a_fast_ball_is_no_hit_where_no_corner_is_fitted() -> None:
+    shaken, slow = peak(40_000, delta_v_m_s=2.5, speed_before_m_s=20.0), MatchSheet(quality=Quality(10.0, 10.0))
+    events = [clock(0)[0], closest(0, "home_2"), shaken, *clock(40_000, 80_000)]
+    assert fold(PlayerHitsBall(slow), events) == []
+    assert len(fold(PlayerHitsBall(SHEET), events)) == 1
 
 
 def test_a_soft_touch_yields_to_a_hit_of_the_same_contact() -> None:
