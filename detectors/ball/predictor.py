@@ -136,7 +136,19 @@ def predict(ball: BallState, pitch: Pitch, p: PredictorParameters, has_height: b
         return None
     line_m, touch_m = pitch.half_length_m + BALL_RADIUS_M, pitch.half_width_m + BALL_RADIUS_M
     steps, drag = round(p.horizon_s / p.step_s), DRAG_PER_M * p.drag_share
-    way = _reckon((x, y, z), (vx, vy, vz), line_m, touch_m, drag, p.roll_m_s2, p.bounce_share, p.air_m, p.step_s, steps)
+    way = _reckon(
+        (x, y, z),
+        (vx, vy, vz),
+        line_m,
+        touch_m,
+        drag,
+        p.roll_m_s2,
+        p.bounce_share,
+        p.air_m,
+        p.step_s,
+        steps,
+        BALL_RADIUS_M,
+    )
     crossed, landed, before, after, (land_x, land_y) = way
     if crossed:
         return _crossing(before, after, line_m, touch_m, (crossed - 1) * p.step_s, p.step_s)
@@ -148,26 +160,27 @@ def predict(ball: BallState, pitch: Pitch, p: PredictorParameters, has_height: b
 @njit(cache=True)
 def _reckon(
     at: Place, velocity: Place, line_m: float, touch_m: float, drag: float, roll: float, bounce: float, air_m: float,
-    dt: float, steps: int,
+    dt: float, steps: int, radius_m: float,
 ) -> tuple[int, int, Place, Place, tuple[float, float]]:  # fmt: skip
     """Follows a ball step by step until it has crossed a line: the step at which it has, and at which it first came
-    down from the air (0: never); the places before and after the last step; and where it came down."""
+    down from the air (0: never); the places before and after the last step; and where it came down. (The radius is
+    given, because a compiled kernel that is kept knows nothing of another module's changes.)"""
     (x, y, z), (vx, vy, vz) = at, velocity
     before, landed, land_x, land_y = at, 0, 0.0, 0.0
     airborne = z > air_m
     for i in range(1, steps + 1):
         speed = math.sqrt(vx * vx + vy * vy + vz * vz)
-        rolls = z <= BALL_RADIUS_M + 0.01 and abs(vz) < 0.5
+        rolls = z <= radius_m + 0.01 and abs(vz) < 0.5
         slow = drag * speed + (roll / speed if rolls and speed > 0.0 else 0.0)
         vx -= slow * vx * dt
         vy -= slow * vy * dt
         vz = 0.0 if rolls else vz - (slow * vz + GRAVITY_M_S2) * dt
         before = (x, y, z)
         x, y, z = x + vx * dt, y + vy * dt, z + vz * dt
-        if z < BALL_RADIUS_M and not rolls:
+        if z < radius_m and not rolls:
             if airborne and not landed:
                 landed, land_x, land_y = i, x, y
-            z, vz = BALL_RADIUS_M, abs(vz) * bounce
+            z, vz = radius_m, abs(vz) * bounce
         if abs(x) > line_m or abs(y) > touch_m:
             return i, landed, before, (x, y, z), (land_x, land_y)
     return 0, landed, before, (x, y, z), (land_x, land_y)
