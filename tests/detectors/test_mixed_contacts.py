@@ -41,11 +41,11 @@ def bent(ts_us: int, before_m_s: float, after_m_s: float, turn_rad: float) -> Ev
     ("before_m_s", "after_m_s", "turn_rad", "found"),
     [
         (20.0, 15.0, 0.5, True),
-        (20.0, 12.1, 0.0, True),
+        (20.0, 10.1, 0.0, True),
         (20.0, 21.9, 1.0, True),
         (20.0, 15.0, -1.04, True),
         (20.0, 15.0, 1.06, False),  # turned too far: blocked
-        (20.0, 11.9, 0.5, False),  # stopped
+        (20.0, 9.9, 0.5, False),  # stopped
         (20.0, 22.5, 0.5, False),  # struck
         (4.9, 4.0, 0.5, False),  # taken along
     ],
