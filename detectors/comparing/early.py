@@ -30,7 +30,7 @@ from detectors.comparing.evidence import (
 )
 from detectors.inputs import Packet, raw_kind
 from detectors.pitch import pitch_of
-from detectors.play.spots import SpotState
+from detectors.play.spots import SpotState, followed
 from detectors.proximity.near import Nearest, NearState
 from detectors.proximity.unit_lines import UnitState
 from detectors.signals.conditioning import Track
@@ -378,11 +378,12 @@ def _ring(e: Evidence) -> Found:
 def _spot(e: Evidence) -> Found:
     """4.7: the ball lies long enough, and near enough to its mark."""
     ball, fact, pitch = ball_in_frame(e), e.fact, pitch_of(e.sheet)
-    if isinstance(e.before, SpotState):
-        yield against(e, "time that it lies there", e.told.ts_us - e.before.since_us, "at least", "spots.hold_us")
-    if ball is None:
+    if ball is None or not isinstance(e.before, SpotState):
         return
-    speed_m_s = math.hypot(ball.vx_m_s, ball.vy_m_s)
+    way, slow_us = followed(e.before.way, e.by.ts_us, ball, e.parameters.spots)
+    began_us, x_m, y_m = way[0]
+    speed_m_s = math.hypot(ball.x_m - x_m, ball.y_m - y_m) * 1e6 / (e.by.ts_us - began_us)
+    yield against(e, "time that it lies there", slow_us - e.before.since_us, "at least", "spots.hold_us")
     yield against(e, "speed of the ball", speed_m_s, "at most", "spots.slow_m_s")
     mark_x_m, mark_y_m = pitch.penalty_mark("right" if ball.x_m > 0 else "left")
     far_m: Mapping[str, float] = {
