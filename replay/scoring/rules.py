@@ -44,6 +44,8 @@ WINDOWS_MS: Mapping[str, int] = {
     "restart.": 1_000,
     "run.": 1_000,
     "goal.": 1_000,
+    "goal.confirmed": 120_000,
+    "goal.disallowed": 120_000,
     "period.": 2_000,
     "sub.": 5_000,
 }

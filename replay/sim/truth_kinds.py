@@ -62,7 +62,7 @@ KINDS: Mapping[str, Kind] = {
     "not_near": _kind("4.1", _G, "further than 1.2 m again"),
     "pz.enter": _kind("4.2", _G, "body within 1.5 m of the ball over ground"),
     "pz.leave": _kind("4.2", _G, "further than 1.7 m again"),
-    "opponents.near": _kind("4.4", _G, "a player's nearest opponent within 3.0 m; every 0.2 s"),
+    "opponents.near": _kind("4.4", _G, "two opponents within 3.0 m; away's, `other` is home's; every 0.2 s"),
     "opponents.apart": _kind("4.4", _G, "further than 3.5 m again"),
     "goal_ring": _kind("4.6", _G, "ball within 11, 16.5, 25, 35 m of the middle of a goal, 0.5 m to leave again"),
     "spot.ball": _kind("4.7", _G, "ball at 2.5 m/s or less within 2 m of a restart spot for 0.8 s; told then"),

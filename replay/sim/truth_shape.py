@@ -13,6 +13,7 @@ import numpy as np
 
 from detectors.pitch import Pitch
 from replay.recording import Floats
+from replay.sim.notes import who
 from replay.sim.truth_lines import NOWHERE, Lines
 from replay.sim.world import AWAY, HOME, TICK_S, Col, Stretch
 
@@ -56,7 +57,7 @@ class ShapeTruth:
     """4.4, 10.5 and 10.6 of a match, stretch by stretch."""
 
     pitch: Pitch
-    _close: set[int] = field(default_factory=set)
+    _close: set[tuple[int, int]] = field(default_factory=set)
     _bands: tuple[tuple[Band, Band, Band], ...] = field(
         default_factory=lambda: tuple(
             (Band(LENGTHS, LENGTHS_M), Band(WIDTHS, WIDTHS_M), Band(HEIGHTS, HEIGHTS_M)) for _ in range(2)
@@ -80,14 +81,13 @@ class ShapeTruth:
         if not len(home) or not len(away):
             return
         gaps = np.hypot(*(places[home][:, None] - places[away][None]).transpose(2, 0, 1))
-        gaps = np.where(np.isnan(gaps), np.inf, gaps)
-        for own, least in ((home, gaps.min(axis=1)), (away, gaps.min(axis=0))):
-            for row in own[(least < OPPONENT_M) | (least > APART_M)].tolist():
-                close = bool(least[int(np.searchsorted(own, row))] < OPPONENT_M)
-                if close != (row in self._close):
-                    self._close ^= {row}
-                    x, y = places[row].tolist()
-                    lines.add("opponents.near" if close else "opponents.apart", t_s, row, (x, y, math.nan))
+        near = {(int(home[i]), int(away[j])) for i, j in np.argwhere(gaps < OPPONENT_M)}
+        within = {(int(home[i]), int(away[j])) for i, j in np.argwhere(gaps <= APART_M)}
+        for kind, pairs in (("opponents.near", near - self._close), ("opponents.apart", self._close - within)):
+            for pair in sorted(pairs):
+                x, y = places[list(pair)].mean(axis=0).tolist()
+                lines.add(kind, t_s, pair[1], (x, y, math.nan), detail={"other": who(pair[0])})
+        self._close = near | (self._close & within)
 
     def _shape(self, t_s: float, upfield: Floats, number: int, team: str, lines: Lines) -> None:
         """``upfield``: places of a team as it sees them; the rearmost is the goalkeeper."""
