@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -134,13 +135,12 @@ class Pieces:
         n = len(places)
         if n < 2 + PIECE_AFTER or not _may_bend(places):
             return trail, None
-        way, found = np.array(places), np.empty(12)
-        behind = n - 1 - int(fit_kink(way, 1, _STEPS, found))
-        if not PIECE_AFTER <= behind <= PIECE_AFTER + _LATE or event.ts_us - found[8] > self.horizon_us:
+        place_of, values = _one_corner(places)
+        behind = n - 1 - place_of
+        if not PIECE_AFTER <= behind <= PIECE_AFTER + _LATE or event.ts_us - values[8] > self.horizon_us:
             return trail, None
-        values = found.tolist()
         if values[6] > PAIR_NOISE * self._noise_m:
-            pair = self._pair(trail, way, values[6])
+            pair = self._pair(trail, values[6])
             if pair is not None:
                 return pair
         before, change = (values[0], values[1], values[2]), (values[3], values[4], values[5])
@@ -156,12 +156,10 @@ class Pieces:
         sure = over_ground_m_s >= PIECE_SIGMAS * standard_m_s or change_m_s >= PIECE_SIGMAS_IN_ALL * standard_m_s
         return sure and (over_ground_m_s >= self._least_m_s or change_m_s >= UPWARDS_M_S)
 
-    def _pair(self, trail: PieceTrail, way: Floats, left_m: float) -> tuple[PieceTrail, Corner] | None:
+    def _pair(self, trail: PieceTrail, left_m: float) -> tuple[PieceTrail, Corner] | None:
         """Two corners in the place of one that left ``left_m`` over, None if they are no better."""
-        found = np.empty(20)
-        _two(way, len(way) - 2, found)
-        values = found.tolist()
-        if not values[17] <= PAIR_SHARE * left_m or way[-1, 0] - values[15] < _PAIR_FRAMES * self._period_us:
+        values = _two_corners(trail.places)
+        if not values[17] <= PAIR_SHARE * left_m or trail.places[-1][0] - values[15] < _PAIR_FRAMES * self._period_us:
             return None
         noise_m = max(values[17], self._noise_m)
         d1, d2 = (values[6], values[7], values[8]), (values[9], values[10], values[11])
@@ -181,6 +179,21 @@ class Pieces:
     def told(self, state: Any, corner: Corner) -> Any:
         """Every corner is remembered as it is found."""
         return state
+
+
+@lru_cache(maxsize=256)
+def _one_corner(places: tuple[Place, ...]) -> tuple[int, tuple[float, ...]]:
+    """What :func:`fit_kink` says of places. Kept for a while: several detectors ask it of the same ones."""
+    found = np.empty(12)
+    return int(fit_kink(np.array(places), 1, _STEPS, found)), tuple(found.tolist())
+
+
+@lru_cache(maxsize=256)
+def _two_corners(places: tuple[Place, ...]) -> tuple[float, ...]:
+    """What :func:`_two` says of places; kept as well."""
+    found = np.empty(20)
+    _two(np.array(places), len(places) - 2, found)
+    return tuple(found.tolist())
 
 
 def _corner(
