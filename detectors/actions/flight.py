@@ -92,9 +92,10 @@ class ShotParameters(msgspec.Struct, frozen=True):
     anything at close range, see ``close_m`` (as far as the penalty mark and a step) and ``close_speed_min_m_s``.
     ``wide_m``, ``wide_speed_m_s``: a ball as fast as this that misses by more than ``near_m``, but not more than this,
     was meant for the goal as well (ours; generated matches, seeds 11 to 30, two of four missed shots). ``open_rad``:
-    without heights every cross meets the goal. There the ball must be where the goal is as open as this (StatsBomb's
-    angle between the posts), or close (generated matches, seeds 11 to 30: of 34 shots all others are from where it is
-    0.246 or more, of 42 crosses all from where it is 0.235 or less)."""
+    a ball that is down before the goal line, or whose height nobody knows, may be a cross that passes the goal. From
+    farther away than ``close_m`` it is a shot only where the goal is as open as this (StatsBomb's angle between the
+    posts; generated matches, seeds 11 to 30: of 34 shots all others are from where it is 0.246 or more, of 42 crosses
+    all from where it is 0.235 or less)."""
 
     within_s: float = 1.5
     near_m: float = 1.0

@@ -173,13 +173,16 @@ class Strikes:
         if not state.attacks:
             return None
         positive = state.attacks == release.team
-        if not self._has_height and not self._is_open(release, positive):
-            return None
-        return shot_projection(release, frame, positive, self.pitch, self.shot, self.flight)
+        shot = shot_projection(release, frame, positive, self.pitch, self.shot, self.flight)
+        if shot is None or (self._has_height and shot.z_m > 0.0):
+            return shot
+        return shot if self._is_open(release, positive) else None
 
     def _is_open(self, release: Fact, positive: bool) -> bool:
-        """Whether the goal is open or close enough for a shot, where nobody knows how high the ball goes."""
-        x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
+        """Whether the goal is open or close enough for a shot that does not fly into it, as far as is known."""
+        x_m, y_m = release.detail.get("kick_x_m", release.x_m), release.detail.get("kick_y_m", release.y_m)
+        assert isinstance(x_m, float | int)
+        assert isinstance(y_m, float | int)
         away_m = math.hypot(self.pitch.half_length_m - (x_m if positive else -x_m), y_m)
         return away_m <= self.shot.close_m or opening_rad(x_m, y_m, positive, self.pitch) >= self.shot.open_rad
 

@@ -159,7 +159,8 @@ class Pieces:
     def _pair(self, trail: PieceTrail, left_m: float) -> tuple[PieceTrail, Corner] | None:
         """Two corners in the place of one that left ``left_m`` over, None if they are no better."""
         values = _two_corners(trail.places)
-        if not values[17] <= PAIR_SHARE * left_m or trail.places[-1][0] - values[15] < _PAIR_FRAMES * self._period_us:
+        behind_us = trail.places[-1][0] - values[15]
+        if not values[17] <= PAIR_SHARE * left_m or not _PAIR_FRAMES * self._period_us <= behind_us <= self.horizon_us:
             return None
         noise_m = max(values[17], self._noise_m)
         d1, d2 = (values[6], values[7], values[8]), (values[9], values[10], values[11])
@@ -231,9 +232,9 @@ def _may_bend(places: tuple[Place, ...]) -> bool:
 
 def _only_slowed(before: Velocity, change: Velocity) -> bool:
     """Whether the ball goes on the way that it went, a little slower: that is the grass, or the air."""
-    (vx, vy, _), (dvx, dvy, _) = before, change
+    (vx, vy, _), (dvx, dvy, dvz) = before, change
     along = dvx * vx + dvy * vy
-    if math.hypot(dvx, dvy) >= SLOWED_M_S or along >= 0.0 or -along >= vx * vx + vy * vy:
+    if abs(dvz) >= UPWARDS_M_S or math.hypot(dvx, dvy) >= SLOWED_M_S or along >= 0.0 or -along >= vx * vx + vy * vy:
         return False
     return 2.0 * abs(dvx * vy - dvy * vx) < -along
 

@@ -183,9 +183,12 @@ def _shot(e: Evidence) -> Found:
         range_m = round(math.hypot(pitch_of(e.sheet).half_length_m - abs(kicked.x_m), kicked.y_m), 2)
         close = range_m <= e.parameters.shot.close_m
         yield against(e, "distance to the goal", range_m, "at most", "shot.range_m")
-    if not e.sheet.quality.ball_height and e.fact.x_m is not None and e.fact.y_m is not None and not close:
+    down = not e.sheet.quality.ball_height or z_m == 0.0
+    if down and not close and e.fact.x_m is not None and e.fact.y_m is not None:
         open_rad = round(opening_rad(e.fact.x_m, e.fact.y_m, e.fact.x_m > 0.0, pitch_of(e.sheet)), 3)
-        yield against(e, "angle between the posts, as the height is not known", open_rad, "at least", "shot.open_rad")
+        yield against(
+            e, "angle between the posts, as the ball does not fly into it", open_rad, "at least", "shot.open_rad"
+        )
     if vx is not None and vy is not None:
         name, speed_m_s = "shot.close_speed_min_m_s" if close else "shot.speed_min_m_s", round(math.hypot(vx, vy), 2)
         yield against(e, "speed of the ball", speed_m_s, "at least", name)

