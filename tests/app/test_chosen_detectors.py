@@ -26,7 +26,7 @@ def kinds(folder: Path, engine: str, **given: Any) -> Counter[str]:
 @pytest.mark.parametrize("engine", ["inprocess", pytest.param("spark", marks=pytest.mark.spark)])
 def test_numbers_and_detectors_of_a_match_are_those_chosen(tmp_path: Path, engine: str):
     file = tmp_path / "p.toml"
-    file.write_text("[near]\nenter_m = 0.05\ncontact_m = 0.01\nleg_m = 0.0\n")
+    file.write_text("[near]\nenter_m = 0.05\nleave_m = 0.06\ncontact_m = 0.01\nleg_m = 0.0\n")
     found = kinds(tmp_path, engine, parameters=file, detectors="running_statistics")
     assert found["stat.running"] > 0
     assert found["near"] == found["hit"] == 0
