@@ -32,6 +32,7 @@ HANDS = (*stage.RTLS.limbs, "left_hand", "right_hand")
 QUALITIES = {
     "optical": stage.OPTICAL,
     "framed": Quality(framed=True),
+    "slow": msgspec.structs.replace(stage.OPTICAL, ball_hz=12.5, body_hz=12.5),
     "rtls": stage.RTLS,
     "hands": msgspec.structs.replace(stage.RTLS, ball_hz=200.0, limbs=HANDS),
 }
