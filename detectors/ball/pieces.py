@@ -253,40 +253,105 @@ def _two(way: Floats, end: int, found: Floats) -> None:
     n = len(way)
     found[17] = np.inf
     least = np.inf
-    seen = np.empty((n, 3))
-    design = np.ones((n, 4))
+    seen, knots = np.empty((n, 3)), np.empty((n, 4))
+    gram, sums, lower = np.empty((4, 4)), np.empty((4, 3)), np.empty((4, 4))
     for k in range(2, end):
+        airborne = falls(way, 0, k), falls(way, k, n)
         for step in range(_STEPS):
             t = way[k - 1, 0] + (way[k, 0] - way[k - 1, 0]) * step / _STEPS
-            airborne = falls(way, 0, k), falls(way, k, n)
             for i in range(n):
                 u = (way[i, 0] - t) * 1e-6
-                design[i, 1], design[i, 2] = u, max(u, 0.0)
-                seen[i] = way[i, 1:]
+                knots[i, 0], knots[i, 1], knots[i, 2] = 1.0, u, max(u, 0.0)
+                for axis in range(3):
+                    seen[i, axis] = way[i, 1 + axis] - way[0, 1 + axis]
                 if airborne[0 if i < k else 1]:
                     seen[i, 2] += 0.5 * _GRAVITY_M_S2 * u * u
-            for m in range(k, min(end, k + 3) + 1):
-                if m > n - 2:
-                    break
+            for m in range(k, min(end, k + 3, n - 2) + 1):
                 for more in range(_STEPS):
                     s = way[m - 1, 0] + (way[m, 0] - way[m - 1, 0]) * more / _STEPS
                     if s < t + _PAIR_APART_US:
                         continue
                     for i in range(n):
-                        design[i, 3] = max((way[i, 0] - s) * 1e-6, 0.0)
-                    gram = design.T @ design
-                    if abs(np.linalg.det(gram)) < 1e-14:
+                        knots[i, 3] = max((way[i, 0] - s) * 1e-6, 0.0)
+                    _normal(knots, seen, gram, sums)
+                    if not _solve(gram, sums, lower):
                         continue
-                    inverse = np.linalg.inv(gram)
-                    fit = inverse @ (design.T @ seen)
-                    residue = float(np.sum((seen - design @ fit) ** 2))
+                    residue = 0.0
+                    for i in range(n):
+                        for axis in range(3):
+                            off = seen[i, axis]
+                            for j in range(4):
+                                off -= knots[i, j] * sums[j, axis]
+                            residue += off * off
                     if residue < least:
                         least = residue
-                        found[:3], found[3:6], found[6:9], found[9:12] = fit[0], fit[1], fit[2], fit[3]
                         w = (s - t) * 1e-6
-                        found[12:15] = fit[0] + (fit[1] + fit[2]) * w
+                        for axis in range(3):
+                            at = way[0, 1 + axis] + sums[0, axis]
+                            found[axis] = at
+                            found[3 + axis], found[6 + axis] = sums[1, axis], sums[2, axis]
+                            found[9 + axis] = sums[3, axis]
+                            found[12 + axis] = at + (sums[1, axis] + sums[2, axis]) * w
                         if airborne[1]:
                             found[14] -= 0.5 * _GRAVITY_M_S2 * w * w
                         found[15], found[16] = t, s
                         found[17] = math.sqrt(residue / max(3 * n - 14, 1))
-                        found[18], found[19] = math.sqrt(inverse[2, 2]), math.sqrt(inverse[3, 3])
+                        found[18], found[19] = _error(lower, 2), _error(lower, 3)
+
+
+@njit(cache=True)
+def _normal(knots: Floats, seen: Floats, gram: Floats, sums: Floats) -> None:
+    """The normal equations of a fit: fills ``gram`` (4, 4), its lower half, and ``sums`` (4, 3)."""
+    gram[:] = 0.0
+    sums[:] = 0.0
+    for i in range(len(knots)):
+        for j in range(4):
+            for k in range(j + 1):
+                gram[j, k] += knots[i, j] * knots[i, k]
+            for axis in range(3):
+                sums[j, axis] += knots[i, j] * seen[i, axis]
+
+
+@njit(cache=True)
+def _solve(gram: Floats, sums: Floats, lower: Floats) -> bool:
+    """Solves them by Cholesky's decomposition, which goes into ``lower``; the fit takes the place of ``sums``. False if
+    the places do not tell all of it."""
+    product = 1.0
+    for j in range(4):
+        for k in range(j + 1):
+            rest = gram[j, k]
+            for q in range(k):
+                rest -= lower[j, q] * lower[k, q]
+            if j > k:
+                lower[j, k] = rest / lower[k, k]
+            elif rest <= 0.0:
+                return False
+            else:
+                lower[j, j] = math.sqrt(rest)
+                product *= rest
+    if product < 1e-14:
+        return False
+    for axis in range(3):
+        for j in range(4):
+            for q in range(j):
+                sums[j, axis] -= lower[j, q] * sums[q, axis]
+            sums[j, axis] /= lower[j, j]
+        for j in range(3, -1, -1):
+            for q in range(j + 1, 4):
+                sums[j, axis] -= lower[q, j] * sums[q, axis]
+            sums[j, axis] /= lower[j, j]
+    return True
+
+
+@njit(cache=True)
+def _error(lower: Floats, index: int) -> float:
+    """Root of a diagonal element of the inverse of what was decomposed."""
+    total = 0.0
+    column = np.zeros(4)
+    for j in range(index, 4):
+        value = 1.0 if j == index else 0.0
+        for q in range(index, j):
+            value -= lower[j, q] * column[q]
+        column[j] = value / lower[j, j]
+        total += column[j] * column[j]
+    return math.sqrt(total)
