@@ -11,14 +11,14 @@ import math
 
 import msgspec
 
-from detectors.ball.predictor import DRAG_PER_M
+from detectors.ball.corners import GRAVITY_M_S2
+from detectors.ball.predictor import DRAG_PER_M, PredictorParameters
 from detectors.facts import Fact, number
 from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch
 from detectors.states import Frame
 
-GRAVITY_M_S2 = 9.81
 #: Of the ball, as 2.10 has it (Cd).
-BALL_DRAG = 0.25
+BALL_DRAG = PredictorParameters().drag_share
 #: Drag that takes so many times e of a ball's speed stops it first.
 _NEVER = 50.0
 

@@ -19,6 +19,7 @@ across a jump or a loss.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -30,6 +31,10 @@ from middleware.events import Event
 
 #: Metres a second along x, y, z.
 Velocity = tuple[float, float, float]
+
+GRAVITY_M_S2 = 9.81
+#: A ball whose centre is higher falls: heights of one that rolls are 0.11 m and noise.
+AIRBORNE_M = 0.2
 
 
 class Corner(msgspec.Struct, frozen=True, gc=False):
@@ -142,3 +147,16 @@ def _change(before: Event, after: Event) -> float:
     dy = a.vy_m_s - b.vy_m_s  # type: ignore[attr-defined]
     dz = a.vz_m_s - b.vz_m_s  # type: ignore[attr-defined]
     return math.sqrt(dx * dx + dy * dy + dz * dz)
+
+
+def only_slowed(before: Sequence[float], change: Sequence[float], slow_m_s: float) -> bool:
+    """Whether a ball goes on the way that it went, slower by less than ``slow_m_s``: grass or air may have done that.
+
+    Args:
+        before, change: its velocity before, and the change of it, over the ground (m/s); what follows is not looked at.
+    """
+    vx, vy, dvx, dvy = before[0], before[1], change[0], change[1]
+    along = dvx * vx + dvy * vy
+    if math.hypot(dvx, dvy) >= slow_m_s or along >= 0.0 or vx * vx + vy * vy + along < 0.0:
+        return False
+    return 2.0 * abs(dvx * vy - dvy * vx) < -along

@@ -38,7 +38,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from detectors.ball.corners import Corner
+from detectors.ball.corners import AIRBORNE_M, GRAVITY_M_S2, Corner
 from detectors.inputs import MatchSheet, Quality
 from detectors.signals.sampling import ball_sampling
 from detectors.states import BallState
@@ -87,9 +87,6 @@ _QUALITY_MIN = 0.5
 NOISE_MAX_M_S = 1.5
 #: No position is better than this.
 _NOISE_MIN_M = 0.002
-_GRAVITY_M_S2 = 9.81
-#: A ball whose centre is higher in the mean falls: heights of one that rolls are 0.11 m and noise.
-_AIRBORNE_M = 0.2
 
 Floats = npt.NDArray[np.float64]
 
@@ -304,7 +301,7 @@ def fit_kink(way: Floats, edge: int, steps: int, found: Floats) -> int:
                     u = (way[i, 0] - at_us) * 1e-6
                     y = way[i, 1 + axis] - way[c, 1 + axis]
                     if axis == 2 and airborne[0 if i <= c else 1]:
-                        y += 0.5 * _GRAVITY_M_S2 * u * u
+                        y += 0.5 * GRAVITY_M_S2 * u * u
                     b1 += y
                     b2 += y * u
                     b3 += y * (u if u > 0.0 else 0.0)
@@ -323,8 +320,8 @@ def fit_kink(way: Floats, edge: int, steps: int, found: Floats) -> int:
 
 @njit(cache=True)
 def falls(way: Floats, begin: int, end: int) -> bool:
-    """Whether the ball is off the ground in these places."""
-    return float(np.mean(way[begin:end, 3])) > _AIRBORNE_M
+    """Whether the ball is off the ground in these places, in the mean."""
+    return float(np.mean(way[begin:end, 3])) > AIRBORNE_M
 
 
 @njit(cache=True)
@@ -349,7 +346,7 @@ def _two_kinks(way: Floats, begin: int, last: int, end: int, apart: int, found: 
             design[i, 1], design[i, 2] = u, max(u, 0.0)
             seen[i] = way[i, 1:] - way[first, 1:]
             if airborne[0 if i <= first else 1]:
-                seen[i, 2] += 0.5 * _GRAVITY_M_S2 * u * u
+                seen[i, 2] += 0.5 * GRAVITY_M_S2 * u * u
         for second in range(first + apart, end):
             for i in range(n):
                 design[i, 3] = max((way[i, 0] - way[second, 0]) * 1e-6, 0.0)

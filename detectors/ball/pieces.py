@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from detectors.ball.corners import Corner, Velocity
+from detectors.ball.corners import GRAVITY_M_S2, Corner, Velocity, only_slowed
 from detectors.ball.kinks import falls, fit_kink
 from detectors.inputs import MatchSheet, Quality
 from detectors.signals.sampling import ball_sampling
@@ -76,7 +76,6 @@ LOOK_UP_M_S = 1.5
 LOOK_SLOWED_M_S = 1.5
 #: Instants from a frame to the next that are tried.
 _STEPS = 4
-_GRAVITY_M_S2 = 9.81
 
 Floats = npt.NDArray[np.float64]
 
@@ -145,7 +144,8 @@ class Pieces:
                 return pair
         before, change = (values[0], values[1], values[2]), (values[3], values[4], values[5])
         standard_m_s = max(values[6], self._noise_m) * values[7]
-        if not self._is_sure(change, standard_m_s) or _only_slowed(before, change):
+        slowed = abs(change[2]) < UPWARDS_M_S and only_slowed(before, change, SLOWED_M_S)
+        if slowed or not self._is_sure(change, standard_m_s):
             return trail, None
         corner = _corner(event.source, values[8], values[9:], before, change, standard_m_s)
         return _after(trail, corner, None), corner
@@ -221,22 +221,13 @@ def _may_bend(places: tuple[Place, ...]) -> bool:
     into, out = 1e6 / (t1 - t0), 1e6 / (t3 - t2)
     vx, vy = (x1 - x0) * into, (y1 - y0) * into
     dvx, dvy, dvz = (x3 - x2) * out - vx, (y3 - y2) * out - vy, (z3 - z2) * out - (z1 - z0) * into
-    if abs(dvz + _GRAVITY_M_S2 * 0.5e-6 * (t2 + t3 - t0 - t1)) > LOOK_UP_M_S < abs(dvz):
+    if abs(dvz + GRAVITY_M_S2 * 0.5e-6 * (t2 + t3 - t0 - t1)) > LOOK_UP_M_S < abs(dvz):
         return True
     speed = math.hypot(vx, vy)
     if speed < 1.0:
         return math.hypot(dvx, dvy) > LOOK_M_S
     along, across = (dvx * vx + dvy * vy) / speed, abs(dvx * vy - dvy * vx) / speed
     return across > LOOK_M_S or along > LOOK_M_S or along < -LOOK_SLOWED_M_S
-
-
-def _only_slowed(before: Velocity, change: Velocity) -> bool:
-    """Whether the ball goes on the way that it went, a little slower: that is the grass, or the air."""
-    (vx, vy, _), (dvx, dvy, dvz) = before, change
-    along = dvx * vx + dvy * vy
-    if abs(dvz) >= UPWARDS_M_S or math.hypot(dvx, dvy) >= SLOWED_M_S or along >= 0.0 or -along >= vx * vx + vy * vy:
-        return False
-    return 2.0 * abs(dvx * vy - dvy * vx) < -along
 
 
 @njit(cache=True)
@@ -265,7 +256,7 @@ def _two(way: Floats, end: int, found: Floats) -> None:
                 for axis in range(3):
                     seen[i, axis] = way[i, 1 + axis] - way[0, 1 + axis]
                 if airborne[0 if i < k else 1]:
-                    seen[i, 2] += 0.5 * _GRAVITY_M_S2 * u * u
+                    seen[i, 2] += 0.5 * GRAVITY_M_S2 * u * u
             for m in range(k, min(end, k + 3, n - 2) + 1):
                 for more in range(_STEPS):
                     s = way[m - 1, 0] + (way[m, 0] - way[m - 1, 0]) * more / _STEPS
@@ -293,7 +284,7 @@ def _two(way: Floats, end: int, found: Floats) -> None:
                             found[9 + axis] = sums[3, axis]
                             found[12 + axis] = at + (sums[1, axis] + sums[2, axis]) * w
                         if airborne[1]:
-                            found[14] -= 0.5 * _GRAVITY_M_S2 * w * w
+                            found[14] -= 0.5 * GRAVITY_M_S2 * w * w
                         found[15], found[16] = t, s
                         found[17] = math.sqrt(residue / max(3 * n - 14, 1))
                         found[18], found[19] = _error(lower, 2), _error(lower, 3)

@@ -16,7 +16,7 @@ import math
 import msgspec
 from numba import njit
 
-from detectors.ball.corners import Corners, Trail
+from detectors.ball.corners import GRAVITY_M_S2, Corners, Trail
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import MatchSheet
 from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
@@ -25,7 +25,6 @@ from detectors.states import BallState
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
-GRAVITY_M_S2 = 9.81
 #: Air of 1.2 kg/m3, the ball's cross-section (Law 2), half of both, over a mass of 0.43 kg: per metre and unit of Cd.
 DRAG_PER_M = 0.5 * 1.2 * math.pi * BALL_RADIUS_M**2 / 0.43
 

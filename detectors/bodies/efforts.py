@@ -17,13 +17,11 @@ import numpy as np
 
 from detectors.facts import Fact, Scalar, fact_event
 from detectors.inputs import Team
-from detectors.signals.pace import GAP_US, LOOK_US, PACE_LAG_US, Floats, Paces, arranged, crossed_us
+from detectors.signals.pace import EARLY_US, GAP_US, LOOK_US, PACE_LAG_US, Floats, Paces, arranged, crossed_us
 from detectors.states import Frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
-#: A frame comes a little before or after its due time: looks may not be farther apart for that.
-_EARLY_US = 10_000
 _NEVER_US = -(2**62)
 
 #: When and where a player was.
@@ -295,7 +293,7 @@ class DistanceAccumulator:
             if now_us - last[0] <= GAP_US:
                 way_m += math.hypot(body.x_m - last[1], body.y_m - last[2])
             players[body.object_id] = team, (now_us, body.x_m, body.y_m), way_m
-        chord_us = now_us + p.chord_us - _EARLY_US
+        chord_us = now_us + p.chord_us - EARLY_US
         if now_us < state.tick_us:
             return Ways(players, chord_us, state.tick_us), NOTHING
         out = tuple(_tick(now_us, team, players) for team in ("home", "away") if state.tick_us > _NEVER_US)

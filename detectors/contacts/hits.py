@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import msgspec
 
 from detectors.ball.changes import is_fitted
+from detectors.ball.corners import AIRBORNE_M, GRAVITY_M_S2
 from detectors.ball.pieces import has_pieces
 from detectors.contacts.whose import ContactParameters, ContactRule, Last, another, contact_rule, player_of, reachers_at
 from detectors.facts import Fact, Scalar, fact_event, number
@@ -29,10 +30,6 @@ from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 NOBODY = Closest()
-
-GRAVITY_M_S2 = 9.81
-#: A ball whose centre is higher is in the air.
-AIRBORNE_M = 0.2
 
 
 class ContactState(msgspec.Struct, frozen=True, gc=False):

@@ -16,6 +16,7 @@ import math
 import msgspec
 
 from detectors.ball.changes import corner_horizon_us
+from detectors.ball.corners import only_slowed
 from detectors.ball.kinks import KINK_AFTER, has_kinks, kink_states
 from detectors.facts import Fact, number
 from detectors.inputs import MatchSheet, Quality, Team
@@ -195,15 +196,8 @@ def _is_carried(fact: Fact, by: Reacher, let_go_m_s: float) -> bool:
 
 def _only_slowed(fact: Fact, slow_m_s: float) -> bool:
     """Whether the ball goes on the way that it went, a little slower."""
-    vx, vy = number(fact, "vx_m_s"), number(fact, "vy_m_s")
-    dvx, dvy = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
-    before_x, before_y = vx - dvx, vy - dvy
-    before_m_s = math.hypot(before_x, before_y)
-    turned_back = vx * before_x + vy * before_y < 0.0
-    if turned_back or math.hypot(vx, vy) >= before_m_s or math.hypot(dvx, dvy) >= slow_m_s:
-        return False
-    along = dvx * before_x + dvy * before_y
-    return 2.0 * abs(dvx * before_y - dvy * before_x) < -along
+    change = number(fact, "delta_vx_m_s"), number(fact, "delta_vy_m_s")
+    return only_slowed((number(fact, "vx_m_s") - change[0], number(fact, "vy_m_s") - change[1]), change, slow_m_s)
 
 
 def reachers_at(closest: Closest, ts_us: int, fact: Fact) -> tuple[Reacher, ...]:

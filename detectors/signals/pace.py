@@ -26,7 +26,7 @@ from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 #: A frame comes a little before or after its due time: looks may not be farther apart for that.
-_EARLY_US = 10_000
+EARLY_US = 10_000
 #: Looks are so far apart; farther apart than ``GAP_US`` (1.7, twice) nothing is known of the way between them.
 LOOK_US = 100_000
 GAP_US = 400_000
@@ -96,7 +96,7 @@ class Pace:
 
     def step(self, state: Trails, event: Event) -> Step[Trails]:
         """Looks at everybody if a look is due."""
-        if state.times_us and event.ts_us < state.times_us[-1] + LOOK_US - _EARLY_US:
+        if state.times_us and event.ts_us < state.times_us[-1] + LOOK_US - EARLY_US:
             return state, NOTHING
         frame = event.payload
         assert isinstance(frame, Frame)
