@@ -39,28 +39,31 @@ import numpy as np
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from app.commands.score import truth_and_finds
-from app.commands.simulate import Wish, prepare, produce, settings_of
-from app.live import run_live
-from app.match.seal import fingerprint
-from app.settings import LiveSettings
+from app.cli.score import truth_and_finds
+from app.cli.simulate import Wish, prepare, produce, settings_of
+from app.pipeline.seal import fingerprint
+from app.run.live import run_live
+from app.settings.model import LiveSettings
 from bench.hierarchy import raw_events
 from bench.sorted_world import packets_of
+from detectors.arrivals import official_arrival
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
-from detectors.inputs import RAW_KINDS, MatchSheet, Official, Quality, official_arrival
-from detectors.lane import EventRecord
 from detectors.signals.sampling import jitter_m
+from football.match_sheet import MatchSheet, Quality
+from football.officials import Official
+from football.packets import RAW_KINDS
+from football.truth_kinds import KINDS
+from football.update_stream import EventRecord
 from middleware.detector import Detector
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from replay.capture import Capture
-from replay.channel import channel_named
 from replay.scoring.figures import Score, judge, score
 from replay.scoring.readers import read_truth
 from replay.scoring.truth import Truth
-from replay.sim.truth_kinds import KINDS
-from replay.simulator import Simulation, simulate
+from simulator.radio.channels import channel_named
+from simulator.simulate import Simulation, simulate
 
 #: The kinds that are asked for, or their beginnings.
 ASKED = (
@@ -74,13 +77,13 @@ GOAL_F1 = 0.98
 
 #: A rate that is none of the simulator's: what cameras see.
 OPTICAL = "optical"
-#: As :mod:`replay.tracking` has it of a provider's file; between neighbours a fifth of the noise is left.
+#: As :mod:`replay.formats.tracking` has it of a provider's file; between neighbours a fifth of the noise is left.
 CAMERA = Quality(25.0, 25.0, (), True, 0.05, "optical")
 
 #: An operator tells of a whistle so long after it.
 OPERATOR_US = 500_000
 #: Code that the figures of a match depend on.
-CODE = ("middleware", "detectors", "replay", "app/commands", "app/live.py", "app/match", "bench/accuracy.py")
+CODE = ("middleware", "detectors", "replay", "app/commands", "app/run/live.py", "app/match", "bench/accuracy.py")
 
 
 class Played(msgspec.Struct, frozen=True):

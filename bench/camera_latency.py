@@ -33,7 +33,7 @@ from camera.motion import Motion
 from camera.mount import Mount
 from camera.planner import TICK_US, Planner
 from camera.profile import Profile, load_profile
-from detectors.lane import BallView, View
+from football.update_stream import BallView, View
 
 TRACK = Path(__file__).resolve().parents[2] / "shared/data/portugal_switzerland_2019/first_20_minutes.parquet"
 DELAYS_MS = (60, 150, 300, 500, 800, 1276)

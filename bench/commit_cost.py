@@ -19,11 +19,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from app.match.pipeline import MatchPipeline, PipelineOptions
-from app.match.state_store import StateStore
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from app.pipeline.state_store import StateStore
+from app.sources.captures import prepare_capture
 from replay.capture import Capture
-from replay.sources import prepare_capture
-from replay.store import MatchStore
+from replay.match_store import MatchStore
 
 TIMES = 5
 

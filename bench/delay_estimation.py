@@ -27,21 +27,25 @@ from typing import Any
 
 import numpy as np
 
+from bench.slack_calibration import Delays, SubDelays, configured, estimated, iterated, position_delay_us
 from bench.speculation_000 import first_followed
+from detectors.arrivals import arrival
 from detectors.catalogue import build_detectors
-from detectors.inputs import RAW_KINDS, Block, MatchSheet, arrival
-from middleware.calibration import Delays, SubDelays, configured, estimated, iterated, position_delay_us
+from football.match_sheet import MatchSheet
+from football.packet_table import Ints
+from football.packets import RAW_KINDS, Block
+from football.recording import Recording
 from middleware.consolidation import Identity, identity
 from middleware.engine import Engine
 from middleware.events import Event, Update
 from middleware.hierarchy import Hierarchy
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
-from middleware.slack.settings import SlackSettings
-from replay.channel import channel_named, transmit
-from replay.delays import arrived_positions, out_of_order_share
-from replay.packets import Ints
-from replay.recording import Recording
-from replay.simulator import FOUR_LIMBS, Simulation, simulate
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import FixedAlpha
+from simulator.radio.channels import channel_named, transmit
+from simulator.radio.delay_report import arrived_positions, out_of_order_share
+from simulator.records import FOUR_LIMBS
+from simulator.simulate import Simulation, simulate
 
 CHANNEL = "rtls"
 BALL_HZ, LIMB_HZ, POSITIONS = 2000, 200, 10

@@ -19,17 +19,19 @@ from pathlib import Path
 
 import numpy as np
 
+from app.sources.captures import first_seconds
+from detectors.arrivals import arrival
 from detectors.catalogue import build_detectors
-from detectors.inputs import RAW_KINDS, arrival
+from football.packets import RAW_KINDS
+from football.recording import Recording
 from middleware.engine import Engine
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
-from replay.channel import Transmission, channel_named, transmit
-from replay.recording import Recording
-from replay.simulator import Simulation, simulate
-from replay.sources import first_seconds
-from replay.tracking import read_tracking
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.speculation import FixedAlpha
+from replay.formats.tracking import read_tracking
+from simulator.radio.channels import Transmission, channel_named, transmit
+from simulator.simulate import Simulation, simulate
 
 KINDS = ("near", "hit", "touch", "kick.released", "pass.attempt", "pass.complete", "shot.attempt")
 BUFFERED, SPECULATIVE = 1.0, 0.0

@@ -9,8 +9,8 @@ Three measurements over one capture, all in CPU time, so that other work on the 
 * *bare*: each detector folded by itself over its sorted inputs, as the oracle does; by detector and level;
 * *whole*: ``MatchPipeline`` over the capture's blocks, decoding and checks included, with alpha 1 (never takes back)
   and alpha 0 (speaks at once), one block after the other as a live match has them; and in portions that are final at
-  once, as a recording has them that is played as fast as it can be (``app.match.framing``). What is beyond the sum of
-  the bare folds is ordering, decoding and checks. The events that stand in the end must be the same in all three;
+  once, as a recording has them that is played as fast as it can be (``app.pipeline.framing``). What is beyond the sum
+  of the bare folds is ordering, decoding and checks. The events that stand in the end must be the same in all three;
 * *state*: each unit's state pickled at some instants; of a keyed detector the mean of its units.
 
     python -m bench.hierarchy [--source FILE] [--seconds 20] [--optical-seconds 120] [--all] [--json FILE]
@@ -33,19 +33,22 @@ from pathlib import Path
 from typing import Any
 
 from app.base.garbage import collect_rarely
-from app.match.framing import RECORDED_US, divided
-from app.match.pipeline import MatchPipeline, PipelineOptions
+from app.pipeline.framing import RECORDED_US, divided
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from app.sources.captures import prepare_capture
+from app.sources.production import write_simulation
+from detectors.arrivals import arrival, frame_arrival
 from detectors.catalogue import ASKED, build_detectors
-from detectors.inputs import RAW_KINDS, Block, MatchSheet, arrival, frame_arrival
-from detectors.lane import Follower, LaneMessage
+from football.match_sheet import MatchSheet
+from football.packets import RAW_KINDS, Block
+from football.update_stream import Follower, UpdateMessage
 from middleware.detector import Detector, KeyedDetector
 from middleware.events import Event, Key, canonical_key
 from middleware.hierarchy import Hierarchy
 from replay.capture import Capture
-from replay.channel import channel_named
-from replay.rates import rates_named
-from replay.simulator import Production, Simulation
-from replay.sources import prepare_capture
+from simulator.radio.channels import channel_named
+from simulator.settings import rates_named
+from simulator.simulate import Production, Simulation
 
 #: Times real time; milliseconds of level 4 for a packet of ten positions; bytes of a state in the mean.
 GOAL_RADIO, GOAL_OPTICAL, GOAL_PROXIMITY_MS, GOAL_STATE_BYTES = 10.0, 100.0, 0.02, 1_000
@@ -60,8 +63,11 @@ _WEIGHED = 5
 def capture_of(source: str, rate: str, seconds: float, seed: int, folder: Path) -> Capture:
     """A capture of the simulator at a rate, or of a tracking file."""
     if source == "sim":
-        Production(Simulation(seed=seed, duration_s=seconds, **rates_named(rate))).write(
-            folder, channel_named("rtls"), seed
+        write_simulation(
+            Production(Simulation(seed=seed, duration_s=seconds, **rates_named(rate))),
+            folder,
+            channel_named("rtls"),
+            seed,
         )
     else:
         prepare_capture(source, "none", seed, folder, duration_s=seconds, pitch=(105.0, 68.0), sheet_path=None)
@@ -155,7 +161,7 @@ def whole(capture: Capture, alpha: float, span_us: int, extra: Sequence[str]) ->
         warm.push_together(portion, None if late_us is None else portion[-1][0] - late_us)
     pipeline = MatchPipeline(capture.sheet, PipelineOptions(alpha=alpha, extra=tuple(extra)))
     gc.collect()
-    told: list[LaneMessage | None] = []
+    told: list[UpdateMessage | None] = []
     began_s = time.process_time()
     for portion in portions:
         told.append(pipeline.push_together(portion, None if late_us is None else portion[-1][0] - late_us))

@@ -33,8 +33,8 @@ from typing import Any
 from rich.console import Console
 
 from app.many.run import ManyRun
+from app.sources.captures import prepare_capture
 from replay.capture import Capture
-from replay.sources import prepare_capture
 
 GOAL_MS = {"p50": 25.0, "p95": 60.0, "p99": 250.0}
 GOAL_SCALE_UP = 1.8

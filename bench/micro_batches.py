@@ -30,9 +30,9 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from app.base.java import find_java
-from app.live import run_live
-from app.match.pipeline import MatchPipeline, PipelineOptions
-from app.settings import make_settings
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from app.run.live import run_live
+from app.settings.model import make_settings
 from app.spark.session import start_session, stop_session
 from bench.hierarchy import capture_of
 from replay.capture import Capture

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import msgspec
 
-from app.commands.score import lines
+from app.cli.score import lines
 from bench.sorted_world import events_of, records_of
-from detectors.lane import EventRecord
-from replay.recording import Recording
+from football.recording import Recording
+from football.update_stream import EventRecord
+from replay.formats.tracking import read_tracking
 from replay.scoring.figures import Score, judge, score
 from replay.scoring.readers import read_truth
 from replay.scoring.truth import Mark, Truth
-from replay.tracking import read_tracking
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "opta_tracab_clip"
 

@@ -29,9 +29,10 @@ from middleware.detector import Spec, Step
 from middleware.engine import Engine
 from middleware.events import Arrival, Event, Key, Update, canonical_key
 from middleware.hierarchy import Hierarchy
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
-from middleware.slack.settings import SlackSettings
-from middleware.unit import OrderingUnit
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import FixedAlpha
+from middleware.ordering.unit import OrderingUnit
 
 CHAIN = 15
 EVERY_US = 1_000

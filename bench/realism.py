@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from replay.sim.figures import as_json, as_table, outside, tally
-from replay.sim.match import Match
-from replay.sim.realism import Sampler, footage_of, live_spans, measure, measure_places, periods_of
-from replay.sim.sheet import sheet_of
-from replay.sim.squads import MatchSettings
-from replay.tracking import read_tracking
+from replay.formats.tracking import read_tracking
+from simulator.play.match import Match
+from simulator.play.match_sheet import sheet_of
+from simulator.play.squads import MatchSettings
+from simulator.realism.estimates import Sampler, footage_of, live_spans, measure, measure_places, periods_of
+from simulator.realism.targets import as_json, as_table, outside, tally
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 REAL = "portugal_switzerland_2019/first_20_minutes.parquet"

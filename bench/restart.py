@@ -44,9 +44,9 @@ from app.kafka.address import Address, KafkaError, parse
 from app.kafka.broker import broker_status, start_broker, stop_broker
 from app.kafka.clients import consumer, kind_of, partitions_of, records
 from app.kafka.publish import publish
-from detectors.lane import View
+from app.sources.captures import is_capture, prepare_capture
+from football.update_stream import View
 from replay.capture import Capture
-from replay.sources import is_capture, prepare_capture
 
 GOAL_S = 10.0
 EDGE_S, STEADY_S = 1.0, 2.0
@@ -143,7 +143,7 @@ class Trial:
     def start(self, *more: str) -> subprocess.Popen[bytes]:
         """`touchline live`, in a group of its own."""
         command = [
-            sys.executable, "-m", "app.cli", "live", "--source", self.positions.url, "--publish", self.events.url,
+            sys.executable, "-m", "app.cli.main", "live", "--source", self.positions.url, "--publish", self.events.url,
             "--store", str(self._store), "--no-dashboard", "--no-camera", *more,
         ]  # fmt: skip
         with self._log.open("ab") as output:

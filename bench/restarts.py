@@ -29,13 +29,13 @@ import numpy as np
 
 from bench.opta_clip import clip
 from bench.sorted_world import events_of, records_of
-from detectors.facts import Fact
+from football.payloads import EventPayload
 from middleware.events import Event
+from replay.formats.tracking import read_tracking
 from replay.scoring.frames import FrameScore, score_frames
 from replay.scoring.matching import assign, within
 from replay.scoring.readers import read_truth
-from replay.simulator import Simulation, simulate
-from replay.tracking import read_tracking
+from simulator.simulate import Simulation, simulate
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 TOLERANCE_S = 1.0
@@ -106,14 +106,14 @@ def marks_of(events: Iterable[Event], kinds: Sequence[str] = COMPARED) -> list[M
     """The events of some kinds (or prefixes of kinds) as marks."""
     marks: list[Mark] = []
     for event in events:
-        fact = event.payload
-        if not event.kind.startswith(tuple(kinds)) or not isinstance(fact, Fact):
+        payload = event.payload
+        if not event.kind.startswith(tuple(kinds)) or not isinstance(payload, EventPayload):
             continue
-        ts_us = fact.detail["since_us"] if event.kind == "out" else event.ts_us
+        ts_us = payload.detail["since_us"] if event.kind == "out" else event.ts_us
         assert isinstance(ts_us, int)
-        place = fact.x_m or 0.0, fact.y_m or 0.0
-        note = " ".join(filter(None, (fact.variant, f"conf {fact.confidence:.1f}")))
-        marks.append(Mark(ts_us / 1e6, event.kind, fact.team, fact.player, *place, note))
+        place = payload.x_m or 0.0, payload.y_m or 0.0
+        note = " ".join(filter(None, (payload.variant, f"conf {payload.confidence:.1f}")))
+        marks.append(Mark(ts_us / 1e6, event.kind, payload.team, payload.player, *place, note))
     return sorted(marks)
 
 

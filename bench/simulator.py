@@ -25,14 +25,20 @@ from typing import Any
 
 import numpy as np
 
+from app.sources.production import write_simulation
+from football.packet_table import WIDTH_WITH_MOTION, Packets, joined
 from replay import segments
 from replay.capture import Capture, CaptureWriter
-from replay.channel import CHANNELS
-from replay.packets import WIDTH_WITH_MOTION, Packets, joined
-from replay.radio import Radio
-from replay.sim.limbs import limb_ways
-from replay.sim.world import Stretch
-from replay.simulator import DEFAULT_SEED, Production, Simulation, play_of, rates_named
+from simulator.physics.limbs import limb_ways
+from simulator.radio.channels import CHANNELS
+from simulator.radio.transmission import Radio
+from simulator.records import Stretch
+from simulator.settings import DEFAULT_SEED, rates_named
+from simulator.simulate import (
+    Production,
+    Simulation,
+    play_of,
+)
 
 #: Compiles everything, and fills the buffers.
 WARM_UP_S = 12.0
@@ -133,7 +139,9 @@ def whole_match(settings: Simulation, out: Path) -> dict[str, Any]:
         peaks[int(end_s) // 600 * 10] = _peak_mb()
 
     begun = time.perf_counter()
-    written = Production(replace(settings, duration_s=None)).write(out, CHANNELS["rtls"], settings.seed, after=after)
+    written = write_simulation(
+        Production(replace(settings, duration_s=None)), out, CHANNELS["rtls"], settings.seed, after=after
+    )
     took_s = time.perf_counter() - begun
     size = sum(path.stat().st_size for path in out.iterdir())
     return {

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from detectors.arrivals import arrival
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
-from detectors.facts import Fact
-from detectors.inputs import RAW_KINDS, arrival
-from detectors.lane import EventRecord
+from football.packets import RAW_KINDS
+from football.payloads import EventPayload
+from football.recording import Recording
+from football.update_stream import EventRecord
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import sorted_replay
-from replay.recording import Recording
 
 PACKET_POSITIONS = 10
 
@@ -23,7 +24,7 @@ def events_of(recording: Recording) -> list[Event]:
     """Sparse events of all levels by time."""
     hierarchy = Hierarchy(RAW_KINDS, build_detectors(recording.sheet))
     events = sorted_replay(hierarchy, packets_of(recording))
-    return sorted((e for e in events if isinstance(e.payload, Fact)), key=lambda e: e.ts_us)
+    return sorted((e for e in events if isinstance(e.payload, EventPayload)), key=lambda e: e.ts_us)
 
 
 def records_of(recording: Recording, events: list[Event]) -> list[EventRecord]:

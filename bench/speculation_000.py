@@ -50,21 +50,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.match.costs import CostMeter
+from app.pipeline.costs import CostMeter
+from app.sources.production import write_simulation
+from detectors.arrivals import arrival
 from detectors.catalogue import build_detectors
-from detectors.inputs import RAW_KINDS, Block, MatchSheet, arrival
-from middleware.account import Costs
+from football.match_sheet import MatchSheet
+from football.packets import RAW_KINDS, Block
 from middleware.consolidation import Identity, identity
 from middleware.engine import Engine
 from middleware.events import Event, Update
 from middleware.hierarchy import Hierarchy
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
-from middleware.retraction import Retraction
-from middleware.slack.settings import SlackSettings
-from middleware.speculation import AdaptiveAlpha, Speculation
+from middleware.load_accounting import Costs
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.retraction import Retraction
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha, Speculation
 from replay.capture import Capture
-from replay.channel import CHANNELS
-from replay.simulator import DEFAULT_SEED, Production, Simulation, rates_named
+from simulator.radio.channels import CHANNELS
+from simulator.settings import DEFAULT_SEED, rates_named
+from simulator.simulate import Production, Simulation
 
 #: What is reported, as groups of kinds.
 GROUPS = {
@@ -451,7 +455,7 @@ def main() -> None:
     parser.add_argument("--capture", type=Path, help="take this capture instead of making one")
     parser.add_argument("--each", nargs="*", metavar="NAME", help="only: each detector's way to take back by itself")
     parser.add_argument("--runs", nargs="*", choices=MODES, default=tuple(MODES), help="only these, for long stretches")
-    parser.add_argument("--rates", default="full", help="see replay.rates")
+    parser.add_argument("--rates", default="full", help="see simulator.settings")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
     parser.add_argument("--available", type=float, default=1.0, help="wall seconds for a second of the stream")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
@@ -463,7 +467,7 @@ def main() -> None:
         path = chosen.capture
         if path is None:
             path = Path(folder) / "capture"
-            Production(settings).write(path, CHANNELS["rtls"], chosen.seed)
+            write_simulation(Production(settings), path, CHANNELS["rtls"], chosen.seed)
         capture = Capture.open(path)
         begin_us = capture.begin_us + round(1e6 * chosen.begin)
         end_us = min(begin_us + round(1e6 * seconds), capture.end_us)

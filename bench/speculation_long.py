@@ -22,14 +22,17 @@ from typing import Any
 
 import numpy as np
 
+from app.sources.production import write_simulation
 from bench.speculation_000 import GROUPS, MEASURED_BLOCKS, MODES, Running, measured_costs
 from detectors.catalogue import build_detectors
-from detectors.inputs import RAW_KINDS, MatchSheet
+from football.match_sheet import MatchSheet
+from football.packets import RAW_KINDS
 from middleware.detector import Detector
 from middleware.hierarchy import Hierarchy
 from replay.capture import Capture
-from replay.channel import CHANNELS
-from replay.simulator import DEFAULT_SEED, Production, Simulation, rates_named
+from simulator.radio.channels import CHANNELS
+from simulator.settings import DEFAULT_SEED, rates_named
+from simulator.simulate import Production, Simulation
 
 MINUTE_US = 60_000_000
 
@@ -139,7 +142,7 @@ def main() -> None:
     """Prints a line a minute and the whole at the end; writes everything with --json."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=45.0)
-    parser.add_argument("--rates", default="live", help="see replay.rates")
+    parser.add_argument("--rates", default="live", help="see simulator.settings")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
     parser.add_argument("--capture", type=Path, help="take this capture, which may still grow, instead of making one")
     parser.add_argument("--all", action="store_true", help="every detector, not only the chain up to passes and shots")
@@ -151,7 +154,7 @@ def main() -> None:
         if path is None:
             path = Path(folder) / "capture"
             settings = Simulation(seed=chosen.seed, duration_s=60 * chosen.minutes, **rates)
-            Production(settings).write(path, CHANNELS["rtls"], chosen.seed)
+            write_simulation(Production(settings), path, CHANNELS["rtls"], chosen.seed)
         capture = Capture.open(path)
         command = {"minutes": chosen.minutes, "rates": chosen.rates, "seed": chosen.seed, "all": chosen.all}
         end_us = capture.begin_us + round(chosen.minutes * MINUTE_US)

@@ -21,11 +21,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from app.order.command import report
+from app.cli.order import report
 from app.order.measure import Ordering, order_rows
-from middleware.progress import ProgressSettings
-from middleware.slack.settings import Method, SlackSettings
-from replay.ooo import Row, read_rows
+from middleware.ordering.slack.settings import Method, SlackSettings
+from middleware.sources.progress import ProgressSettings
+from replay.formats.ooo_dataset import Row, read_rows
 
 Ints = npt.NDArray[np.int64]
 

@@ -17,9 +17,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from app.live import run_live
-from app.settings import make_settings
-from replay.events import consolidated_events
+from app.run.live import run_live
+from app.settings.model import make_settings
+from replay.event_list import consolidated_events
 
 GOAL = {"inprocess": 60.0, "spark": 20.0}
 

@@ -25,8 +25,8 @@ from app.base.pace import anchored_pace, wall_us
 from app.kafka.address import KafkaError
 from app.kafka.broker import start_broker, stop_broker
 from app.kafka.follow import follow
-from app.live import run_live
-from app.settings import make_settings
+from app.run.live import run_live
+from app.settings.model import make_settings
 from bench.spark_latency import GOAL_MS
 
 

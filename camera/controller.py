@@ -34,7 +34,7 @@ from camera.planner import NORMAL, TICK_US, Plan, Planner, Style
 from camera.profile import Profile
 from camera.record import Row
 from camera.visca import Connected, Outcome, Session, Signal
-from detectors.lane import UpdateRecord, View
+from football.update_stream import UpdateRecord, View
 
 STOP_S = 1.5
 #: Rows are handed to ``record`` in lots of this many (half a second).

@@ -10,11 +10,12 @@ from types import TracebackType
 from camera.device import Device
 from camera.head import Head, Pose, new_head
 from camera.profile import Profile
+from football.errors import UserError
 
 POLL_S = 0.005
 
 
-class HeadServerError(OSError):
+class HeadServerError(UserError, OSError):
     """The server could not take its port; the message names host, port and reason."""
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 import msgspec
 
-from detectors.lane import BallView, EventRecord, UpdateRecord, View
+from football.update_stream import BallView, EventRecord, UpdateRecord, View
 
 Where = Literal["place", "goal", "receiver"]
 Shot = Literal["play", "goalmouth", "restart"]

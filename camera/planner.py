@@ -24,7 +24,7 @@ from camera.interest import PULLS_MAX, Interest, Pull, Shot, interest, pull_of
 from camera.motion import Limits, Motion, follow
 from camera.mount import Mount
 from camera.profile import Profile
-from detectors.lane import UpdateRecord, View
+from football.update_stream import UpdateRecord, View
 
 TICK_US = 20_000
 #: A tick that came late is planned as if it were at most this long, so that no step exceeds what a tick may do.

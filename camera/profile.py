@@ -16,8 +16,10 @@ from typing import Literal
 
 import msgspec
 
+from football.errors import UserError
 
-class ProfileError(ValueError):
+
+class ProfileError(UserError, ValueError):
     """A device profile is missing or wrong; the message names the file, the field and the reason."""
 
 

@@ -130,7 +130,7 @@ class Outcome(msgspec.Struct, frozen=True):
     code: int = 0
 
 
-Happening = Connected | Outcome
+SessionEvent = Connected | Outcome
 
 
 class _Entry:
@@ -173,7 +173,7 @@ class Session:
         self._flying: dict[str, _Entry] = {}
         self._running: dict[int, _Entry] = {}
         self._hold_until_us: dict[str, int] = {}
-        self._happenings: deque[Happening] = deque()
+        self._happenings: deque[SessionEvent] = deque()
 
     def submit(self, message: Action | Inquiry) -> int:
         """Takes a message; it replaces one of its slot that has not been sent yet. Returns its ticket."""
@@ -190,7 +190,7 @@ class Session:
                 return True
         return False
 
-    def next_happening(self) -> Happening | None:
+    def next_happening(self) -> SessionEvent | None:
         """The oldest thing that happened and has not been read; None if there is none."""
         return self._happenings.popleft() if self._happenings else None
 

@@ -17,8 +17,8 @@ from camera.head import Pose
 from camera.mount import Mount
 from dashboard.feed import Aim, CameraPose, InputState
 from dashboard.server import serve
-from detectors.inputs import MatchSheet, Player, Team
-from detectors.lane import BallView, BodyView, EventRecord, Health, UpdateRecord, View
+from football.match_sheet import MatchSheet, Player, Team
+from football.update_stream import BallView, BodyView, EventRecord, Health, UpdateRecord, View
 
 PASS_US: Final = 1_600_000
 FRONTIER_LAG_US: Final = 2_500_000

@@ -11,8 +11,8 @@ from typing import Protocol
 
 import msgspec
 
-from detectors.inputs import MatchSheet
-from detectors.lane import Health, UpdateRecord, View
+from football.match_sheet import MatchSheet
+from football.update_stream import Health, UpdateRecord, View
 
 
 class Aim(msgspec.Struct, frozen=True, gc=False):

@@ -19,9 +19,9 @@ from dashboard.feed import CameraPose, Feed
 from dashboard.marks import Mark, marks
 from dashboard.score import Score, ScoreKeeper
 from dashboard.strip import DetectionLatency, Table, strip_tables
-from detectors.inputs import MatchSheet
-from detectors.lane import EventRecord, UpdateRecord, View
-from detectors.lifecycle import Entry, Lifecycle, State
+from football.lifecycle import Entry, Lifecycle, State
+from football.match_sheet import MatchSheet
+from football.update_stream import EventRecord, UpdateRecord, View
 
 #: Events in the first message to a page; its list holds as many.
 ROWS_AT_FIRST: Final = 200

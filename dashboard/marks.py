@@ -14,7 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from dashboard.families import title_of
-from detectors.lifecycle import Entry, Lifecycle, State
+from football.lifecycle import Entry, Lifecycle, State
 
 #: How long a mark stays on the pitch, event time: long enough to be read, short enough not to clutter.
 WINDOW_US: Final = {"pass": 9_000_000, "shot": 14_000_000, "restart": 14_000_000}

@@ -12,8 +12,8 @@ from dash.development.base_component import Component
 from dashboard.families import FAMILIES
 from dashboard.feed import Feed
 from dashboard.pitch import extent_m, pitch_figure
-from detectors.inputs import MatchSheet
-from detectors.pitch import pitch_of
+from football.match_sheet import MatchSheet
+from football.pitch import pitch_of
 
 ASSETS: Final = Path(__file__).parent / "assets"
 STATES: Final = ("tentative", "confirmed", "withdrawn")
@@ -34,7 +34,7 @@ def build_app(feed: Feed, links: Links = tuple) -> Dash:
     """The Dash application over ``feed``, with every script and style served by itself; ``links`` to other matches.
 
     Raises:
-        detectors.pitch.PitchError: the sheet gives a pitch that cannot be played on.
+        football.pitch.PitchError: the sheet gives a pitch that cannot be played on.
     """
     sheet = feed.sheet()
     pitch_of(sheet)  # a bad sheet is told at the start, not when the first page is opened

@@ -12,7 +12,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from detectors.pitch import (
+from football.pitch import (
     CIRCLE_RADIUS_M,
     CORNER_ARC_RADIUS_M,
     ENDS,

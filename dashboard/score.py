@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from detectors.lane import EventRecord, UpdateRecord
+from football.update_stream import EventRecord, UpdateRecord
 
 _GOALS = ("goal.scored", "goal.own")
 

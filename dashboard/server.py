@@ -15,9 +15,10 @@ from dashboard.feed import Feed
 from dashboard.live import LiveState
 from dashboard.page import Links, build_app
 from dashboard.web import add_live_routes
+from football.errors import UserError
 
 
-class DashboardError(Exception):
+class DashboardError(UserError):
     """The page cannot be served; the message is for people."""
 
 
@@ -80,7 +81,7 @@ def serve(
         TokenNeededError: ``host`` can be reached from other machines and there is no token.
         PortInUseError: the port is taken.
         DashboardError: the address cannot be bound for another reason.
-        detectors.pitch.PitchError: the sheet gives a pitch that cannot be played on.
+        football.pitch.PitchError: the sheet gives a pitch that cannot be played on.
     """
     if not token and not is_loopback(host):
         raise TokenNeededError(

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from dashboard.feed import InputState
-from detectors.lane import Health, UpdateRecord
+from football.update_stream import Health, UpdateRecord
 
 #: Kinds whose detection latency is watched: the papers' own figures are for these.
 WATCHED: Final = {"hit": "hit", "pass.attempt": "pass", "shot.attempt": "shot"}

@@ -1,7 +1,7 @@
 """The catalogue: which detectors there are, which of them a match gets, and how their events look to users.
 
-``LINES`` is the one list. Everything else is made from it: the detectors of a match, the command that lists them, the
-docs page, the counts, and the tests of levels and acyclicity.
+``DETECTORS`` is the one list. Everything else is made from it: the detectors of a match, the command that lists them,
+the docs page, the counts, and the tests of levels and acyclicity.
 """
 
 from __future__ import annotations
@@ -12,46 +12,46 @@ from typing import Any, get_args
 
 import msgspec
 
-from detectors.actions import roster as actions
-from detectors.ball import roster as ball
-from detectors.bodies import roster as bodies
-from detectors.contacts import roster as contacts
-from detectors.control import roster as control
-from detectors.facts import Fact
-from detectors.inputs import MatchSheet, Quality
-from detectors.lane import EventRecord
-from detectors.laws import roster as laws
-from detectors.lifecycle import State
-from detectors.lifecycle import __doc__ as lifecycle_doc
-from detectors.outcomes import roster as outcomes
+from detectors.actions import registry as actions
+from detectors.ball import registry as ball
+from detectors.bodies import registry as bodies
+from detectors.contacts import registry as contacts
+from detectors.control import registry as control
+from detectors.laws import registry as laws
+from detectors.outcomes import registry as outcomes
 from detectors.parameters import Parameter, Parameters, parameters_of
-from detectors.play import roster as play
-from detectors.proximity import roster as proximity
-from detectors.qualifiers import roster as qualifiers
-from detectors.roster import Line
-from detectors.signals import roster as signals
-from detectors.statistics import roster as statistics
+from detectors.play import registry as play
+from detectors.proximity import registry as proximity
+from detectors.qualifiers import registry as qualifiers
+from detectors.registry import DetectorEntry
+from detectors.signals import registry as signals
+from detectors.statistics import registry as statistics
+from football.lifecycle import State
+from football.lifecycle import __doc__ as lifecycle_doc
+from football.match_sheet import MatchSheet, Quality
+from football.payloads import EventPayload
+from football.update_stream import EventRecord
 from middleware.detector import Detector, Spec
 from middleware.events import Event
 
 #: Every detector.
-LINES: tuple[Line, ...] = (
-    *signals.LINES,
-    *ball.LINES,
-    *bodies.LINES,
-    *proximity.LINES,
-    *contacts.LINES,
-    *play.LINES,
-    *actions.LINES,
-    *outcomes.LINES,
-    *qualifiers.LINES,
-    *laws.LINES,
-    *control.LINES,
-    *statistics.LINES,
+DETECTORS: tuple[DetectorEntry, ...] = (
+    *signals.DETECTORS,
+    *ball.DETECTORS,
+    *bodies.DETECTORS,
+    *proximity.DETECTORS,
+    *contacts.DETECTORS,
+    *play.DETECTORS,
+    *actions.DETECTORS,
+    *outcomes.DETECTORS,
+    *qualifiers.DETECTORS,
+    *laws.DETECTORS,
+    *control.DETECTORS,
+    *statistics.DETECTORS,
 )
 
 #: Names of the detectors that a match gets only when asked for.
-ASKED = tuple(line.asked for line in LINES if line.asked)
+ASKED = tuple(line.asked for line in DETECTORS if line.asked)
 
 
 #: Numbers that the hierarchy document does not have: detectors between its own.
@@ -81,7 +81,7 @@ def build_detectors(
     if unknown := set(extra) - set(ASKED):
         raise ValueError(f"no detector {', '.join(sorted(unknown))} can be asked for: {', '.join(ASKED)}")
     numbers = parameters or Parameters()
-    wanted = [line for line in LINES if line.wanted(sheet.quality)]
+    wanted = [line for line in DETECTORS if line.wanted(sheet.quality)]
     chosen = [line.make(sheet, numbers) for line in wanted if not line.asked or line.asked in extra]
     others = [line.make(sheet, numbers) for line in wanted if line.asked and line.asked not in extra]
     # From above downwards, so that one pass finds the feeders of feeders.
@@ -90,7 +90,7 @@ def build_detectors(
             chosen.append(other)
     for detector in chosen:
         # What is published is shown and stored as a fact: anything else is refused, and the match goes on.
-        detector.spec = replace(detector.spec, payload=Fact)
+        detector.spec = replace(detector.spec, payload=EventPayload)
     return tuple(chosen)
 
 
@@ -165,7 +165,7 @@ def catalogue(parameters: Parameters | None = None) -> tuple[Entry, ...]:
     entries: dict[str, Entry] = {}
     for quality in REFERENCES:
         sheet = MatchSheet(quality=quality)
-        for line in LINES:
+        for line in DETECTORS:
             if line.wanted(quality):
                 detector = line.make(sheet, chosen)
                 entries.setdefault(detector.spec.name, _entry(detector, line, chosen))
@@ -173,7 +173,7 @@ def catalogue(parameters: Parameters | None = None) -> tuple[Entry, ...]:
 
 
 def life_cycle(entries: Iterable[Entry]) -> Entry:
-    """15.8, no fold in the engine: it follows the log of what all of them publish (``detectors.lifecycle``)."""
+    """15.8, no fold in the engine: it follows the log of what all of them publish (``football.lifecycle``)."""
     told = dict.fromkeys(t.kind for entry in entries for t in entry.types if not t.internal)
     states = (*get_args(State), "amended")
     types = tuple(EventTypes(state, (), (), True, False, 1) for state in states)
@@ -206,7 +206,7 @@ def _types(spec: Spec, kind: str) -> EventTypes:
     return EventTypes(kind, plain, per_team, typed, kind in spec.internal, size)
 
 
-def _entry(detector: Detector[Any], line: Line, parameters: Parameters) -> Entry:
+def _entry(detector: Detector[Any], line: DetectorEntry, parameters: Parameters) -> Entry:
     spec = detector.spec
     numbers = tuple(p for group in line.groups for p in parameters_of(getattr(parameters, group), group))
     return Entry(
@@ -248,24 +248,24 @@ def to_record(event: Event, level: int) -> EventRecord:
     """A sparse event as users and stores see it.
 
     Args:
-        event: its payload must be a ``Fact``.
+        event: its payload must be a ``EventPayload``.
         level: of its kind, see ``level_of_kinds``.
     """
-    fact = event.payload
-    assert isinstance(fact, Fact), f"{event.kind} is not a sparse kind"
-    detail = {**fact.detail, "annuls": event.annuls} if event.annuls else fact.detail
+    payload = event.payload
+    assert isinstance(payload, EventPayload), f"{event.kind} is not a sparse kind"
+    detail = {**payload.detail, "annuls": event.annuls} if event.annuls else payload.detail
     return EventRecord(
         event.id,
         event.kind,
-        fact.variant,
+        payload.variant,
         level,
         event.ts_us,
-        fact.team,
-        fact.player,
-        fact.x_m,
-        fact.y_m,
-        fact.z_m,
-        fact.confidence,
+        payload.team,
+        payload.player,
+        payload.x_m,
+        payload.y_m,
+        payload.z_m,
+        payload.confidence,
         event.causes,
         detail,
     )

@@ -30,9 +30,9 @@ from detectors.bodies.efforts import DistanceParameters, EffortParameters, Sprin
 from detectors.bodies.limbs import DownParameters, JumpParameters, SwingParameters
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
+from detectors.contacts.body_parts import HeaderParameters, PartParameters
+from detectors.contacts.contested_contacts import ContestParameters, DeflectionParameters
 from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
-from detectors.contacts.mixed import ContestParameters, DeflectionParameters
-from detectors.contacts.parts import HeaderParameters, PartParameters
 from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
 from detectors.control.scene import SceneParameters
 from detectors.control.shape import ShapeParameters, TeamAreaParameters
@@ -50,7 +50,7 @@ from detectors.outcomes.offside import OffsideParameters
 from detectors.outcomes.receptions import InterceptionParameters, OutcomeParameters
 from detectors.outcomes.saves import SaveParameters
 from detectors.outcomes.shots import ShotOutcomeParameters
-from detectors.play.hands import KeeperParameters
+from detectors.play.goalkeeper_hands import KeeperParameters
 from detectors.play.phase import PhaseParameters
 from detectors.play.spots import SpotParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters

@@ -1,7 +1,7 @@
 """The detector contract: a pure fold over events that gives events of higher levels.
 
 A detector sees its inputs in canonical order and believes that order. It knows nothing of lateness, slack,
-speculation or retraction: the ordering unit before it (``middleware.unit``) takes care of that, by keeping
+speculation or retraction: the ordering unit before it (``middleware.ordering.unit``) takes care of that, by keeping
 references to old states. Hence the rules:
 
 * a state is immutable and comparable with ``==`` (frozen Structs, tuples, numbers; no numpy arrays, no dict
@@ -52,8 +52,9 @@ class Spec:
         speculative: False for dense joins whose premature output would be redone for every late input; their
             unit always waits the whole slack.
         gather_us: corrections of what it said are made together, at most once in so much of arrival time; for dense
-            joins, see ``middleware.gathering``. What is new is said at once all the same. Not of a keyed detector: an
-            input that is corrected may move to another key, and who had it must let go before the other speaks.
+            joins, see ``middleware.ordering.correction_batching``. What is new is said at once all the same. Not of a
+            keyed detector: an input that is corrected may move to another key, and who had it must let go before the
+            other speaks.
         annuls: kinds that its events may declare void by ``Event.annuls``.
         amends: those of ``outputs`` of which it may give newer versions under the same id; each with a later
             ``ts_us`` than the one before, and ``dated_us`` where that is not the time to be shown.

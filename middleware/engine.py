@@ -9,13 +9,13 @@ subscribers, which all stand higher. There is no recursion, no thread, no clock,
 Three clocks are kept apart. ``now_us`` is arrival time and serves for silence and gaps only. ``clk`` is the largest
 event time that came in (004, II-E1): the unit clock of all unkeyed units; a keyed unit has its own inputs' largest
 event time, because a transmitter's filter must not wait for other transmitters. *Final* is the event time below
-which nothing can change (``middleware.progress``); less the horizons on the way it is a kind's frontier.
+which nothing can change (``middleware.sources.progress``); less the horizons on the way it is a kind's frontier.
 
 The law: whatever the arrival order, duplicates, alpha and retraction mode, the consolidated output equals
 :func:`middleware.oracle.sorted_replay` of the same detectors over the inputs that were not recorded as lost.
 
 What adapts (alpha, the way to take back) moves at the end of spans of arrival time, by the account
-(``middleware.account``); so redoing a batch from its snapshot says the same again.
+(``middleware.load_accounting``); so redoing a batch from its snapshot says the same again.
 """
 
 from __future__ import annotations
@@ -25,22 +25,23 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from operator import attrgetter
 
-from middleware.account import Account, Costs, total
-from middleware.bounds import RECOUNT, final_within
 from middleware.detector import Detector, KeyedDetector
 from middleware.events import Arrival, Event, Loss, Update, canonical_key
-from middleware.folding import Folding
+from middleware.final_replay import Folding
 from middleware.hierarchy import Hierarchy
 from middleware.isolation import Faults, Report
-from middleware.listeners import wired
+from middleware.load_accounting import Account, Costs, total
 from middleware.metrics import DetectorMetrics, EngineHealth, detector_metrics, engine_health
-from middleware.outcome import Counts, Outcome
-from middleware.policy import EngineSettings, UnitSettings
-from middleware.progress import END_US, SourceProgress, Transmitter, Verdict
+from middleware.ordering.memory_bound import RECOUNT, final_within
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.retraction import Chooser
+from middleware.ordering.unit import Given, OrderingUnit
 from middleware.publisher import Publisher
-from middleware.rehearsal import Rehearsal
-from middleware.retraction import Chooser
-from middleware.unit import Given, OrderingUnit
+from middleware.purity_check import Rehearsal
+from middleware.push_result import Counts, Outcome
+from middleware.routing import wired
+from middleware.sources.progress import SourceProgress, Verdict
+from middleware.sources.transmitter import END_US, Transmitter
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
 SNAPSHOT_VERSION = 8
@@ -117,7 +118,7 @@ class Engine:
             arrivals: in any order; doubled and late ones are dealt with.
             now_us: arrival time, carried by the input; never a wall clock. Does not go backwards.
             complete_us: nothing dated before it comes any more, as a host knows who plays a recording nobody waits for.
-                Then that is final, and nothing is said before it is final (``middleware.folding``).
+                Then that is final, and nothing is said before it is final (``middleware.final_replay``).
         """
         progress, account, counts = self._progress, self._account, self._counts
         counts.now_us = now_us

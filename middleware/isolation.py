@@ -25,7 +25,7 @@ import msgspec
 
 from middleware.detector import NOTHING, Detector, Spec, Step
 from middleware.events import Event
-from middleware.progress import BEGINNING_US, END_US
+from middleware.sources.transmitter import BEGINNING_US, END_US
 
 #: Takes (what happened, in which words): see :meth:`Faults.note`.
 Report = Callable[[str, str], None]

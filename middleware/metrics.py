@@ -6,10 +6,10 @@ import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from middleware.account import total
 from middleware.isolation import Failed, Fault
-from middleware.retraction import Way
-from middleware.unit import OrderingUnit
+from middleware.load_accounting import total
+from middleware.ordering.retraction import Way
+from middleware.ordering.unit import OrderingUnit
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class DetectorMetrics:
         failed: keys of units whose detector has raised, with the error.
         redo_us: time that redoing has cost, by the measured cost of a step.
         backset_us: how far before its cause an output was dated at most (004, section IV-A).
-        others: see ``middleware.account.Counters``.
+        others: see ``middleware.load_accounting.Counters``.
     """
 
     level: int

@@ -17,8 +17,8 @@ from middleware.detector import NOTHING, Detector, KeyedDetector
 from middleware.events import Event, Key, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.isolation import Failed, failed, lawful, the_one
-from middleware.progress import BEGINNING_US
 from middleware.publisher import AMENDABLE_US
+from middleware.sources.transmitter import BEGINNING_US
 
 #: A version of an event (False) or an annulment of it (True), sortable but for its last place.
 _Word = tuple[int, bool, Key, str, Event]

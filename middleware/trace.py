@@ -26,9 +26,9 @@ import msgspec
 from middleware.detector import Detector
 from middleware.events import Event, Key, Update
 from middleware.isolation import Report
-from middleware.policy import UnitSettings
-from middleware.progress import END_US
-from middleware.unit import OrderingUnit
+from middleware.ordering.policy import UnitSettings
+from middleware.ordering.unit import OrderingUnit
+from middleware.sources.transmitter import END_US
 
 
 class Came(msgspec.Struct, frozen=True):

@@ -32,11 +32,11 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from detectors.inputs import Block, MatchSheet
+from football.errors import CaptureError
+from football.match_sheet import MatchSheet
+from football.packet_table import MISSING, Ints, Packets, block_times, from_blocks, joined
+from football.packets import Block, Rejected
 from replay import wire
-from replay.checks import Rejected
-from replay.errors import CaptureError
-from replay.packets import MISSING, Ints, Packets, block_times, from_blocks, joined
 from replay.segments import read_segment, write_segment
 
 #: Version of the layout.
@@ -59,7 +59,7 @@ class Head(msgspec.Struct, frozen=True):
         sheet: match sheet, with the input's quality.
         fingerprint: what the content was made from, so that an identical capture need not be made again.
         channel, seed: radio channel that the packets came through.
-        slot_us: of the gateway, see :func:`replay.packets.block_times`.
+        slot_us: of the gateway, see :func:`football.packet_table.block_times`.
         segment_us: see ``SEGMENT_US``.
         begin_us: date of the first block.
         notes: further metadata.

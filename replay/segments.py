@@ -13,8 +13,8 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
-from replay.errors import CaptureError
-from replay.packets import MISSING, MOTION, QUALITY, WIDTH_WITH_MOTION, Packets
+from football.errors import CaptureError
+from football.packet_table import MISSING, MOTION, QUALITY, WIDTH_WITH_MOTION, Packets
 
 #: Measured (``bench/simulator.py``): less than half of the plain columns' bytes, two thirds of lz4's, for the same
 #: time of writing; read as arrays it is slower than lz4, but still hundreds of times faster than the match goes.

@@ -26,7 +26,7 @@ from itertools import accumulate, pairwise
 
 import msgspec
 
-from detectors.inputs import Block, Packet
+from football.packets import Block, Packet
 
 #: First byte of a payload.
 VERSION, COMPACT = 1, 2
@@ -84,7 +84,7 @@ def encode(block: Block) -> bytes:
 def encode_compact(block: Block) -> bytes:
     """A block in as few bytes as keep all of it: compact if its numbers are whole, else plain.
 
-    >>> from detectors.inputs import Packet
+    >>> from football.packets import Packet
     >>> block = Block(9, (Packet("ball", 0, (5, 7), (1.25, 1.26), (0.0, 0.0), (0.11, 0.11), 0.9),))
     >>> encode_compact(block)[0], decode(encode_compact(block)) == block
     (2, True)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from app.base.problems import UserError
+from football.errors import UserError
 
 MINIMUM_VERSION = 17
 VECTOR_OPTION = "--add-modules=jdk.incubator.vector"

@@ -83,7 +83,7 @@ def compare(match: str, recorded: pa.Table, now: pa.Table) -> tuple[dict[str, Ki
 
     Args:
         match: name to give the rows.
-        recorded, now: event lists as :func:`replay.events.consolidated_events` gives them.
+        recorded, now: event lists as :func:`replay.event_list.consolidated_events` gives them.
 
     Returns:
         counts by kind, and a table of schema :data:`CHANGES`, sorted by time.

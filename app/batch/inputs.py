@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from app.base.problems import UserError
-from replay.sources import is_capture
-from replay.store import is_store
+from app.sources.captures import is_capture
+from football.errors import UserError
+from replay.match_store import is_store
 
 
 class BatchError(UserError, ValueError):

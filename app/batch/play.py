@@ -20,22 +20,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
+from app.base.errors import why
 from app.base.pace import NEVER_US
-from app.base.problems import why
 from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, Recorded
-from app.match.commits import Committed
-from app.match.folder import TOPIC, Match, open_match
-from app.match.inprocess import InProcessConfig, InProcessHost
-from app.match.options import PIPELINE, options_of
-from app.settings import make_settings
+from app.pipeline.commits import Committed
+from app.pipeline.folder import TOPIC, Match, open_match
+from app.pipeline.inprocess import InProcessConfig, InProcessHost
+from app.pipeline.options import PIPELINE, options_of
+from app.settings.model import make_settings
+from app.sources.captures import is_capture
 from detectors.catalogue import ASKED
-from detectors.lane import LaneMessage
+from football.update_stream import UpdateMessage
 from replay.capture import Capture
-from replay.desk import JOURNAL
-from replay.events import consolidated_events
-from replay.sources import is_capture
-from replay.store import read_commits, read_run
+from replay.event_list import consolidated_events
+from replay.match_store import read_commits, read_run
+from replay.official_feed import JOURNAL
 
 #: In a result's folder: what was played and what came of it; and what changed.
 REPORT, CHANGES_FILE = "batch.json", "changes.parquet"
@@ -205,7 +205,7 @@ def _compared(name: str, recorded: Recorded, events: pa.Table, draft: Path) -> d
 class _Nobody:
     """Nobody listens while a recording is played."""
 
-    def apply(self, message: LaneMessage) -> None:
+    def apply(self, message: UpdateMessage) -> None:
         pass
 
 

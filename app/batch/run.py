@@ -26,11 +26,11 @@ from app.base.java import find_java
 from app.batch.changes import CHANGES, KindChange, added
 from app.batch.inputs import BatchError, Recorded, find_recorded, named
 from app.batch.play import CHANGES_FILE, DRAFTS, Choices, Result, finished, play, share_done
-from app.match.folder import alone
-from app.match.seal import code_fingerprint
+from app.pipeline.folder import alone
+from app.pipeline.seal import code_fingerprint
+from app.sources.captures import is_capture
 from app.spark.session import start_session, stop_session
 from replay.capture import Capture
-from replay.sources import is_capture
 
 #: In the folder of the results: what they were made with, and which is which.
 BATCH = "batch.json"
@@ -46,7 +46,7 @@ class Batch(msgspec.Struct, frozen=True):
 
     Attributes:
         choices: see there; of ``parameters`` the contents.
-        code: fingerprint of the engine and the detectors, see ``app.match.seal``.
+        code: fingerprint of the engine and the detectors, see ``app.pipeline.seal``.
         names: folder of each source.
     """
 

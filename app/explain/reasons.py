@@ -5,7 +5,7 @@ Theory of operation
 A store keeps what was said, and the capture that it was said of; nothing else is kept for explanations. The log gives
 the event, its history and the ids of its causes. The rest follows from playing the capture once more, with the
 parameters and detectors of the match, through units that record what each detector concluded, on which input
-and in which state (``middleware.record``). Nothing is speculated, so what is recorded is the sorted world.
+and in which state (``middleware.provenance``). Nothing is speculated, so what is recorded is the sorted world.
 
 Played is a stretch around the event and its causes. What a detector knows may be older than the stretch (sides, who
 had the ball), so the outcome is held against the log; if it differs, a longer stretch is played, in the end the
@@ -24,20 +24,19 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.base.problems import UserError
 from app.explain.tree import Node, Tree, shown
-from app.match.folder import TOPIC
-from app.match.pipeline import MatchPipeline, PipelineOptions
-from app.settings import read_kept
-from detectors.facts import Scalar
-from detectors.lane import EventRecord
+from app.pipeline.folder import TOPIC
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from app.settings.model import read_kept
 from detectors.parameters import Parameters
-from middleware.record import Conclusion, Recording
+from football.errors import CaptureError, UserError
+from football.payloads import Scalar
+from football.update_stream import EventRecord
+from middleware.provenance import Conclusion, Recording
 from replay.capture import Capture
-from replay.desk import replayed
-from replay.errors import CaptureError
-from replay.official import decode
-from replay.store import read_sheet_of, updates_log
+from replay.formats.officials import decode
+from replay.match_store import read_sheet_of, updates_log
+from replay.official_feed import replayed
 
 #: Stretches that are tried, by how much before the first cause they begin.
 _LEADS_US = (20_000_000, 300_000_000, 2**62)

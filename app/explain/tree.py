@@ -1,6 +1,7 @@
 """The tree of an explanation: an event, how clearly it was concluded, from what, and where everybody was.
 
-Made from what a recording (``middleware.record``) has of a match played once more; of what it has not, from the log.
+Made from what a recording (``middleware.provenance``) has of a match played once more; of what it has not, from the
+log.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from detectors.catalogue import Entry, catalogue, to_record
-from detectors.comparing.evidence import Evidence, Margin
-from detectors.facts import Fact
-from detectors.inputs import MatchSheet, Packet
-from detectors.lane import EventRecord
-from detectors.margins import margins
+from detectors.explanations.evidence import Evidence, Margin
+from detectors.explanations.margins import margins
 from detectors.parameters import Parameters
-from detectors.states import BallState, BodyState, Frame
+from football.match_sheet import MatchSheet
+from football.packets import Packet
+from football.payloads import BallState, BodyState, EventPayload, Frame
+from football.update_stream import EventRecord
 from middleware.events import Event
-from middleware.record import Conclusion
+from middleware.provenance import Conclusion
 from middleware.trace import name_of
 
 #: How many places of one object are told of an event.
@@ -134,7 +135,7 @@ class Tree:
         conclusion = versions[-1]
         told, by = conclusion.told, conclusion.by
         spec = conclusion.detector.spec
-        record = shown(versions, self._levels) if isinstance(told.payload, Fact) else None
+        record = shown(versions, self._levels) if isinstance(told.payload, EventPayload) else None
         held = [event for event in events_in(conclusion.before) if event is not by]
         causes = dict.fromkeys((*told.causes, by.id) if by.id else told.causes)
         return Node(
@@ -245,10 +246,10 @@ def events_in(state: object) -> Iterator[Event]:
 
 def _named(told: Event) -> set[str]:
     """Ids of those whom an event is about, by its fact's player and by texts in its details."""
-    fact = told.payload
-    if not isinstance(fact, Fact):
+    payload = told.payload
+    if not isinstance(payload, EventPayload):
         return set()
-    return {fact.player, *(value for value in fact.detail.values() if isinstance(value, str))} - {""}
+    return {payload.player, *(value for value in payload.detail.values() if isinstance(value, str))} - {""}
 
 
 def _places(event: Event, concerned: set[str]) -> Iterator[Position]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from app.batch.changes import CHANGES
 from app.history.layout import Archive, HistoryError
 from app.history.views import VIEWS
-from replay.store import POSITIONS, UPDATES
+from football.tables import POSITIONS, UPDATES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

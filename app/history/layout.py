@@ -1,6 +1,6 @@
 """The match stores of an archive: which parts are committed, and what each store says of itself.
 
-The layout is that of every match store (``replay.store``), one folder a match. A name for each match is its
+The layout is that of every match store (``replay.match_store``), one folder a match. A name for each match is its
 folder's; of two with one name the later one gets a number.
 """
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from app.base.problems import UserError
 from app.batch.inputs import BatchError, Recorded, find_recorded, named
 from app.batch.play import CHANGES_FILE
-from replay.store import Commit, read_commits, read_sheet_of
+from football.errors import UserError
+from replay.match_store import Commit, read_commits, read_sheet_of
 
 MATCHES = pa.schema(
     [

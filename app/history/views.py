@@ -1,8 +1,8 @@
 """What the tables of an archive are made into, in SQL that DuckDB and Spark both speak.
 
 ``updates`` and ``positions`` are the rows of the parts, with the name of their match. ``events`` is the consolidated
-list, which :func:`replay.events.consolidated_events` gives of one match: of each event its latest assertion, if more
-of it was asserted than withdrawn; ``detected_us`` is when it was first asserted of those times at which it stands
+list, which :func:`replay.event_list.consolidated_events` gives of one match: of each event its latest assertion, if
+more of it was asserted than withdrawn; ``detected_us`` is when it was first asserted of those times at which it stands
 without a gap. ``attacks`` tells which team attacks towards +x from when until when.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from replay.events import EVENTS
+from football.tables import EVENTS
 
 #: Columns of the consolidated list that an assertion brings with it.
 _CARRIED = tuple(name for name in EVENTS.names if name not in ("state", "detected_us"))

@@ -2,7 +2,7 @@
 
 Wire format: every frame is a 4-byte big-endian length and that many bytes. The first frame of a connection is
 the run's token, so that nobody else on the machine can speak into the lane; each further one is a
-:class:`~detectors.lane.LaneMessage` in msgpack.
+:class:`~football.update_stream.UpdateMessage` in msgpack.
 
 A send that fails is not repeated: nobody can know what of the bytes before it was read. The error ends the
 batch, its redo starts with a new epoch, and the epoch tells the follower from where to count again.
@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from detectors.lane import LaneMessage
+from football.update_stream import UpdateMessage
 
 LENGTH = struct.Struct(">I")
 
@@ -26,11 +26,11 @@ MAX_FRAME_BYTES = 64 * 1024 * 1024
 _CONNECT_TIMEOUT_S = 10.0
 
 
-class LaneError(ConnectionError):
+class HubConnectionError(ConnectionError):
     """The lane to the hub could not be opened, is broken, or carries what is no lane message."""
 
 
-class LaneAddress(msgspec.Struct, frozen=True):
+class HubAddress(msgspec.Struct, frozen=True):
     """Where a hub listens, and the token that it wants to hear first."""
 
     host: str
@@ -58,7 +58,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
         return None
     (size,) = LENGTH.unpack(head)
     if size > MAX_FRAME_BYTES:
-        raise LaneError(f"a lane frame of {size} bytes was announced; the limit is {MAX_FRAME_BYTES}")
+        raise HubConnectionError(f"a lane frame of {size} bytes was announced; the limit is {MAX_FRAME_BYTES}")
     body = stream.read(size)
     return body if len(body) == size else None
 
@@ -66,7 +66,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
 class LaneClient:
     """One connection to the hub. Not thread-safe: each engine stage has its own."""
 
-    def __init__(self, address: LaneAddress) -> None:
+    def __init__(self, address: HubAddress) -> None:
         self.address = address
         self._encoder = msgspec.msgpack.Encoder()
         try:
@@ -75,9 +75,9 @@ class LaneClient:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._socket.sendall(frame(address.token.encode()))
         except OSError as error:
-            raise LaneError(f"no hub at {address.host}:{address.port}: {error}") from error
+            raise HubConnectionError(f"no hub at {address.host}:{address.port}: {error}") from error
 
-    def send(self, message: LaneMessage) -> None:
+    def send(self, message: UpdateMessage) -> None:
         """Sends one message; returns when the system has taken it.
 
         Raises:
@@ -86,7 +86,7 @@ class LaneClient:
         try:
             self._socket.sendall(frame(self._encoder.encode(message)))
         except OSError as error:
-            raise LaneError(f"the hub at port {self.address.port} is gone: {error}") from error
+            raise HubConnectionError(f"the hub at port {self.address.port} is gone: {error}") from error
 
     def close(self) -> None:
         """Ends the connection; what was sent is still delivered."""

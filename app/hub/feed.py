@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from app.hub.latency import Histogram
-from detectors.inputs import MatchSheet
-from detectors.lane import EventRecord, Follower, Health, LaneMessage, UpdateRecord, View
+from football.match_sheet import MatchSheet
+from football.update_stream import EventRecord, Follower, Health, UpdateMessage, UpdateRecord, View
 
 #: Called in the lane's thread with a message and the updates that it changed the view by; must be quick.
-Subscriber = Callable[[LaneMessage, Sequence[UpdateRecord]], None]
+Subscriber = Callable[[UpdateMessage, Sequence[UpdateRecord]], None]
 
 #: Ways of a message that are measured: from the block's arrival at the source to the hub, and its parts.
 STAGES = ("source", "engine", "lane", "total")
@@ -37,7 +37,7 @@ class MatchFeed:
         self._view_wall_us = 0
         self.messages = 0
 
-    def apply(self, message: LaneMessage, hub_wall_us: int) -> None:
+    def apply(self, message: UpdateMessage, hub_wall_us: int) -> None:
         """Takes a message of the lane, which reached the hub at ``hub_wall_us``.
 
         Raises:
@@ -56,7 +56,7 @@ class MatchFeed:
         if self._follower.ended:
             self._ended.set()
 
-    def _measure(self, message: LaneMessage, hub_wall_us: int) -> None:
+    def _measure(self, message: UpdateMessage, hub_wall_us: int) -> None:
         if message.due_wall_us == 0:  # not paced, or read ahead of its time: there is no arrival to count from
             return
         self._latency["source"].add(message.stage_wall_us - message.due_wall_us)

@@ -19,11 +19,11 @@ from typing import BinaryIO
 
 import msgspec
 
-from app.base.problems import UserError
-from app.hub.client import LaneAddress, LaneError, read_frame
+from app.hub.client import HubAddress, HubConnectionError, read_frame
 from app.hub.feed import MatchFeed
-from detectors.inputs import MatchSheet
-from detectors.lane import LaneMessage, UpdateRecord
+from football.errors import UserError
+from football.match_sheet import MatchSheet
+from football.update_stream import UpdateMessage, UpdateRecord
 
 _HOST = "127.0.0.1"
 _log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class Hub:
 
     def __init__(self, sheets: Iterable[MatchSheet], port: int = 0) -> None:
         self._feeds = {sheet.match_id: MatchFeed(sheet) for sheet in sheets}
-        self._decoder = msgspec.msgpack.Decoder(LaneMessage)
+        self._decoder = msgspec.msgpack.Decoder(UpdateMessage)
         self._connections: set[socket.socket] = set()
         self._lanes = 0
         self._lock = threading.Lock()
@@ -54,7 +54,7 @@ class Hub:
             self._server = socket.create_server((_HOST, port))
         except OSError as error:
             raise HubError(f"the hub cannot listen on port {port}: {error.strerror or error}") from error
-        self.address = LaneAddress(_HOST, self._server.getsockname()[1], secrets.token_hex(16))
+        self.address = HubAddress(_HOST, self._server.getsockname()[1], secrets.token_hex(16))
         self._closing = False
         threading.Thread(target=self._accept, name="hub", daemon=True).start()
 
@@ -83,7 +83,7 @@ class Hub:
         """How many stages are connected now."""
         return self._lanes
 
-    def apply(self, message: LaneMessage) -> None:
+    def apply(self, message: UpdateMessage) -> None:
         """Takes a message directly, as if it had come in on the lane (in-process runs, resumed runs)."""
         self.feed(message.match).apply(message, _wall_us())
 
@@ -107,7 +107,7 @@ class Hub:
         """
         if updates:
             now_us = updates[-1].emitted_us
-            self.apply(LaneMessage(match, epoch, now_us, frontier_us, tuple(updates), ended=ended))
+            self.apply(UpdateMessage(match, epoch, now_us, frontier_us, tuple(updates), ended=ended))
 
     def close(self) -> None:
         """Stops listening and ends all connections; the feeds stay readable."""
@@ -135,7 +135,7 @@ class Hub:
         try:
             with connection, connection.makefile("rb") as stream:
                 self._read(stream)
-        except (OSError, LaneError, HubError, ValueError) as error:
+        except (OSError, HubConnectionError, HubError, ValueError) as error:
             # Closing the connection tells the stage: its send fails, its batch is redone under a new epoch.
             if not self._closing:
                 _log.warning("a lane was closed: %s", error)
@@ -146,7 +146,7 @@ class Hub:
     def _read(self, stream: BinaryIO) -> None:
         token = read_frame(stream)
         if token is None or not hmac.compare_digest(token, self.address.token.encode()):
-            raise LaneError("a connection without this run's token")
+            raise HubConnectionError("a connection without this run's token")
         with self._counted():
             while (body := read_frame(stream)) is not None:
                 self.apply(self._decoder.decode(body))

@@ -30,7 +30,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
-from app.base.problems import UserError
+from football.errors import UserError
 
 SCHEME = "kafka"
 SETTINGS_VARIABLE = "TOUCHLINE_KAFKA_SETTINGS"

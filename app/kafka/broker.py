@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.base.java import Java, cache_folder
-from app.base.problems import UserError
+from football.errors import UserError
 
 KAFKA = ("org.apache.kafka", "kafka_2.13", "4.1.0")
 #: Kafka logs through slf4j; without a binding it says nothing.

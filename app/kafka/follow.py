@@ -20,7 +20,7 @@ from app.kafka import updates
 from app.kafka.address import Address, KafkaError, parse
 from app.kafka.clients import consumer, header_of, kind_of, partitions_of, records, told
 from app.kafka.updates import Line, Told
-from detectors.lane import EventRecord
+from football.update_stream import EventRecord
 
 _POLL_MS = 100
 

@@ -9,7 +9,7 @@ from kafka import KafkaConsumer, TopicPartition
 from app.kafka import records as schema
 from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, partitions_of, records, told
-from app.kafka.place import Place
+from app.kafka.topic_location import Place
 
 #: A sheet is told again so often, in arrival time; who joins late waits so long, and some more.
 SHEET_EVERY_US = 10_000_000

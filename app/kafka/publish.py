@@ -12,7 +12,7 @@ from app.kafka import records as schema
 from app.kafka.address import Address
 from app.kafka.clients import make_topic, producer, told
 from app.kafka.matches import SHEET_EVERY_US
-from detectors.inputs import Block
+from football.packets import Block
 from replay import wire
 from replay.capture import Capture
 

@@ -19,8 +19,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from detectors.inputs import MatchSheet
-from detectors.pitch import pitch_of
+from football.match_sheet import MatchSheet
+from football.pitch import pitch_of
 
 VERSION = 1
 SHEET, BLOCK, END = "sheet", "block", "end"

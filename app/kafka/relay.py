@@ -6,7 +6,7 @@ The relay follows the hub, so it leaves as early as the lane does. What it has s
 process: so when it begins it reads what of the match stands in the topic, undoes what the store does not confirm, and
 sends what is missing; from then on it sends what its feed applies. Where the topic was certain to agree with what is
 committed is kept in ``relay.json`` beside the store, so only what came after it need be read. What was kept out of the
-match is told out of the store, see :mod:`app.kafka.letters`.
+match is told out of the store, see :mod:`app.kafka.dead_letters`.
 
 Before it sends anything it takes the floor (:class:`app.kafka.updates.Floor`), and reads on to the record with which it
 did. What stands then stays so: whatever an older relay's network may still bring does not count any more. A relay that
@@ -37,11 +37,11 @@ from app.hub.feed import MatchFeed
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, header_of, kind_of, make_topic, partitions_of, producer, records, told
-from app.kafka.letters import Letter, LetterMark, Letters, read_letter, read_mark, write_mark
+from app.kafka.dead_letters import Letter, LetterMark, Letters, read_letter, read_mark, write_mark
 from app.kafka.records import headers
 from app.kafka.updates import Begin, Floor, Line, Told, told_of
-from detectors.lane import LaneMessage, UpdateRecord
-from replay.store import StoreError
+from football.update_stream import UpdateMessage, UpdateRecord
+from replay.match_store import StoreError
 
 _POLL_MS = 500
 _PLACES_KEPT = 4_000
@@ -85,7 +85,7 @@ class Relay:
         self._feed, self._address, self._folder = feed, address, folder
         self._mark_path = folder / "relay.json"
         self._match = feed.sheet().match_id
-        self._heard_of: queue.SimpleQueue[LaneMessage | None] = queue.SimpleQueue()
+        self._heard_of: queue.SimpleQueue[UpdateMessage | None] = queue.SimpleQueue()
         self._cursor = 0
         self._next_seq = 0
         self._failed: list[BaseException] = []
@@ -145,7 +145,7 @@ class Relay:
             with contextlib.suppress(OSError):  # as above
                 write_mark(self._folder, self._letter_mark)
 
-    def _heard(self, message: LaneMessage, applied: Sequence[UpdateRecord]) -> None:
+    def _heard(self, message: UpdateMessage, applied: Sequence[UpdateRecord]) -> None:
         if not self.waiting():
             self._moved_s = time.monotonic()  # from now on something waits
         self._heard_of.put(message)

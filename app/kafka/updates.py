@@ -28,8 +28,8 @@ from contextlib import suppress
 
 import msgspec
 
-from app.base.problems import UserError
-from detectors.lane import EventRecord, UpdateRecord
+from football.errors import UserError
+from football.update_stream import EventRecord, UpdateRecord
 
 VERSION = 1
 BEGIN, UPDATE, END, VIEW, REJECTED = "begin", "update", "end", "view", "rejected"
@@ -38,7 +38,8 @@ POSITIONS_SUFFIX, REJECTED_SUFFIX = ".positions", ".rejected"
 
 
 class Told(msgspec.Struct, frozen=True):
-    """An update in a topic; see :class:`detectors.lane.UpdateRecord`. ``undo``: takes back what is void, see above."""
+    """An update in a topic; see :class:`football.update_stream.UpdateRecord`. ``undo``: takes back what is void, see
+    above."""
 
     match: str
     seq: int

@@ -40,12 +40,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from app.base.problems import one_line
+from app.base.errors import one_line
 from app.many.results import Closed, Results
 from app.many.roster import Entry, Seat
 from app.many.source import NAME, SeatSource
 from app.many.stage import Stage, seat_stage, warming_stage
-from app.match.state_store import StateStore
+from app.pipeline.state_store import StateStore
 from app.spark.host import STOP, keep_running, table_of
 from app.spark.source import WINDOWS
 from app.spark.stage import SCHEMA, StageConfig

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import msgspec
 
 from app.base.files import put
-from app.match.seal import StateError, broken_seal, sealed, unsealed
+from app.pipeline.seal import StateError, broken_seal, sealed, unsealed
 
 if TYPE_CHECKING:  # sources are asked and read in processes that start the sooner for not knowing of engines
     from app.spark.stage import StageConfig

@@ -20,29 +20,29 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
+from app.base.errors import one_line, why
 from app.base.java import find_java
 from app.base.logs import VARIABLE, hide, logging_to, say, worker_variable
 from app.base.pace import NEVER_US
-from app.base.problems import one_line, why
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.kafka.address import KafkaError, parse
-from app.kafka.place import Place
-from app.live import LOGS, stopped_by_signals
+from app.kafka.topic_location import Place
 from app.many.host import ManyHost, Player
+from app.many.match_discovery import Wished, Wishes
 from app.many.roster import Entry, InTopic
-from app.many.wished import Wished, Wishes
-from app.match.folder import Match, TopicMatch, open_match
-from app.match.options import PIPELINE, options_of
-from app.operation.hidden import secrets_of
-from app.operation.station import Station
-from app.operation.watch import MatchWatch
-from app.settings import LiveSettings, SettingsError, make_settings
+from app.operations.monitoring import Station
+from app.operations.secrets import secrets_of
+from app.operations.watch import MatchWatch
+from app.pipeline.folder import Match, TopicMatch, open_match
+from app.pipeline.options import PIPELINE, options_of
+from app.run.live import LOGS, stopped_by_signals
+from app.run.summary import summarize
+from app.settings.model import LiveSettings, SettingsError, make_settings
 from app.spark.session import STREAMING, is_here, start_session, stop_session
 from app.spark.stage import StageConfig
-from app.summary import summarize
-from detectors.inputs import MatchSheet
-from detectors.lane import LaneMessage
+from football.match_sheet import MatchSheet
+from football.update_stream import UpdateMessage
 
 #: How often a list of matches is looked at for new ones.
 _LOOK_S = 2.0
@@ -175,7 +175,7 @@ class ManyRun:
         committed = len(one.committed_updates())
         now_us, frontier_us = feed.now_us(), one.committed_frontier_us()
         feed.apply(
-            LaneMessage(match, feed.epoch() + 1, now_us, frontier_us, continues_from=committed, ended=True),
+            UpdateMessage(match, feed.epoch() + 1, now_us, frontier_us, continues_from=committed, ended=True),
             time.time_ns() // 1_000,
         )
 
@@ -272,7 +272,7 @@ class ManyRun:
 
     def _in_topic(self, settings: LiveSettings, match: TopicMatch, watch: MatchWatch) -> InTopic:
         """Where its records are; from now on it is known how many of them wait."""
-        from app.operation.topic import TopicLag
+        from app.operations.topic import TopicLag
 
         place, window_s = match.place, settings.window_s
         self._beside.enter_context(TopicLag(parse(settings.source), place.partition, match.offset(), watch))

@@ -11,7 +11,7 @@ seat's matches close at different times after it.
 Where a match goes on stands in the roster, which the driver writes anew for each batch that is begun, and for each that
 is begun again because its task failed (``app.many.host``); Spark's offset only counts batches. A window of a capture
 holds the blocks between two arrival times, whenever it is read; what one out of a topic holds is told by its closing
-row (``app.many.listener``).
+row (``app.many.topic_demux``).
 
 What cannot be read of a match closes it with the reason in place of frames; the others are read on. Of a capture that
 still grows no more is promised than is there, so that nobody waits for another match's simulator.
@@ -29,17 +29,17 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
+from app.base.errors import why
 from app.base.logs import log_in_worker, say
 from app.base.pace import Pace, Waiter, anchored_pace, wall_us
-from app.base.problems import why
 from app.many.roster import Entry, Seat
-from app.match.framing import pack
+from app.pipeline.framing import pack
 from app.spark.source import ROW_BYTES, SCHEMA, row
 from replay.capture import Capture
-from replay.desk import Desk
+from replay.official_feed import Desk
 
 if TYPE_CHECKING:
-    from app.many.listener import Listener
+    from app.many.topic_demux import Listener
 
 NAME = "touchline_seat"
 
@@ -206,7 +206,7 @@ class _Batch:
                     heapq.heappush(self._next, item)
                 continue
             if self._listener is None:
-                from app.many.listener import Listener  # brings a client of Kafka
+                from app.many.topic_demux import Listener
 
                 self._listener = Listener(self._stop, self._has_another)
             self._listener.add(entry, first * entry.in_topic.window_s)

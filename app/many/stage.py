@@ -17,15 +17,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.base.errors import why
 from app.base.garbage import collect_rarely
 from app.base.logs import log_in_worker, say
-from app.base.problems import why
-from app.hub.client import LaneError
+from app.hub.client import HubConnectionError
 from app.many.results import Closed, Results
 from app.many.roster import Seat
-from app.match.room import is_full
-from app.match.state_child import StateChild
-from app.match.state_store import StateError
+from app.pipeline.disk_full import is_full
+from app.pipeline.seal import StateError
+from app.pipeline.state_child import StateChild
 from app.spark.stage import MatchStage, StageError, warm_up
 
 _log = logging.getLogger(__name__)
@@ -135,7 +135,7 @@ class _Place:
 
     def _alone(self, error: Exception) -> Closed:
         """Fails the match for an error that is its own; raises what is nobody's own."""
-        if isinstance(error, LaneError | StageError) or is_full(error):
+        if isinstance(error, HubConnectionError | StageError) or is_full(error):
             raise error
         return self._fail(why(error))
 

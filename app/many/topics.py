@@ -17,9 +17,9 @@ from kafka import KafkaConsumer
 from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, kind_of, records, told
 from app.kafka.matches import PATIENCE_S, begin_at, sheet_of
-from app.kafka.place import Place
 from app.kafka.records import SHEET
-from app.operation.beside import Beside
+from app.kafka.topic_location import Place
+from app.operations.background import Beside
 
 #: Of one topic in one run: invented ones must not take the memory of those that are.
 MATCHES_MOST = 200

@@ -17,12 +17,17 @@ import numpy as np
 
 from middleware.detector import Spec, Step
 from middleware.events import Arrival, Event, Update, canonical_key
-from middleware.policy import UnitSettings
-from middleware.progress import BEGINNING_US, END_US, ProgressSettings, SourceProgress, Verdict
-from middleware.slack.settings import SlackSettings
-from middleware.speculation import FixedAlpha
-from middleware.unit import OrderingUnit
-from replay.ooo import ROW, Row
+from middleware.ordering.policy import UnitSettings
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import FixedAlpha
+from middleware.ordering.unit import OrderingUnit
+from middleware.sources.progress import (
+    ProgressSettings,
+    SourceProgress,
+    Verdict,
+)
+from middleware.sources.transmitter import BEGINNING_US, END_US
+from replay.formats.ooo_dataset import ROW, Row
 
 #: How late an input may be and still be counted: more than any slack, so that policies are judged and not the memory.
 MEMORY_US = 60_000_000

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from app.base.files import put
-from app.match.commits import Committed
+from app.pipeline.commits import Committed
 
 CHECKPOINT, BASE = "checkpoint", "base.json"
 

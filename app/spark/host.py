@@ -33,14 +33,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from app.base.errors import one_line
 from app.base.pace import NEVER_US
-from app.base.problems import one_line
-from app.kafka.place import TopicOptions
-from app.match.commits import Committer, HostError
-from app.match.options import load_pipeline
-from app.match.room import Room, is_full
-from app.match.state_child import wait_for
-from app.match.state_store import StateStore
+from app.kafka.topic_location import TopicOptions
+from app.pipeline.commits import Committer, HostError
+from app.pipeline.disk_full import Room, is_full
+from app.pipeline.options import load_pipeline
+from app.pipeline.state_child import wait_for
+from app.pipeline.state_store import StateStore
 from app.spark import source as spark_source
 from app.spark import stage as spark_stage
 from app.spark.checkpoint import CHECKPOINT, Base, mend
@@ -221,7 +221,7 @@ def warm_up(session: SparkSession, config: HostConfig, work: Callable[[], None])
 
 def _wake(session: SparkSession, config: HostConfig) -> list[threading.Thread]:
     """Has the processes of a topic's source and of the engine begin and import, each by a job of its own."""
-    from app.spark import taking  # brings a client of Kafka
+    from app.spark import record_reader as taking
 
     environment, waking = session.sparkContext.environment, list[threading.Thread]()
     stages = {"source": taking.waking_stage, "engine": spark_stage.waking_stage(config.stage, config.capture)}
@@ -277,7 +277,7 @@ def check_state(stage: spark_stage.StageConfig, committer: Committer) -> None:
     """Sees before anything is started whether the match can be gone on with.
 
     Raises:
-        StateError: see :meth:`app.match.state_store.StateStore.read`.
+        StateError: see :meth:`app.pipeline.state_store.StateStore.read`.
     """
     last = committer.committed()
     if last is not None and last.offset > stage.begin and not committer.has_ended():

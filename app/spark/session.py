@@ -17,7 +17,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from app.base.java import Java
-from app.base.problems import UserError
+from football.errors import UserError
 
 #: What makes rows flow, found by measurement (docs/architecture.md, Spark).
 _FLOW = {

@@ -32,9 +32,9 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 
 from app.base.logs import log_in_worker, say
 from app.base.pace import Waiter, anchored_pace, wall_us
-from app.match.framing import pack, pad
+from app.pipeline.framing import pack, pad
 from replay.capture import Capture
-from replay.desk import Desk
+from replay.official_feed import Desk
 
 #: One row of the stream: blocks of one match, of one range of its source's offsets. Of the ``closing`` row ``last``
 #: tells whether the match ends with this range.

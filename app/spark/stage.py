@@ -12,7 +12,7 @@ offset and nobody has claimed an epoch since; else from the stored state of that
 A kept pipeline is taken out of the keep while a batch runs, so a batch that failed never leaves one behind
 that stands somewhere in its middle.
 
-The state at the end of a range is stored by a child process (:mod:`app.match.state_child`) while the next range is
+The state at the end of a range is stored by a child process (:mod:`app.pipeline.state_child`) while the next range is
 worked on. The range is committed when the state is there. If it cannot be stored, the next range fails.
 
 When a stage ends. Only the row marked ``closing`` ends a range. Input that stops without it (a source worker
@@ -34,13 +34,14 @@ import pyarrow as pa
 
 from app.base.garbage import collect_rarely
 from app.base.logs import log_in_worker, say
-from app.hub.client import LaneAddress, LaneClient, LaneError
-from app.match.framing import together, unpack
-from app.match.options import load_pipeline
-from app.match.state_child import StateChild
-from app.match.state_store import StateError, StateStore
-from detectors.inputs import MatchSheet
-from detectors.lane import LaneMessage
+from app.hub.client import HubAddress, HubConnectionError, LaneClient
+from app.pipeline.framing import together, unpack
+from app.pipeline.options import load_pipeline
+from app.pipeline.seal import StateError
+from app.pipeline.state_child import StateChild
+from app.pipeline.state_store import StateStore
+from football.match_sheet import MatchSheet
+from football.update_stream import UpdateMessage
 from replay.capture import Capture
 
 #: What a closed range gives to Spark's sink: one row per table, and one with an empty name for the range itself.
@@ -57,7 +58,8 @@ _ARROW_SCHEMA = pa.schema(
     ]
 )
 
-#: Of what the committer needs to know, which he takes out again: who stores the state (:mod:`app.match.state_child`).
+#: Of what the committer needs to know, which he takes out again: who stores the state
+#: (:mod:`app.pipeline.state_child`).
 KEEPERS = "keepers"
 
 _log = logging.getLogger(__name__)
@@ -89,7 +91,7 @@ class StageConfig(msgspec.Struct, frozen=True):
     pipeline: str
     states: str
     begin: int
-    lane: LaneAddress
+    lane: HubAddress
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -114,7 +116,7 @@ class Window(msgspec.Struct, frozen=True):
 
 #: Pipelines and connections of this process; Spark keeps its workers between batches.
 _kept: dict[tuple[str, str], Kept] = {}
-_lanes: dict[LaneAddress, LaneClient] = {}
+_lanes: dict[HubAddress, LaneClient] = {}
 
 
 def engine_stage(config: StageConfig) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -245,12 +247,12 @@ class MatchStage:
         bodies = {name: ipc_bytes(table) for name, table in tables.items()}
         return Window(self._start, self._end, bodies, meta, storing)
 
-    def _publish(self, message: LaneMessage | None, stage_wall_us: int) -> None:
+    def _publish(self, message: UpdateMessage | None, stage_wall_us: int) -> None:
         if message is not None:
             stamped = msgspec.structs.replace(message, stage_wall_us=stage_wall_us, sent_wall_us=_wall_us())
             try:
                 self._lane.send(stamped)
-            except LaneError:
+            except HubConnectionError:
                 _lanes.pop(self._config.lane, None)  # the redo, perhaps in this process, shall connect anew
                 raise
 
@@ -278,7 +280,7 @@ def _stored_pipeline(config: StageConfig, store: StateStore, start: int, epoch: 
     return pipeline
 
 
-def _lane(address: LaneAddress) -> LaneClient:
+def _lane(address: HubAddress) -> LaneClient:
     """This process's connection to the hub."""
     if address not in _lanes:
         _lanes[address] = LaneClient(address)

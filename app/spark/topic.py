@@ -31,7 +31,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 
 from app.base.logs import log_in_worker, say
 from app.kafka.address import KafkaError, parse
-from app.kafka.place import TopicOptions
+from app.kafka.topic_location import TopicOptions
 from app.spark.source import ROW_BYTES, SCHEMA, WINDOWS, row
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Rows of what comes, as soon as it comes, and the closing row; none if the batch ended before."""
         # Spark asks the reader for its offsets in other processes, which start the sooner for not knowing of clients.
-        from app.spark.taking import Taker, TopicRecords
+        from app.spark.record_reader import Taker, TopicRecords
 
         assert isinstance(partition, TopicRange)
         log_in_worker()

@@ -6,9 +6,9 @@ import math
 
 import msgspec
 
-from detectors.actions.flight import GRAVITY_M_S2
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.states import BallState, BodyState, Frame
+from detectors.ball.trajectory_breaks import GRAVITY_M_S2
+from detectors.emission import make_event
+from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -62,15 +62,15 @@ class AerialDuel:
         """A jump, then a contact."""
         if event.kind == "frame":
             return AerialState(state.dead, event, state.start), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind in ("phase.dead", "phase.live"):
             return AerialState(event.kind == "phase.dead", state.frame), NOTHING
         if event.kind == "jump.take_off":
-            return self._jumped(state, event, fact)
-        return self._played(state, event, fact)
+            return self._jumped(state, event, payload)
+        return self._played(state, event, payload)
 
-    def _jumped(self, state: AerialState, event: Event, jump: Fact) -> Step[AerialState]:
+    def _jumped(self, state: AerialState, event: Event, jump: EventPayload) -> Step[AerialState]:
         going_on = state.start is not None and event.ts_us - state.start.ts_us <= self.parameters.within_us
         if state.dead or going_on or state.frame is None:
             return state, NOTHING
@@ -85,8 +85,8 @@ class AerialDuel:
             return state, NOTHING
         detail: dict[str, Scalar] = {"other": rival.object_id}
         x_m, y_m, z_m = (round(value, 2) for value in place)
-        fact = Fact("", jumper.team, jumper.object_id, x_m, y_m, z_m, detail=detail)
-        start = fact_event("aerial.start", event.ts_us, event.source, fact, causes=(event.id,))
+        payload = EventPayload("", jumper.team, jumper.object_id, x_m, y_m, z_m, detail=detail)
+        start = make_event("aerial.start", event.ts_us, event.source, payload, causes=(event.id,))
         return AerialState(state.dead, state.frame, start), (start,)
 
     def _meets(self, ball: BallState, jumper: BodyState) -> tuple[float, float, float] | None:
@@ -101,20 +101,22 @@ class AerialDuel:
                 best, nearest_m = (x, y, z), away_m
         return best
 
-    def _played(self, state: AerialState, event: Event, fact: Fact) -> Step[AerialState]:
+    def _played(self, state: AerialState, event: Event, payload: EventPayload) -> Step[AerialState]:
         start = state.start
         if start is None or event.ts_us <= start.ts_us:
             return state, NOTHING
         made = start.payload
-        assert isinstance(made, Fact)
+        assert isinstance(made, EventPayload)
         after = AerialState(state.dead, state.frame)
         other = str(made.detail["other"])
         late = event.ts_us - start.ts_us > self.parameters.within_us
-        if late or fact.player not in (made.player, other):
+        if late or payload.player not in (made.player, other):
             return after, NOTHING
-        detail: dict[str, Scalar] = {"other": other if fact.player == made.player else made.player}
-        won = Fact("", fact.team, fact.player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
-        return after, (fact_event("aerial.won", event.ts_us, start.source, won, causes=(start.id, event.id)),)
+        detail: dict[str, Scalar] = {"other": other if payload.player == made.player else made.player}
+        won = EventPayload(
+            "", payload.team, payload.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
+        )
+        return after, (make_event("aerial.won", event.ts_us, start.source, won, causes=(start.id, event.id)),)
 
 
 def _nearest_rival(

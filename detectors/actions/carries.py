@@ -7,10 +7,10 @@ import math
 import msgspec
 
 from detectors.actions.flight import FlightParameters, first_to_reach
-from detectors.facts import Fact, Scalar, fact_event, number
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import end_of, pitch_of
-from detectors.states import BodyState, Frame
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import BodyState, EventPayload, Frame, Scalar, number
+from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -106,8 +106,8 @@ class Carry:
             if holder is None or event.ts_us < state.due_us:
                 return state, NOTHING
             return self._look(state, holder, event)
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "phase.dead":
             return CarryState(dead=True), self._end(holder, event) if holder is not None else NOTHING
         if event.kind == "phase.live":
@@ -115,11 +115,11 @@ class Carry:
         if state.dead:
             return state, NOTHING
         if event.kind == "kick.released":
-            return self._released(state, event, fact)
-        if holder is not None and holder.player == fact.player:
+            return self._released(state, event, payload)
+        if holder is not None and holder.player == payload.player:
             return state, NOTHING
         out = self._end(holder, event) if holder is not None else NOTHING
-        return CarryState(False, _holder(event, fact), state.frame, state.due_us), out
+        return CarryState(False, _holder(event, payload), state.frame, state.due_us), out
 
     def _look(self, state: CarryState, holder: Holder, event: Event) -> Step[CarryState]:
         frame, p = event.payload, self.parameters
@@ -152,7 +152,7 @@ class Carry:
         out = (_started(after, event),) if far and not holder.told else NOTHING
         return CarryState(False, after, event, due_us), out
 
-    def _released(self, state: CarryState, event: Event, release: Fact) -> Step[CarryState]:
+    def _released(self, state: CarryState, event: Event, release: EventPayload) -> Step[CarryState]:
         """The ball has left: for good, unless its kicker gets there before all others."""
         holder = state.holder
         if holder is None or holder.player != release.player or state.frame is None:
@@ -177,9 +177,9 @@ class Carry:
         if not holder.told:
             return NOTHING
         detail: dict[str, Scalar] = {**_way(holder), "seconds_s": round((holder.with_us - holder.since_us) * 1e-6, 2)}
-        fact = Fact("", holder.team, holder.player, holder.ball_x_m, holder.ball_y_m, None, detail=detail)
+        payload = EventPayload("", holder.team, holder.player, holder.ball_x_m, holder.ball_y_m, None, detail=detail)
         causes = (holder.contact, event.id)
-        end = fact_event("carry.end", event.ts_us, holder.anchor, fact, causes=causes, dated_us=holder.with_us)
+        end = make_event("carry.end", event.ts_us, holder.anchor, payload, causes=causes, dated_us=holder.with_us)
         return (end,)
 
     def _in_hands(self, body: BodyState) -> bool:
@@ -188,11 +188,11 @@ class Carry:
         return self._pitch.in_penalty_area(body.x_m, body.y_m, end_of(body.x_m))
 
 
-def _holder(event: Event, fact: Fact) -> Holder:
-    x_m, y_m = fact.x_m, fact.y_m
+def _holder(event: Event, payload: EventPayload) -> Holder:
+    x_m, y_m = payload.x_m, payload.y_m
     assert x_m is not None
     assert y_m is not None
-    return Holder(fact.player, fact.team, event.source, event.id, event.ts_us, x_m, y_m, event.ts_us, x_m, y_m)
+    return Holder(payload.player, payload.team, event.source, event.id, event.ts_us, x_m, y_m, event.ts_us, x_m, y_m)
 
 
 def _way(holder: Holder) -> dict[str, Scalar]:
@@ -204,6 +204,6 @@ def _way(holder: Holder) -> dict[str, Scalar]:
 
 
 def _started(holder: Holder, event: Event) -> Event:
-    fact = Fact("", holder.team, holder.player, holder.from_x_m, holder.from_y_m, None, detail=_way(holder))
+    payload = EventPayload("", holder.team, holder.player, holder.from_x_m, holder.from_y_m, None, detail=_way(holder))
     causes = (holder.contact,)
-    return fact_event("carry.start", event.ts_us, holder.anchor, fact, causes=causes, dated_us=holder.since_us)
+    return make_event("carry.start", event.ts_us, holder.anchor, payload, causes=causes, dated_us=holder.since_us)

@@ -6,9 +6,9 @@ import math
 
 import msgspec
 
-from detectors.contacts.recent import opponents_of
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.states import BallState, BodyState, Frame
+from detectors.contacts.recent_contacts import opponents_of
+from detectors.emission import make_event
+from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -83,12 +83,12 @@ class Duel:
         """Looks now and then; a contact or a death may end a duel at once."""
         if event.kind == "frame":
             return (state, NOTHING) if state.dead or event.ts_us < state.due_us else self._look(state, event)
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "phase.live":
-            return DuelState(False, fact.player or state.last), NOTHING
-        over = event.kind == "phase.dead" or (state.pair is not None and fact.player not in state.pair.players)
-        last = state.last if event.kind == "phase.dead" else fact.player
+            return DuelState(False, payload.player or state.last), NOTHING
+        over = event.kind == "phase.dead" or (state.pair is not None and payload.player not in state.pair.players)
+        last = state.last if event.kind == "phase.dead" else payload.player
         if state.dead or not over:
             return DuelState(state.dead, last, state.pair, state.due_us), NOTHING
         out = (_ended(state.pair, event, state.last),) if state.pair is not None else NOTHING
@@ -153,20 +153,22 @@ def _started(event: Event, last: str, ball: BallState, nearest: tuple[Near, Near
         one, two = two, one
     variant = "ground" if one.object_id == last else "loose"
     detail: dict[str, Scalar] = {"other": two.object_id}
-    fact = Fact(variant, one.team, one.object_id, ball.x_m, ball.y_m, ball.z_m, detail=detail)
-    return fact_event("duel.start", event.ts_us, f"{one.object_id}/{two.object_id}:{event.ts_us}", fact)
+    payload = EventPayload(variant, one.team, one.object_id, ball.x_m, ball.y_m, ball.z_m, detail=detail)
+    return make_event("duel.start", event.ts_us, f"{one.object_id}/{two.object_id}:{event.ts_us}", payload)
 
 
 def _ended(pair: Pair, event: Event, last: str) -> Event:
     made = pair.start.payload
-    assert isinstance(made, Fact)
+    assert isinstance(made, EventPayload)
     one, two = made.player, str(made.detail["other"])
     detail: dict[str, Scalar] = {"seconds_s": round((event.ts_us - pair.start.ts_us) * 1e-6, 2)}
     if last == two:
         team = opponents_of(made.team)
-        fact = Fact(made.variant, team, two, made.x_m, made.y_m, None, detail={"other": one, **detail})
+        payload = EventPayload(made.variant, team, two, made.x_m, made.y_m, None, detail={"other": one, **detail})
     elif last == one:
-        fact = Fact(made.variant, made.team, one, made.x_m, made.y_m, None, detail={"other": two, **detail})
+        payload = EventPayload(made.variant, made.team, one, made.x_m, made.y_m, None, detail={"other": two, **detail})
     else:
-        fact = Fact(made.variant, "", "", made.x_m, made.y_m, None, detail={"one": one, "other": two, **detail})
-    return fact_event("duel.end", event.ts_us, pair.start.source, fact, causes=(pair.start.id,))
+        payload = EventPayload(
+            made.variant, "", "", made.x_m, made.y_m, None, detail={"one": one, "other": two, **detail}
+        )
+    return make_event("duel.end", event.ts_us, pair.start.source, payload, causes=(pair.start.id,))

@@ -11,11 +11,10 @@ import math
 
 import msgspec
 
-from detectors.ball.corners import GRAVITY_M_S2
 from detectors.ball.predictor import DRAG_PER_M, PredictorParameters
-from detectors.facts import Fact, number
-from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch
-from detectors.states import Frame
+from detectors.ball.trajectory_breaks import GRAVITY_M_S2
+from football.payloads import EventPayload, Frame, number
+from football.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch
 
 #: Of the ball, as 2.10 has it (Cd).
 BALL_DRAG = PredictorParameters().drag_share
@@ -47,7 +46,7 @@ class Reach(msgspec.Struct, frozen=True, gc=False):
 
 
 def first_to_reach(
-    release: Fact, frame: Frame, p: FlightParameters, within_s: float = math.inf
+    release: EventPayload, frame: Frame, p: FlightParameters, within_s: float = math.inf
 ) -> tuple[Reach | None, dict[str, Reach]]:
     """First of the kicker alone, and of each team without him.
 
@@ -119,7 +118,7 @@ class Projection(msgspec.Struct, frozen=True, gc=False):
     on_target: bool
 
 
-def project_on_goal(ball: Fact, attacks_positive_x: bool, pitch: Pitch) -> Projection | None:
+def project_on_goal(ball: EventPayload, attacks_positive_x: bool, pitch: Pitch) -> Projection | None:
     """Where the ball of a fact with velocity meets the plane of the opponents' goal line; None if it never does.
 
     It flies with the drag of 2.10, in a plane; it does not bounce, and nobody knows its spin.
@@ -149,8 +148,8 @@ def project_on_goal(ball: Fact, attacks_positive_x: bool, pitch: Pitch) -> Proje
 def opening_rad(x_m: float, y_m: float, attacks_positive_x: bool, pitch: Pitch) -> float:
     """The angle between the posts of the opponents' goal, as seen from a place.
 
-    >>> from detectors.inputs import MatchSheet
-    >>> from detectors.pitch import pitch_of
+    >>> from football.match_sheet import MatchSheet
+    >>> from football.pitch import pitch_of
     >>> pitch = pitch_of(MatchSheet("m", 105.0, 68.0, (), "home"))
     >>> [round(opening_rad(x, y, True, pitch), 2) for x, y in ((41.5, 0.0), (22.5, 0.0), (32.5, 22.0))]
     [0.64, 0.24, 0.17]
@@ -169,7 +168,7 @@ def _within(shot: Projection, beyond_m: float) -> bool:
 
 
 def shot_projection(
-    release: Fact,
+    release: EventPayload,
     frame: Frame,
     attacks_positive_x: bool,
     pitch: Pitch,

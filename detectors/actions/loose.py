@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.states import Frame
+from detectors.emission import make_event
+from football.payloads import EventPayload, Frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -52,12 +52,12 @@ class LooseBall:
         """Only frames of a ball that nobody is near to are looked at."""
         if event.kind == "frame":
             return (state, NOTHING) if state.near or state.dead or state.told else self._look(state, event)
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "pz.enter":
-            return LooseState((*state.near, fact.player), state.dead, -1, state.told), NOTHING
+            return LooseState((*state.near, payload.player), state.dead, -1, state.told), NOTHING
         if event.kind == "pz.leave":
-            return LooseState(tuple(p for p in state.near if p != fact.player), state.dead, -1, state.told), NOTHING
+            return LooseState(tuple(p for p in state.near if p != payload.player), state.dead, -1, state.told), NOTHING
         if event.kind in ("hit", "touch"):
             return LooseState(state.near, state.dead), NOTHING
         return LooseState(state.near, event.kind == "phase.dead"), NOTHING
@@ -72,6 +72,6 @@ class LooseBall:
             return LooseState(since_us=event.ts_us), NOTHING
         if event.ts_us - state.since_us < self.parameters.alone_us:
             return state, NOTHING
-        fact = Fact(x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, detail={"since_us": state.since_us})
-        loose = fact_event("ball.loose", event.ts_us, f"ball:{state.since_us}", fact)
+        payload = EventPayload(x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, detail={"since_us": state.since_us})
+        loose = make_event("ball.loose", event.ts_us, f"ball:{state.since_us}", payload)
         return LooseState(since_us=state.since_us, told=True), (loose,)

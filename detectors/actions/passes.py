@@ -15,11 +15,11 @@ from detectors.actions.flight import (
     opening_rad,
     shot_projection,
 )
-from detectors.contacts.mixed import turned_rad
-from detectors.facts import Fact, Scalar, fact_event, number
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import pitch_of
-from detectors.states import Frame
+from detectors.contacts.contested_contacts import turned_rad
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Frame, Scalar, number
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -115,27 +115,27 @@ class Strikes:
         if kind == "frame":
             waiting, restart, judged_us = state.waiting, state.restart, state.judged_us
             return StrikeState(state.attacks, state.dead, event, state.contacts, waiting, restart, judged_us), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if kind == "direction":
-            return msgspec.structs.replace(state, attacks=fact.team), NOTHING
+            return msgspec.structs.replace(state, attacks=payload.team), NOTHING
         if kind == "phase.dead":
             return StrikeState(state.attacks, True, state.frame, (), None), NOTHING
         if kind == "phase.live":
-            return self._revived(state, event, fact)
+            return self._revived(state, event, payload)
         if kind != "kick.released":
-            return self.touched(state, event, fact)
+            return self.touched(state, event, payload)
         if state.dead:
             return StrikeState(state.attacks, True, state.frame, state.contacts, event), NOTHING
-        kick_us = round(number(fact, "kick_us"))
+        kick_us = round(number(payload, "kick_us"))
         after = StrikeState(state.attacks, False, state.frame, state.contacts, judged_us=kick_us)
         if state.judged_us == kick_us or state.frame is None:
             return after, NOTHING
-        if self._is_judged(state, fact) or self._is_rebound(state, fact):
+        if self._is_judged(state, payload) or self._is_rebound(state, payload):
             return after, NOTHING
-        return self.released(after, event, fact, _people(state.frame), restart=False)
+        return self.released(after, event, payload, _people(state.frame), restart=False)
 
-    def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
+    def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
         """A contact: ends what was taken for a dribble."""
         contacts = (*state.contacts[-3:], event)
         waiting = state.waiting if state.dead else None
@@ -143,32 +143,32 @@ class Strikes:
         return StrikeState(state.attacks, state.dead, state.frame, contacts, waiting, restart, judged_us), NOTHING
 
     def released(
-        self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
+        self, state: StrikeState, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
         """Judges a kick in play, or one that brought the ball into play."""
         raise NotImplementedError
 
-    def _revived(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
+    def _revived(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
         """The ball is in play: by the release that waits, or by a kick from rest that nobody else saw."""
         if not state.dead:
             # The first kick-off of a stream that began before it: its release is judged as one in play.
             return state, NOTHING
         alive = StrikeState(state.attacks, False, state.frame, state.contacts, None)
-        if state.frame is None or fact.detail["fallback"]:
+        if state.frame is None or payload.detail["fallback"]:
             return alive, NOTHING
-        frame, kick_us = _people(state.frame), round(number(fact, "kick_us"))
+        frame, kick_us = _people(state.frame), round(number(payload, "kick_us"))
         if state.waiting is not None:
             release = state.waiting.payload
-            assert isinstance(release, Fact)
+            assert isinstance(release, EventPayload)
             if abs(round(number(release, "kick_us")) - kick_us) <= self.parameters.restart_us:
                 return self.released(alive, state.waiting, release, frame, restart=True)
-        made = _release_of(fact, frame, kick_us)
+        made = _release_of(payload, frame, kick_us)
         if made is None:
             return alive, NOTHING
         judged, out = self.released(alive, event, made, frame, restart=True)
         return msgspec.structs.replace(judged, restart=event), out
 
-    def shot_of(self, state: StrikeState, release: Fact, frame: Frame) -> Projection | None:
+    def shot_of(self, state: StrikeState, release: EventPayload, frame: Frame) -> Projection | None:
         """The projection that makes a release a shot. Without a known direction nothing is a shot."""
         if not state.attacks:
             return None
@@ -178,7 +178,7 @@ class Strikes:
             return shot
         return shot if self._is_open(release, positive) else None
 
-    def _is_open(self, release: Fact, positive: bool) -> bool:
+    def _is_open(self, release: EventPayload, positive: bool) -> bool:
         """Whether the goal is open or close enough for a shot that does not fly into it, as far as is known."""
         x_m, y_m = release.detail.get("kick_x_m", release.x_m), release.detail.get("kick_y_m", release.y_m)
         assert isinstance(x_m, float | int)
@@ -187,18 +187,18 @@ class Strikes:
         return away_m <= self.shot.close_m or opening_rad(x_m, y_m, positive, self.pitch) >= self.shot.open_rad
 
     def named(
-        self, kind: str, now_us: int, event: Event, release: Fact, variant: str, detail: dict[str, Scalar]
+        self, kind: str, now_us: int, event: Event, release: EventPayload, variant: str, detail: dict[str, Scalar]
     ) -> Event:
         """An event named by the kick of a release and dated at it."""
         kick_us = round(number(release, "kick_us"))
         x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
         way = {name: release.detail[name] for name in ("vx_m_s", "vy_m_s", "vz_m_s")}
         detail = {"kick_us": kick_us, "released_us": event.ts_us, **way, **detail}
-        fact = Fact(variant, release.team, release.player, x_m, y_m, None, release.confidence, detail)
+        payload = EventPayload(variant, release.team, release.player, x_m, y_m, None, release.confidence, detail)
         ts_us = max(kick_us, now_us - self.parameters.dated_back_us)
-        return fact_event(kind, ts_us, event.source, fact, causes=(event.id,))
+        return make_event(kind, ts_us, event.source, payload, causes=(event.id,))
 
-    def blocked(self, state: StrikeState, event: Event, fact: Fact) -> tuple[Event, Fact] | None:
+    def blocked(self, state: StrikeState, event: Event, payload: EventPayload) -> tuple[Event, EventPayload] | None:
         """The kick that a contact blocks before it had left its kicker, and what it would have released."""
         kick = state.contacts[-1] if state.contacts else None
         if kick is None or kick.ts_us == state.judged_us or state.dead or state.waiting is not None:
@@ -206,23 +206,23 @@ class Strikes:
         if kick.kind != "hit" or event.ts_us - kick.ts_us > self.parameters.blocked_us:
             return None
         made = kick.payload
-        assert isinstance(made, Fact)
+        assert isinstance(made, EventPayload)
         vx, vy = number(made, "vx_m_s"), number(made, "vy_m_s")
-        came_x = number(fact, "vx_m_s") - number(fact, "delta_vx_m_s")
-        came_y = number(fact, "vy_m_s") - number(fact, "delta_vy_m_s")
+        came_x = number(payload, "vx_m_s") - number(payload, "delta_vx_m_s")
+        came_y = number(payload, "vy_m_s") - number(payload, "delta_vy_m_s")
         # Two contacts so close blur each other in what radio sees: what is known better is faster.
         if self._limbs and math.hypot(came_x, came_y) > math.hypot(vx, vy):
             vx, vy = came_x, came_y
         soon = self._limbs and event.ts_us - kick.ts_us <= self.parameters.soon_us
         least_m_s = self.parameters.soon_m_s if soon else self.parameters.blocked_m_s
-        if made.team == fact.team or math.hypot(vx, vy) < least_m_s:
+        if made.team == payload.team or math.hypot(vx, vy) < least_m_s:
             return None
         kicked: dict[str, Scalar] = {"kick_us": kick.ts_us, "kick_x_m": made.x_m, "kick_y_m": made.y_m}
         way: dict[str, Scalar] = {"speed_after_m_s": math.hypot(vx, vy), "vx_m_s": vx, "vy_m_s": vy}
         release = msgspec.structs.replace(made, detail={**made.detail, **kicked, "kick_z_m": made.z_m, **way})
         return None if self._is_rebound(state, release) else (kick, release)
 
-    def blocked_shot(self, state: StrikeState, struck: Fact, block: Fact) -> Projection | None:
+    def blocked_shot(self, state: StrikeState, struck: EventPayload, block: EventPayload) -> Projection | None:
         """The projection that makes a blocked kick a shot: its own, or that of the ball that goes on to the goal."""
         if state.frame is None:
             return None
@@ -234,25 +234,25 @@ class Strikes:
         shot = self.shot_of(state, onward, frame)
         return shot if shot is not None and shot.on_target else None
 
-    def _is_judged(self, state: StrikeState, release: Fact) -> bool:
+    def _is_judged(self, state: StrikeState, release: EventPayload) -> bool:
         """Whether the kick was judged already, as a kick from rest."""
         if state.restart is None:
             return False
         live = state.restart.payload
-        assert isinstance(live, Fact)
+        assert isinstance(live, EventPayload)
         apart_us = abs(number(release, "kick_us") - number(live, "kick_us"))
         return live.player == release.player and apart_us <= self.parameters.restart_us
 
-    def _is_rebound(self, state: StrikeState, release: Fact) -> bool:
+    def _is_rebound(self, state: StrikeState, release: EventPayload) -> bool:
         """Whether another's ball only rebounded from who is taken for its kicker, or was poked away."""
         kick_us, p = number(release, "kick_us"), self.parameters
         before = next((c for c in reversed(state.contacts) if c.ts_us < kick_us), None)
         if before is None:
             return False
-        fact = before.payload
-        assert isinstance(fact, Fact)
-        if fact.team == release.team:
-            return self._limbs and fact.player != release.player and self._came_off(state, round(kick_us))
+        payload = before.payload
+        assert isinstance(payload, EventPayload)
+        if payload.team == release.team:
+            return self._limbs and payload.player != release.player and self._came_off(state, round(kick_us))
         if kick_us - before.ts_us <= self._block_us:
             return True
         came_m_s, left_m_s = number(release, "speed_before_m_s"), number(release, "speed_after_m_s")
@@ -266,12 +266,12 @@ class Strikes:
         made, p = next((c for c in state.contacts if c.ts_us == kick_us), None), self.parameters
         if made is None:
             return False
-        fact = made.payload
-        assert isinstance(fact, Fact)
-        came_m_s, left_m_s = number(fact, "speed_before_m_s"), number(fact, "speed_after_m_s")
-        if came_m_s < p.came_m_s or left_m_s > came_m_s or (fact.z_m is not None and fact.z_m >= p.head_m):
+        payload = made.payload
+        assert isinstance(payload, EventPayload)
+        came_m_s, left_m_s = number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")
+        if came_m_s < p.came_m_s or left_m_s > came_m_s or (payload.z_m is not None and payload.z_m >= p.head_m):
             return False
-        return turned_rad(fact) < p.flick_rad
+        return turned_rad(payload) < p.flick_rad
 
 
 def _people(frame_event: Event) -> Frame:
@@ -280,7 +280,7 @@ def _people(frame_event: Event) -> Frame:
     return frame
 
 
-def _release_of(live: Fact, frame: Frame, kick_us: int) -> Fact | None:
+def _release_of(live: EventPayload, frame: Frame, kick_us: int) -> EventPayload | None:
     """A kick from rest in the shape of a ``kick.released``: the ball is where the newest frame has it."""
     ball = frame.ball
     if ball is None or not live.player:
@@ -293,7 +293,7 @@ def _release_of(live: Fact, frame: Frame, kick_us: int) -> Fact | None:
         "vy_m_s": ball.vy_m_s,
         "vz_m_s": ball.vz_m_s,
     }
-    return Fact("", live.team, live.player, ball.x_m, ball.y_m, ball.z_m, live.confidence, detail)
+    return EventPayload("", live.team, live.player, ball.x_m, ball.y_m, ball.z_m, live.confidence, detail)
 
 
 #: What passes and shots are judged from.
@@ -329,31 +329,31 @@ class PassAttempt(Strikes):
             team_variants={"pass.attempt": ("",)},
         )
 
-    def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
+    def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
         """A mate who plays a dribbled ball next makes it a pass; an opponent who stops a fast one at once, too."""
-        after, _ = super().touched(state, event, fact)
-        blocked = self.blocked(state, event, fact)
+        after, _ = super().touched(state, event, payload)
+        blocked = self.blocked(state, event, payload)
         if blocked is not None:
             kick, struck = blocked
             after = msgspec.structs.replace(after, judged_us=kick.ts_us)
-            if self.blocked_shot(state, struck, fact):
+            if self.blocked_shot(state, struck, payload):
                 return after, NOTHING
             return after, (self._attempt(event.ts_us, kick, struck, None),)
         if state.waiting is None or state.dead:
             return after, NOTHING
         release = state.waiting.payload
-        assert isinstance(release, Fact)
+        assert isinstance(release, EventPayload)
         late = event.ts_us - round(number(release, "kick_us")) > self.parameters.dated_back_us
-        if fact.player == release.player or fact.team != release.team or late:
+        if payload.player == release.player or payload.team != release.team or late:
             return after, NOTHING
-        assert fact.x_m is not None
-        assert fact.y_m is not None
+        assert payload.x_m is not None
+        assert payload.y_m is not None
         took_s = (event.ts_us - state.waiting.ts_us) * 1e-6
-        reach = Reach(fact.player, took_s, fact.x_m, fact.y_m)
+        reach = Reach(payload.player, took_s, payload.x_m, payload.y_m)
         return after, (self._attempt(event.ts_us, state.waiting, release, reach),)
 
     def released(
-        self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
+        self, state: StrikeState, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
         """A pass, or a dribble until shown otherwise; who takes a restart may not play the ball twice."""
         if self.shot_of(state, release, frame):
@@ -365,7 +365,7 @@ class PassAttempt(Strikes):
         now_us = state.frame.ts_us if state.frame is not None else event.ts_us
         return state, (self._attempt(max(now_us, event.ts_us), event, release, others.get(release.team)),)
 
-    def _attempt(self, now_us: int, event: Event, release: Fact, reach: Reach | None) -> Event:
+    def _attempt(self, now_us: int, event: Event, release: EventPayload, reach: Reach | None) -> Event:
         detail: dict[str, Scalar] = {}
         if reach is not None:
             detail["receiver"] = reach.player

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event, number
+from detectors.emission import make_event
+from football.payloads import EventPayload, Scalar, number
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -45,26 +46,26 @@ class IndividualPossession:
 
     def step(self, state: HolderState, event: Event) -> Step[HolderState]:
         """Takes a contact, a death or a restart."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "phase.dead":
             return HolderState(True), (_loss(state.gain, event),) if state.gain is not None else NOTHING
         if event.kind == "phase.live":
-            if not fact.player:
+            if not payload.player:
                 return HolderState(), NOTHING
-            gain = _gain(event, fact, "restart", 0.0)
+            gain = _gain(event, payload, "restart", 0.0)
             return HolderState(False, gain), (gain,)
-        if state.dead or (state.gain is not None and _fact(state.gain).player == fact.player):
+        if state.dead or (state.gain is not None and _fact(state.gain).player == payload.player):
             return state, NOTHING
-        gain = _gain(event, fact, event.kind, number(fact, "speed_before_m_s"))
+        gain = _gain(event, payload, event.kind, number(payload, "speed_before_m_s"))
         lost = (_loss(state.gain, event),) if state.gain is not None else ()
         return HolderState(False, gain), (*lost, gain)
 
 
-def _fact(event: Event) -> Fact:
-    fact = event.payload
-    assert isinstance(fact, Fact)
-    return fact
+def _fact(event: Event) -> EventPayload:
+    payload = event.payload
+    assert isinstance(payload, EventPayload)
+    return payload
 
 
 def _died(cause: Event) -> dict[str, int]:
@@ -73,18 +74,18 @@ def _died(cause: Event) -> dict[str, int]:
     return {"since_us": since_us} if isinstance(since_us, int) else {}
 
 
-def _gain(event: Event, fact: Fact, variant: str, speed_m_s: float) -> Event:
-    gained = Fact(
+def _gain(event: Event, payload: EventPayload, variant: str, speed_m_s: float) -> Event:
+    gained = EventPayload(
         variant,
-        fact.team,
-        fact.player,
-        fact.x_m,
-        fact.y_m,
-        fact.z_m,
-        fact.confidence,
+        payload.team,
+        payload.player,
+        payload.x_m,
+        payload.y_m,
+        payload.z_m,
+        payload.confidence,
         {"speed_before_m_s": speed_m_s},
     )
-    return fact_event("possession.gain", event.ts_us, f"{event.source}/{variant}", gained, causes=(event.id,))
+    return make_event("possession.gain", event.ts_us, f"{event.source}/{variant}", gained, causes=(event.id,))
 
 
 def _loss(gain: Event, cause: Event) -> Event:
@@ -94,8 +95,8 @@ def _loss(gain: Event, cause: Event) -> Event:
     since = _died(cause)
     ended_us = int(since.get("since_us", cause.ts_us))
     detail: dict[str, Scalar] = {"held_us": max(0, ended_us - gain.ts_us), **since}
-    lost = Fact(variant, held.team, held.player, ended.x_m, ended.y_m, ended.z_m, held.confidence, detail)
-    return fact_event("possession.loss", cause.ts_us, gain.source, lost, causes=(gain.id, cause.id))
+    lost = EventPayload(variant, held.team, held.player, ended.x_m, ended.y_m, ended.z_m, held.confidence, detail)
+    return make_event("possession.loss", cause.ts_us, gain.source, lost, causes=(gain.id, cause.id))
 
 
 class TeamPossessionParameters(msgspec.Struct, frozen=True):
@@ -116,7 +117,7 @@ class TeamState(msgspec.Struct, frozen=True, gc=False):
 
 
 class TeamPossession:
-    """6.3: ``team.possession`` x {home, away, in contest, dead}; ``Fact.team`` where the value is a team.
+    """6.3: ``team.possession`` x {home, away, in contest, dead}; ``EventPayload.team`` where the value is a team.
 
     A contact gives its team the ball at once, unless the other team played it less than ``contest_us`` ago: then it is
     in contest until one of them has had it alone for that long, to the instant: a contact just after that begins
@@ -146,21 +147,21 @@ class TeamPossession:
         """Takes a contact, a death, a restart, or a tick (the end of a contest)."""
         if event.kind == "clock.tick":
             return self._settle(state, event)
-        fact = _fact(event)
+        payload = _fact(event)
         if event.kind == "phase.dead":
             return _show(TeamState(True, state.shown), "dead", event, event)
         if event.kind == "phase.live":
-            kicked = {fact.team: event} if fact.team else {}
+            kicked = {payload.team: event} if payload.team else {}
             alive = TeamState(False, state.shown, kicked.get("home"), kicked.get("away"))
-            return _show(alive, fact.team, event, event) if fact.team else (alive, ())
+            return _show(alive, payload.team, event, event) if payload.team else (alive, ())
         if state.dead:
             return state, NOTHING
         state, settled = self._settle(state, event)
-        home = event if fact.team == "home" else state.home
-        away = event if fact.team == "away" else state.away
-        rival = away if fact.team == "home" else home
+        home = event if payload.team == "home" else state.home
+        away = event if payload.team == "away" else state.away
+        rival = away if payload.team == "home" else home
         contested = rival is not None and event.ts_us - played_us(rival) < self.parameters.contest_us
-        value = "in contest" if contested else fact.team
+        value = "in contest" if contested else payload.team
         after, shown = _show(TeamState(False, state.shown, home, away), value, event, event)
         return after, (*settled, *shown)
 
@@ -188,10 +189,10 @@ def _show(
     """Publishes a new value at ``event``, or dated ``at_us``; who caused it and where are those of ``cause``."""
     if value == state.shown:
         return state, ()
-    fact = _fact(cause)
+    payload = _fact(cause)
     controlled = value in ("home", "away")
-    team, player = (fact.team, fact.player) if controlled else ("", "")
-    shown = Fact(value, team, player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, _died(cause))
+    team, player = (payload.team, payload.player) if controlled else ("", "")
+    shown = EventPayload(value, team, player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, _died(cause))
     ts_us = event.ts_us if at_us is None else at_us
-    found = fact_event("team.possession", ts_us, f"{event.source}:{ts_us}", shown, causes=(cause.id,))
+    found = make_event("team.possession", ts_us, f"{event.source}:{ts_us}", shown, causes=(cause.id,))
     return TeamState(state.dead, value, state.home, state.away), (found,)

@@ -6,9 +6,8 @@ import msgspec
 
 from detectors.actions.flight import FlightParameters, Projection, ShotParameters, misses_closely
 from detectors.actions.passes import STRIKE_INPUTS, StrikeParameters, Strikes, StrikeState
-from detectors.facts import Fact, Scalar
-from detectors.inputs import MatchSheet
-from detectors.states import Frame
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload, Frame, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -41,25 +40,25 @@ class ShotAttempt(Strikes):
             team_variants=dict.fromkeys(("shot.attempt", "shot.on_target_pred", "shot.off_target_pred"), ("",)),
         )
 
-    def touched(self, state: StrikeState, event: Event, fact: Fact) -> Step[StrikeState]:
+    def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
         """An opponent who blocks, or saves, at once what was on its way to the goal."""
-        after, _ = super().touched(state, event, fact)
-        blocked = self.blocked(state, event, fact)
+        after, _ = super().touched(state, event, payload)
+        blocked = self.blocked(state, event, payload)
         if blocked is None:
             return after, NOTHING
         kick, struck = blocked
         after = msgspec.structs.replace(after, judged_us=kick.ts_us)
-        shot = self.blocked_shot(state, struck, fact)
+        shot = self.blocked_shot(state, struck, payload)
         return after, self._told(state, kick, struck, shot) if shot is not None else NOTHING
 
     def released(
-        self, state: StrikeState, event: Event, release: Fact, frame: Frame, *, restart: bool
+        self, state: StrikeState, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
         """Projects the ball as it left its kicker."""
         shot = self.shot_of(state, release, frame)
         return state, self._told(state, event, release, shot) if shot is not None else NOTHING
 
-    def _told(self, state: StrikeState, event: Event, release: Fact, shot: Projection) -> tuple[Event, ...]:
+    def _told(self, state: StrikeState, event: Event, release: EventPayload, shot: Projection) -> tuple[Event, ...]:
         detail: dict[str, Scalar] = {
             "goal_y_m": round(shot.y_m, 2),
             "goal_z_m": round(shot.z_m, 2),

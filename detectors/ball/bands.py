@@ -14,11 +14,11 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet
-from detectors.pitch import BAR_HEIGHT_M
+from detectors.emission import make_event
 from detectors.signals.sampling import Sampling, ball_sampling
-from detectors.states import BallState
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, EventPayload, Scalar
+from football.pitch import BAR_HEIGHT_M
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -57,9 +57,9 @@ class _Bands:
         detail: dict[str, Scalar] = {unit: round(value, 2)}
         if state.band >= 0:
             detail["was"] = self.names[state.band]
-        fact = Fact(self.names[band], "", "", ball.x_m, ball.y_m, ball.z_m, detail=detail)
+        payload = EventPayload(self.names[band], "", "", ball.x_m, ball.y_m, ball.z_m, detail=detail)
         ts_us = max(began.ts_us, event.ts_us - horizon_us)
-        return Banded(band), (fact_event(self.kind, ts_us, f"{began.source}:{began.ts_us}", fact),)
+        return Banded(band), (make_event(self.kind, ts_us, f"{began.source}:{began.ts_us}", payload),)
 
 
 def _horizon_us(hold_us: int, sampling: Sampling) -> int:

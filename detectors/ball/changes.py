@@ -1,7 +1,7 @@
 """Level 2: what the ball alone tells of a contact: acceleration peaks, turns, steps of speed.
 
-All three look at the corners of the ball's way (:mod:`detectors.ball.corners`), each for something else, and none of
-them needs a player.
+All three look at the corners of the ball's way (:mod:`detectors.ball.trajectory_breaks`), each for something else, and
+none of them needs a player.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import Any
 
 import msgspec
 
-from detectors.ball.corners import Corner, Shoulders
-from detectors.ball.kinks import Kinks, has_kinks
-from detectors.ball.pieces import PIECE_LEAST_M_S, Pieces, has_pieces
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Quality
+from detectors.ball.optical_breaks import PIECE_LEAST_M_S, Pieces, has_pieces
+from detectors.ball.radio_breaks import Kinks, has_kinks
+from detectors.ball.trajectory_breaks import Corner, Shoulders
+from detectors.emission import make_event
 from detectors.signals.sampling import CONTACT_WINDOW_S, ball_sampling, delta_v_noise_m_s
+from football.match_sheet import MatchSheet, Quality
+from football.payloads import EventPayload
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -231,7 +232,7 @@ def _corner_event(kind: str, variant: str, corner: Corner) -> Event:
     (bx, by, bz), (ax, ay, az) = corner.before, corner.after
     before_m_s, after_m_s = corner.speeds_m_s
     horizontal_m_s = math.hypot(ax - bx, ay - by)
-    fact = Fact(
+    payload = EventPayload(
         variant=variant,
         x_m=corner.x_m,
         y_m=corner.y_m,
@@ -250,4 +251,4 @@ def _corner_event(kind: str, variant: str, corner: Corner) -> Event:
             "vz_m_s": round(az, 2),
         },
     )
-    return fact_event(kind, corner.ts_us, f"{corner.source}:{corner.ts_us}", fact)
+    return make_event(kind, corner.ts_us, f"{corner.source}:{corner.ts_us}", payload)

@@ -19,9 +19,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
-from detectors.pitch import (
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, EventPayload
+from football.pitch import (
     BALL_RADIUS_M,
     BAR_HEIGHT_M,
     CIRCLE_RADIUS_M,
@@ -35,7 +36,6 @@ from detectors.pitch import (
     end_of,
     pitch_of,
 )
-from detectors.states import BallState
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -172,7 +172,7 @@ class LineCrossing:
         ts_us, ball = between(before, now, share, self.spec.horizon_us)
         speed_m_s, gap_us = _travel(before, now)
         jumped = speed_m_s > self.parameters.jump_speed_m_s
-        fact = Fact(
+        payload = EventPayload(
             variant=name,
             x_m=ball[0],
             y_m=ball[1],
@@ -180,7 +180,7 @@ class LineCrossing:
             confidence=self.parameters.jump_confidence if jumped else 1.0,
             detail={"speed_m_s": round(speed_m_s, 3), "gap_us": gap_us, "jump": jumped},
         )
-        return fact_event("ball.crossed", ts_us, f"{now.source}:{now.ts_us}/{name}", fact)
+        return make_event("ball.crossed", ts_us, f"{now.source}:{now.ts_us}/{name}", payload)
 
 
 class GoalMouthState(msgspec.Struct, frozen=True, gc=False):
@@ -244,9 +244,9 @@ class GoalMouth:
         over = self._has_height and z_m >= BAR_HEIGHT_M
         end = end_of(x_m)
         confidence = self._confidence(before, event, y_m, z_m, over)
-        fact = Fact(end, x_m=x_m, y_m=y_m, z_m=z_m, confidence=confidence)
+        payload = EventPayload(end, x_m=x_m, y_m=y_m, z_m=z_m, confidence=confidence)
         kind = "ball.over_bar" if over else "ball.in_goal"
-        return (fact_event(kind, ts_us, f"{event.source}:{event.ts_us}", fact),)
+        return (make_event(kind, ts_us, f"{event.source}:{event.ts_us}", payload),)
 
     def _confidence(self, before: Event, event: Event, y_m: float, z_m: float, over: bool) -> float:
         if _travel(before, event)[0] > self.parameters.jump_speed_m_s:

@@ -15,10 +15,10 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
+from detectors.emission import make_event
 from detectors.signals.sampling import NOISE_SIGMAS, ball_sampling
-from detectors.states import BallState
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, EventPayload
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -86,8 +86,8 @@ class BallMotion:
             return MotionState(event.ts_us, False, ball.x_m, ball.y_m), NOTHING
         if waited_us < self.parameters.static_us:
             return state, NOTHING
-        fact = _fact(ball, state.slow_since_us)
-        static = fact_event("ball.static", event.ts_us, f"{event.source}:{state.slow_since_us}", fact)
+        payload = _fact(ball, state.slow_since_us)
+        static = make_event("ball.static", event.ts_us, f"{event.source}:{state.slow_since_us}", payload)
         return MotionState(state.slow_since_us, True, ball.x_m, ball.y_m), (static,)
 
     def _has_gone(self, state: MotionState, ball: BallState, waited_us: int) -> bool:
@@ -99,10 +99,10 @@ class BallMotion:
         away_m = math.hypot(ball.x_m - state.x_m, ball.y_m - state.y_m)
         if speed2 < self.parameters.moving_speed_m_s**2 and away_m <= self.parameters.leave_m:
             return state, NOTHING
-        fact = _fact(ball, state.slow_since_us)
-        moving = fact_event("ball.moving", event.ts_us, f"{event.source}:{event.ts_us}", fact)
+        payload = _fact(ball, state.slow_since_us)
+        moving = make_event("ball.moving", event.ts_us, f"{event.source}:{event.ts_us}", payload)
         return MotionState(event.ts_us if slow else -1, False, ball.x_m, ball.y_m), (moving,)
 
 
-def _fact(ball: BallState, since_us: int) -> Fact:
-    return Fact(x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, detail={"since_us": since_us})
+def _fact(ball: BallState, since_us: int) -> EventPayload:
+    return EventPayload(x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, detail={"since_us": since_us})

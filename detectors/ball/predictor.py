@@ -6,7 +6,8 @@ From a metre of undisturbed flight on (51 ms at 70 km/h, 004), the ball's way is
 with drag under gravity, that bounces with a share of its fall and is slowed by the grass it rolls over. The first of
 these that it meets is the prediction: a goal's mouth, the goal line beside or above it, a touch line; and if none,
 where it comes down, unless it is on the ground already. It is reckoned ten times a second, and told when it is another
-one or its place has moved by ``step_m``. A corner of the ball's way (``detectors.ball.corners``) makes all void.
+one or its place has moved by ``step_m``. A corner of the ball's way (``detectors.ball.trajectory_breaks``) makes all
+void.
 """
 
 from __future__ import annotations
@@ -16,12 +17,19 @@ import math
 import msgspec
 from numba import njit
 
-from detectors.ball.corners import GRAVITY_M_S2, Corners, Trail
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet
-from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
+from detectors.ball.trajectory_breaks import GRAVITY_M_S2, Corners, Trail
+from detectors.emission import make_event
 from detectors.signals.sampling import delta_v_noise_m_s
-from detectors.states import BallState
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, EventPayload, Scalar
+from football.pitch import (
+    BALL_RADIUS_M,
+    BAR_HEIGHT_M,
+    GOAL_HALF_WIDTH_M,
+    Pitch,
+    end_of,
+    pitch_of,
+)
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -219,5 +227,7 @@ def _event(event: Event, ball: BallState, told: Prediction) -> Event:
         "vy_m_s": round(ball.vy_m_s, 2),
         "vz_m_s": round(ball.vz_m_s, 2),
     }
-    fact = Fact(told.variant, "", "", round(told.x_m, 2), round(told.y_m, 2), round(told.z_m, 2), detail=detail)
-    return fact_event("ball.predicted", event.ts_us, f"{event.source}:{event.ts_us}", fact)
+    payload = EventPayload(
+        told.variant, "", "", round(told.x_m, 2), round(told.y_m, 2), round(told.z_m, 2), detail=detail
+    )
+    return make_event("ball.predicted", event.ts_us, f"{event.source}:{event.ts_us}", payload)

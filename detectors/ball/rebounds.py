@@ -2,10 +2,10 @@
 
 Theory of operation
 -------------------
-Both look for corners of the ball's way (``detectors.ball.corners``) and ask what stood there. The ground turns a fall
-into a rise and leaves the way over it nearly alone. Posts and bar are round: a ball touches one where its centre is the
-sum of both radii from the axis. Where that was lies between two states; so the way before the corner is carried on, the
-way after it traced back, and both must come near the axis within the time between the two states.
+Both look for corners of the ball's way (``detectors.ball.trajectory_breaks``) and ask what stood there. The ground
+turns a fall into a rise and leaves the way over it nearly alone. Posts and bar are round: a ball touches one where its
+centre is the sum of both radii from the axis. Where that was lies between two states; so the way before the corner is
+carried on, the way after it traced back, and both must come near the axis within the time between the two states.
 """
 
 from __future__ import annotations
@@ -15,12 +15,19 @@ import math
 import msgspec
 
 from detectors.ball.changes import Way, corners_of, least_change_m_s
-from detectors.ball.corners import Corner, Corners, Trail
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
-from detectors.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, PENALTY_AREA_DEPTH_M, end_of, pitch_of
+from detectors.ball.trajectory_breaks import Corner, Corners, Trail
+from detectors.emission import make_event
 from detectors.signals.sampling import ball_sampling, delta_v_noise_m_s
-from detectors.states import BallState
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, EventPayload
+from football.pitch import (
+    BALL_RADIUS_M,
+    BAR_HEIGHT_M,
+    GOAL_HALF_WIDTH_M,
+    PENALTY_AREA_DEPTH_M,
+    end_of,
+    pitch_of,
+)
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -86,8 +93,8 @@ class BallBounce:
         if corner is None or not self._from_ground(corner):
             return trail, NOTHING
         detail = {"fall_m_s": round(-corner.before[2], 2), "rise_m_s": round(corner.after[2], 2)}
-        fact = Fact("", "", "", corner.x_m, corner.y_m, corner.z_m, detail=detail)
-        bounce = fact_event("ball.bounce", corner.ts_us, f"{corner.source}:{corner.ts_us}", fact)
+        payload = EventPayload("", "", "", corner.x_m, corner.y_m, corner.z_m, detail=detail)
+        bounce = make_event("ball.bounce", corner.ts_us, f"{corner.source}:{corner.ts_us}", payload)
         return self._corners.told(trail, corner), (bounce,)
 
     def _from_ground(self, corner: Corner) -> bool:
@@ -162,8 +169,8 @@ class Woodwork:
             "speed_before_m_s": round(math.hypot(before.vx_m_s, before.vy_m_s), 2),
             "speed_after_m_s": round(math.hypot(ball.vx_m_s, ball.vy_m_s), 2),
         }
-        fact = Fact(part, "", "", at.x_m, at.y_m, at.z_m, detail=detail)
-        hit = fact_event("ball.woodwork", corner.ts_us, f"{corner.source}:{corner.ts_us}", fact)
+        payload = EventPayload(part, "", "", at.x_m, at.y_m, at.z_m, detail=detail)
+        hit = make_event("ball.woodwork", corner.ts_us, f"{corner.source}:{corner.ts_us}", payload)
         return Trail(trail.samples, trail.change, corner.ts_us), (hit,)
 
     def _part(self, before: Event, after: Event) -> str:

@@ -20,11 +20,11 @@ import msgspec
 import numpy as np
 from numba import njit
 
-from detectors.bodies.areas import Area, ball_areas, player_areas
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import pitch_of
-from detectors.states import Frame
+from detectors.emission import make_event
+from football.areas import Area, ball_areas, player_areas
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Frame
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -134,8 +134,8 @@ class AreaWatch:
         for i, area in enumerate(areas):
             if (mark.inside ^ before.inside) >> i & 1:
                 kind = "area.enter" if mark.inside >> i & 1 else "area.leave"
-                fact = Fact(area.name, team, player, place[0], place[1])
-                out.append(fact_event(kind, event.ts_us, f"{name}:{event.ts_us}/{area.name}", fact))
+                payload = EventPayload(area.name, team, player, place[0], place[1])
+                out.append(make_event(kind, event.ts_us, f"{name}:{event.ts_us}/{area.name}", payload))
         return mark
 
 

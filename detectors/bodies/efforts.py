@@ -3,9 +3,9 @@
 Theory of operation
 -------------------
 All three look at places, not at velocities. Sprints and efforts take everybody's pace from them
-(``detectors.signals.pace``) and ask for how long it, or its change, is beyond a bound; when it passed the bound lies
-between two looks. Who was not seen for ``GAP_US`` begins anew: his way while he was away is not known, nor whether he
-ran on.
+(``detectors.signals.smoothed_speed``) and ask for how long it, or its change, is beyond a bound; when it passed the
+bound lies between two looks. Who was not seen for ``GAP_US`` begins anew: his way while he was away is not known, nor
+whether he ran on.
 """
 
 from __future__ import annotations
@@ -15,10 +15,19 @@ import math
 import msgspec
 import numpy as np
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import Team
-from detectors.signals.pace import EARLY_US, GAP_US, LOOK_US, PACE_LAG_US, Floats, Paces, arranged, crossed_us
-from detectors.states import Frame
+from detectors.emission import make_event
+from detectors.signals.smoothed_speed import (
+    EARLY_US,
+    GAP_US,
+    LOOK_US,
+    PACE_LAG_US,
+    Floats,
+    Paces,
+    arranged,
+    crossed_us,
+)
+from football.match_sheet import Team
+from football.payloads import EventPayload, Frame, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -99,9 +108,9 @@ class Sprint:
             return Sprinter(paces.team(index), self._crossed_us(state, paces, index), m_s)
         told = before.told or paces.ts_us - before.since_us >= self.parameters.hold_us
         if told and not before.told:
-            fact = Fact("", before.team, name, *paces.place(index))
+            payload = EventPayload("", before.team, name, *paces.place(index))
             began_us = max(before.since_us, now_us - self.spec.horizon_us)
-            out.append(fact_event("sprint.start", began_us, f"{name}:{before.since_us}", fact))
+            out.append(make_event("sprint.start", began_us, f"{name}:{before.since_us}", payload))
         return Sprinter(before.team, before.since_us, max(before.top_m_s, m_s), told)
 
     def _crossed_us(self, state: Sprints, paces: Paces, index: int) -> int:
@@ -125,8 +134,8 @@ class Sprint:
             "top_m_s": round(runner.top_m_s, 2),
         }
         x_m, y_m = paces.place(index) if index >= 0 else (None, None)
-        fact = Fact("", runner.team, name, x_m, y_m, detail=detail)
-        return fact_event("sprint.end", ended_us, f"{name}:{ended_us}", fact)
+        payload = EventPayload("", runner.team, name, x_m, y_m, detail=detail)
+        return make_event("sprint.end", ended_us, f"{name}:{ended_us}", payload)
 
 
 class EffortParameters(msgspec.Struct, frozen=True):
@@ -224,9 +233,9 @@ class Effort:
     def _told(self, key: tuple[str, int], since_us: int, paces: Paces, index: int, now_us: int) -> Event:
         name, number = key
         kind, variant, _, _ = self._classes[number]
-        fact = Fact(variant, paces.team(index), name, *paces.place(index))
+        payload = EventPayload(variant, paces.team(index), name, *paces.place(index))
         began_us = max(since_us, now_us - self.spec.horizon_us)
-        return fact_event(kind, began_us, f"{name}:{since_us}/{number % 2}", fact)
+        return make_event(kind, began_us, f"{name}:{since_us}/{number % 2}", payload)
 
 
 def gains_of(state: Movers, names: tuple[str, ...]) -> Floats:
@@ -303,4 +312,4 @@ class DistanceAccumulator:
 def _tick(now_us: int, team: Team, players: dict[str, tuple[Team, Mark, float]]) -> Event:
     ways = {name: round(way_m, 1) for name, (of, _, way_m) in sorted(players.items()) if of == team}
     detail: dict[str, Scalar] = {"distance_m": round(sum(ways.values()), 1), **ways}
-    return fact_event("distance.tick", now_us, f"{team}:{now_us}", Fact("", team, detail=detail))
+    return make_event("distance.tick", now_us, f"{team}:{now_us}", EventPayload("", team, detail=detail))

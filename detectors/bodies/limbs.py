@@ -16,10 +16,10 @@ from typing import TypeVar
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet
+from detectors.emission import make_event
 from detectors.signals.sampling import body_sampling
-from detectors.states import LimbRun, LimbState
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload, LimbRun, LimbState, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -133,7 +133,7 @@ class Jump:
         if state.air_us >= 0 or now_us - off_us < self.parameters.hold_us:
             return state, NOTHING
         told_us = max(off_us, now_us - self.spec.horizon_us)
-        took_off = fact_event("jump.take_off", told_us, f"{run.object_id}:{off_us}", _fact(now, run))
+        took_off = make_event("jump.take_off", told_us, f"{run.object_id}:{off_us}", _fact(now, run))
         return msgspec.structs.replace(state, air_us=told_us), (took_off,)
 
     def _down(self, state: Feet, left: bool, now: LimbState, run: LimbRun) -> Step[Feet]:
@@ -145,7 +145,7 @@ class Jump:
         if air_us < 0:
             return state, NOTHING
         landed = _fact(now, run, air_us=now_us - air_us)
-        return state, (fact_event("jump.land", now_us, f"{run.object_id}:{now_us}", landed),)
+        return state, (make_event("jump.land", now_us, f"{run.object_id}:{now_us}", landed),)
 
 
 class DownParameters(msgspec.Struct, frozen=True):
@@ -239,7 +239,7 @@ class PlayerDown:
         if now_us - state.from_us < p.hold_us:
             return state, NOTHING
         since_us = max(state.from_us, now_us - self.spec.horizon_us)
-        down = fact_event("player.down", since_us, f"{run.object_id}:{state.from_us}", _fact(now, run))
+        down = make_event("player.down", since_us, f"{run.object_id}:{state.from_us}", _fact(now, run))
         return msgspec.structs.replace(state, told=True), (down,)
 
     def _rises(self, state: Hands, now: LimbState, run: LimbRun) -> Step[Hands]:
@@ -247,7 +247,7 @@ class PlayerDown:
         up = not state.left_low and not state.right_low
         if not up or now_us - max(state.left_us, state.right_us) < self.parameters.up_us:
             return state, NOTHING
-        told = fact_event("player.up", now_us, f"{run.object_id}:{now_us}", _fact(now, run))
+        told = make_event("player.up", now_us, f"{run.object_id}:{now_us}", _fact(now, run))
         return msgspec.structs.replace(state, told=False), (told,)
 
 
@@ -341,9 +341,9 @@ class LegSwing:
         if speed_m_s < max(p.speed_m_s, p.stride_factor * math.hypot(body_x, body_y)):
             return state, NOTHING
         foot = msgspec.structs.replace(foot, swings=True)
-        fact = _fact(now, run, "left" if left else "right", speed_m_s=round(speed_m_s, 1))
-        fact = msgspec.structs.replace(fact, z_m=round(now[3], 2))
-        swing = fact_event("leg.swing", now_us, f"{run.object_id}/{run.limb}:{now_us}", fact)
+        payload = _fact(now, run, "left" if left else "right", speed_m_s=round(speed_m_s, 1))
+        payload = msgspec.structs.replace(payload, z_m=round(now[3], 2))
+        swing = make_event("leg.swing", now_us, f"{run.object_id}/{run.limb}:{now_us}", payload)
         return (Legs(foot, state.right) if left else Legs(state.left, foot)), (swing,)
 
 
@@ -357,9 +357,9 @@ def _taken(take: Take[S], state: S, left: bool, run: LimbRun) -> Step[S]:
     return state, out
 
 
-def _fact(now: LimbState, run: LimbRun, variant: str = "", **detail: Scalar) -> Fact:
+def _fact(now: LimbState, run: LimbRun, variant: str = "", **detail: Scalar) -> EventPayload:
     """What a player was found at, where his limb was."""
-    return Fact(variant, run.team, run.object_id, round(now[1], 2), round(now[2], 2), detail=detail)
+    return EventPayload(variant, run.team, run.object_id, round(now[1], 2), round(now[2], 2), detail=detail)
 
 
 def _stride(foot: Foot, now: LimbState) -> Foot:

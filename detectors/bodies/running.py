@@ -16,9 +16,9 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import Team
-from detectors.states import BodyState, Frame
+from detectors.emission import make_event
+from football.match_sheet import Team
+from football.payloads import BodyState, EventPayload, Frame, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -193,5 +193,5 @@ def _told(event: Event, body: BodyState, runner: Runner, was: Run | None) -> Eve
             "was_m_s": round(was.distance_m / took_s, 2) if took_s else 0.0,
         }
     variant = CLASSES[runner.run.intensity]
-    fact = Fact(variant, body.team, body.object_id, round(body.x_m, 2), round(body.y_m, 2), detail=detail)
-    return fact_event("run.intensity", event.ts_us, f"{body.object_id}:{runner.run.from_us}", fact)
+    payload = EventPayload(variant, body.team, body.object_id, round(body.x_m, 2), round(body.y_m, 2), detail=detail)
+    return make_event("run.intensity", event.ts_us, f"{body.object_id}:{runner.run.from_us}", payload)

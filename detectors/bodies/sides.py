@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.states import Frame
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -42,7 +42,7 @@ class SidesState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Direction:
-    """3.12: ``direction``; ``Fact.team`` attacks towards +x. Told when known, and again when it changes."""
+    """3.12: ``direction``; ``EventPayload.team`` attacks towards +x. Told when known, and again when it changes."""
 
     def __init__(self, sheet: MatchSheet, parameters: SidesParameters | None = None) -> None:
         self.parameters = parameters or SidesParameters()
@@ -103,5 +103,5 @@ def _vote(frame: Frame) -> int:
 
 
 def _told(event: Event, team: Team, confidence: float, basis: str) -> Event:
-    fact = Fact(team=team, confidence=confidence, detail={"basis": basis})
-    return fact_event("direction", event.ts_us, f"{event.source}:{event.ts_us}", fact)
+    payload = EventPayload(team=team, confidence=confidence, detail={"basis": basis})
+    return make_event("direction", event.ts_us, f"{event.source}:{event.ts_us}", payload)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import msgspec
 
+from detectors.contacts.contact_attribution import reachers_at
 from detectors.contacts.hits import ContactState, HitParameters, PlayerHitsBall, SoftTouch, TouchParameters
-from detectors.contacts.whose import reachers_at
-from detectors.facts import Fact
-from detectors.inputs import MatchSheet
-from detectors.proximity.near import Closest, NearParameters, Reacher
+from detectors.proximity.near import Candidate, Closest, NearParameters
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload
 from middleware.events import Event
 
 
@@ -20,7 +20,7 @@ class Contact(msgspec.Struct, frozen=True):
     """A contact just found: a ``hit`` or ``touch`` event, and who was near the ball then, nearest first."""
 
     event: Event
-    reachers: tuple[Reacher, ...]
+    reachers: tuple[Candidate, ...]
 
 
 class Finding(msgspec.Struct, frozen=True, gc=False):
@@ -63,10 +63,10 @@ class ContactFinder:
         return Finding(hit, touch), found
 
 
-def _near(before: ContactState, contact: Event) -> tuple[Reacher, ...]:
+def _near(before: ContactState, contact: Event) -> tuple[Candidate, ...]:
     """Who was near a contact that waited, as the state before it was settled has it."""
     first = before.first is not None and before.first.ts_us == contact.ts_us
     chosen: Closest = before.first_chosen if first else before.chosen
-    fact = contact.payload
-    assert isinstance(fact, Fact)
-    return reachers_at(chosen, contact.ts_us, fact)
+    payload = contact.payload
+    assert isinstance(payload, EventPayload)
+    return reachers_at(chosen, contact.ts_us, payload)

@@ -19,13 +19,21 @@ from collections.abc import Sequence
 import msgspec
 
 from detectors.ball.changes import is_fitted
-from detectors.ball.corners import AIRBORNE_M, GRAVITY_M_S2
-from detectors.ball.pieces import has_pieces
-from detectors.contacts.whose import ContactParameters, ContactRule, Last, another, contact_rule, player_of, reachers_at
-from detectors.facts import Fact, Scalar, fact_event, number
-from detectors.inputs import MatchSheet
-from detectors.proximity.near import Closest, NearParameters, Reacher
-from detectors.states import BallState, Frame
+from detectors.ball.optical_breaks import has_pieces
+from detectors.ball.trajectory_breaks import AIRBORNE_M, GRAVITY_M_S2
+from detectors.contacts.contact_attribution import (
+    ContactParameters,
+    ContactRule,
+    Last,
+    another,
+    contact_rule,
+    player_of,
+    reachers_at,
+)
+from detectors.emission import make_event
+from detectors.proximity.near import Candidate, Closest, NearParameters
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, EventPayload, Frame, Scalar, number
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -125,9 +133,9 @@ class SoftTouch:
                 return state, NOTHING
             return _close(state, event, self._rule)
         if event.kind == "ball.accel_peak":
-            fact = event.payload
-            assert isinstance(fact, Fact)
-            if fact.variant == "touch":
+            payload = event.payload
+            assert isinstance(payload, EventPayload)
+            if payload.variant == "touch":
                 return state, NOTHING
             return ContactState(state.closest, None, NOBODY, Last(event.ts_us)), NOTHING
         if event.kind in ("ball.turn", "ball.speed_step"):
@@ -139,12 +147,12 @@ class SoftTouch:
 
 def is_hit(peak: Event, share_min: float) -> bool:
     """Whether an acceleration peak is a hit's: high enough, no bounce, and not the shaking of a fast ball."""
-    fact = peak.payload
-    assert isinstance(fact, Fact)
-    speed_m_s = max(number(fact, "speed_before_m_s"), number(fact, "speed_after_m_s"))
-    if fact.variant == "touch" or fact.detail["bounce"]:
+    payload = peak.payload
+    assert isinstance(payload, EventPayload)
+    speed_m_s = max(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
+    if payload.variant == "touch" or payload.detail["bounce"]:
         return False
-    return number(fact, "delta_v_m_s") >= share_min * speed_m_s
+    return number(payload, "delta_v_m_s") >= share_min * speed_m_s
 
 
 def share_min(sheet: MatchSheet, p: HitParameters) -> float:
@@ -182,32 +190,32 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
     contact, last, first = state.waiting, state.last, state.first
     if contact is None or now_us <= contact.ts_us:
         return state, NOTHING
-    fact = _fact(contact)
+    payload = _fact(contact)
     late = now_us - contact.ts_us > rule.horizon_us
     if first is None or late:
-        near = reachers_at(state.chosen, contact.ts_us, fact)
-        by = None if late else player_of(near, contact.ts_us, fact, last, rule)
-        return _given(state.closest, last, [(contact, fact, by)], rule)
+        near = reachers_at(state.chosen, contact.ts_us, payload)
+        by = None if late else player_of(near, contact.ts_us, payload, last, rule)
+        return _given(state.closest, last, [(contact, payload, by)], rule)
     one, two, onward = _both(state, first, contact, rule)
-    return _given(state.closest, last, [(first, onward, one), (contact, fact, two)], rule)
+    return _given(state.closest, last, [(first, onward, one), (contact, payload, two)], rule)
 
 
 def _both(
     state: ContactState, first: Event, second: Event, rule: ContactRule
-) -> tuple[Reacher | None, Reacher | None, Fact]:
+) -> tuple[Candidate | None, Candidate | None, EventPayload]:
     """Whose two contacts at once are, and the first as it is known then: two players', else one after the other."""
-    fact, last, p = _fact(second), state.last, rule.p
-    onward = _met_again(_fact(first), fact)
-    near = reachers_at(state.chosen, second.ts_us, fact)
+    payload, last, p = _fact(second), state.last, rule.p
+    onward = _met_again(_fact(first), payload)
+    near = reachers_at(state.chosen, second.ts_us, payload)
     near_first = reachers_at(state.first_chosen, first.ts_us, onward)
     one = player_of(near_first, first.ts_us, onward, last, rule)
-    two = None if one is None else player_of(near, second.ts_us, fact, _last(first.ts_us, onward, one), rule)
+    two = None if one is None else player_of(near, second.ts_us, payload, _last(first.ts_us, onward, one), rule)
     if one is not None and two is None:
         was = another(near_first, first.ts_us, onward, last, one.object_id, p)
-        now = another(near, second.ts_us, fact, _last(first.ts_us, onward, one), one.object_id, p)
+        now = another(near, second.ts_us, payload, _last(first.ts_us, onward, one), one.object_id, p)
         if was is not None and (now is None or was[0] <= now[0]):
             same = tuple(r for r in near if r.object_id == one.object_id)
-            one, two = was[1], player_of(same, second.ts_us, fact, _last(first.ts_us, onward, was[1]), rule)
+            one, two = was[1], player_of(same, second.ts_us, payload, _last(first.ts_us, onward, was[1]), rule)
         elif now is not None:
             two = now[1]
     if one is not None and two is not None and one.object_id != two.object_id:
@@ -215,32 +223,32 @@ def _both(
     plain = _fact(first)
     one = player_of(near_first, first.ts_us, plain, last, rule)
     then = last if one is None else _last(first.ts_us, plain, one)
-    return one, player_of(near, second.ts_us, fact, then, rule), plain
+    return one, player_of(near, second.ts_us, payload, then, rule), plain
 
 
 def _given(
-    closest: Closest, last: Last, made: Sequence[tuple[Event, Fact, Reacher | None]], rule: ContactRule
+    closest: Closest, last: Last, made: Sequence[tuple[Event, EventPayload, Candidate | None]], rule: ContactRule
 ) -> Step[ContactState]:
     """The state and the events of contacts that were settled."""
     out = []
-    for contact, fact, by in made:
+    for contact, payload, by in made:
         if by is not None:
-            last = _last(contact.ts_us, fact, by)
-            out.append(_contact(rule.kind, contact, fact, by))
+            last = _last(contact.ts_us, payload, by)
+            out.append(_contact(rule.kind, contact, payload, by))
     return ContactState(closest, None, NOBODY, last), tuple(out)
 
 
-def _last(at_us: int, fact: Fact, by: Reacher) -> Last:
-    return Last(at_us, by.object_id, by.team, number(fact, "delta_v_m_s"))
+def _last(at_us: int, payload: EventPayload, by: Candidate) -> Last:
+    return Last(at_us, by.object_id, by.team, number(payload, "delta_v_m_s"))
 
 
-def _fact(contact: Event) -> Fact:
-    fact = contact.payload
-    assert isinstance(fact, Fact)
-    return fact
+def _fact(contact: Event) -> EventPayload:
+    payload = contact.payload
+    assert isinstance(payload, EventPayload)
+    return payload
 
 
-def _met_again(first: Fact, second: Fact) -> Fact:
+def _met_again(first: EventPayload, second: EventPayload) -> EventPayload:
     """A contact whose ball another one met at once: what that one knows of the way between, knows both of them."""
     ways = [(f"{axis}_m_s", f"delta_{axis}_m_s") for axis in ("vx", "vy", "vz")]
     between = [number(second, way) - number(second, change) for way, change in ways]
@@ -253,16 +261,16 @@ def _met_again(first: Fact, second: Fact) -> Fact:
     return msgspec.structs.replace(first, detail=detail)
 
 
-def _contact(kind: str, cause: Event, fact: Fact, by: Reacher) -> Event:
+def _contact(kind: str, cause: Event, payload: EventPayload, by: Candidate) -> Event:
     detail: dict[str, Scalar] = {
-        **fact.detail,
-        "strength": fact.variant,
+        **payload.detail,
+        "strength": payload.variant,
         "distance_m": round(by.distance_m, 2),
     }
     if by.limb:
         detail["limb"] = by.limb
-    contact = Fact("", by.team, by.object_id, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
-    return fact_event(kind, cause.ts_us, cause.source, contact, causes=(cause.id,))
+    contact = EventPayload("", by.team, by.object_id, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail)
+    return make_event(kind, cause.ts_us, cause.source, contact, causes=(cause.id,))
 
 
 class ReleaseParameters(msgspec.Struct, frozen=True):
@@ -358,7 +366,7 @@ class KickReleased:
             old = new
         return ReleaseState(contact, old, frame), tuple(out)
 
-    def _velocity(self, hit: Event, kicked: Fact, ball: BallState, now_us: int) -> tuple[float, float, float]:
+    def _velocity(self, hit: Event, kicked: EventPayload, ball: BallState, now_us: int) -> tuple[float, float, float]:
         """Of the ball as it leaves: of a camera's more is known from the piece that began with the hit than from two
         frames."""
         flown_us = now_us - hit.ts_us
@@ -370,7 +378,7 @@ class KickReleased:
     def _released(self, hit: Event, frame_event: Event, distance_m: float) -> Event | None:
         frame, kicked = frame_event.payload, hit.payload
         assert isinstance(frame, Frame)
-        assert isinstance(kicked, Fact)
+        assert isinstance(kicked, EventPayload)
         ball = frame.ball
         kicker = next((b for b in frame.players if b.object_id == kicked.player), None)
         if ball is None or kicker is None:
@@ -393,11 +401,11 @@ class KickReleased:
             "vy_m_s": round(vy, 2),
             "vz_m_s": round(vz, 2),
         }
-        fact = Fact("", kicked.team, kicked.player, ball.x_m, ball.y_m, ball.z_m, kicked.confidence, detail)
-        return fact_event("kick.released", frame_event.ts_us, hit.source, fact, causes=hit.causes)
+        payload = EventPayload("", kicked.team, kicked.player, ball.x_m, ball.y_m, ball.z_m, kicked.confidence, detail)
+        return make_event("kick.released", frame_event.ts_us, hit.source, payload, causes=hit.causes)
 
 
 def _player(event: Event) -> str:
-    fact = event.payload
-    assert isinstance(fact, Fact)
-    return fact.player
+    payload = event.payload
+    assert isinstance(payload, EventPayload)
+    return payload.player

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event
+from detectors.emission import make_event
+from football.payloads import EventPayload, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -61,15 +62,15 @@ class EffectiveTime:
 
     def step(self, state: EffectiveState, event: Event) -> Step[EffectiveState]:
         """Sums up at stops and restarts."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind in BY_RESTART:
             return self._restart(state, event)
         if event.kind == "play.dead":
-            return self._stop(state, event, fact)
+            return self._stop(state, event, payload)
         if event.kind == "play.live":
             # With a restart told, its time is known; without one play just went on.
-            kick_us = fact.detail["kick_us"]
+            kick_us = payload.detail["kick_us"]
             assert isinstance(kick_us, int)
             if state.live:
                 return state, NOTHING
@@ -80,13 +81,13 @@ class EffectiveTime:
             return state, NOTHING
         cause = "sub" if event.kind in ("sub.in", "official.substitution") else "VAR"
         if event.kind == "official.stop":
-            cause = _BY_STOP.get(fact.variant, "")
+            cause = _BY_STOP.get(payload.variant, "")
         if state.live and event.kind != "official.stop":
             return state, NOTHING
         return (msgspec.structs.replace(state, cause=cause) if cause else state), NOTHING
 
-    def _stop(self, state: EffectiveState, event: Event, fact: Fact) -> Step[EffectiveState]:
-        since_us = fact.detail["since_us"]
+    def _stop(self, state: EffectiveState, event: Event, payload: EventPayload) -> Step[EffectiveState]:
+        since_us = payload.detail["since_us"]
         assert isinstance(since_us, int)
         dead = EffectiveState(False, since_us, state.cause, state.live_us, state.lost_us)
         if not state.live or state.since_us < 0:
@@ -112,4 +113,4 @@ class EffectiveTime:
 
 def _told(kind: str, event: Event, variant: str, this_us: int, total_us: int) -> Event:
     detail: dict[str, Scalar] = {"seconds": round(this_us / 1e6, 3), "total_s": round(total_us / 1e6, 3)}
-    return fact_event(kind, event.ts_us, event.source, Fact(variant, detail=detail), causes=(event.id,))
+    return make_event(kind, event.ts_us, event.source, EventPayload(variant, detail=detail), causes=(event.id,))

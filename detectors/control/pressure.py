@@ -11,10 +11,10 @@ import msgspec
 
 from detectors.control.bands import NO_BAND, Band, follow
 from detectors.control.scene import Scene, attacked_end
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import Pitch, end_sign, pitch_of
-from detectors.states import BallState, BodyState
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import BallState, BodyState, EventPayload, Scalar
+from football.pitch import Pitch, end_sign, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -81,8 +81,8 @@ class PressingIndex:
             state = PressedState()
         if holder and not state.player and index >= p.under_per_s:
             detail: dict[str, Scalar] = {"index_per_s": round(index, 2)}
-            fact = _at(scene, "", scene.holder_team, holder, detail)
-            out.append(fact_event("press.under", event.ts_us, f"{holder}:{event.ts_us}", fact))
+            payload = _at(scene, "", scene.holder_team, holder, detail)
+            out.append(make_event("press.under", event.ts_us, f"{holder}:{event.ts_us}", payload))
             state = PressedState(holder, scene.holder_team, event.ts_us)
         return state, out or NOTHING
 
@@ -104,15 +104,15 @@ def _released(state: PressedState, event: Event, scene: Scene, index: float, *, 
         "lasted_us": event.ts_us - state.since_us,
         "kept": kept,
     }
-    fact = _at(scene, "", state.team, state.player, detail)
-    return fact_event("press.released", event.ts_us, f"{state.player}:{state.since_us}", fact)
+    payload = _at(scene, "", state.team, state.player, detail)
+    return make_event("press.released", event.ts_us, f"{state.player}:{state.since_us}", payload)
 
 
-def _at(scene: Scene, variant: str, team: Team, player: str, detail: dict[str, Scalar]) -> Fact:
+def _at(scene: Scene, variant: str, team: Team, player: str, detail: dict[str, Scalar]) -> EventPayload:
     """A fact about a player, at his place if he is on the pitch."""
     body = scene.body(player)
     x_m, y_m = (body.x_m, body.y_m) if body else (None, None)
-    return Fact(variant, team, player, x_m, y_m, detail=detail)
+    return EventPayload(variant, team, player, x_m, y_m, detail=detail)
 
 
 class PressureParameters(msgspec.Struct, frozen=True):
@@ -184,8 +184,8 @@ class PressureOnPlayer:
         if after.told == band.told:
             return PressureState(scene.holder, after), NOTHING
         detail: dict[str, Scalar] = {"pressure": round(pressure, 3), "since_us": after.since_us}
-        fact = _at(scene, self.BANDS[after.told], scene.holder_team, scene.holder, detail)
-        told = fact_event("pressure.band", event.ts_us, f"{scene.holder}:{after.since_us}", fact)
+        payload = _at(scene, self.BANDS[after.told], scene.holder_team, scene.holder, detail)
+        told = make_event("pressure.band", event.ts_us, f"{scene.holder}:{after.since_us}", payload)
         return PressureState(scene.holder, after), (told,)
 
 
@@ -332,5 +332,5 @@ def _peak(state: PeakState, event: Event, scene: Scene) -> Event:
         team = "away" if held.team == "home" else "home"
     detail: dict[str, Scalar] = {"intensity": round(state.peak, 3), "peak_us": state.peak_us, "on": state.player}
     x_m, y_m = (held.x_m, held.y_m) if held else (None, None)
-    fact = Fact("", team, state.by, x_m, y_m, detail=detail)
-    return fact_event("intensity.peak", event.ts_us, f"{state.player}:{state.peak_us}", fact)
+    payload = EventPayload("", team, state.by, x_m, y_m, detail=detail)
+    return make_event("intensity.peak", event.ts_us, f"{state.player}:{state.peak_us}", payload)

@@ -15,10 +15,9 @@ from collections.abc import Collection
 
 import msgspec
 
-from detectors.facts import Fact
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import End, pitch_of
-from detectors.states import BallState, BodyState, Frame
+from football.match_sheet import MatchSheet, Team
+from football.payloads import BallState, BodyState, EventPayload, Frame
+from football.pitch import End, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -112,13 +111,13 @@ class SceneMaker:
             if event.ts_us < state.due_us:
                 return state, NOTHING
             return self._show(state, event)
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return msgspec.structs.replace(state, attacks_x=fact.team), NOTHING
+            return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind in ("play.dead", "play.live"):
             return msgspec.structs.replace(state, live=event.kind == "play.live"), NOTHING
-        holder = fact.player if event.kind == "possession.gain" else ""
+        holder = payload.player if event.kind == "possession.gain" else ""
         return msgspec.structs.replace(state, holder=holder), NOTHING
 
     def _show(self, state: SceneState, event: Event) -> Step[SceneState]:

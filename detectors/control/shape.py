@@ -13,10 +13,10 @@ import msgspec
 
 from detectors.control.bands import NO_BAND, Band, follow
 from detectors.control.scene import Scene, keepers_of, outfield
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import pitch_of
-from detectors.states import BodyState
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import BodyState, EventPayload, Scalar
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -86,8 +86,8 @@ class TeamArea:
                 if abs(value - told[at]) >= self.parameters.change_share * max(told[at], 1e-9):
                     told[at] = value
                     kind, name = self.spec.outputs[i], "stretch_m" if i == 2 else "area_m2"
-                    fact = Fact("", team, "", x_m, y_m, detail={name: round(value, 2)})
-                    out.append(fact_event(kind, event.ts_us, f"{team}:{event.ts_us}", fact))
+                    payload = EventPayload("", team, "", x_m, y_m, detail={name: round(value, 2)})
+                    out.append(make_event(kind, event.ts_us, f"{team}:{event.ts_us}", payload))
         return AreaState(tuple(told), event.ts_us // every_us * every_us + every_us), out or NOTHING
 
 
@@ -184,8 +184,8 @@ class TeamShape:
                 after[at] = follow(state[at], extents[i], bounds[i], p.margin_m, p.hold_us, event.ts_us)
                 if after[at].told != state[at].told and (kind := names[i][after[at].told]):
                     detail: dict[str, Scalar] = {"extent_m": round(extents[i], 2), "since_us": after[at].since_us}
-                    fact = Fact("", team, detail=detail)
-                    out.append(fact_event(kind, event.ts_us, f"{team}:{after[at].since_us}", fact))
+                    payload = EventPayload("", team, detail=detail)
+                    out.append(make_event(kind, event.ts_us, f"{team}:{after[at].since_us}", payload))
         return tuple(after), out or NOTHING
 
 
@@ -239,6 +239,6 @@ class LineHeight:
             after[number] = band
             if band.told != state[number].told:
                 detail: dict[str, Scalar] = {"height_m": round(height_m, 2), "since_us": band.since_us}
-                fact = Fact("", team, "", mean_m, None, detail=detail)
-                out.append(fact_event(self._kinds[band.told], event.ts_us, f"{team}:{band.since_us}", fact))
+                payload = EventPayload("", team, "", mean_m, None, detail=detail)
+                out.append(make_event(self._kinds[band.told], event.ts_us, f"{team}:{band.since_us}", payload))
         return tuple(after), out or NOTHING

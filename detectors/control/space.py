@@ -17,9 +17,10 @@ from detectors.control.spearman import (
     players_array,
     zones_of,
 )
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import Pitch, pitch_of
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Scalar
+from football.pitch import Pitch, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -127,8 +128,8 @@ class PitchControl:
         x_m = (column + 0.5) * 2.0 * self.pitch.half_length_m / COLUMNS - self.pitch.half_length_m
         y_m = self.pitch.half_width_m - (row + 0.5) * 2.0 * self.pitch.half_width_m / ROWS
         detail: dict[str, Scalar] = {"control": round(home if owner == "h" else 1.0 - home, 3)}
-        fact = Fact(ZONES[number], team, "", x_m, y_m, detail=detail)
-        return fact_event("control.shift", event.ts_us, f"{ZONES[number]}:{event.ts_us}", fact)
+        payload = EventPayload(ZONES[number], team, "", x_m, y_m, detail=detail)
+        return make_event("control.shift", event.ts_us, f"{ZONES[number]}:{event.ts_us}", payload)
 
 
 def _cells(pitch: Pitch) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
@@ -215,8 +216,8 @@ class PassingOptions:
             return OptionState(holder, after, due_us), NOTHING
         detail: dict[str, Scalar] = {"options": count, "since_us": after.since_us}
         x_m, y_m = scene.ball.x_m, scene.ball.y_m
-        fact = Fact(self.BANDS[after.told], scene.holder_team, holder, x_m, y_m, detail=detail)
-        told = fact_event("options", event.ts_us, f"{holder}:{after.since_us}", fact)
+        payload = EventPayload(self.BANDS[after.told], scene.holder_team, holder, x_m, y_m, detail=detail)
+        told = make_event("options", event.ts_us, f"{holder}:{after.since_us}", payload)
         return OptionState(holder, after, due_us), (told,)
 
     def _count(self, scene: Scene) -> int:

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
+from detectors.emission import make_event
 from detectors.laws.restarts import restart_kind
-from detectors.pitch import pitch_of
-from detectors.signals.official import PERIODS, said_at_us
-from detectors.states import Frame
+from detectors.signals.official import said_at_us
+from football.match_sheet import MatchSheet, Team
+from football.officials import PERIODS
+from football.payloads import EventPayload, Frame, Scalar
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -113,20 +114,20 @@ class MatchClock:
             return (self._look(state, event), NOTHING) if event.ts_us >= state.due_us else (state, NOTHING)
         if event.kind == "clock.tick":
             return self._tick(state, event) if state.period else (state, NOTHING)
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "play.dead":
-            return msgspec.structs.replace(state, dead_us=_since_us(event), goal=fact.variant == "goal"), NOTHING
+            return msgspec.structs.replace(state, dead_us=_since_us(event), goal=payload.variant == "goal"), NOTHING
         if event.kind == "play.live":
-            return self._live(state, event, fact)
+            return self._live(state, event, payload)
         if event.kind == "official.period_end":
-            if not state.period or state.ended or fact.variant != str(state.period):
+            if not state.period or state.ended or payload.variant != str(state.period):
                 return state, NOTHING
             end = _end(state, event.ts_us, event.source, said_at_us(event), 1.0)
             return msgspec.structs.replace(state, ended=end), (end,)
         if event.kind == "official.added_time":
-            return self._added(state, event, fact)
-        return self._officially(state, event, int(fact.variant))
+            return self._added(state, event, payload)
+        return self._officially(state, event, int(payload.variant))
 
     def _look(self, state: ClockState, event: Event) -> ClockState:
         frame = event.payload
@@ -157,7 +158,7 @@ class MatchClock:
         if minute <= state.minute:
             return state, NOTHING
         detail: dict[str, Scalar] = {"minute": FIRST_MINUTES[state.period - 1] + minute, "period": state.period}
-        told = fact_event("clock.minute", event.ts_us, f"clock:{state.period}/{minute}", Fact(detail=detail))
+        told = make_event("clock.minute", event.ts_us, f"clock:{state.period}/{minute}", EventPayload(detail=detail))
         return msgspec.structs.replace(state, minute=minute), (told,)
 
     def _length_us(self, state: ClockState) -> int:
@@ -165,16 +166,16 @@ class MatchClock:
         minutes = self.parameters.half_minutes if state.period <= 2 else self.parameters.extra_minutes
         return 60_000_000 * minutes + state.added_us
 
-    def _added(self, state: ClockState, event: Event, fact: Fact) -> Step[ClockState]:
+    def _added(self, state: ClockState, event: Event, payload: EventPayload) -> Step[ClockState]:
         """The period lasts longer: an end that was taken for one before that never was."""
-        minutes = fact.detail["minutes"]
+        minutes = payload.detail["minutes"]
         assert isinstance(minutes, int)
         longer = msgspec.structs.replace(state, added_us=60_000_000 * minutes)
         early = state.ended is not None and event.ts_us - state.begun_us < self._length_us(longer)
         return self._goes_on(longer, event) if early else (longer, NOTHING)
 
-    def _live(self, state: ClockState, event: Event, fact: Fact) -> Step[ClockState]:
-        kick_off = restart_kind(self.pitch, fact) == "kick_off"
+    def _live(self, state: ClockState, event: Event, payload: EventPayload) -> Step[ClockState]:
+        kick_off = restart_kind(self.pitch, payload) == "kick_off"
         dead_us = state.dead_us
         alive = msgspec.structs.replace(state, dead_us=-1, goal=False)
         if not kick_off:
@@ -186,7 +187,7 @@ class MatchClock:
             return self._goes_on(alive, event)
         if state.period >= len(PERIODS):
             return alive, NOTHING
-        kick_us = fact.detail["kick_us"]
+        kick_us = payload.detail["kick_us"]
         assert isinstance(kick_us, int)
         return self._begin(state, event, state.period + 1, kick_us, dead_us)
 
@@ -208,19 +209,19 @@ class MatchClock:
         if state.period and not state.ended:
             out.append(_end(state, event.ts_us, event.source, dead_us if dead_us >= 0 else event.ts_us, 1.0))
         detail: dict[str, Scalar] = {"since_us": at_us, "left": state.left_now}
-        fact = Fact(str(period), detail=detail)
-        out.append(fact_event("period.start", event.ts_us, event.source, fact, causes=(event.id,)))
+        payload = EventPayload(str(period), detail=detail)
+        out.append(make_event("period.start", event.ts_us, event.source, payload, causes=(event.id,)))
         return ClockState(period, at_us, state.left_now, state.left_now, -1, due_us=state.due_us), out
 
 
 def _since_us(event: Event) -> int:
-    fact = event.payload
-    assert isinstance(fact, Fact)
-    since_us = fact.detail["since_us"]
+    payload = event.payload
+    assert isinstance(payload, EventPayload)
+    since_us = payload.detail["since_us"]
     assert isinstance(since_us, int)
     return since_us
 
 
 def _end(state: ClockState, ts_us: int, anchor: str, since_us: int, confidence: float) -> Event:
-    fact = Fact(str(state.period), confidence=confidence, detail={"since_us": since_us})
-    return fact_event("period.end", ts_us, anchor, fact)
+    payload = EventPayload(str(state.period), confidence=confidence, detail={"since_us": since_us})
+    return make_event("period.end", ts_us, anchor, payload)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team, team_of
-from detectors.pitch import pitch_of
-from detectors.states import Frame
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team, team_of
+from football.payloads import EventPayload, Frame, Scalar
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -114,24 +114,24 @@ class PlayersOnPitch:
         """Looks once a second; takes the officials' word."""
         if event.kind == "frame":
             return (state, NOTHING) if event.ts_us < state.due_us else self._look(state, event)
-        fact = event.payload
-        assert isinstance(fact, Fact)
-        if event.kind == "play.live" and fact.variant == "start":
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
+        if event.kind == "play.live" and payload.variant == "start":
             return Numbers(), NOTHING
         if event.kind.startswith("play."):
             return msgspec.structs.replace(state, live=event.kind == "play.live"), NOTHING
         if event.kind == "official.substitution":
-            other = str(fact.detail.get("other", ""))
-            if fact.player in state.fielded and other not in state.fielded:
+            other = str(payload.detail.get("other", ""))
+            if payload.player in state.fielded and other not in state.fielded:
                 return state, NOTHING  # it was seen already
-            return self._change(state, event, fact.player, other, (event.id,), event.ts_us, event.ts_us)
+            return self._change(state, event, payload.player, other, (event.id,), event.ts_us, event.ts_us)
         if event.kind in ("official.var", "official.void"):
-            return self._stays(state, event, fact)
-        if fact.variant == "yellow" or any(e.payload.player == fact.player for e in state.suspected):  # type: ignore[attr-defined]
+            return self._stays(state, event, payload)
+        if payload.variant == "yellow" or any(e.payload.player == payload.player for e in state.suspected):  # type: ignore[attr-defined]
             return state, NOTHING
-        return self._off(state, event, fact.player, event.ts_us, 1.0)
+        return self._off(state, event, payload.player, event.ts_us, 1.0)
 
-    def _stays(self, state: Numbers, event: Event, said: Fact) -> Step[Numbers]:
+    def _stays(self, state: Numbers, event: Event, said: EventPayload) -> Step[Numbers]:
         """A red card that was none, by a review or taken back: he was not sent off."""
         out: list[Event] = []
         for told in state.suspected:
@@ -232,10 +232,10 @@ def _counted(before: tuple[Count, ...], now: set[str], seen: set[str], ts_us: in
     return tuple(counts)
 
 
-def _fact(event: Event) -> Fact:
-    fact = event.payload
-    assert isinstance(fact, Fact)
-    return fact
+def _fact(event: Event) -> EventPayload:
+    payload = event.payload
+    assert isinstance(payload, EventPayload)
+    return payload
 
 
 def _player(event: Event) -> str:
@@ -260,8 +260,8 @@ def _tell(
     causes: tuple[str, ...],
     confidence: float = 0.9,
 ) -> Event:
-    fact = Fact("", team, player, confidence=1.0 if causes else confidence, detail=detail)
-    return fact_event(kind, event.ts_us, f"{player}:{event.ts_us}", fact, causes=causes)
+    payload = EventPayload("", team, player, confidence=1.0 if causes else confidence, detail=detail)
+    return make_event(kind, event.ts_us, f"{player}:{event.ts_us}", payload, causes=causes)
 
 
 def _back(state: Numbers, event: Event, suspected: Event) -> tuple[Numbers, tuple[Event, ...]]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.contacts.recent import opponents_of
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
+from detectors.contacts.recent_contacts import opponents_of
+from detectors.emission import make_event
 from detectors.laws.restarts import restart_kind
-from detectors.pitch import pitch_of
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Scalar
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -78,14 +79,14 @@ class OffsideOffence:
 
     def step(self, state: Offside, event: Event) -> Step[Offside]:
         """Remembers positions, and looks who is involved next."""
-        fact, p = event.payload, self.parameters
-        assert isinstance(fact, Fact)
+        payload, p = event.payload, self.parameters
+        assert isinstance(payload, EventPayload)
         if event.kind == "offside.position":
-            return self._position(state, event, fact), NOTHING
+            return self._position(state, event, payload), NOTHING
         if event.kind == "play.live":
-            kick_us = fact.detail["kick_us"]
+            kick_us = payload.detail["kick_us"]
             assert isinstance(kick_us, int)
-            free = restart_kind(self.pitch, fact) in _FREE
+            free = restart_kind(self.pitch, payload) in _FREE
             # Positions may have been judged at this very kick, before it was known for what it is.
             mine = free and abs(state.kick_us - kick_us) <= p.same_us
             free_us = kick_us if free else state.free_us
@@ -96,45 +97,45 @@ class OffsideOffence:
         if event.ts_us - state.kick_us > p.within_us:
             return over, NOTHING
         if event.kind == "play.dead":
-            soon = event.ts_us - state.kick_us <= p.stop_us and fact.variant == "stop"
+            soon = event.ts_us - state.kick_us <= p.stop_us and payload.variant == "stop"
             return over, (self._told("interfere", state.positions[0], event, p.doubt),) if soon else NOTHING
         if event.kind in _REBOUNDS:
             return msgspec.structs.replace(state, rebound=True), NOTHING
-        return self._gain(state, over, event, fact)
+        return self._gain(state, over, event, payload)
 
-    def _position(self, state: Offside, event: Event, fact: Fact) -> Offside:
-        kick_us = fact.detail["kick_us"]
+    def _position(self, state: Offside, event: Event, payload: EventPayload) -> Offside:
+        kick_us = payload.detail["kick_us"]
         assert isinstance(kick_us, int)
         if abs(kick_us - state.free_us) <= self.parameters.same_us:
             return state
         others = state.positions if kick_us == state.kick_us else ()
         return Offside(kick_us, (*others, event), state.free_us)
 
-    def _gain(self, state: Offside, over: Offside, event: Event, fact: Fact) -> Step[Offside]:
+    def _gain(self, state: Offside, over: Offside, event: Event, payload: EventPayload) -> Step[Offside]:
         """The first who has the ball after the kick."""
         if event.ts_us <= state.kick_us:
             return state, NOTHING
-        his = next((e for e in state.positions if _player(e) == fact.player), None)
+        his = next((e for e in state.positions if _player(e) == payload.player), None)
         if his is not None:
             variant = "advantage" if state.rebound else "play"
             confidence = 0.5 if _fact(his).detail["close"] else 0.9
             return over, (self._told(variant, his, event, confidence),)
         # A keeper who saves has not ended it: the ball may come back to who was offside.
-        kept = state.rebound and fact.team == opponents_of(_fact(state.positions[0]).team)
+        kept = state.rebound and payload.team == opponents_of(_fact(state.positions[0]).team)
         return (state if kept else over), NOTHING
 
     def _told(self, variant: str, position: Event, event: Event, confidence: float) -> Event:
-        fact, at = _fact(position), _fact(event)
-        x_m, y_m = (at.x_m, at.y_m) if variant != "interfere" else (fact.x_m, fact.y_m)
-        detail: dict[str, Scalar] = {"kick_us": fact.detail["kick_us"], "margin_m": fact.detail["margin_m"]}
-        told = Fact(variant, fact.team, fact.player, x_m, y_m, confidence=confidence, detail=detail)
-        return fact_event("offside.offence", event.ts_us, position.source, told, causes=(position.id, event.id))
+        payload, at = _fact(position), _fact(event)
+        x_m, y_m = (at.x_m, at.y_m) if variant != "interfere" else (payload.x_m, payload.y_m)
+        detail: dict[str, Scalar] = {"kick_us": payload.detail["kick_us"], "margin_m": payload.detail["margin_m"]}
+        told = EventPayload(variant, payload.team, payload.player, x_m, y_m, confidence=confidence, detail=detail)
+        return make_event("offside.offence", event.ts_us, position.source, told, causes=(position.id, event.id))
 
 
-def _fact(event: Event) -> Fact:
-    fact = event.payload
-    assert isinstance(fact, Fact)
-    return fact
+def _fact(event: Event) -> EventPayload:
+    payload = event.payload
+    assert isinstance(payload, EventPayload)
+    return payload
 
 
 def _player(event: Event) -> str:
@@ -188,19 +189,19 @@ class KeeperHolding:
         """Counts from the catch on."""
         if event.kind == "clock.tick":
             return self._count(state, event) if state.player else (state, NOTHING)
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind in ("play.dead", "play.live"):
             return Hold(dead=event.kind == "play.dead"), NOTHING
         if event.kind == "gk.catch":
-            if state.dead or fact.player == state.player:
+            if state.dead or payload.player == state.player:
                 return state, NOTHING
-            return Hold(fact.player, fact.team, event.ts_us, event.source), NOTHING
+            return Hold(payload.player, payload.team, event.ts_us, event.source), NOTHING
         if not state.player or event.ts_us <= state.since_us:
             return state, NOTHING
-        if event.kind in ("pz.leave", "gk.drop") and fact.player != state.player:
+        if event.kind in ("pz.leave", "gk.drop") and payload.player != state.player:
             return state, NOTHING
-        if event.kind == "hit" and fact.player == state.player:
+        if event.kind == "hit" and payload.player == state.player:
             return state, NOTHING  # he handles the ball; a kick of his is released
         return Hold(), NOTHING
 
@@ -209,7 +210,7 @@ class KeeperHolding:
         if event.ts_us - state.since_us < limit_us:
             return state, NOTHING
         detail: dict[str, Scalar] = {"since_us": state.since_us}
-        fact = Fact("", state.team, state.player, detail=detail)
-        told = fact_event(self.KINDS[state.told], event.ts_us, state.anchor, fact)
+        payload = EventPayload("", state.team, state.player, detail=detail)
+        told = make_event(self.KINDS[state.told], event.ts_us, state.anchor, payload)
         after = Hold() if state.told else msgspec.structs.replace(state, told=1)
         return after, (told,)

@@ -26,9 +26,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import Team
+from detectors.emission import make_event
 from detectors.signals.official import said_at_us
+from football.match_sheet import Team
+from football.payloads import EventPayload
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -102,16 +103,18 @@ class Overruled:
 
     def step(self, state: tuple[Contradictable, ...], event: Event) -> Step[tuple[Contradictable, ...]]:
         """Remembers what may be contradicted; a decision takes back what it contradicts."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
-        gone = {c.id: c for c in self._contradicted(state, event, fact)}
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
+        gone = {c.id: c for c in self._contradicted(state, event, payload)}
         out = tuple(_void(event, c) for c in gone.values())
         kept = tuple(c for c in state if c.id not in gone)
         if event.kind in WATCHED:
-            kept = self._remember(kept, event, fact)
+            kept = self._remember(kept, event, payload)
         return kept, out or NOTHING
 
-    def _remember(self, state: tuple[Contradictable, ...], event: Event, fact: Fact) -> tuple[Contradictable, ...]:
+    def _remember(
+        self, state: tuple[Contradictable, ...], event: Event, payload: EventPayload
+    ) -> tuple[Contradictable, ...]:
         """With one more; without those that are too old, and without an older version of it."""
         p, at_us = self.parameters, event.ts_us if event.dated_us is None else event.dated_us
         young = [
@@ -121,28 +124,32 @@ class Overruled:
         ]
         if event.annuls == event.id:
             return tuple(young)
-        other = str(fact.detail.get("other", ""))
-        one = Contradictable(event.id, event.kind, fact.variant, at_us, fact.team, fact.player, other, event.causes)
+        other = str(payload.detail.get("other", ""))
+        one = Contradictable(
+            event.id, event.kind, payload.variant, at_us, payload.team, payload.player, other, event.causes
+        )
         return (*young[1 - _MOST :], one)
 
-    def _contradicted(self, state: tuple[Contradictable, ...], event: Event, fact: Fact) -> Iterator[Contradictable]:
+    def _contradicted(
+        self, state: tuple[Contradictable, ...], event: Event, payload: EventPayload
+    ) -> Iterator[Contradictable]:
         recent = [c for c in state if event.ts_us - c.at_us <= self.parameters.within_us]
         match event.kind:
             case "goal.disallowed":
-                goal = str(fact.detail["goal"])
+                goal = str(payload.detail["goal"])
                 yield from (c for c in recent if c.kind in ("assist", "second_assist") and goal in c.causes)
             case "goal.confirmed":
-                yield from self._no_offence(recent, fact)
+                yield from self._no_offence(recent, payload)
             case "official.foul":
-                yield from self._no_tackle(recent, said_at_us(event), fact)
+                yield from self._no_tackle(recent, said_at_us(event), payload)
             case "official.var":
-                yield from self._reviewed(recent, fact)
+                yield from self._reviewed(recent, payload)
             case "official.substitution":
-                yield from _other_changes(recent, fact)
+                yield from _other_changes(recent, payload)
             case "official.void":
-                yield from (c for c in recent if str(fact.detail["event"]) in c.causes)
+                yield from (c for c in recent if str(payload.detail["event"]) in c.causes)
 
-    def _no_offence(self, recent: list[Contradictable], goal: Fact) -> Iterator[Contradictable]:
+    def _no_offence(self, recent: list[Contradictable], goal: EventPayload) -> Iterator[Contradictable]:
         """A goal that stands was not offside."""
         goal_us = goal.detail["goal_us"]
         assert isinstance(goal_us, int)
@@ -151,7 +158,7 @@ class Overruled:
             if c.kind == "offside.offence" and c.team == goal.team and 0 <= before_us <= self.parameters.attack_us:
                 yield c
 
-    def _no_tackle(self, recent: list[Contradictable], at_us: int, foul: Fact) -> Iterator[Contradictable]:
+    def _no_tackle(self, recent: list[Contradictable], at_us: int, foul: EventPayload) -> Iterator[Contradictable]:
         """Who fouled has not won the ball."""
         for c in recent:
             near = abs(c.at_us - at_us) <= self.parameters.duel_us
@@ -160,7 +167,7 @@ class Overruled:
             if near and mine and c.kind in ("tackle.won", "takeon.lost") and foul.player in ("", fouler):
                 yield c
 
-    def _reviewed(self, recent: list[Contradictable], said: Fact) -> Iterator[Contradictable]:
+    def _reviewed(self, recent: list[Contradictable], said: EventPayload) -> Iterator[Contradictable]:
         """The newest decision that a review is against."""
         other = str(said.detail.get("other", ""))
         for c in reversed(recent):
@@ -179,7 +186,7 @@ class Overruled:
                 return
 
 
-def _other_changes(recent: list[Contradictable], said: Fact) -> Iterator[Contradictable]:
+def _other_changes(recent: list[Contradictable], said: EventPayload) -> Iterator[Contradictable]:
     """Changes, as we saw them, of who comes or goes with somebody else."""
     comes, goes = said.player, str(said.detail.get("other", ""))
     for c in recent:
@@ -192,6 +199,8 @@ def _other_changes(recent: list[Contradictable], said: Fact) -> Iterator[Contrad
 
 def _void(event: Event, gone: Contradictable) -> Event:
     """The event that takes another back."""
-    fact = Fact(gone.kind, "", gone.player, detail={"event": gone.id, "by": event.kind, "was_us": gone.at_us})
+    payload = EventPayload(
+        gone.kind, "", gone.player, detail={"event": gone.id, "by": event.kind, "was_us": gone.at_us}
+    )
     anchor = f"{event.source}/{event.ts_us}/{gone.id}"
-    return fact_event("overruled", event.ts_us, anchor, fact, causes=(event.id, gone.id), annuls=gone.id)
+    return make_event("overruled", event.ts_us, anchor, payload, causes=(event.id, gone.id), annuls=gone.id)

@@ -16,10 +16,19 @@ import math
 
 import msgspec
 
-from detectors.contacts.recent import opponents_of
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import (
+from detectors.contacts.recent_contacts import opponents_of
+from detectors.emission import make_event
+from detectors.play.restart_kicks import (
+    CENTRE_M,
+    CORNER_M,
+    PENALTY_MARK_M,
+    TAKER_OUTSIDE_M,
+    TOUCH_LINE_M,
+    Kind,
+)
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload
+from football.pitch import (
     GOAL_HALF_WIDTH_M,
     PENALTY_AREA_DEPTH_M,
     PENALTY_AREA_HALF_WIDTH_M,
@@ -29,7 +38,6 @@ from detectors.pitch import (
     end_sign,
     pitch_of,
 )
-from detectors.play.kicks import CENTRE_M, CORNER_M, PENALTY_MARK_M, TAKER_OUTSIDE_M, TOUCH_LINE_M, Kind
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -102,36 +110,36 @@ class Restart:
 
     def step(self, state: int, event: Event) -> Step[int]:
         """Names the kick; speaks if the name is its own."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
-        if restart_kind(self.pitch, fact) != self.kind:
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
+        if restart_kind(self.pitch, payload) != self.kind:
             return state, NOTHING
-        kick_us = fact.detail["kick_us"]
+        kick_us = payload.detail["kick_us"]
         assert isinstance(kick_us, int)
         ts_us = max(kick_us, event.ts_us - self.spec.horizon_us)
         if self.kind == "kick_off" and ts_us - state < self.parameters.between_kick_offs_us:
             return state, NOTHING
         told = msgspec.structs.replace(
-            fact,
-            variant=self._variant(fact),
-            confidence=self._confidence(fact),
-            detail={"after": fact.variant, "rest_s": fact.detail["rest_s"], "out_by": fact.detail["out_by"]},
+            payload,
+            variant=self._variant(payload),
+            confidence=self._confidence(payload),
+            detail={"after": payload.variant, "rest_s": payload.detail["rest_s"], "out_by": payload.detail["out_by"]},
         )
-        return ts_us, (fact_event(self.spec.outputs[0], ts_us, event.source, told, causes=(event.id,)),)
+        return ts_us, (make_event(self.spec.outputs[0], ts_us, event.source, told, causes=(event.id,)),)
 
-    def _variant(self, fact: Fact) -> str:
-        x_m, y_m = place(fact)
+    def _variant(self, payload: EventPayload) -> str:
+        x_m, y_m = place(payload)
         if self.kind == "corner":
             return "left" if x_m * y_m > 0 else "right"
-        return free_kick_variant(self.pitch, fact, self.parameters) if self.kind == "free_kick" else ""
+        return free_kick_variant(self.pitch, payload, self.parameters) if self.kind == "free_kick" else ""
 
-    def _confidence(self, fact: Fact) -> float:
+    def _confidence(self, payload: EventPayload) -> float:
         """A restart after a line belongs to those who did not touch the ball last."""
-        mistaken = fact.variant in ("touch", "goal line") and fact.team == fact.detail["out_by"]
-        return self.parameters.doubt if mistaken else fact.confidence
+        mistaken = payload.variant in ("touch", "goal line") and payload.team == payload.detail["out_by"]
+        return self.parameters.doubt if mistaken else payload.confidence
 
 
-def restart_kind(pitch: Pitch, live: Fact) -> Kind:
+def restart_kind(pitch: Pitch, live: EventPayload) -> Kind:
     """The one name of the kick that a ``play.live`` tells of; empty if there was none (play just went on)."""
     if live.detail["fallback"]:
         return ""
@@ -150,7 +158,7 @@ def restart_kind(pitch: Pitch, live: Fact) -> Kind:
     return _stopped_kind(pitch, live, x_m, y_m)
 
 
-def _stopped_kind(pitch: Pitch, live: Fact, x_m: float, y_m: float) -> Kind:
+def _stopped_kind(pitch: Pitch, live: EventPayload, x_m: float, y_m: float) -> Kind:
     end = end_of(x_m)
     mark_x_m, mark_y_m = pitch.penalty_mark(end)
     defends = live.team == opponents_of(_attackers(live, end))
@@ -162,7 +170,7 @@ def _stopped_kind(pitch: Pitch, live: Fact, x_m: float, y_m: float) -> Kind:
     return "free_kick"
 
 
-def _thrown(pitch: Pitch, live: Fact, y_m: float) -> bool:
+def _thrown(pitch: Pitch, live: EventPayload, y_m: float) -> bool:
     """Whether a ball at the touchline was taken by somebody who stood outside, on the same side."""
     taker_y_m = live.detail["taker_y_m"]
     if not isinstance(taker_y_m, float) or pitch.half_width_m - abs(y_m) > TOUCH_LINE_M:
@@ -170,7 +178,7 @@ def _thrown(pitch: Pitch, live: Fact, y_m: float) -> bool:
     return taker_y_m * y_m > 0 and abs(taker_y_m) >= pitch.half_width_m + TAKER_OUTSIDE_M
 
 
-def free_kick_variant(pitch: Pitch, live: Fact, p: RestartParameters) -> str:
+def free_kick_variant(pitch: Pitch, live: EventPayload, p: RestartParameters) -> str:
     """``direct shot``, ``crossed`` or ``short``: where the ball goes, as far as its first metres tell."""
     x_m, y_m = place(live)
     vx, vy = live.detail["vx_m_s"], live.detail["vy_m_s"]
@@ -192,14 +200,14 @@ def free_kick_variant(pitch: Pitch, live: Fact, p: RestartParameters) -> str:
     return "crossed" if distance_m <= p.cross_m and speed_m_s >= p.cross_m_s and into_area else "short"
 
 
-def place(fact: Fact) -> tuple[float, float]:
+def place(payload: EventPayload) -> tuple[float, float]:
     """Place of a fact that has one."""
-    assert fact.x_m is not None
-    assert fact.y_m is not None
-    return fact.x_m, fact.y_m
+    assert payload.x_m is not None
+    assert payload.y_m is not None
+    return payload.x_m, payload.y_m
 
 
-def _attackers(live: Fact, end: End) -> Team:
+def _attackers(live: EventPayload, end: End) -> Team:
     """Team that attacks an end, empty if unknown."""
     attacks_x = live.detail["attacks_x"]
     team: Team = "home" if attacks_x == "home" else "away" if attacks_x == "away" else ""

@@ -6,10 +6,10 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import Pitch, end_of, pitch_of
-from detectors.states import Frame
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Frame, Scalar
+from football.pitch import Pitch, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -68,37 +68,37 @@ class GoalkeeperClaim:
             return ClaimState(state.frame, event.kind == "play.dead"), NOTHING
         if event.kind == "shot.attempt":
             return ClaimState(state.frame, state.dead, event), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "hit":
-            return self._played(state, event, fact)
+            return self._played(state, event, payload)
         if state.dead or (state.shot is not None and event.ts_us - state.shot.ts_us <= self.parameters.shot_us):
             return state, NOTHING
-        return state, (_told(self._taken(state, fact), event, fact),)
+        return state, (_told(self._taken(state, payload), event, payload),)
 
-    def _played(self, state: ClaimState, event: Event, fact: Fact) -> Step[ClaimState]:
+    def _played(self, state: ClaimState, event: Event, payload: EventPayload) -> Step[ClaimState]:
         """A field player's contact ends a shot; a goalkeeper's outside his area is a sweep."""
-        if fact.player not in self._keepers:
+        if payload.player not in self._keepers:
             passed = state.shot is not None and event.ts_us > state.shot.ts_us
             return (ClaimState(state.frame, state.dead) if passed else state), NOTHING
-        assert fact.x_m is not None
-        assert fact.y_m is not None
-        if state.dead or self._pitch.in_penalty_area(fact.x_m, fact.y_m, end_of(fact.x_m)):
+        assert payload.x_m is not None
+        assert payload.y_m is not None
+        if state.dead or self._pitch.in_penalty_area(payload.x_m, payload.y_m, end_of(payload.x_m)):
             return state, NOTHING
-        return state, (_told("gk.sweep", event, fact),)
+        return state, (_told("gk.sweep", event, payload),)
 
-    def _taken(self, state: ClaimState, fact: Fact) -> str:
-        if fact.z_m is not None and fact.z_m > self.parameters.high_m:
+    def _taken(self, state: ClaimState, payload: EventPayload) -> str:
+        if payload.z_m is not None and payload.z_m > self.parameters.high_m:
             return "gk.claim"
-        return "gk.smother" if self._opponent_m(state, fact) <= self.parameters.feet_m else "gk.pickup"
+        return "gk.smother" if self._opponent_m(state, payload) <= self.parameters.feet_m else "gk.pickup"
 
-    def _opponent_m(self, state: ClaimState, fact: Fact) -> float:
+    def _opponent_m(self, state: ClaimState, payload: EventPayload) -> float:
         """Distance of the nearest opponent to the ball."""
-        if state.frame is None or fact.x_m is None or fact.y_m is None:
+        if state.frame is None or payload.x_m is None or payload.y_m is None:
             return math.inf
         frame = state.frame.payload
         assert isinstance(frame, Frame)
-        x_m, y_m, team = fact.x_m, fact.y_m, fact.team
+        x_m, y_m, team = payload.x_m, payload.y_m, payload.team
         away = [math.hypot(b.x_m - x_m, b.y_m - y_m) for b in frame.players if _rival(b.team, team)]
         return min(away, default=math.inf)
 
@@ -107,7 +107,9 @@ def _rival(one: Team, other: Team) -> bool:
     return bool(one) and one != other
 
 
-def _told(kind: str, event: Event, fact: Fact) -> Event:
+def _told(kind: str, event: Event, payload: EventPayload) -> Event:
     detail: dict[str, Scalar] = {"by": event.kind}
-    told = Fact("", fact.team, fact.player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
-    return fact_event(kind, event.ts_us, event.source, told, causes=(event.id,))
+    told = EventPayload(
+        "", payload.team, payload.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
+    )
+    return make_event(kind, event.ts_us, event.source, told, causes=(event.id,))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event, number
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import pitch_of
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Scalar, number
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -54,31 +55,31 @@ class Clearance:
 
     def step(self, state: ClearanceState, event: Event) -> Step[ClearanceState]:
         """Follows who is near whom, a kick under pressure, and where it ends."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return ClearanceState(fact.team, state.near, state.kick), NOTHING
+            return ClearanceState(payload.team, state.near, state.kick), NOTHING
         if event.kind.startswith("opponents."):
-            pair = fact.player, str(fact.detail["other"])
+            pair = payload.player, str(payload.detail["other"])
             rest = tuple(p for p in state.near if p != pair)
             near = (*rest, pair) if event.kind == "opponents.near" else rest
             return ClearanceState(state.attacks, near, state.kick), NOTHING
         if event.kind == "kick.released":
-            hasty = self._hasty(state, fact)
+            hasty = self._hasty(state, payload)
             return ClearanceState(state.attacks, state.near, event if hasty else None), NOTHING
-        return self._ended(state, event, fact)
+        return self._ended(state, event, payload)
 
-    def _hasty(self, state: ClearanceState, kick: Fact) -> bool:
+    def _hasty(self, state: ClearanceState, kick: EventPayload) -> bool:
         """Whether somebody kicks under pressure in his own third."""
         if not state.attacks or not any(kick.player in pair for pair in state.near):
             return False
         return self._upfield(state, kick.team, number(kick, "kick_x_m")) < self._third_u_m
 
-    def _ended(self, state: ClearanceState, event: Event, ended: Fact) -> Step[ClearanceState]:
+    def _ended(self, state: ClearanceState, event: Event, ended: EventPayload) -> Step[ClearanceState]:
         if state.kick is None:
             return state, NOTHING
         kick = state.kick.payload
-        assert isinstance(kick, Fact)
+        assert isinstance(kick, EventPayload)
         kick_us = round(number(kick, "kick_us"))
         is_out = event.kind == "out"
         if not is_out and (ended.player == kick.player or event.ts_us <= kick_us):
@@ -91,9 +92,9 @@ class Clearance:
             return after, NOTHING
         detail: dict[str, Scalar] = {"to": "" if is_out else ended.player, "end_x_m": ended.x_m, "end_y_m": ended.y_m}
         place = number(kick, "kick_x_m"), number(kick, "kick_y_m")
-        told = Fact("", kick.team, kick.player, *place, None, kick.confidence, detail)
+        told = EventPayload("", kick.team, kick.player, *place, None, kick.confidence, detail)
         causes = (state.kick.id, event.id)
-        cleared = fact_event("clearance", event.ts_us, state.kick.source, told, causes=causes, dated_us=kick_us)
+        cleared = make_event("clearance", event.ts_us, state.kick.source, told, causes=causes, dated_us=kick_us)
         return after, (cleared,)
 
     def _upfield(self, state: ClearanceState, team: Team, x_m: float) -> float:

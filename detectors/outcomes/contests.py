@@ -6,9 +6,9 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event, number
-from detectors.inputs import Team
-from detectors.states import BodyState, Frame
+from detectors.emission import make_event
+from football.match_sheet import Team
+from football.payloads import BodyState, EventPayload, Frame, Scalar, number
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -144,16 +144,16 @@ class TakeOn:
         ):
             return None
         detail: dict[str, Scalar] = {"other": taker.player}
-        fact = Fact("", loser.team, loser.player, taker.x_m, taker.y_m, None, detail=detail)
+        payload = EventPayload("", loser.team, loser.player, taker.x_m, taker.y_m, None, detail=detail)
         causes = (state.gain.id, event.id)
-        return fact_event("takeon.lost", event.ts_us, event.source, fact, causes=causes, annuls=annuls)
+        return make_event("takeon.lost", event.ts_us, event.source, payload, causes=causes, annuls=annuls)
 
 
 def _won(event: Event, gain: Event, carrier: BodyState, body: BodyState) -> Event:
     detail: dict[str, Scalar] = {"other": body.object_id}
-    fact = Fact("", carrier.team, carrier.object_id, carrier.x_m, carrier.y_m, None, detail=detail)
+    payload = EventPayload("", carrier.team, carrier.object_id, carrier.x_m, carrier.y_m, None, detail=detail)
     anchor = f"{gain.source}/{body.object_id}:{event.ts_us}"
-    return fact_event("takeon.won", event.ts_us, anchor, fact, causes=(gain.id,))
+    return make_event("takeon.won", event.ts_us, anchor, payload, causes=(gain.id,))
 
 
 class TackleParameters(msgspec.Struct, frozen=True):
@@ -210,21 +210,23 @@ class Tackle:
 
     def step(self, state: TackleState, event: Event) -> Step[TackleState]:
         """A duel, a gain by who wanted the ball, and who has it then."""
-        fact = _fact(event)
+        payload = _fact(event)
         if event.kind == "duel.start":
-            fight = Fight(event.id, fact.player, str(fact.detail["other"])) if fact.variant == "ground" else None
+            fight = (
+                Fight(event.id, payload.player, str(payload.detail["other"])) if payload.variant == "ground" else None
+            )
             return TackleState(fight, state.tackle), NOTHING
         if event.kind == "duel.end":
             return TackleState(None, state.tackle), NOTHING
         if event.kind == "kick.released":
-            gone = state.fight is not None and fact.player == state.fight.holder
+            gone = state.fight is not None and payload.player == state.fight.holder
             return (TackleState(None, state.tackle) if gone else state), NOTHING
         if event.kind == "play.dead":
             lost = self._lost(state.tackle, event, "", self.parameters.kept_us)
             return TackleState(), (lost,) if lost is not None else NOTHING
-        return self._gained(state, event, fact)
+        return self._gained(state, event, payload)
 
-    def _gained(self, state: TackleState, event: Event, gain: Fact) -> Step[TackleState]:
+    def _gained(self, state: TackleState, event: Event, gain: EventPayload) -> Step[TackleState]:
         lost = self._lost(state.tackle, event, gain.team, self.parameters.control_us)
         out = [lost] if lost is not None else []
         fight, tackle = state.fight, None
@@ -243,18 +245,18 @@ class Tackle:
         if team == made.team:
             return None
         causes = (tackle.id, event.id)
-        return fact_event(
+        return make_event(
             "tackle.lost", event.ts_us, tackle.source, made, causes=causes, annuls=tackle.id, dated_us=tackle.ts_us
         )
 
 
-def _tackled(event: Event, gain: Fact, fight: Fight) -> Event:
+def _tackled(event: Event, gain: EventPayload, fight: Fight) -> Event:
     detail: dict[str, Scalar] = {"other": fight.holder}
-    won = Fact("", gain.team, gain.player, gain.x_m, gain.y_m, None, 0.7 * gain.confidence, detail)
-    return fact_event("tackle.won", event.ts_us, event.source, won, causes=(fight.id, event.id))
+    won = EventPayload("", gain.team, gain.player, gain.x_m, gain.y_m, None, 0.7 * gain.confidence, detail)
+    return make_event("tackle.won", event.ts_us, event.source, won, causes=(fight.id, event.id))
 
 
-def _fact(event: Event) -> Fact:
-    fact = event.payload
-    assert isinstance(fact, Fact)
-    return fact
+def _fact(event: Event) -> EventPayload:
+    payload = event.payload
+    assert isinstance(payload, EventPayload)
+    return payload

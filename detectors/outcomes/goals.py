@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.contacts.recent import Contact, Contacts, opponents_of, remember
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
+from detectors.contacts.recent_contacts import Contact, Contacts, opponents_of, remember
+from detectors.emission import make_event
 from detectors.signals.official import said_at_us
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload
+from football.pitch import ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -89,69 +90,69 @@ class Goal:
 
     def step(self, state: GoalState, event: Event) -> Step[GoalState]:
         """Finds the scorer among the newest contacts, or takes the officials' word."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return msgspec.structs.replace(state, attacks_x=fact.team), NOTHING
+            return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind in ("hit", "touch"):
             return msgspec.structs.replace(state, contacts=remember(state.contacts, event)), NOTHING
         if event.kind.startswith("official."):
-            return self._officials(state, event, fact)
-        if self._same(state.goal, event.ts_us, fact.team) and _is_official(state.goal):
+            return self._officials(state, event, payload)
+        if self._same(state.goal, event.ts_us, payload.team) and _is_official(state.goal):
             return state, NOTHING
-        goal = self._seen(state, event, fact)
+        goal = self._seen(state, event, payload)
         return msgspec.structs.replace(state, goal=goal), (goal,)
 
-    def _seen(self, state: GoalState, event: Event, fact: Fact) -> Event:
+    def _seen(self, state: GoalState, event: Event, payload: EventPayload) -> Event:
         """The goal of a ball that was seen in it."""
         contacts = tuple(c for c in state.contacts if c.ts_us <= event.ts_us)
         last = contacts[-1] if contacts else None
-        attacker = next((c for c in reversed(contacts) if c.team == fact.team), None)
-        own = last is not None and last.team == opponents_of(fact.team) and not self._shot(attacker, last, fact)
+        attacker = next((c for c in reversed(contacts) if c.team == payload.team), None)
+        own = last is not None and last.team == opponents_of(payload.team) and not self._shot(attacker, last, payload)
         scorer = last if own else attacker
         told = msgspec.structs.replace(
-            fact, player=scorer.player if scorer else "", detail={"since_us": fact.detail["since_us"]}
+            payload, player=scorer.player if scorer else "", detail={"since_us": payload.detail["since_us"]}
         )
         causes = (event.id, scorer.id) if scorer else (event.id,)
         kind = "goal.own" if own else "goal.scored"
-        return fact_event(kind, event.ts_us, event.source, told, causes=causes)
+        return make_event(kind, event.ts_us, event.source, told, causes=causes)
 
     def _same(self, goal: Event | None, at_us: int, team: Team) -> bool:
         """Whether a goal is the one that a team got about that time."""
         if goal is None:
             return False
-        fact = goal.payload
-        assert isinstance(fact, Fact)
-        since_us = fact.detail["since_us"]
+        payload = goal.payload
+        assert isinstance(payload, EventPayload)
+        since_us = payload.detail["since_us"]
         assert isinstance(since_us, int)
-        return team in ("", fact.team) and abs(at_us - since_us) <= self.parameters.same_us
+        return team in ("", payload.team) and abs(at_us - since_us) <= self.parameters.same_us
 
-    def _officials(self, state: GoalState, event: Event, fact: Fact) -> Step[GoalState]:
+    def _officials(self, state: GoalState, event: Event, payload: EventPayload) -> Step[GoalState]:
         """A newer version of our goal, or the officials' own."""
-        if event.kind == "official.var" and fact.variant != "goal":
+        if event.kind == "official.var" and payload.variant != "goal":
             return state, NOTHING
         at_us, goal = said_at_us(event), state.goal
-        if goal is None or not self._same(goal, at_us, fact.team):
+        if goal is None or not self._same(goal, at_us, payload.team):
             if event.kind == "official.var":
                 return state, NOTHING
-            end = "" if not state.attacks_x else "right" if fact.team == state.attacks_x else "left"
-            ours = Fact(end, fact.team, fact.player, detail={"since_us": at_us})
-            goal = _by_officials(f"goal.{fact.variant or 'scored'}", event, ours, fact, at_us)
+            end = "" if not state.attacks_x else "right" if payload.team == state.attacks_x else "left"
+            ours = EventPayload(end, payload.team, payload.player, detail={"since_us": at_us})
+            goal = _by_officials(f"goal.{payload.variant or 'scored'}", event, ours, payload, at_us)
             return msgspec.structs.replace(state, goal=goal), (goal,)
         ours = goal.payload  # type: ignore[assignment]
         dated_us = goal.ts_us if goal.dated_us is None else goal.dated_us
-        kind = goal.kind if event.kind == "official.var" else f"goal.{fact.variant or 'scored'}"
+        kind = goal.kind if event.kind == "official.var" else f"goal.{payload.variant or 'scored'}"
         if kind == goal.kind:
-            told = _with_word(ours, fact)
+            told = _with_word(ours, payload)
             newer = msgspec.structs.replace(
                 goal, ts_us=event.ts_us, payload=told, causes=(*goal.causes, event.id), dated_us=dated_us
             )
             return msgspec.structs.replace(state, goal=newer), (newer,) if event.ts_us > goal.ts_us else NOTHING
         void = msgspec.structs.replace(goal, ts_us=event.ts_us, seq=1, annuls=goal.id, dated_us=dated_us)
-        other = _by_officials(kind, event, ours, fact, dated_us)
+        other = _by_officials(kind, event, ours, payload, dated_us)
         return msgspec.structs.replace(state, goal=other), (void, other)
 
-    def _shot(self, attacker: Contact | None, defender: Contact, goal: Fact) -> bool:
+    def _shot(self, attacker: Contact | None, defender: Contact, goal: EventPayload) -> bool:
         """Whether the defender stood in the way of an attacker's shot on target."""
         if attacker is None or defender.ts_us - attacker.ts_us > self.parameters.shot_us:
             return False
@@ -167,20 +168,20 @@ class Goal:
 
 
 def _is_official(goal: Event | None) -> bool:
-    fact = goal.payload if goal is not None else None
-    return isinstance(fact, Fact) and bool(fact.detail.get("official"))
+    payload = goal.payload if goal is not None else None
+    return isinstance(payload, EventPayload) and bool(payload.detail.get("official"))
 
 
-def _with_word(ours: Fact, said: Fact) -> Fact:
+def _with_word(ours: EventPayload, said: EventPayload) -> EventPayload:
     """Our goal with the officials' scorer, and without a doubt."""
     detail = {**ours.detail, "official": True}
     return msgspec.structs.replace(ours, player=said.player or ours.player, confidence=1.0, detail=detail)
 
 
-def _by_officials(kind: str, event: Event, ours: Fact, said: Fact, at_us: int) -> Event:
+def _by_officials(kind: str, event: Event, ours: EventPayload, said: EventPayload, at_us: int) -> Event:
     """A goal that has its name from the officials' word."""
     dated_us = at_us if at_us < event.ts_us else None
-    return fact_event(kind, event.ts_us, event.source, _with_word(ours, said), causes=(event.id,), dated_us=dated_us)
+    return make_event(kind, event.ts_us, event.source, _with_word(ours, said), causes=(event.id,), dated_us=dated_us)
 
 
 class Verdict(msgspec.Struct, frozen=True, gc=False):
@@ -244,7 +245,7 @@ class GoalConfirmation:
         if state.said is not None or event.ts_us - goal.ts_us > self.parameters.confirm_us:
             return state, NOTHING
         restart = event.payload
-        assert isinstance(restart, Fact)
+        assert isinstance(restart, EventPayload)
         if event.kind == "restart.kick_off":
             said = _verdict("goal.confirmed", goal, event, goal.source, restart.confidence)
         else:
@@ -266,13 +267,13 @@ class GoalConfirmation:
         return Verdict(event, confirmed), (confirmed,)
 
     def _officials(self, state: Verdict, goal: Event, event: Event) -> Step[Verdict]:
-        said, fact = state.said, event.payload
-        assert isinstance(fact, Fact)
+        said, payload = state.said, event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "official.void":
-            return (Verdict() if fact.detail["event"] == goal.id else state), NOTHING
+            return (Verdict() if payload.detail["event"] == goal.id else state), NOTHING
         of = goal.payload
-        assert isinstance(of, Fact)
-        if not self._is_against(goal, of, event, fact) or event.ts_us - goal.ts_us > self.parameters.overrule_us:
+        assert isinstance(of, EventPayload)
+        if not self._is_against(goal, of, event, payload) or event.ts_us - goal.ts_us > self.parameters.overrule_us:
             return state, NOTHING
         if said is not None and said.kind == "goal.disallowed":
             return state, NOTHING
@@ -282,7 +283,7 @@ class GoalConfirmation:
         void = msgspec.structs.replace(said, ts_us=event.ts_us, seq=1, annuls=said.id, dated_us=said.ts_us)
         return Verdict(goal, no), (void, no)
 
-    def _is_against(self, goal: Event, of: Fact, event: Event, said: Fact) -> bool:
+    def _is_against(self, goal: Event, of: EventPayload, event: Event, said: EventPayload) -> bool:
         """Whether a decision means that a goal does not count.
 
         It may say so; an offside or a foul of the scorers in the attack says it; and where play is brought back for a
@@ -302,9 +303,9 @@ def _when_us(goal: Event) -> int:
 
 
 def _verdict(kind: str, goal: Event, by: Event, anchor: str, confidence: float, *, annuls: str = "") -> Event:
-    fact = goal.payload
-    assert isinstance(fact, Fact)
+    payload = goal.payload
+    assert isinstance(payload, EventPayload)
     detail = {"restart": by.kind, "goal_us": _when_us(goal), "goal": goal.id}
-    told = msgspec.structs.replace(fact, confidence=confidence, detail=detail)
+    told = msgspec.structs.replace(payload, confidence=confidence, detail=detail)
     causes = (goal.id,) if by.id == goal.id else (goal.id, by.id)
-    return fact_event(kind, by.ts_us, anchor, told, causes=causes, annuls=annuls)
+    return make_event(kind, by.ts_us, anchor, told, causes=causes, annuls=annuls)

@@ -16,9 +16,9 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import Team
-from detectors.states import BodyState, Frame
+from detectors.emission import make_event
+from football.match_sheet import Team
+from football.payloads import BodyState, EventPayload, Frame, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -75,13 +75,15 @@ class OffsideLine:
         """A look now and then while somebody has the ball; at kicks the positions."""
         if event.kind == "frame":
             return self._look(state, event)
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return OffsideState(fact.team, state.holds, state.frame), NOTHING
+            return OffsideState(payload.team, state.holds, state.frame), NOTHING
         if event.kind == "team.possession":
-            return OffsideState(state.attacks, fact.team, state.frame, state.told_m, state.told, state.due_us), NOTHING
-        return self._kicked(state, event, fact)
+            return OffsideState(
+                state.attacks, payload.team, state.frame, state.told_m, state.told, state.due_us
+            ), NOTHING
+        return self._kicked(state, event, payload)
 
     def _look(self, state: OffsideState, event: Event) -> Step[OffsideState]:
         after = OffsideState(state.attacks, state.holds, event, state.told_m, state.told, state.due_us)
@@ -98,21 +100,21 @@ class OffsideLine:
         line = _line(event.ts_us, anchor, "moved", state.holds, state.attacks, line_u_m, ())
         return OffsideState(state.attacks, state.holds, event, line_u_m, state.holds, due_us), (line,)
 
-    def _kicked(self, state: OffsideState, event: Event, fact: Fact) -> Step[OffsideState]:
-        if not state.attacks or state.frame is None or fact.x_m is None or not fact.team:
+    def _kicked(self, state: OffsideState, event: Event, payload: EventPayload) -> Step[OffsideState]:
+        if not state.attacks or state.frame is None or payload.x_m is None or not payload.team:
             return state, NOTHING
         frame = state.frame.payload
         assert isinstance(frame, Frame)
-        sign = 1.0 if fact.team == state.attacks else -1.0
-        line_u_m = offside_line_m(frame, fact.team, state.attacks, sign * fact.x_m)
+        sign = 1.0 if payload.team == state.attacks else -1.0
+        line_u_m = offside_line_m(frame, payload.team, state.attacks, sign * payload.x_m)
         if line_u_m is None:
             return state, NOTHING
-        out = [_line(event.ts_us, event.source, "kick", fact.team, state.attacks, line_u_m, (event.id,))]
+        out = [_line(event.ts_us, event.source, "kick", payload.team, state.attacks, line_u_m, (event.id,))]
         for body in frame.players:
-            if body.team == fact.team and body.object_id != fact.player and sign * body.x_m > line_u_m:
+            if body.team == payload.team and body.object_id != payload.player and sign * body.x_m > line_u_m:
                 out.append(self._position(event, body, sign * body.x_m - line_u_m))
         due_us = event.ts_us + self.parameters.every_us
-        return OffsideState(state.attacks, state.holds, state.frame, line_u_m, fact.team, due_us), out
+        return OffsideState(state.attacks, state.holds, state.frame, line_u_m, payload.team, due_us), out
 
     def _position(self, event: Event, body: BodyState, margin_m: float) -> Event:
         detail: dict[str, Scalar] = {
@@ -120,9 +122,9 @@ class OffsideLine:
             "close": margin_m <= self.parameters.close_m,
             "kick_us": event.ts_us,
         }
-        fact = Fact("", body.team, body.object_id, body.x_m, body.y_m, detail=detail)
+        payload = EventPayload("", body.team, body.object_id, body.x_m, body.y_m, detail=detail)
         anchor = f"{event.source}/{body.object_id}"
-        return fact_event("offside.position", event.ts_us, anchor, fact, causes=(event.id,))
+        return make_event("offside.position", event.ts_us, anchor, payload, causes=(event.id,))
 
 
 def offside_line_m(frame: Frame, team: Team, attacks: Team, ball_u_m: float) -> float | None:
@@ -153,4 +155,4 @@ def _line(
     ts_us: int, anchor: str, variant: str, team: Team, attacks: Team, line_u_m: float, causes: tuple[str, ...]
 ) -> Event:
     x_m = line_u_m if team == attacks else -line_u_m
-    return fact_event("offside.line", ts_us, anchor, Fact(variant, team, x_m=x_m), causes=causes)
+    return make_event("offside.line", ts_us, anchor, EventPayload(variant, team, x_m=x_m), causes=causes)

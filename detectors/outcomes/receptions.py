@@ -7,7 +7,8 @@ import math
 import msgspec
 
 from detectors.ball.lines import OUT_LINES
-from detectors.facts import Fact, Scalar, fact_event, number
+from detectors.emission import make_event
+from football.payloads import EventPayload, Scalar, number
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -67,64 +68,66 @@ class PassOutcome:
         """A new attempt takes the place of the old one; a gain or an out decides."""
         if event.kind == "pass.attempt":
             return OutcomeState(event), NOTHING
-        attempt, fact = state.attempt, event.payload
+        attempt, payload = state.attempt, event.payload
         if attempt is None:
             return state, NOTHING
         made = attempt.payload
-        assert isinstance(fact, Fact)
-        assert isinstance(made, Fact)
+        assert isinstance(payload, EventPayload)
+        assert isinstance(made, EventPayload)
         if event.ts_us - attempt.ts_us > self.parameters.within_us:
             return OutcomeState(), NOTHING
         if event.kind == "deflection":
             return OutcomeState(attempt, event, state.gain), NOTHING
         if event.kind in ("hit", "touch"):
-            return self._again(state, attempt, made, event, fact)
+            return self._again(state, attempt, made, event, payload)
         if event.kind == "out":
-            return OutcomeState(), (_outcome("pass.out", attempt, made, event, fact, fact.variant),)
+            return OutcomeState(), (_outcome("pass.out", attempt, made, event, payload, payload.variant),)
         if event.ts_us <= attempt.ts_us:
             return state, NOTHING
-        if fact.player == made.player:
+        if payload.player == made.player:
             # The taker's own restart is told after the kick; any other contact of his is a dribble after all.
-            return state if fact.variant == "restart" else OutcomeState(), NOTHING
-        if fact.team != made.team and is_deflected(event, fact, state.deflection):
+            return state if payload.variant == "restart" else OutcomeState(), NOTHING
+        if payload.team != made.team and is_deflected(event, payload, state.deflection):
             return OutcomeState(attempt, None, event), NOTHING
-        kind = "pass.complete" if fact.team == made.team else "pass.intercepted"
-        return OutcomeState(), (_outcome(kind, attempt, made, event, fact, ""),)
+        kind = "pass.complete" if payload.team == made.team else "pass.intercepted"
+        return OutcomeState(), (_outcome(kind, attempt, made, event, payload, ""),)
 
-    def _again(self, state: OutcomeState, attempt: Event, made: Fact, event: Event, fact: Fact) -> Step[OutcomeState]:
+    def _again(
+        self, state: OutcomeState, attempt: Event, made: EventPayload, event: Event, payload: EventPayload
+    ) -> Step[OutcomeState]:
         """A contact of who had the ball: the kicker has dribbled; who plays the ball that he deflected has it."""
         if state.gain is None:
             after_us, p = event.ts_us - round(number(made, "kick_us")), self.parameters
-            if fact.player != made.player or not p.kept_from_us < after_us <= p.kept_us:
+            if payload.player != made.player or not p.kept_from_us < after_us <= p.kept_us:
                 return state, NOTHING
-            kept = Fact("", made.team, made.player, fact.x_m, fact.y_m, fact.z_m, made.confidence)
+            kept = EventPayload("", made.team, made.player, payload.x_m, payload.y_m, payload.z_m, made.confidence)
             causes = (attempt.id, event.id)
-            told = fact_event("pass.kept", event.ts_us, attempt.source, kept, causes=causes, annuls=attempt.id)
+            told = make_event("pass.kept", event.ts_us, attempt.source, kept, causes=causes, annuls=attempt.id)
             return OutcomeState(), (told,)
         got = state.gain.payload
-        assert isinstance(got, Fact)
-        if event.ts_us <= state.gain.ts_us or fact.player != got.player:
+        assert isinstance(got, EventPayload)
+        if event.ts_us <= state.gain.ts_us or payload.player != got.player:
             return state, NOTHING
-        return OutcomeState(), (_outcome("pass.intercepted", attempt, made, event, fact, ""),)
+        return OutcomeState(), (_outcome("pass.intercepted", attempt, made, event, payload, ""),)
 
 
-def is_deflected(gain: Event, fact: Fact, deflection: Event | None) -> bool:
+def is_deflected(gain: Event, payload: EventPayload, deflection: Event | None) -> bool:
     """Whether a gain is the contact of a deflection."""
     if deflection is None or deflection.ts_us != gain.ts_us:
         return False
     by = deflection.payload
-    assert isinstance(by, Fact)
-    return by.player == fact.player
+    assert isinstance(by, EventPayload)
+    return by.player == payload.player
 
 
-def _outcome(kind: str, attempt: Event, made: Fact, event: Event, got: Fact, variant: str) -> Event:
+def _outcome(kind: str, attempt: Event, made: EventPayload, event: Event, got: EventPayload, variant: str) -> Event:
     detail: dict[str, Scalar] = {"start_x_m": made.x_m, "start_y_m": made.y_m, "kick_us": attempt.ts_us}
     if kind != "pass.out":
         detail["receiver"] = got.player
     if None not in (made.x_m, made.y_m, got.x_m, got.y_m):
         detail["length_m"] = round(math.hypot(got.x_m - made.x_m, got.y_m - made.y_m), 2)  # type: ignore[operator]
-    fact = Fact(variant, made.team, made.player, got.x_m, got.y_m, got.z_m, made.confidence, detail)
-    return fact_event(kind, event.ts_us, attempt.source, fact, causes=(attempt.id, event.id))
+    payload = EventPayload(variant, made.team, made.player, got.x_m, got.y_m, got.z_m, made.confidence, detail)
+    return make_event(kind, event.ts_us, attempt.source, payload, causes=(attempt.id, event.id))
 
 
 class InterceptionParameters(msgspec.Struct, frozen=True):
@@ -177,7 +180,7 @@ class Interception:
             return InterceptionState(event, None), NOTHING
         if event.kind == "out":
             return InterceptionState(), self._to_out(state, event)
-        attempt, fact = state.attempt, event.payload
+        attempt, payload = state.attempt, event.payload
         if attempt is None or event.ts_us <= attempt.ts_us:
             return state, NOTHING
         if event.kind == "deflection":
@@ -185,18 +188,18 @@ class Interception:
         if state.gain is not None:
             return InterceptionState(), NOTHING
         made = attempt.payload
-        assert isinstance(fact, Fact)
-        assert isinstance(made, Fact)
-        if fact.team != made.team and is_deflected(event, fact, state.deflection):
+        assert isinstance(payload, EventPayload)
+        assert isinstance(made, EventPayload)
+        if payload.team != made.team and is_deflected(event, payload, state.deflection):
             return state, NOTHING
-        moving = number(fact, "speed_before_m_s") >= self.parameters.moving_m_s
+        moving = number(payload, "speed_before_m_s") >= self.parameters.moving_m_s
         soon = event.ts_us - attempt.ts_us < self.parameters.after_us
-        if fact.variant == "restart" and fact.player == made.player:
+        if payload.variant == "restart" and payload.player == made.player:
             return state, NOTHING
-        if fact.team == made.team or not moving or soon:
+        if payload.team == made.team or not moving or soon:
             return InterceptionState(), NOTHING
-        won = self._fact("won", fact, made)
-        found = fact_event("interception", event.ts_us, event.source, won, causes=(attempt.id, event.id))
+        won = self._fact("won", payload, made)
+        found = make_event("interception", event.ts_us, event.source, won, causes=(attempt.id, event.id))
         return InterceptionState(attempt, event), (found,)
 
     def _to_out(self, state: InterceptionState, event: Event) -> tuple[Event, ...]:
@@ -204,16 +207,16 @@ class Interception:
             return NOTHING
         if event.ts_us - state.gain.ts_us > self.parameters.out_us:
             return NOTHING
-        fact, made = state.gain.payload, state.attempt.payload
-        assert isinstance(fact, Fact)
-        assert isinstance(made, Fact)
+        payload, made = state.gain.payload, state.attempt.payload
+        assert isinstance(payload, EventPayload)
+        assert isinstance(made, EventPayload)
         anchor = f"{state.gain.source}/out"
         won_id = f"interception#{state.gain.source}"
-        amended = self._fact("to out", fact, made)
+        amended = self._fact("to out", payload, made)
         causes = (state.attempt.id, state.gain.id, event.id)
-        return (fact_event("interception", event.ts_us, anchor, amended, causes=causes, annuls=won_id),)
+        return (make_event("interception", event.ts_us, anchor, amended, causes=causes, annuls=won_id),)
 
-    def _fact(self, variant: str, gain: Fact, made: Fact) -> Fact:
-        return Fact(
+    def _fact(self, variant: str, gain: EventPayload, made: EventPayload) -> EventPayload:
+        return EventPayload(
             variant, gain.team, gain.player, gain.x_m, gain.y_m, gain.z_m, gain.confidence, {"passer": made.player}
         )

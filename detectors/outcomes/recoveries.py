@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
+from detectors.emission import make_event
+from football.payloads import EventPayload
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -43,15 +44,15 @@ class Recovery:
             return RecoveryState(state.gain, event), NOTHING
         if event.kind == "play.dead":
             return RecoveryState(), NOTHING
-        fact, gain = event.payload, state.gain
-        assert isinstance(fact, Fact)
+        payload, gain = event.payload, state.gain
+        assert isinstance(payload, EventPayload)
         held = gain.payload if gain is not None else None
         if event.kind != "possession.gain":
-            again = isinstance(held, Fact) and held.player == fact.player
+            again = isinstance(held, EventPayload) and held.player == payload.player
             return (RecoveryState(gain) if again and state.loose is not None else state), NOTHING
         after = RecoveryState(event)
-        if state.loose is None or gain is None or not isinstance(held, Fact) or held.team == fact.team:
+        if state.loose is None or gain is None or not isinstance(held, EventPayload) or held.team == payload.team:
             return after, NOTHING
-        won = msgspec.structs.replace(fact, variant="", detail={"from": held.player, "loose_us": state.loose.ts_us})
+        won = msgspec.structs.replace(payload, variant="", detail={"from": held.player, "loose_us": state.loose.ts_us})
         causes = (state.loose.id, gain.id, event.id)
-        return after, (fact_event("recovery", event.ts_us, event.source, won, causes=causes),)
+        return after, (make_event("recovery", event.ts_us, event.source, won, causes=causes),)

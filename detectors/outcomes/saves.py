@@ -7,10 +7,11 @@ from collections.abc import Callable
 import msgspec
 
 from detectors.actions.flight import project_on_goal
-from detectors.ball.kinks import has_kinks
-from detectors.facts import Fact, Scalar, fact_event, number
-from detectors.inputs import MatchSheet
-from detectors.pitch import GOAL_AREA_DEPTH_M, end_of, pitch_of
+from detectors.ball.radio_breaks import has_kinks
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload, Scalar, number
+from football.pitch import GOAL_AREA_DEPTH_M, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -81,43 +82,45 @@ class Save:
         if event.kind == "play.dead":
             # Whoever fetches a ball that went past his goal saves nothing.
             return SaveState(None, state.save, state.hands, state.part), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "shot.attempt":
             return SaveState(event, state.save, state.hands, state.part), NOTHING
         if event.kind == "bodypart":
-            mine = state.save is not None and self._about(state.save, event, fact)
+            mine = state.save is not None and self._about(state.save, event, payload)
             known = SaveState(state.shot, state.save, state.hands, event, state.turned_in)
             return (known if mine else state), NOTHING
         if event.kind in GRIPS:
-            if state.save is not None and self._about(state.save, event, fact):
+            if state.save is not None and self._about(state.save, event, payload):
                 return SaveState(state.shot, state.save, event, state.part, state.turned_in), NOTHING
-            return self._touched(state, event, fact, GRIPS[event.kind])
-        slow = number(fact, "speed_after_m_s") < self.parameters.caught_m_s
-        return self._touched(state, event, fact, "caught" if slow else "parried")
+            return self._touched(state, event, payload, GRIPS[event.kind])
+        slow = number(payload, "speed_after_m_s") < self.parameters.caught_m_s
+        return self._touched(state, event, payload, "caught" if slow else "parried")
 
-    def _touched(self, state: SaveState, event: Event, fact: Fact, variant: str) -> Step[SaveState]:
+    def _touched(self, state: SaveState, event: Event, payload: EventPayload, variant: str) -> Step[SaveState]:
         """The first contact with a shot: a save, or its end."""
         shot = state.shot
         if shot is None or event.ts_us <= shot.ts_us:
             return state, NOTHING
         made = shot.payload
-        assert isinstance(made, Fact)
+        assert isinstance(made, EventPayload)
         over = SaveState(None, state.save, state.hands, state.part)
-        if event.ts_us - shot.ts_us > self.parameters.within_us or fact.team == made.team:
+        if event.ts_us - shot.ts_us > self.parameters.within_us or payload.team == made.team:
             return over, NOTHING
-        if not self._is_keeper(fact):
-            onward = project_on_goal(fact, number(made, "vx_m_s") > 0.0, self._pitch)
+        if not self._is_keeper(payload):
+            onward = project_on_goal(payload, number(made, "vx_m_s") > 0.0, self._pitch)
             turned_in = onward is not None and onward.on_target
             return (SaveState(shot, state.save, state.hands, state.part, True) if turned_in else over), NOTHING
-        if not self._was_on_target(made, fact, state.turned_in):
+        if not self._was_on_target(made, payload, state.turned_in):
             return over, NOTHING
         detail: dict[str, Scalar] = {"shooter": made.player}
-        told = Fact(variant, fact.team, fact.player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
-        saved = fact_event("shot.saved", event.ts_us, shot.source, told, causes=(shot.id, event.id))
+        told = EventPayload(
+            variant, payload.team, payload.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
+        )
+        saved = make_event("shot.saved", event.ts_us, shot.source, told, causes=(shot.id, event.id))
         return SaveState(None, saved, event if event.kind in GRIPS else None), (saved,)
 
-    def _was_on_target(self, shot: Fact, contact: Fact, turned_in: bool) -> bool:
+    def _was_on_target(self, shot: EventPayload, contact: EventPayload, turned_in: bool) -> bool:
         """Whether a shot would have gone in but for the goalkeeper's contact."""
         parts = [contact.detail.get(name) for name in ("delta_vx_m_s", "delta_vy_m_s", "delta_vz_m_s")]
         if not self._radio or None in parts or contact.z_m is None:
@@ -134,41 +137,41 @@ class Save:
         save = state.save
         assert save is not None
         told = save.payload
-        assert isinstance(told, Fact)
+        assert isinstance(told, EventPayload)
         variant, cause = self._better(state, told.variant)
         after = SaveState(state.shot, turned_in=state.turned_in)
         if variant == told.variant:
             return after, NOTHING
         amended = msgspec.structs.replace(told, variant=variant)
         causes = (*save.causes, cause)
-        return after, (fact_event("shot.saved", event.ts_us, save.source, amended, causes=causes, dated_us=save.ts_us),)
+        return after, (make_event("shot.saved", event.ts_us, save.source, amended, causes=causes, dated_us=save.ts_us),)
 
     def _better(self, state: SaveState, variant: str) -> tuple[str, str]:
         if state.hands is not None:
             return GRIPS[state.hands.kind], state.hands.id
         if state.part is not None:
             part = state.part.payload
-            assert isinstance(part, Fact)
+            assert isinstance(part, EventPayload)
             if part.variant in BODY and part.confidence >= self.parameters.sure:
                 return "body", state.part.id
         return variant, ""
 
-    def _about(self, save: Event, event: Event, fact: Fact) -> bool:
+    def _about(self, save: Event, event: Event, payload: EventPayload) -> bool:
         """Whether something is told of the contact that saved."""
         told = save.payload
-        assert isinstance(told, Fact)
-        return fact.player == told.player and abs(event.ts_us - save.ts_us) <= self.parameters.grip_us
+        assert isinstance(told, EventPayload)
+        return payload.player == told.player and abs(event.ts_us - save.ts_us) <= self.parameters.grip_us
 
 
-def keeper_test(sheet: MatchSheet) -> Callable[[Fact], bool]:
+def keeper_test(sheet: MatchSheet) -> Callable[[EventPayload], bool]:
     """Whether a contact is a goalkeeper's: by the sheet; without one, if it is in a goal area."""
     keepers, pitch = frozenset(p.object_id for p in sheet.players if p.goalkeeper), pitch_of(sheet)
 
-    def is_keeper(fact: Fact) -> bool:
+    def is_keeper(payload: EventPayload) -> bool:
         if keepers:
-            return fact.player in keepers
-        assert fact.x_m is not None
-        assert fact.y_m is not None
-        return pitch.goal_distance_m(fact.x_m, fact.y_m, end_of(fact.x_m)) <= GOAL_AREA_DEPTH_M
+            return payload.player in keepers
+        assert payload.x_m is not None
+        assert payload.y_m is not None
+        return pitch.goal_distance_m(payload.x_m, payload.y_m, end_of(payload.x_m)) <= GOAL_AREA_DEPTH_M
 
     return is_keeper

@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from detectors.actions.flight import project_on_goal
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
+from detectors.emission import make_event
 from detectors.outcomes.saves import keeper_test
-from detectors.pitch import pitch_of
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Scalar
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -62,10 +63,10 @@ class ShotOutcome:
 
     def step(self, state: ShotState, event: Event) -> Step[ShotState]:
         """A shot, then the first contact or line."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return ShotState(fact.team, state.shot), NOTHING
+            return ShotState(payload.team, state.shot), NOTHING
         if event.kind == "shot.attempt":
             return ShotState(state.attacks, event), NOTHING
         if state.shot is None:
@@ -73,43 +74,49 @@ class ShotOutcome:
         if event.ts_us - state.shot.ts_us > self.parameters.within_us:
             return ShotState(state.attacks), NOTHING
         made = state.shot.payload
-        assert isinstance(made, Fact)
+        assert isinstance(made, EventPayload)
         if event.kind in ("hit", "touch"):
-            return self._contact(state, state.shot, made, event, fact)
-        return self._line(state, state.shot, made, event, fact)
+            return self._contact(state, state.shot, made, event, payload)
+        return self._line(state, state.shot, made, event, payload)
 
-    def _contact(self, state: ShotState, shot: Event, made: Fact, event: Event, fact: Fact) -> Step[ShotState]:
+    def _contact(
+        self, state: ShotState, shot: Event, made: EventPayload, event: Event, payload: EventPayload
+    ) -> Step[ShotState]:
         """Contacts that came before the shot was told are its own kick's."""
         if event.ts_us <= shot.ts_us:
             return state, NOTHING
         done = ShotState(state.attacks)
-        if fact.team == made.team or self._is_keeper(fact):
+        if payload.team == made.team or self._is_keeper(payload):
             return done, NOTHING
         if event.ts_us - shot.ts_us > self.parameters.block_us:
             return done, NOTHING
-        onward = project_on_goal(fact, state.attacks == made.team, self._pitch)
+        onward = project_on_goal(payload, state.attacks == made.team, self._pitch)
         kind = "shot.deflected" if onward is not None and onward.on_target else "shot.blocked"
-        detail: dict[str, Scalar] = {"by": fact.player}
-        blocked = Fact("", made.team, made.player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
+        detail: dict[str, Scalar] = {"by": payload.player}
+        blocked = EventPayload(
+            "", made.team, made.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
+        )
         return done, (_named(kind, shot, event, blocked),)
 
-    def _line(self, state: ShotState, shot: Event, made: Fact, event: Event, fact: Fact) -> Step[ShotState]:
+    def _line(
+        self, state: ShotState, shot: Event, made: EventPayload, event: Event, payload: EventPayload
+    ) -> Step[ShotState]:
         """Over the bar, or over the goal line beside the posts as the shooter sees it."""
-        assert fact.y_m is not None
+        assert payload.y_m is not None
         if event.kind == "ball.over_bar":
             variant = "over"
-        elif fact.variant.endswith((" +y out", " -y out")):
-            to_left = (fact.y_m > 0) == (state.attacks == made.team)
+        elif payload.variant.endswith((" +y out", " -y out")):
+            to_left = (payload.y_m > 0) == (state.attacks == made.team)
             variant = "wide left" if to_left else "wide right"
         else:
-            ended = fact.variant.endswith(("touch out", "mouth out"))
-            return (ShotState(state.attacks) if ended and "touch" in fact.variant else state), NOTHING
-        off = Fact(variant, made.team, made.player, fact.x_m, fact.y_m, fact.z_m, fact.confidence)
+            ended = payload.variant.endswith(("touch out", "mouth out"))
+            return (ShotState(state.attacks) if ended and "touch" in payload.variant else state), NOTHING
+        off = EventPayload(variant, made.team, made.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence)
         return ShotState(state.attacks), (_named("shot.off", shot, event, off),)
 
 
-def _named(kind: str, shot: Event, event: Event, fact: Fact) -> Event:
-    return fact_event(kind, event.ts_us, shot.source, fact, causes=(shot.id, event.id))
+def _named(kind: str, shot: Event, event: Event, payload: EventPayload) -> Event:
+    return make_event(kind, event.ts_us, shot.source, payload, causes=(shot.id, event.id))
 
 
 class ShotOnWoodwork:
@@ -137,20 +144,22 @@ class ShotOnWoodwork:
 
     def step(self, state: ShotState, event: Event) -> Step[ShotState]:
         """A shot, then the frame of the right goal; once, however often the ball bounces between the posts."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return ShotState(fact.team, state.shot), NOTHING
+            return ShotState(payload.team, state.shot), NOTHING
         if event.kind == "shot.attempt":
             return ShotState(state.attacks, event), NOTHING
         if state.shot is None or event.ts_us <= state.shot.ts_us:
             return state, NOTHING
         made, after = state.shot.payload, ShotState(state.attacks)
-        assert isinstance(made, Fact)
+        assert isinstance(made, EventPayload)
         attacked = "right" if made.team == state.attacks else "left"
         late = event.ts_us - state.shot.ts_us > self.parameters.woodwork_us
-        if late or fact.detail["side"] != attacked:
+        if late or payload.detail["side"] != attacked:
             return after, NOTHING
-        detail: dict[str, Scalar] = {"part": fact.variant}
-        post = Fact("", made.team, made.player, fact.x_m, fact.y_m, fact.z_m, fact.confidence, detail)
+        detail: dict[str, Scalar] = {"part": payload.variant}
+        post = EventPayload(
+            "", made.team, made.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
+        )
         return after, (_named("shot.post", state.shot, event, post),)

@@ -8,11 +8,12 @@ from __future__ import annotations
 import msgspec
 
 from detectors.ball.lines import OUT_LINES
-from detectors.contacts.recent import CONTACT_KINDS, Contact, Contacts, last_before, opponents_of, remember
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import ENDS
+from detectors.contacts.recent_contacts import CONTACT_KINDS, Contact, Contacts, last_before, opponents_of, remember
+from detectors.emission import make_event
 from detectors.play.phase import DEATHS
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Scalar
+from football.pitch import ENDS
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -52,14 +53,14 @@ class BallInPlay:
         """Passes the phase on, with the team that put the ball out."""
         if event.kind in CONTACT_KINDS:
             return PlayState(remember(state.contacts, event), "", state.out_by), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "phase.dead":
-            last = _last_touch(state.contacts, fact)
-            by: Team = last.team if last and fact.variant != "stop" else ""
-            dead = _again("play.dead", event, fact, fact.team, fact.player, {"out_by": by})
+            last = _last_touch(state.contacts, payload)
+            by: Team = last.team if last and payload.variant != "stop" else ""
+            dead = _again("play.dead", event, payload, payload.team, payload.player, {"out_by": by})
             return PlayState(state.contacts, "", by), (dead,)
-        live = _again("play.live", event, fact, fact.team, fact.player, {"out_by": state.out_by})
+        live = _again("play.live", event, payload, payload.team, payload.player, {"out_by": state.out_by})
         return PlayState(state.contacts), (live,)
 
 
@@ -88,13 +89,13 @@ class BallOut:
         """Looks up who touched the ball last before it crossed."""
         if event.kind in CONTACT_KINDS:
             return remember(state, event), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
-        line = OUT_LINES.get(str(fact.detail["line"]))
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
+        line = OUT_LINES.get(str(payload.detail["line"]))
         if line is None:
             return state, NOTHING
-        last = _last_touch(state, fact)
-        named = msgspec.structs.replace(fact, variant=line)
+        last = _last_touch(state, payload)
+        named = msgspec.structs.replace(payload, variant=line)
         team, player = (last.team, last.player) if last else ("", "")
         return state, (_again("out", event, named, team, player, {}, (last.id,) if last else ()),)
 
@@ -124,26 +125,26 @@ class GoalCandidate:
 
     def step(self, state: PlayState, event: Event) -> Step[PlayState]:
         """Waits for a death in a goal."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind in CONTACT_KINDS:
             return PlayState(remember(state.contacts, event), state.attacks_x), NOTHING
         if event.kind == "direction":
-            return PlayState(state.contacts, fact.team), NOTHING
-        if fact.variant != "goal":
+            return PlayState(state.contacts, payload.team), NOTHING
+        if payload.variant != "goal":
             return state, NOTHING
-        last = _last_touch(state.contacts, fact)
-        end = str(fact.detail["line"])
+        last = _last_touch(state.contacts, payload)
+        end = str(payload.detail["line"])
         team = state.attacks_x if end == "right" else opponents_of(state.attacks_x)
-        named = msgspec.structs.replace(fact, variant=end)
+        named = msgspec.structs.replace(payload, variant=end)
         more: dict[str, Scalar] = {"last_team": last.team if last else ""}
         team = team or (last.team if last else "")
         goal = _again("goal.candidate", event, named, team, last.player if last else "", more)
         return state, (goal,)
 
 
-def _last_touch(contacts: Contacts, fact: Fact) -> Contact | None:
-    since_us = fact.detail["since_us"]
+def _last_touch(contacts: Contacts, payload: EventPayload) -> Contact | None:
+    since_us = payload.detail["since_us"]
     assert isinstance(since_us, int)
     return last_before(contacts, since_us)
 
@@ -151,12 +152,12 @@ def _last_touch(contacts: Contacts, fact: Fact) -> Contact | None:
 def _again(
     kind: str,
     event: Event,
-    fact: Fact,
+    payload: EventPayload,
     team: Team,
     player: str,
     more: dict[str, Scalar],
     causes: tuple[str, ...] = (),
 ) -> Event:
     """The same occurrence under its name of level 6, with who did it."""
-    told = msgspec.structs.replace(fact, team=team, player=player, detail={**fact.detail, **more})
-    return fact_event(kind, event.ts_us, event.source, told, causes=(event.id, *causes))
+    told = msgspec.structs.replace(payload, team=team, player=player, detail={**payload.detail, **more})
+    return make_event(kind, event.ts_us, event.source, told, causes=(event.id, *causes))

@@ -31,14 +31,14 @@ import math
 import msgspec
 
 from detectors.ball.lines import IN_LINES, OUT_LINES
-from detectors.facts import Fact, Scalar, fact_event, number
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import end_of, pitch_of
-from detectors.play.kicks import restart_place
-from detectors.play.rests import NO_REST, Rest, RestParameters, nearest, rest_on, travelled_m
+from detectors.emission import make_event
+from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, nearest, rest_on, travelled_m
+from detectors.play.restart_kicks import restart_place
 from detectors.play.stalls import NO_STALL, Stall, StallParameters, stalled, watch
 from detectors.signals.official import said_at_us
-from detectors.states import BallState, BodyState, Frame
+from football.match_sheet import MatchSheet, Team
+from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, number
+from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -180,24 +180,24 @@ class PlayPhase:
             if frame.ball is None:
                 return state, NOTHING
             return self._frame(state, event.ts_us, frame, frame.ball)
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return msgspec.structs.replace(state, attacks_x=fact.team), NOTHING
+            return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind.startswith("official."):
             return self._told(state, event)
         if state.mode == "dead":
             return state, NOTHING
         if event.kind == "ball.accel_peak":
-            struck = not fact.detail["bounce"] and number(fact, "delta_v_m_s") >= self.parameters.play_m_s
+            struck = not payload.detail["bounce"] and number(payload, "delta_v_m_s") >= self.parameters.play_m_s
             return (msgspec.structs.replace(state, peak=event), NOTHING) if struck else (state, NOTHING)
         if event.kind == "ball.in_goal":
-            if fact.confidence < self.parameters.sure:
+            if payload.confidence < self.parameters.sure:
                 return state, NOTHING
             return self._die(state, event.ts_us, "goal", event)
-        if fact.variant in OUT_LINES and state.exit is None:
+        if payload.variant in OUT_LINES and state.exit is None:
             return msgspec.structs.replace(state, exit=event), NOTHING
-        if fact.variant in IN_LINES:
+        if payload.variant in IN_LINES:
             return msgspec.structs.replace(state, exit=None), NOTHING
         return state, NOTHING
 
@@ -210,8 +210,8 @@ class PlayPhase:
             if state.mode == "dead":
                 return msgspec.structs.replace(state, stopped=True), NOTHING
             detail: dict[str, Scalar] = {"line": "", "sign": "official", "since_us": at_us}
-            fact = Fact("stop", x_m=x_m, y_m=y_m, detail=detail)
-            dead = fact_event("phase.dead", event.ts_us, event.source, fact, causes=(event.id,))
+            payload = EventPayload("stop", x_m=x_m, y_m=y_m, detail=detail)
+            dead = make_event("phase.dead", event.ts_us, event.source, payload, causes=(event.id,))
             # A ball that lay before the whistle and is kicked on after it was not kicked from rest.
             return PhaseState("dead", "stop", "", None, state.attacks_x, stopped=True), (dead,)
         if state.mode == "live":
@@ -219,16 +219,16 @@ class PlayPhase:
         detail = {"line": state.line, "fallback": True, "kick_us": at_us, "rest_s": 0.0, "kick_off_shape": False}
         detail |= {"penalty_shape": False}
         detail |= {"vx_m_s": 0.0, "vy_m_s": 0.0, "height_m": 0.0, "taker_x_m": None, "taker_y_m": None}
-        fact = Fact(state.cause, x_m=x_m, y_m=y_m, detail={**detail, "attacks_x": state.attacks_x})
-        live = fact_event("phase.live", event.ts_us, event.source, fact, causes=(event.id,))
+        payload = EventPayload(state.cause, x_m=x_m, y_m=y_m, detail={**detail, "attacks_x": state.attacks_x})
+        live = make_event("phase.live", event.ts_us, event.source, payload, causes=(event.id,))
         return PhaseState("live", state.cause, "", None, state.attacks_x), (live,)
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         exit_event = state.exit
         if exit_event is not None and now_us - exit_event.ts_us >= self._settle_us:
-            fact = exit_event.payload
-            assert isinstance(fact, Fact)
-            return self._die(state, now_us, "touch" if "touch" in fact.variant else "goal line", exit_event)
+            payload = exit_event.payload
+            assert isinstance(payload, EventPayload)
+            return self._die(state, now_us, "touch" if "touch" in payload.variant else "goal line", exit_event)
         if state.peak is not None:
             state = self._played(state, state.peak, frame)
         # Over ground: a thrower who lifts the ball over his head has not thrown it.
@@ -263,7 +263,7 @@ class PlayPhase:
     def _played(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
         """A change of the ball's velocity beside a player is taken for his contact."""
         at = peak.payload
-        assert isinstance(at, Fact)
+        assert isinstance(at, EventPayload)
         assert at.x_m is not None
         assert at.y_m is not None
         by_player = nearest(frame, at.x_m, at.y_m)[1] <= self.parameters.play_m
@@ -289,17 +289,19 @@ class PlayPhase:
         if state.played_us >= 0:
             since_us = min(since_us, state.played_us + self.parameters.whistle_us)
         detail: dict[str, Scalar] = {"line": "", "sign": sign, "since_us": since_us}
-        fact = Fact("stop", x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, confidence=0.7, detail=detail)
-        dead = fact_event("phase.dead", now_us, f"ball:{since_us}/{sign}", fact)
+        payload = EventPayload("stop", x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, confidence=0.7, detail=detail)
+        dead = make_event("phase.dead", now_us, f"ball:{since_us}/{sign}", payload)
         return PhaseState("dead", "stop", "", None, state.attacks_x, rest), (dead,)
 
     def _die(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
-        fact = by.payload
-        assert isinstance(fact, Fact)
-        detail: dict[str, Scalar] = {"line": fact.variant, "sign": "", "since_us": by.ts_us}
-        told = Fact(cause, x_m=fact.x_m, y_m=fact.y_m, z_m=fact.z_m, confidence=fact.confidence, detail=detail)
-        dead = fact_event("phase.dead", now_us, by.source, told, causes=(by.id,))
-        return PhaseState("dead", cause, fact.variant, None, state.attacks_x), (dead,)
+        payload = by.payload
+        assert isinstance(payload, EventPayload)
+        detail: dict[str, Scalar] = {"line": payload.variant, "sign": "", "since_us": by.ts_us}
+        told = EventPayload(
+            cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail
+        )
+        dead = make_event("phase.dead", now_us, by.source, told, causes=(by.id,))
+        return PhaseState("dead", cause, payload.variant, None, state.attacks_x), (dead,)
 
     def _dead(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest
@@ -369,7 +371,7 @@ class PlayPhase:
             "taker_y_m": taker.y_m if taker else None,
             "attacks_x": state.attacks_x,
         }
-        fact = Fact(
+        payload = EventPayload(
             state.cause,
             taker.team if taker else "",
             taker.object_id if taker else "",
@@ -378,7 +380,7 @@ class PlayPhase:
             confidence=0.5 if fallback else 0.9,
             detail=detail,
         )
-        live = fact_event("phase.live", now_us, f"ball:{detail['kick_us']}", fact)
+        live = make_event("phase.live", now_us, f"ball:{detail['kick_us']}", payload)
         return PhaseState("live", state.cause, "", None, state.attacks_x), (live,)
 
 

@@ -6,11 +6,11 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
-from detectors.pitch import Pitch, end_of, pitch_of
-from detectors.play.rests import nearest
-from detectors.states import BallState, Frame
+from detectors.emission import make_event
+from detectors.play.dead_ball_kicks import nearest
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, EventPayload, Frame
+from football.pitch import Pitch, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -91,8 +91,8 @@ class RestartSpot:
             return SpotState(spot, slow_us, way=way), NOTHING
         if not spot or slow_us - state.since_us < p.hold_us:
             return SpotState(spot, state.since_us, way=way), NOTHING
-        fact = Fact(spot, x_m=ball.x_m, y_m=ball.y_m)
-        at_spot = fact_event("spot.ball", event.ts_us, f"ball:{state.since_us}", fact)
+        payload = EventPayload(spot, x_m=ball.x_m, y_m=ball.y_m)
+        at_spot = make_event("spot.ball", event.ts_us, f"ball:{state.since_us}", payload)
         after, more = self._taker(SpotState(spot, state.since_us, True, "", way), event, frame, ball)
         return after, (at_spot, *more)
 
@@ -101,9 +101,9 @@ class RestartSpot:
         player, distance_m = nearest(frame, ball.x_m, ball.y_m)
         if player is None or distance_m > self.parameters.taker_m or player.object_id == state.taker:
             return state, NOTHING
-        fact = Fact(state.spot, player.team, player.object_id, ball.x_m, ball.y_m)
+        payload = EventPayload(state.spot, player.team, player.object_id, ball.x_m, ball.y_m)
         anchor = f"{player.object_id}:{event.ts_us}"
-        taker = fact_event("spot.taker", event.ts_us, anchor, fact)
+        taker = make_event("spot.taker", event.ts_us, anchor, payload)
         return SpotState(state.spot, state.since_us, True, player.object_id, state.way), (taker,)
 
 

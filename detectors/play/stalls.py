@@ -10,7 +10,7 @@ import math
 
 import msgspec
 
-from detectors.states import BallState
+from football.payloads import BallState
 
 
 class StallParameters(msgspec.Struct, frozen=True):

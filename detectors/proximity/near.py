@@ -19,9 +19,9 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.states import BallState, BodyState, Frame, LimbRun, LimbState
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import BallState, BodyState, EventPayload, Frame, LimbRun, LimbState
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -52,7 +52,7 @@ class NearParameters(msgspec.Struct, frozen=True):
     swift_m: float = 1.0
 
 
-class Reacher(msgspec.Struct, frozen=True, gc=False):
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     """A player or limb near the ball.
 
     ``key`` is the object id, with ``/limb`` where limbs are known, though not of a trunk; ``dx_m``, ``dy_m`` lead from
@@ -78,7 +78,7 @@ class Closest(msgspec.Struct, frozen=True, gc=False):
     from that follows who is near where it was a moment later.
     """
 
-    reachers: tuple[Reacher, ...] = ()
+    reachers: tuple[Candidate, ...] = ()
     ts_us: int = 0
     ball: tuple[float, float] | None = None
 
@@ -237,7 +237,7 @@ class Near:
 
     def _closest(self, found: list[Found], ts_us: int, ball: BallState) -> Closest:
         reachers = tuple(
-            Reacher(
+            Candidate(
                 key, b.object_id, b.team, b.limb, ball.x_m - b.x_m, ball.y_m - b.y_m, distance_m, b.vx_m_s, b.vy_m_s
             )
             for distance_m, key, b in found
@@ -246,13 +246,13 @@ class Near:
 
     def _left(self, key: str, ts_us: int, ball: BallState) -> Event:
         object_id, _, limb = key.partition("/")
-        fact = Fact(limb, "", object_id, ball.x_m, ball.y_m, ball.z_m)
-        return fact_event("not_near", ts_us, f"{key}:{ts_us}", fact)
+        payload = EventPayload(limb, "", object_id, ball.x_m, ball.y_m, ball.z_m)
+        return make_event("not_near", ts_us, f"{key}:{ts_us}", payload)
 
     def _came(self, key: str, ts_us: int, ball: BallState, body: BodyState, distance_m: float) -> Event:
         detail = {"distance_m": round(distance_m, 3), "contact": distance_m < self.parameters.contact_m}
-        fact = Fact(body.limb, body.team, body.object_id, ball.x_m, ball.y_m, ball.z_m, detail=detail)
-        return fact_event("near", ts_us, f"{key}:{ts_us}", fact)
+        payload = EventPayload(body.limb, body.team, body.object_id, ball.x_m, ball.y_m, ball.z_m, detail=detail)
+        return make_event("near", ts_us, f"{key}:{ts_us}", payload)
 
 
 def _limb_names(sheet: MatchSheet) -> tuple[str, ...]:
@@ -323,8 +323,8 @@ class PossessionZone:
 
 
 def _zone_event(kind: str, ts_us: int, ball: BallState, player: str, team: Team = "") -> Event:
-    fact = Fact("", team, player, ball.x_m, ball.y_m, ball.z_m)
-    return fact_event(kind, ts_us, f"{player}:{ts_us}", fact)
+    payload = EventPayload("", team, player, ball.x_m, ball.y_m, ball.z_m)
+    return make_event(kind, ts_us, f"{player}:{ts_us}", payload)
 
 
 class NearestParameters(msgspec.Struct, frozen=True):
@@ -412,8 +412,8 @@ class NearestPlayer:
         by_margin = before_m - math.sqrt(d2) >= self.parameters.margin_m
         if not by_margin and event.ts_us - since_us < self.parameters.hold_us:
             return Nearest(nearest.player, name, since_us)
-        fact = Fact(group, team, name, detail={"distance_m": round(math.sqrt(d2), 2)})
-        out.append(fact_event("nearest.changed", event.ts_us, f"{group}:{event.ts_us}", fact))
+        payload = EventPayload(group, team, name, detail={"distance_m": round(math.sqrt(d2), 2)})
+        out.append(make_event("nearest.changed", event.ts_us, f"{group}:{event.ts_us}", payload))
         return Nearest(name)
 
 

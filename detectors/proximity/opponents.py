@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import Team
-from detectors.states import BodyState, Frame
+from detectors.emission import make_event
+from football.match_sheet import Team
+from football.payloads import BodyState, EventPayload, Frame, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -95,7 +95,7 @@ class OpponentProximity:
 @njit(cache=True)
 def opposed(places: bytes, sides: bytes, enter_m: float, leave_m: float) -> npt.NDArray[np.int64]:
     """Who of a frame stands within ``leave_m`` of an opponent: rows of both places in it, and whether within
-    ``enter_m``. ``places`` and ``sides`` as in :class:`detectors.states.Frame`."""
+    ``enter_m``. ``places`` and ``sides`` as in :class:`football.payloads.Frame`."""
     n = len(sides)
     at = np.frombuffer(places, np.float64)
     out = np.empty((n * n // 4 + 1, 3), np.int64)
@@ -119,5 +119,5 @@ def _told(kind: str, ts_us: int, pair: Pair, bodies: dict[str, BodyState]) -> Ev
     if one and other:
         x_m, y_m = round((one.x_m + other.x_m) / 2.0, 2), round((one.y_m + other.y_m) / 2.0, 2)
         detail["distance_m"] = round(math.hypot(one.x_m - other.x_m, one.y_m - other.y_m), 2)
-    fact = Fact("", team, pair[0], x_m, y_m, detail=detail)
-    return fact_event(kind, ts_us, f"{pair[0]}:{pair[1]}:{ts_us}", fact)
+    payload = EventPayload("", team, pair[0], x_m, y_m, detail=detail)
+    return make_event(kind, ts_us, f"{pair[0]}:{pair[1]}:{ts_us}", payload)

@@ -6,10 +6,10 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
-from detectors.pitch import ENDS, end_sign, pitch_of
-from detectors.states import BallState
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, EventPayload
+from football.pitch import ENDS, end_sign, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -76,8 +76,10 @@ class GoalRing:
     def _cross(self, depth: int, goal: int, d2: float, event: Event, ball: BallState, out: list[Event]) -> int:
         while d2 < self._nearer2[depth]:
             name = self._names[goal][depth]
-            fact = Fact(name, "", "", ball.x_m, ball.y_m, ball.z_m, detail={"distance_m": round(math.sqrt(d2), 2)})
-            out.append(fact_event("goal_ring", event.ts_us, f"{event.source}:{event.ts_us}/{name}", fact))
+            payload = EventPayload(
+                name, "", "", ball.x_m, ball.y_m, ball.z_m, detail={"distance_m": round(math.sqrt(d2), 2)}
+            )
+            out.append(make_event("goal_ring", event.ts_us, f"{event.source}:{event.ts_us}/{name}", payload))
             depth += 1
         while d2 > self._left2[depth]:
             depth -= 1

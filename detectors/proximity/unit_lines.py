@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.states import Frame
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Frame, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -83,10 +83,10 @@ class UnitLines:
     def step(self, state: UnitState, event: Event) -> Step[UnitState]:
         """Looks at both teams if a look is due."""
         if event.kind == "direction":
-            fact = event.payload
-            assert isinstance(fact, Fact)
+            payload = event.payload
+            assert isinstance(payload, EventPayload)
             # Changed ends turn defence into attack: what was told is void.
-            return UnitState(fact.team, state.due_us), NOTHING
+            return UnitState(payload.team, state.due_us), NOTHING
         if event.ts_us < state.due_us or not state.attacks:
             return state, NOTHING
         frame = event.payload
@@ -118,8 +118,8 @@ class UnitLines:
                 continue
             told[f"{team} {name}"] = UnitLine(x_m, len(group))
             detail: dict[str, Scalar] = {"x_m": round(x_m, 2), "players": len(group), "lines": count}
-            fact = Fact(name, team, "", round(x_m, 2), detail=detail)
-            out.append(fact_event("lines.changed", event.ts_us, f"{team} {name}:{event.ts_us}", fact))
+            payload = EventPayload(name, team, "", round(x_m, 2), detail=detail)
+            out.append(make_event("lines.changed", event.ts_us, f"{team} {name}:{event.ts_us}", payload))
 
 
 def unit_lines(places_m: Sequence[float], four_share: float) -> tuple[tuple[list[float], ...], int]:

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event, number
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
-from detectors.play.kicks import PENALTY_MARK_M
-from detectors.states import BodyState, Frame
+from detectors.emission import make_event
+from detectors.play.restart_kicks import PENALTY_MARK_M
+from football.match_sheet import MatchSheet, Team
+from football.payloads import BodyState, EventPayload, Frame, Scalar, number
+from football.pitch import GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -99,34 +99,34 @@ class ShotValue:
         """Values a shot; corrects it when a restart turns out to have been it."""
         if event.kind == "frame":
             return ShotValueState(state.attacks, event, state.part, state.shot), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return ShotValueState(fact.team, state.frame, state.part, state.shot), NOTHING
+            return ShotValueState(payload.team, state.frame, state.part, state.shot), NOTHING
         if event.kind == "bodypart":
             return ShotValueState(state.attacks, state.frame, event, state.shot), NOTHING
         if event.kind == "play.live":
-            return self._restarted(state, event, fact)
+            return self._restarted(state, event, payload)
         if not state.attacks or state.frame is None:
             return state, NOTHING
-        model = "head" if self._headed(state.part, event, fact) else "foot"
-        valued = self._valued(state, event, fact, model, event.ts_us)
+        model = "head" if self._headed(state.part, event, payload) else "foot"
+        valued = self._valued(state, event, payload, model, event.ts_us)
         return ShotValueState(state.attacks, state.frame, state.part, valued), (valued,)
 
-    def _headed(self, part: Event | None, event: Event, shot: Fact) -> bool:
+    def _headed(self, part: Event | None, event: Event, shot: EventPayload) -> bool:
         if part is None or abs(event.ts_us - part.ts_us) > self.parameters.part_us:
             return False
         contact = part.payload
-        assert isinstance(contact, Fact)
+        assert isinstance(contact, EventPayload)
         return contact.variant == "head" and contact.player == shot.player
 
-    def _restarted(self, state: ShotValueState, event: Event, live: Fact) -> Step[ShotValueState]:
+    def _restarted(self, state: ShotValueState, event: Event, live: EventPayload) -> Step[ShotValueState]:
         """The newest shot again, if the kick that brought the ball to life was it."""
         shot = state.shot
         if shot is None or event.ts_us <= shot.ts_us:
             return state, NOTHING
         made = shot.payload
-        assert isinstance(made, Fact)
+        assert isinstance(made, EventPayload)
         same = abs(number(live, "kick_us") - shot.ts_us) <= self.parameters.restart_us and live.player == made.player
         if not same or live.variant != "stop":
             return ShotValueState(state.attacks, state.frame, state.part), NOTHING
@@ -137,7 +137,7 @@ class ShotValue:
         amended = self._valued(state, shot, made, "penalty" if at_mark else "free kick", event.ts_us)
         return ShotValueState(state.attacks, state.frame, state.part), (amended,)
 
-    def _valued(self, state: ShotValueState, shot: Event, made: Fact, model: str, now_us: int) -> Event:
+    def _valued(self, state: ShotValueState, shot: Event, made: EventPayload, model: str, now_us: int) -> Event:
         """The value of a shot; a later word keeps who stood where at the kick."""
         assert made.x_m is not None
         assert made.y_m is not None
@@ -152,12 +152,12 @@ class ShotValue:
             "angle_deg": round(angle_deg, 1),
             "model": model,
         }
-        told = Fact(variant, made.team, made.player, made.x_m, made.y_m, None, made.confidence, detail)
+        told = EventPayload(variant, made.team, made.player, made.x_m, made.y_m, None, made.confidence, detail)
         causes = (f"shot.attempt#{shot.source}",)
         dated_us = None if now_us == shot.ts_us else shot.ts_us
-        return fact_event("shot.xg", now_us, shot.source, told, causes=causes, dated_us=dated_us)
+        return make_event("shot.xg", now_us, shot.source, told, causes=causes, dated_us=dated_us)
 
-    def _people(self, state: ShotValueState, made: Fact) -> dict[str, Scalar]:
+    def _people(self, state: ShotValueState, made: EventPayload) -> dict[str, Scalar]:
         """Who stands in the way, and how near the nearest opponent is."""
         assert state.frame is not None
         frame = state.frame.payload
@@ -323,10 +323,10 @@ class KeyPass:
         return one.team == two.team and _receiver(before) == two.player and ago_us <= self.parameters.within_us
 
 
-def _fact(event: Event) -> Fact:
-    fact = event.payload
-    assert isinstance(fact, Fact)
-    return fact
+def _fact(event: Event) -> EventPayload:
+    payload = event.payload
+    assert isinstance(payload, EventPayload)
+    return payload
 
 
 def _receiver(passed: Event) -> Scalar:
@@ -339,6 +339,6 @@ def _credit(kind: str, passed: Event, shot: Event) -> Event:
     detail: dict[str, Scalar] = {"to": _fact(shot).player, "kick_us": made.detail["kick_us"]}
     assert x_m is None or isinstance(x_m, float)
     assert y_m is None or isinstance(y_m, float)
-    told = Fact("", made.team, made.player, x_m, y_m, None, made.confidence, detail)
+    told = EventPayload("", made.team, made.player, x_m, y_m, None, made.confidence, detail)
     ts_us = max(passed.ts_us, shot.ts_us)
-    return fact_event(kind, ts_us, shot.source, told, causes=(passed.id, shot.id))
+    return make_event(kind, ts_us, shot.source, told, causes=(passed.id, shot.id))

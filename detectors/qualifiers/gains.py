@@ -6,11 +6,11 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event, number
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import pitch_of
-from detectors.qualifiers.told import Way, kick_of, passed_way, upfield
-from detectors.states import Frame
+from detectors.emission import make_event
+from detectors.qualifiers.pass_qualifier import Way, kick_of, passed_way, upfield
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Frame, Scalar, number
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -53,12 +53,12 @@ class ProgressivePlay:
 
     def step(self, state: Team, event: Event) -> Step[Team]:
         """Measures a pass or a carry."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return fact.team, NOTHING
+            return payload.team, NOTHING
         is_pass = event.kind == "pass.complete"
-        way = (passed_way(state, fact) if is_pass else carried_way(state, fact)) if state else None
+        way = (passed_way(state, payload) if is_pass else carried_way(state, payload)) if state else None
         if way is None:
             return state, NOTHING
         gain_m = self._away_m(way.from_u_m, way.from_w_m) - self._away_m(way.to_u_m, way.to_w_m)
@@ -66,9 +66,11 @@ class ProgressivePlay:
             return state, NOTHING
         kind = "progress.pass" if is_pass else "progress.carry"
         detail: dict[str, Scalar] = {"gain_m": round(gain_m, 2)}
-        told = Fact("", fact.team, fact.player, fact.x_m, fact.y_m, None, fact.confidence, detail)
-        shown_us = kick_of(fact) if is_pass else event.dated_us
-        return state, (fact_event(kind, event.ts_us, event.source, told, causes=(event.id,), dated_us=shown_us),)
+        told = EventPayload(
+            "", payload.team, payload.player, payload.x_m, payload.y_m, None, payload.confidence, detail
+        )
+        shown_us = kick_of(payload) if is_pass else event.dated_us
+        return state, (make_event(kind, event.ts_us, event.source, told, causes=(event.id,), dated_us=shown_us),)
 
     def _away_m(self, u_m: float, w_m: float) -> float:
         return math.hypot(self._half_length_m - u_m, w_m)
@@ -79,7 +81,7 @@ class ProgressivePlay:
         return self.parameters.across_m if way.from_u_m < 0.0 else self.parameters.beyond_m
 
 
-def carried_way(attacks: Team, carried: Fact) -> Way | None:
+def carried_way(attacks: Team, carried: EventPayload) -> Way | None:
     """Way of a ``carry.end``."""
     assert carried.x_m is not None
     assert carried.y_m is not None
@@ -134,41 +136,43 @@ class Packing:
         """Counts at kicks and gains, and again at the ends."""
         if event.kind == "frame":
             return PackingState(state.attacks, event, state.kicks, state.gain), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return PackingState(fact.team, state.frame, state.kicks, state.gain), NOTHING
-        ahead = self._ahead(state, fact)
+            return PackingState(payload.team, state.frame, state.kicks, state.gain), NOTHING
+        ahead = self._ahead(state, payload)
         if ahead is None:
             return state, NOTHING
         if event.kind == "pass.attempt":
             kicks = (*state.kicks[-1:], Ahead(event.source, ahead))
             return PackingState(state.attacks, state.frame, kicks, state.gain), NOTHING
         if event.kind == "possession.gain":
-            return PackingState(state.attacks, state.frame, state.kicks, Ahead(fact.player, ahead)), NOTHING
-        before = self._before(state, event, fact)
-        return state, (_packed(event, fact, before.opponents - ahead),) if before is not None else NOTHING
+            return PackingState(state.attacks, state.frame, state.kicks, Ahead(payload.player, ahead)), NOTHING
+        before = self._before(state, event, payload)
+        return state, (_packed(event, payload, before.opponents - ahead),) if before is not None else NOTHING
 
-    def _before(self, state: PackingState, event: Event, fact: Fact) -> Ahead | None:
+    def _before(self, state: PackingState, event: Event, payload: EventPayload) -> Ahead | None:
         if event.kind == "pass.complete":
             return next((kick for kick in state.kicks if kick.name == event.source), None)
-        return state.gain if state.gain is not None and state.gain.name == fact.player else None
+        return state.gain if state.gain is not None and state.gain.name == payload.player else None
 
-    def _ahead(self, state: PackingState, fact: Fact) -> int | None:
-        if not state.attacks or state.frame is None or fact.x_m is None:
+    def _ahead(self, state: PackingState, payload: EventPayload) -> int | None:
+        if not state.attacks or state.frame is None or payload.x_m is None:
             return None
         frame = state.frame.payload
         assert isinstance(frame, Frame)
-        sign = 1.0 if fact.team == state.attacks else -1.0
-        ball_u_m = sign * fact.x_m
-        return sum(1 for b in frame.players if b.team != fact.team and sign * b.x_m > ball_u_m)
+        sign = 1.0 if payload.team == state.attacks else -1.0
+        ball_u_m = sign * payload.x_m
+        return sum(1 for b in frame.players if b.team != payload.team and sign * b.x_m > ball_u_m)
 
 
-def _packed(event: Event, fact: Fact, opponents: int) -> Event:
+def _packed(event: Event, payload: EventPayload, opponents: int) -> Event:
     variant = PACKINGS[0 if opponents <= 0 else min((opponents + 1) // 2, 3)]
     is_pass = event.kind == "pass.complete"
     detail: dict[str, Scalar] = {"opponents": opponents}
-    told = Fact(variant, fact.team, fact.player, fact.x_m, fact.y_m, None, fact.confidence, detail)
-    shown_us = kick_of(fact) if is_pass else event.dated_us
+    told = EventPayload(
+        variant, payload.team, payload.player, payload.x_m, payload.y_m, None, payload.confidence, detail
+    )
+    shown_us = kick_of(payload) if is_pass else event.dated_us
     kind = "packing" if is_pass else "packing.carry"
-    return fact_event(kind, event.ts_us, event.source, told, causes=(event.id,), dated_us=shown_us)
+    return make_event(kind, event.ts_us, event.source, told, causes=(event.id,), dated_us=shown_us)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from detectors.ball.bands import HEIGHTS
-from detectors.facts import Fact, fact_event
-from detectors.qualifiers.told import FORESEEN, PASS_ENDS
+from detectors.emission import make_event
+from detectors.qualifiers.pass_qualifier import FORESEEN, PASS_ENDS
+from football.payloads import EventPayload
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -63,10 +64,10 @@ class PassHeight:
 
     def step(self, state: HeightState, event: Event) -> Step[HeightState]:
         """Follows the ball from kick to end."""
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "ball.height":
-            return self._risen(state, event, min(HEIGHTS.index(fact.variant), len(PASS_HEIGHTS) - 1))
+            return self._risen(state, event, min(HEIGHTS.index(payload.variant), len(PASS_HEIGHTS) - 1))
         if event.kind == "pass.attempt":
             flight = Flight(event, state.band, event.ts_us)
             older = tuple(msgspec.structs.replace(f, untouched=False) for f in state.flights[-1:])
@@ -113,10 +114,12 @@ def _told(flight: Flight, now_us: int, *, final: bool, cause: str = "", gone: bo
     """The height of a pass as known now, shown at its kick; ``gone``: it was no pass, and nothing is left of it."""
     attempt = flight.attempt
     made = attempt.payload
-    assert isinstance(made, Fact)
+    assert isinstance(made, EventPayload)
     sure = made.confidence if final else FORESEEN * made.confidence
-    fact = Fact(PASS_HEIGHTS[flight.height], made.team, made.player, made.x_m, made.y_m, None, sure, {"final": final})
+    payload = EventPayload(
+        PASS_HEIGHTS[flight.height], made.team, made.player, made.x_m, made.y_m, None, sure, {"final": final}
+    )
     causes = (attempt.id, cause) if cause else (attempt.id,)
     dated_us = None if now_us == attempt.ts_us else attempt.ts_us
     annuls = f"pass.height#{attempt.source}" if gone else ""
-    return fact_event("pass.height", now_us, attempt.source, fact, causes=causes, annuls=annuls, dated_us=dated_us)
+    return make_event("pass.height", now_us, attempt.source, payload, causes=causes, annuls=annuls, dated_us=dated_us)

@@ -13,11 +13,11 @@ from __future__ import annotations
 import msgspec
 
 from detectors.ball.bands import HEIGHTS
-from detectors.facts import Fact, Scalar, fact_event, number
-from detectors.inputs import MatchSheet, Team
+from detectors.emission import make_event
 from detectors.qualifiers.gains import carried_way
-from detectors.qualifiers.told import Way, kick_of, passed_way, upfield
-from detectors.states import Frame
+from detectors.qualifiers.pass_qualifier import Way, kick_of, passed_way, upfield
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Frame, Scalar, number
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -94,24 +94,24 @@ class LineBreak:
         """Notes the lines when a pass or carry begins, and looks which are behind the ball at its end."""
         if event.kind == "frame":
             return self._with(state, frame=event), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
             # As in 4.9: with changed ends what was told of lines is void.
-            return self._with(state, attacks=fact.team, places=()), NOTHING
+            return self._with(state, attacks=payload.team, places=()), NOTHING
         if event.kind == "ball.height":
-            return self._risen(state, fact.variant == HEIGHTS[-1]), NOTHING
+            return self._risen(state, payload.variant == HEIGHTS[-1]), NOTHING
         if event.kind == "lines.changed":
-            kept = tuple(p for p in state.places if p[:2] != (fact.team, fact.variant))
-            return self._with(state, places=(*kept, (fact.team, fact.variant, number(fact, "x_m")))), NOTHING
+            kept = tuple(p for p in state.places if p[:2] != (payload.team, payload.variant))
+            return self._with(state, places=(*kept, (payload.team, payload.variant, number(payload, "x_m")))), NOTHING
         if not state.attacks or state.frame is None:
             return state, NOTHING
         if event.kind == "pass.attempt":
-            faced = Faced(event.source, self._lines(state, fact.team), state.high)
+            faced = Faced(event.source, self._lines(state, payload.team), state.high)
             return self._with(state, passes=(*state.passes[-1:], faced)), NOTHING
         if event.kind == "possession.gain":
-            return self._with(state, gain=Faced(fact.player, self._lines(state, fact.team))), NOTHING
-        return state, self._broken(state, event, fact)
+            return self._with(state, gain=Faced(payload.player, self._lines(state, payload.team))), NOTHING
+        return state, self._broken(state, event, payload)
 
     def _with(self, state: LineBreakState, **changes: object) -> LineBreakState:
         return msgspec.structs.replace(state, **changes)
@@ -137,7 +137,7 @@ class LineBreak:
                 members.setdefault(line, []).append(upfield(state.attacks, team, body.x_m, body.y_m))
         return tuple(_standing(name, members[name]) for name in LINES if name in members)
 
-    def _broken(self, state: LineBreakState, event: Event, ended: Fact) -> tuple[Event, ...]:
+    def _broken(self, state: LineBreakState, event: Event, ended: EventPayload) -> tuple[Event, ...]:
         is_pass = event.kind == "pass.complete"
         if is_pass:
             faced = next((f for f in state.passes if f.name == event.source), None)
@@ -155,9 +155,9 @@ class LineBreak:
                 continue
             detail: dict[str, Scalar] = {"by": "pass" if is_pass else "carry", "line_x_m": round(sign * line.u_m, 2)}
             variant = f"{line.name} {_how(way, line, high=faced.high)}"
-            told = Fact(variant, ended.team, ended.player, ended.x_m, ended.y_m, None, ended.confidence, detail)
+            told = EventPayload(variant, ended.team, ended.player, ended.x_m, ended.y_m, None, ended.confidence, detail)
             anchor = f"{event.source}/{'' if is_pass else 'carry/'}{line.name}"
-            out.append(fact_event("linebreak", event.ts_us, anchor, told, causes=(event.id,), dated_us=shown_us))
+            out.append(make_event("linebreak", event.ts_us, anchor, told, causes=(event.id,), dated_us=shown_us))
         return tuple(out)
 
 

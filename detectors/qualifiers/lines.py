@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.qualifiers.told import Way, kick_of, passed_way, upfield
-from detectors.states import Frame
+from detectors.emission import make_event
+from detectors.qualifiers.pass_qualifier import Way, kick_of, passed_way, upfield
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Frame, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -64,25 +64,30 @@ class ThroughBall:
         """Keeps the last line of a kick until the pass has arrived."""
         if event.kind == "frame":
             return ThroughState(state.attacks, event, state.lines), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "direction":
-            return ThroughState(fact.team, state.frame, state.lines), NOTHING
+            return ThroughState(payload.team, state.frame, state.lines), NOTHING
         if not state.attacks or state.frame is None:
             return state, NOTHING
         if event.kind == "pass.attempt":
-            line = LastLine(event.source, self._line(state, fact))
+            line = LastLine(event.source, self._line(state, payload))
             return ThroughState(state.attacks, state.frame, (*state.lines[-1:], line)), NOTHING
-        way, line_of = passed_way(state.attacks, fact), next((x for x in state.lines if x.anchor == event.source), None)
+        way, line_of = (
+            passed_way(state.attacks, payload),
+            next((x for x in state.lines if x.anchor == event.source), None),
+        )
         if way is None or line_of is None or not is_through(way, line_of.places):
             return state, NOTHING
         detail: dict[str, Scalar] = {"beyond_m": round(way.to_u_m - max(u for u, _ in line_of.places), 2)}
-        told = Fact("", fact.team, fact.player, fact.x_m, fact.y_m, None, fact.confidence, detail)
-        shown_us = kick_of(fact)
+        told = EventPayload(
+            "", payload.team, payload.player, payload.x_m, payload.y_m, None, payload.confidence, detail
+        )
+        shown_us = kick_of(payload)
         causes = (event.id,)
-        return state, (fact_event("pass.through", event.ts_us, event.source, told, causes=causes, dated_us=shown_us),)
+        return state, (make_event("pass.through", event.ts_us, event.source, told, causes=causes, dated_us=shown_us),)
 
-    def _line(self, state: ThroughState, made: Fact) -> tuple[tuple[float, float], ...]:
+    def _line(self, state: ThroughState, made: EventPayload) -> tuple[tuple[float, float], ...]:
         """The rearmost opponents but the goalkeeper: by the sheet, or else the rearmost of all."""
         assert state.frame is not None
         frame = state.frame.payload

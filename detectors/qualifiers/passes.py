@@ -6,10 +6,15 @@ import math
 
 import msgspec
 
-from detectors.facts import Fact
-from detectors.inputs import MatchSheet
-from detectors.pitch import GOAL_AREA_HALF_WIDTH_M, PENALTY_AREA_DEPTH_M, PENALTY_AREA_HALF_WIDTH_M, pitch_of
-from detectors.qualifiers.told import PASS_INPUTS, PassQualifier, Way, Word
+from detectors.qualifiers.pass_qualifier import PASS_INPUTS, PassQualifier, Way, Word
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload
+from football.pitch import (
+    GOAL_AREA_HALF_WIDTH_M,
+    PENALTY_AREA_DEPTH_M,
+    PENALTY_AREA_HALF_WIDTH_M,
+    pitch_of,
+)
 from middleware.detector import Spec
 
 DIRECTIONS = ("forward", "backward", "left", "right")
@@ -47,7 +52,7 @@ class PassDirection(PassQualifier):
         """By the ball's velocity as it left."""
         return self._word(*sent)
 
-    def seen(self, kind: str, ended: Fact, way: Way) -> Word | None:
+    def seen(self, kind: str, ended: EventPayload, way: Way) -> Word | None:
         """From the kick to the end, wherever that is."""
         return self._word(way.to_u_m - way.from_u_m, way.to_w_m - way.from_w_m)
 
@@ -91,7 +96,7 @@ class PassLength(PassQualifier):
         """To where the first mate reaches the ball."""
         return self._word(way) if way is not None else None
 
-    def seen(self, kind: str, ended: Fact, way: Way) -> Word | None:
+    def seen(self, kind: str, ended: EventPayload, way: Way) -> Word | None:
         """To where it ended."""
         return self._word(way)
 
@@ -136,7 +141,7 @@ class Cross(PassQualifier):
         """To where the first mate reaches the ball."""
         return self._word(way) if way is not None else None
 
-    def seen(self, kind: str, ended: Fact, way: Way) -> Word | None:
+    def seen(self, kind: str, ended: EventPayload, way: Way) -> Word | None:
         """To where it ended."""
         return self._word(way)
 
@@ -177,7 +182,7 @@ class SwitchOfPlay(PassQualifier):
             amends=("pass.switch",),
         )
 
-    def seen(self, kind: str, ended: Fact, way: Way) -> Word | None:
+    def seen(self, kind: str, ended: EventPayload, way: Way) -> Word | None:
         """Once the pass has arrived: one that does not has switched nothing."""
         across_m = abs(way.to_w_m - way.from_w_m)
         if across_m < self.parameters.across_m:

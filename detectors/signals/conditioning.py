@@ -17,7 +17,8 @@ Acceleration is not gated: in positions alone its bound is either implied by the
 noise.
 
 Nearly all packets are good ones: no position of theirs is refused, and none was before. They are taken as a run by a
-compiled kernel (:mod:`detectors.signals.runs`); the others position by position. Both ways give the same, bit for bit.
+compiled kernel (:mod:`detectors.signals.kernels.filter_kernel`); the others position by position. Both ways give the
+same, bit for bit.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Packet, Team
-from detectors.signals.runs import Filter, Fitted, Point, Runs, Taken
+from detectors.emission import make_event
+from detectors.signals.kernels.filter_kernel import Filter, Fitted, Point, Runs, Taken
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
-from detectors.states import RUN_MAX, BallState, BodyState, LimbRun, LimbState
+from football.match_sheet import MatchSheet, Team
+from football.packets import Packet
+from football.payloads import RUN_MAX, BallState, BodyState, EventPayload, LimbRun, LimbState
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -71,8 +73,8 @@ REJECTIONS = (
 
 
 class Track(msgspec.Struct, frozen=True, gc=False):
-    """State of one transmitter: number and last time of what was taken, its filter (:mod:`detectors.signals.runs`), and
-    the positions refused since."""
+    """State of one transmitter: number and last time of what was taken, its filter
+    (:mod:`detectors.signals.kernels.filter_kernel`), and the positions refused since."""
 
     sequence: int = -1
     last_us: int | None = None
@@ -342,7 +344,7 @@ def _events(kind: TransmitterClass, packet: Packet, team: Team, fitted: Sequence
 def _rejected(reason: str, name: str, team: Team, packet: Packet, index: int, ts_us: int) -> Event:
     """A refused position, or a refused packet (index 0)."""
     finite = all(abs(v[index]) < 1e6 for v in (packet.x_m, packet.y_m, packet.z_m))
-    fact = Fact(
+    payload = EventPayload(
         variant=f"{reason} {name}",
         team=team,
         player=packet.transmitter.partition("/")[0] if name == "player" else "",
@@ -351,4 +353,4 @@ def _rejected(reason: str, name: str, team: Team, packet: Packet, index: int, ts
         z_m=packet.z_m[index] if finite else None,
         detail={"transmitter": packet.transmitter, "sequence": packet.sequence, "index": index},
     )
-    return fact_event("sample.rejected", ts_us, f"{packet.transmitter}:{packet.sequence}:{index}", fact)
+    return make_event("sample.rejected", ts_us, f"{packet.transmitter}:{packet.sequence}:{index}", payload)

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from detectors.inputs import MatchSheet
 from detectors.signals.sampling import ball_sampling, body_sampling
-from detectors.states import BallState, BodyState, Frame, Seen, Tick, frame_of
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, BodyState, Frame, Seen, Tick, frame_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
-from detectors.states import BallState, BodyState, LimbRun
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet
+from football.payloads import BallState, BodyState, EventPayload, LimbRun
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -93,8 +93,8 @@ class PlayerFusion:
         self, state: Limbs, limbs: tuple[LimbRun, ...], body: BodyState, now_us: int, source: str, out: list[Event]
     ) -> Limbs:
         if state.source and state.source != source:
-            fact = Fact(variant=source, team=body.team, player=body.object_id, x_m=body.x_m, y_m=body.y_m)
-            out.append(fact_event("source.switched", now_us, f"{body.object_id}:{now_us}", fact))
+            payload = EventPayload(variant=source, team=body.team, player=body.object_id, x_m=body.x_m, y_m=body.y_m)
+            out.append(make_event("source.switched", now_us, f"{body.object_id}:{now_us}", payload))
         out.append(Event("player.state", now_us, body.object_id, now_us, body))
         return Limbs(limbs, now_us, source)
 
@@ -204,5 +204,5 @@ def _as_state(event: Event, ball: BallState) -> Event:
 
 
 def _ball_fact(kind: str, event: Event, ball: BallState) -> Event:
-    fact = Fact(x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, detail={"ball": event.source})
-    return fact_event(kind, event.ts_us, f"{event.source}:{event.ts_us}", fact)
+    payload = EventPayload(x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, detail={"ball": event.source})
+    return make_event(kind, event.ts_us, f"{event.source}:{event.ts_us}", payload)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, team_of
+from detectors.emission import make_event
 from detectors.signals.sampling import ball_sampling
-from detectors.states import Seen, Tick
+from football.match_sheet import MatchSheet, team_of
+from football.payloads import EventPayload, Seen, Tick
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -84,10 +84,10 @@ class TransmitterHealth:
 
     def _report(self, kind: str, event: Event, name: str, last_us: int) -> Event:
         ball = name == "ball"
-        fact = Fact(
+        payload = EventPayload(
             variant="ball" if ball else "player",
             team="" if ball else team_of(name, self._sheet),
             player="" if ball else name,
             detail={"last_seen_us": last_us},
         )
-        return fact_event(kind, event.ts_us, f"{name}:{event.ts_us}", fact)
+        return make_event(kind, event.ts_us, f"{name}:{event.ts_us}", payload)

@@ -10,46 +10,11 @@ knows what it contradicts listens (goals 7.5, their confirmation 10.14, play 5.1
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import Official
+from detectors.emission import make_event
+from football.officials import DECISIONS, Official
+from football.payloads import EventPayload, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
-
-
-class Decision(NamedTuple):
-    """A kind of decision: its variants (first the default), what it must say, and whether variants are a team's."""
-
-    variants: tuple[str, ...] = ("",)
-    needs: tuple[str, ...] = ()
-    of_team: bool = True
-
-
-#: Periods of a match: two halves, two of extra time, the shoot-out (Law 7).
-PERIODS = ("1", "2", "3", "4", "5")
-
-#: Every kind of decision. A variant that must be chosen has no empty string among its variants.
-DECISIONS: dict[str, Decision] = {
-    "card": Decision(("yellow", "second yellow", "red"), ("variant", "team", "player")),
-    "foul": Decision(("", "handball"), ("team",)),
-    "offside": Decision(needs=("team",)),
-    "var": Decision(
-        ("check", "goal", "no goal", "penalty", "no penalty", "red card", "no red card", "identity", "over"),
-        ("variant",),
-        of_team=False,
-    ),
-    "substitution": Decision(needs=("team", "player", "other")),
-    "added_time": Decision(needs=("minutes",), of_team=False),
-    "goal": Decision(("", "own"), ("team",)),
-    "no_goal": Decision(("", "offside", "foul", "handball")),
-    "penalty": Decision(needs=("team",)),
-    "stop": Decision(("", "foul", "offside", "injury", "substitution", "var", "goal"), of_team=False),
-    "resume": Decision(of_team=False),
-    "period_start": Decision(PERIODS, ("variant",), of_team=False),
-    "period_end": Decision(PERIODS, ("variant",), of_team=False),
-    "void": Decision(needs=("event",), of_team=False),
-}
 
 KINDS = tuple(f"official.{name}" for name in DECISIONS)
 
@@ -119,19 +84,19 @@ class Officials:
             "note": told.note,
         }
         detail = {name: value for name, value in named.items() if value not in ("", None)}
-        fact = Fact(told.variant, told.team, told.player, detail=detail)
+        payload = EventPayload(told.variant, told.team, told.player, detail=detail)
         void = told.kind == "void" and told.event.partition("#")[0] in OVERRULED
         shown_us = told.at_us if told.at_us < event.ts_us and told.kind != "void" else None
         anchor = f"official:{told.source}:{told.number}"
         annuls = told.event if void else ""
         kind = f"official.{told.kind}"
-        return None, (fact_event(kind, event.ts_us, anchor, fact, annuls=annuls, dated_us=shown_us),)
+        return None, (make_event(kind, event.ts_us, anchor, payload, annuls=annuls, dated_us=shown_us),)
 
 
 def said_at_us(event: Event) -> int:
     """Event time of what an ``official`` event is about, which may be long before it was said."""
-    fact = event.payload
-    assert isinstance(fact, Fact)
-    at_us = fact.detail["at_us"]
+    payload = event.payload
+    assert isinstance(payload, EventPayload)
+    at_us = payload.detail["at_us"]
     assert isinstance(at_us, int)
     return at_us

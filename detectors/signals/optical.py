@@ -6,18 +6,19 @@ What radio brings in twenty-three packets, each late in its own way, a tracking 
 order. Then nothing needs sorting between the filter of a player and the frame he is put into, and the three
 level-1 detectors can be folded one inside the other: their states side by side are this one's state, and what
 they tell each other stays within the step. The rules are theirs alone. What is the rule, an instant of one good
-position each of the same transmitters as before, is taken in one piece (:mod:`detectors.signals.crowds`).
+position each of the same transmitters as before, is taken in one piece (:mod:`detectors.signals.frame_fast_path`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from detectors.inputs import MatchSheet, Packet, raw_kind
 from detectors.signals.conditioning import Conditioning, ConditioningParameters, Track
-from detectors.signals.crowds import Crowd, Crowds, Instant, parted
+from detectors.signals.frame_fast_path import Crowds, Instant, PackedFrameState, parted
 from detectors.signals.frames import FrameFusion, FrameParameters
 from detectors.signals.fusion import ActiveBall, BallParameters
+from football.match_sheet import MatchSheet
+from football.packets import Packet, raw_kind
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -65,11 +66,11 @@ class OpticalAdapter:
         """Nothing seen."""
         return Instant()
 
-    def step(self, state: Instant | Crowd, event: Event) -> Step[Instant | Crowd]:
+    def step(self, state: Instant | PackedFrameState, event: Event) -> Step[Instant | PackedFrameState]:
         """Takes all packets of one instant."""
         packets = event.payload
         assert isinstance(packets, tuple)
-        if isinstance(state, Crowd):
+        if isinstance(state, PackedFrameState):
             step = self._crowds.step(state, packets)
             if step is not None:
                 return step

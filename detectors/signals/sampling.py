@@ -20,7 +20,7 @@ import math
 
 import msgspec
 
-from detectors.inputs import Quality
+from football.match_sheet import Quality
 
 #: Optical providers smooth what they publish, so the noise of successive frames moves together: of a declared
 #: 0.05 m only a fifth is left between neighbours (second differences of players at rest in two TRACAB

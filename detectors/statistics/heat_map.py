@@ -21,10 +21,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Team
-from detectors.pitch import pitch_of
-from detectors.states import Frame
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Frame
+from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -169,10 +169,10 @@ def cell(grid: tuple[int, int], across: float, along: float) -> tuple[int, int]:
     return min(int(across * columns), columns - 1), min(int(along * rows), rows - 1)
 
 
-def cells_of(fact: Fact, length_m: float, width_m: float) -> list[tuple[float, float, float, float, float]]:
+def cells_of(payload: EventPayload, length_m: float, width_m: float) -> list[tuple[float, float, float, float, float]]:
     """The rows of the challenge's answer: ``x1, y1, x2, y2`` of each cell in our metres, and percent of time."""
-    columns, rows = GRIDS[fact.variant.partition(",")[0]]
-    told = str(fact.detail["cells"])
+    columns, rows = GRIDS[payload.variant.partition(",")[0]]
+    told = str(payload.detail["cells"])
     found: list[tuple[float, float, float, float, float]] = []
     for entry in told.split(";") if told else ():
         place, _, percent = entry.partition(":")
@@ -239,5 +239,5 @@ def _report(name: str, heat: Heat, event: Event) -> Iterator[Event]:
         looks = sum(fine.values())
         for grid, cells in grids.items():
             told = ";".join([f"{c}.{r}:{100.0 * n / looks:.2f}" for (c, r), n in cells.items()])
-            fact = Fact(f"{grid}, {window}", heat.team, name, detail={"looks": looks, "cells": told})
-            yield fact_event("stat.heatmap", event.ts_us, f"{name}:{grid}:{window}:{event.ts_us}", fact)
+            payload = EventPayload(f"{grid}, {window}", heat.team, name, detail={"looks": looks, "cells": told})
+            yield make_event("stat.heatmap", event.ts_us, f"{name}:{grid}:{window}:{event.ts_us}", payload)

@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from detectors.bodies.running import CLASSES, Run, Runs
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import Team
+from detectors.emission import make_event
+from football.match_sheet import Team
+from football.payloads import EventPayload, Scalar
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -130,8 +131,8 @@ def _running(window: str, team: Team, player: str, sums: Iterable[Iterable[float
     detail: dict[str, Scalar] = {}
     for name, (took_s, way_m) in zip(CLASSES, sums, strict=True):
         detail[f"{name}_s"], detail[f"{name}_m"] = round(took_s, 3), round(way_m, 2)
-    fact = Fact(window, team, player, detail=detail)
-    return fact_event("stat.running", event.ts_us, f"{player or team}:{window}:{event.ts_us}", fact)
+    payload = EventPayload(window, team, player, detail=detail)
+    return make_event("stat.running", event.ts_us, f"{player or team}:{window}:{event.ts_us}", payload)
 
 
 class Stint(msgspec.Struct, frozen=True, gc=False):
@@ -195,17 +196,17 @@ class PossessionStatistics:
             return self._tick(state, event)
         if event.kind == "phase.dead":
             return msgspec.structs.replace(_lost(state, event.ts_us), dead=True), NOTHING
-        fact = event.payload
-        assert isinstance(fact, Fact)
+        payload = event.payload
+        assert isinstance(payload, EventPayload)
         if event.kind == "phase.live":
-            return _revived(state, fact), NOTHING
+            return _revived(state, payload), NOTHING
         if state.dead:
             return state, NOTHING
         now = state.now
-        if now is not None and now.player == fact.player:
+        if now is not None and now.player == payload.player:
             longer = Stint(now.player, now.team, (*now.hits_us, event.ts_us), event.ts_us)
             return msgspec.structs.replace(state, now=longer), NOTHING
-        gained = Stint(fact.player, fact.team, (event.ts_us,), event.ts_us)
+        gained = Stint(payload.player, payload.team, (event.ts_us,), event.ts_us)
         return msgspec.structs.replace(_lost(state, event.ts_us), now=gained), NOTHING
 
     def _tick(self, state: Stints, event: Event) -> Step[Stints]:
@@ -251,11 +252,11 @@ def held(stints: Iterable[Stint], from_us: int | None) -> HeldSums:
     return HeldSums(time_us / 1e6, held_us / 1e6, hits)
 
 
-def _revived(state: Stints, fact: Fact) -> Stints:
+def _revived(state: Stints, payload: EventPayload) -> Stints:
     """Who takes a restart has hit the ball, though it was dead until he had."""
-    kick_us = fact.detail["kick_us"]
+    kick_us = payload.detail["kick_us"]
     assert isinstance(kick_us, int)
-    taken = Stint(fact.player, fact.team, (kick_us,), kick_us) if fact.player and state.dead else state.now
+    taken = Stint(payload.player, payload.team, (kick_us,), kick_us) if payload.player and state.dead else state.now
     return msgspec.structs.replace(state, dead=False, now=taken)
 
 
@@ -283,4 +284,4 @@ def _possession(variant: str, team: Team, player: str, sums: HeldSums, percent: 
     if percent is not None:
         detail["percent"] = round(percent, 2)
     anchor = f"{player or team}:{variant}:{event.ts_us}"
-    return fact_event("stat.possession", event.ts_us, anchor, Fact(variant, team, player, detail=detail))
+    return make_event("stat.possession", event.ts_us, anchor, EventPayload(variant, team, player, detail=detail))

@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from detectors.lane import EventRecord
-from replay.recording import Ints
+from football.packet_table import Ints
+from football.update_stream import EventRecord
 from replay.scoring.frames import FrameScore, score_frames
 from replay.scoring.matching import Pairs, assign, within
 from replay.scoring.rules import family_of

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
-from replay.recording import Ints
+from football.packet_table import Ints
 
 #: Indexes of truths and of finds, of equal length.
 Pairs = tuple[Ints, Ints]

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from replay.csv_rows import read_rows
+from replay.formats.csv_rows import read_rows
 from replay.scoring.truth import Flags, Mark, ScoreError, Truth
 
 #: Of the estimated kicks (the clip's README: compare with a tolerance of about a second).

@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from detectors.inputs import MatchSheet
-from detectors.lane import EventRecord
-from replay.debs_annotation import FILES, Annotation, Clock, object_ids, read_annotation
+from football.match_sheet import MatchSheet
+from football.truth_kinds import KINDS
+from football.update_stream import EventRecord
+from replay.scoring.debs_annotation import FILES, Annotation, Clock, object_ids, read_annotation
 from replay.scoring.opta import read_opta
 from replay.scoring.truth import Flags, Mark, ScoreError, Truth, true_marks
-from replay.sim.truth_kinds import KINDS
 
 #: Columns of a truth in the form of ``touchline events`` that are needed.
 COLUMNS = ("id", "kind", "variant", "ts_us", "team", "player", "detail")

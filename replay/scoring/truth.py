@@ -9,13 +9,14 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from detectors.facts import Scalar
-from detectors.lane import EventRecord
-from replay.recording import Ints
+from football.errors import UserError
+from football.packet_table import Ints
+from football.payloads import Scalar
+from football.update_stream import EventRecord
 from replay.scoring.rules import OCCURRED, Rule, rule_of
 
 
-class ScoreError(ValueError):
+class ScoreError(UserError, ValueError):
     """A truth that cannot be read or does not belong to the match; the message names the file."""
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from app.match.framing import Framed
-from app.match.seal import Maker
-from detectors.inputs import MatchSheet
-from detectors.lane import EventRecord, LaneMessage, UpdateRecord
+from app.pipeline.framing import Framed
+from app.pipeline.seal import Maker
+from football.match_sheet import MatchSheet
+from football.update_stream import EventRecord, UpdateMessage, UpdateRecord
 from replay import wire
 
 
@@ -35,7 +35,7 @@ class FakePipeline:
         self._pending: list[UpdateRecord] = []
         self._now_us = 0
 
-    def push(self, payload: bytes, arrival_us: int, due_wall_us: int) -> LaneMessage | None:
+    def push(self, payload: bytes, arrival_us: int, due_wall_us: int) -> UpdateMessage | None:
         self._now_us = arrival_us
         updates: list[UpdateRecord] = []
         for packet in wire.decode(payload).packets:
@@ -43,14 +43,14 @@ class FakePipeline:
                 updates.extend(self._ball(packet.sequence, packet.ts_us[0], arrival_us))
         return self._message(updates, due_wall_us) if updates or self._fresh is not None else None
 
-    def push_together(self, blocks: Sequence[Framed], complete_us: int | None = None) -> LaneMessage | None:
+    def push_together(self, blocks: Sequence[Framed], complete_us: int | None = None) -> UpdateMessage | None:
         ((arrival_us, due_wall_us, payload),) = blocks
         return self.push(payload, arrival_us, due_wall_us)
 
     def pause(self) -> None:
         """Has nothing to do."""
 
-    def finish(self) -> LaneMessage:
+    def finish(self) -> UpdateMessage:
         return msgspec.structs.replace(self._message([], 0), frontier_us=2**62, ended=True)
 
     def take_tables(self) -> dict[str, pa.Table]:
@@ -99,9 +99,9 @@ class FakePipeline:
         self._pending.append(update)
         return update
 
-    def _message(self, updates: list[UpdateRecord], due_wall_us: int) -> LaneMessage:
+    def _message(self, updates: list[UpdateRecord], due_wall_us: int) -> UpdateMessage:
         continues_from, self._fresh = self._fresh, None
-        return LaneMessage(
+        return UpdateMessage(
             self._sheet.match_id,
             self._epoch,
             self._now_us,

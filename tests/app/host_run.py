@@ -24,14 +24,15 @@ from app.base.java import find_java
 from app.hub.server import Hub
 from app.kafka.address import parse
 from app.kafka.matches import find
-from app.kafka.place import Place, TopicOptions
 from app.kafka.relay import Relay
-from app.match.commits import Committed
+from app.kafka.topic_location import Place, TopicOptions
+from app.pipeline.commits import Committed
 from app.spark.host import HostConfig, SparkHost
 from app.spark.session import STREAMING, start_session, stop_session
 from app.spark.stage import StageConfig
-from detectors.inputs import Block, MatchSheet, Packet
-from detectors.lane import EventRecord, UpdateRecord
+from football.match_sheet import MatchSheet
+from football.packets import Block, Packet
+from football.update_stream import EventRecord, UpdateRecord
 from replay.capture import Capture, CaptureWriter
 
 PIPELINE = "tests.app.fake_pipeline:FakePipeline"

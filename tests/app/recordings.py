@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from app.live import run_live
-from app.settings import make_settings
-from replay.simulator import Simulation, simulate
+from app.run.live import run_live
+from app.settings.model import make_settings
+from simulator.simulate import Simulation, simulate
 
 FRAME_US = 40_000
 

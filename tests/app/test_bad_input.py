@@ -11,14 +11,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.match import kept_out
-from app.match.pipeline import MatchPipeline, PipelineOptions
-from detectors.inputs import Block, MatchSheet, Packet
-from detectors.lane import EventRecord, Follower
+from app.pipeline import quarantine_buffer as kept_out
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from app.sources.captures import prepare_capture
+from football.match_sheet import MatchSheet
+from football.packets import Block, Packet
+from football.update_stream import EventRecord, Follower
 from replay import wire
 from replay.capture import Capture
-from replay.simulator import Simulation, simulate
-from replay.sources import prepare_capture
+from simulator.simulate import Simulation, simulate
 
 COLUMNS = ("t_ms", "object_id", "team", "x", "y", "z")
 TYPES = (pa.float64(), pa.string(), pa.string(), pa.float64(), pa.float64(), pa.float64())
@@ -113,7 +114,7 @@ def test_bytes_that_are_no_block_are_kept_out_and_the_match_goes_on(matches):
 
 def test_invented_players_are_kept_out_once_there_are_more_than_a_match_may_have(monkeypatch: pytest.MonkeyPatch):
     """A sheet without players takes any name; ten thousand of them must not make ten thousand states."""
-    monkeypatch.setattr("app.match.pipeline.SOURCES_MOST", 100)
+    monkeypatch.setattr("app.pipeline.pipeline.SOURCES_MOST", 100)
     pipeline = MatchPipeline(MatchSheet(), PipelineOptions(alpha=0.0))
     sizes = []
     for number in range(600):

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from app.live import run_live
-from app.settings import make_settings
-from replay.events import consolidated_events
-from tests.app.test_cli import write_track
+from app.run.live import run_live
+from app.settings.model import make_settings
+from replay.event_list import consolidated_events
+from tests.app.cli.test_main import write_track
 
 
 def kinds(folder: Path, engine: str, **given: Any) -> Counter[str]:

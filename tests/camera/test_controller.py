@@ -13,7 +13,7 @@ from camera.head_server import HeadServer
 from camera.mount import Mount
 from camera.profile import load_profile
 from camera.record import CAMERA_SCHEMA, Row, camera_table
-from detectors.lane import BallView, UpdateRecord, View
+from football.update_stream import BallView, UpdateRecord, View
 
 X400, MOUNT = load_profile(), Mount()
 

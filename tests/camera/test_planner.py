@@ -17,7 +17,7 @@ from camera.motion import Limits, Motion, follow
 from camera.mount import Mount
 from camera.planner import CALM, NORMAL, SPORT, TICK_US, Plan, Planner, Style
 from camera.profile import load_profile
-from detectors.lane import BallView, BodyView, EventRecord, UpdateRecord, View
+from football.update_stream import BallView, BodyView, EventRecord, UpdateRecord, View
 
 MOUNT, X400 = Mount(), load_profile()
 SIZE_M = (105.0, 68.0)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from camera import codec
 from camera.codec import Absolute, Action, Drive, Home, PositionInquiry, ZoomDirect
 from camera.device import Device
-from camera.goal import PoseGoal
 from camera.head import new_head
 from camera.profile import load_profile
 from camera.visca import Session
+from tests.camera.pose_goal import PoseGoal
 
 X400 = load_profile()
 STEP_US = 5_000

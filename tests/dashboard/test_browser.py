@@ -12,8 +12,8 @@ import pytest
 
 from dashboard.demo import Choreography, ScriptedFeed, demo_event, demo_sheet, view_at
 from dashboard.server import Server, serve
-from detectors.inputs import MatchSheet, Player
-from detectors.lane import BallView, BodyView, View
+from football.match_sheet import MatchSheet, Player
+from football.update_stream import BallView, BodyView, View
 from tests.dashboard.chromium import Browser
 
 pytestmark = pytest.mark.browser

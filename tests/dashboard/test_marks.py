@@ -5,8 +5,8 @@ from __future__ import annotations
 from dashboard.demo import demo_event
 from dashboard.families import family_of
 from dashboard.marks import WINDOW_US, Mark, marks
-from detectors.lane import EventRecord, UpdateRecord
-from detectors.lifecycle import Lifecycle
+from football.lifecycle import Lifecycle
+from football.update_stream import EventRecord, UpdateRecord
 
 ATTEMPT = demo_event("pass.attempt", 1_000_000, "ball:7", team="home", x_m=1.0, y_m=2.0)
 COMPLETE = demo_event("pass.complete", 2_000_000, "ball:9", team="home", x_m=11.0, y_m=12.0, causes=(ATTEMPT.id,))

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from dashboard.pitch import MARGIN_M, arcs, boxes, extent_m, pitch_figure, spots
-from detectors.pitch import Pitch
+from football.pitch import Pitch
 
 PITCHES = [Pitch(52.5, 34.0), Pitch(45.0, 22.6), Pitch(60.0, 45.0), Pitch(53.4, 33.1)]
 each_pitch = pytest.mark.parametrize("pitch", PITCHES, ids=lambda p: f"{2 * p.half_length_m}x{2 * p.half_width_m}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboard.demo import demo_event
 from dashboard.score import Score, ScoreKeeper
-from detectors.lane import EventRecord, UpdateRecord
+from football.update_stream import EventRecord, UpdateRecord
 
 GOAL = demo_event("goal.scored", 1_000, "ball:1", team="home")
 OWN = demo_event("goal.own", 2_000, "ball:2", team="home")

@@ -21,8 +21,8 @@ from dashboard.live import LiveState
 from dashboard.page import build_app
 from dashboard.server import DashboardError, PortInUseError, TokenNeededError, serve
 from dashboard.web import STREAMS_MAX, add_live_routes
-from detectors.inputs import MatchSheet
-from detectors.pitch import PitchError
+from football.match_sheet import MatchSheet
+from football.pitch import PitchError
 
 SHOT = demo_event("shot.attempt", 1_000_000, "ball:1", team="home", player="home_9", x_m=30.0, y_m=0.0)
 

@@ -7,7 +7,7 @@ import msgspec
 from dashboard.demo import demo_event
 from dashboard.feed import InputState
 from dashboard.strip import DetectionLatency, Table, percentiles_ms, strip_tables
-from detectors.lane import Health, UpdateRecord
+from football.update_stream import Health, UpdateRecord
 
 HEALTH = Health(
     clk_us=10_000_000, frontier_us=9_000_000, slack_us={"shot": 181_000, "near": 45_000, "pass": 912_000},

@@ -6,8 +6,8 @@ import msgspec
 
 from dashboard.demo import demo_event
 from dashboard.families import FAMILIES, FAMILY_NAMES, family_of
-from detectors.lane import EventRecord, UpdateRecord
-from detectors.lifecycle import Lifecycle
+from football.lifecycle import Lifecycle
+from football.update_stream import EventRecord, UpdateRecord
 
 PASS = demo_event("pass.attempt", 1_000, "ball:1", team="home", player="home_2")
 

@@ -6,9 +6,8 @@ import heapq
 import pickle
 from collections.abc import Iterable, Sequence
 
-from detectors.facts import Fact
-from detectors.inputs import RAW_KINDS, Packet
-from detectors.states import LimbRun
+from football.packets import RAW_KINDS, Packet
+from football.payloads import EventPayload, LimbRun
 from middleware.detector import Detector, KeyedDetector
 from middleware.events import Event, Key, canonical_key
 from middleware.hierarchy import Hierarchy
@@ -143,7 +142,7 @@ def _wrong_output(detector: Detector[object], event: Event, result: Event) -> st
     if result.ts_us < event.ts_us - spec.horizon_us:
         return f"{result.kind} is dated {event.ts_us - result.ts_us} us before its cause"
     sparse = result.kind not in spec.internal
-    if sparse and not (isinstance(result.payload, Fact) and result.id):
+    if sparse and not (isinstance(result.payload, EventPayload) and result.id):
         return f"{result.kind} is published without a fact or an id"
     if result.annuls and result.annuls.partition("#")[0] not in spec.annuls:
         return f"{result.kind} annuls {result.annuls}, which is not declared"
@@ -152,16 +151,16 @@ def _wrong_output(detector: Detector[object], event: Event, result: Event) -> st
 
 def _undeclared(detector: Detector[object], result: Event) -> str:
     """What of variant and team is none of the types that the detector declares; a team may always be unknown."""
-    fact = result.payload
-    if not isinstance(fact, Fact):
+    payload = result.payload
+    if not isinstance(payload, EventPayload):
         return ""
     plain = detector.spec.variants.get(result.kind, ())
     per_team = detector.spec.team_variants.get(result.kind, ())
     allowed = {*plain, *per_team} or {""}
-    if fact.variant not in allowed:
-        return f"{result.kind} has the undeclared variant {fact.variant!r}"
-    if fact.team and plain and per_team and fact.variant not in per_team:
-        return f"{result.kind} {fact.variant!r} is told of team {fact.team}, which is not declared"
+    if payload.variant not in allowed:
+        return f"{result.kind} has the undeclared variant {payload.variant!r}"
+    if payload.team and plain and per_team and payload.variant not in per_team:
+        return f"{result.kind} {payload.variant!r} is told of team {payload.team}, which is not declared"
     return ""
 
 

@@ -15,15 +15,16 @@ from typing import Any, NamedTuple
 import msgspec
 import yaml
 
+from detectors.arrivals import arrival, frame_arrival, official_arrival
 from detectors.catalogue import build_detectors
 from detectors.control.scene import Scene
-from detectors.facts import Fact
-from detectors.inputs import RAW_KINDS, MatchSheet, Quality, arrival, frame_arrival, official_arrival
-from detectors.signals.pace import Paces
-from detectors.states import Frame
+from detectors.signals.smoothed_speed import Paces
+from football.match_sheet import MatchSheet, Quality
+from football.packets import RAW_KINDS
+from football.payloads import EventPayload, Frame
 from middleware.events import Arrival, Event
 from middleware.hierarchy import Hierarchy
-from replay.official import FILE, Line, read
+from replay.formats.officials import FILE, Line, read
 from tests.detectors import stage
 
 FILES = sorted(Path(__file__).parent.glob("transcripts*.yaml"))
@@ -84,7 +85,7 @@ def rows(events: Iterable[Event], *kinds: str) -> list[tuple[str, str, str]]:
     for event in sorted(events, key=lambda e: e.ts_us):
         if event.kind in kinds:
             row = (event.kind, *_row(event.payload))
-            if isinstance(event.payload, Fact) or last.get(event.kind) != row:
+            if isinstance(event.payload, EventPayload) or last.get(event.kind) != row:
                 found.append(row)
             last[event.kind] = row
     return sorted(found)
@@ -100,5 +101,5 @@ def _row(payload: object) -> tuple[str, str]:
         return f"fastest {3 * round(fastest_m_s / 3)} m/s", name if fastest_m_s >= 1.5 else ""
     if isinstance(payload, Scene):
         return "live" if payload.live else "dead", payload.holder
-    assert isinstance(payload, Fact), f"a transcript cannot look at {type(payload).__name__}"
+    assert isinstance(payload, EventPayload), f"a transcript cannot look at {type(payload).__name__}"
     return payload.variant, payload.player

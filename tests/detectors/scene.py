@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from detectors.arrivals import official_arrival
 from detectors.catalogue import build_detectors
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet, Official, Team, official_arrival
-from detectors.states import BallState, BodyState, frame_of
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet, Team
+from football.officials import Official
+from football.payloads import BallState, BodyState, EventPayload, frame_of
 from middleware.detector import Detector
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
@@ -76,7 +78,7 @@ def told(events: Iterable[Event]) -> list[tuple[str, str, str]]:
     """(kind, variant, team) of sparse events: what most tests compare."""
     rows: list[tuple[str, str, str]] = []
     for event in events:
-        assert isinstance(event.payload, Fact)
+        assert isinstance(event.payload, EventPayload)
         rows.append((event.kind, event.payload.variant, event.payload.team))
     return rows
 
@@ -106,7 +108,7 @@ def scene(points: Sequence[Point], players: Iterable[BodyState], step_s: float =
 def hit(at_s: float, player: str, x_m: float, y_m: float) -> Event:
     """A ``hit`` by a player at a place."""
     team: Team = "home" if player.startswith("home") else "away"
-    return fact_event("hit", round(at_s * 1e6), f"ball:{at_s}", Fact("hit", team, player, x_m, y_m))
+    return make_event("hit", round(at_s * 1e6), f"ball:{at_s}", EventPayload("hit", team, player, x_m, y_m))
 
 
 def decision(said_s: float, kind: str, number: int = 1, *, at_s: float | None = None, **named: object) -> Event:

@@ -11,9 +11,11 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from detectors.arrivals import arrival
 from detectors.catalogue import build_detectors
-from detectors.facts import Fact
-from detectors.inputs import RAW_KINDS, MatchSheet, Packet, Player, Quality, arrival, team_of
+from football.match_sheet import MatchSheet, Player, Quality, team_of
+from football.packets import RAW_KINDS, Packet
+from football.payloads import EventPayload
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import sorted_replay
@@ -109,4 +111,4 @@ def play(
     hierarchy = Hierarchy(RAW_KINDS, build_detectors(sheet(players, quality), extra=extra))
     raw = (arrival(p).event for p in packets(ball, players, seconds, quality, seed))
     events = sorted_replay(hierarchy, raw)
-    return sorted((e for e in events if isinstance(e.payload, Fact)), key=lambda e: e.ts_us)
+    return sorted((e for e in events if isinstance(e.payload, EventPayload)), key=lambda e: e.ts_us)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from detectors.facts import Fact, Scalar, fact_event
-from detectors.inputs import MatchSheet, Team
+from detectors.emission import make_event
 from detectors.outcomes.goals import Goal, GoalConfirmation
 from detectors.outcomes.receptions import Interception
+from football.match_sheet import MatchSheet, Team
+from football.payloads import EventPayload, Scalar
 from middleware.consolidation import consolidate
 from middleware.detector import Detector
 from middleware.engine import Engine
@@ -20,8 +21,8 @@ RESTARTS = ("restart.kick_off", "restart.throw_in", "restart.corner", "restart.g
 
 
 def told(kind: str, at_s: float, team: Team, player: str = "", variant: str = "", **detail: Scalar) -> Event:
-    fact = Fact(variant, team, player, 50.0, 0.0, detail=detail)
-    return fact_event(kind, round(at_s * 1e6), f"{kind}:{at_s}", fact)
+    payload = EventPayload(variant, team, player, 50.0, 0.0, detail=detail)
+    return make_event(kind, round(at_s * 1e6), f"{kind}:{at_s}", payload)
 
 
 GOAL = [

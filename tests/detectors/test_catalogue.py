@@ -11,7 +11,7 @@ import pytest
 
 from detectors.catalogue import (
     ASKED,
-    LINES,
+    DETECTORS,
     OURS,
     REFERENCES,
     Entry,
@@ -21,8 +21,9 @@ from detectors.catalogue import (
     event_types,
     life_cycle,
 )
-from detectors.inputs import RAW_KINDS, MatchSheet
 from detectors.parameters import ORDERED, Parameters, all_parameters, out_of_order
+from football.match_sheet import MatchSheet
+from football.packets import RAW_KINDS
 from middleware.detector import Spec
 
 ENTRIES = catalogue()
@@ -47,7 +48,7 @@ def test_no_way_leads_round():
 
 
 def test_names_and_numbers_are_used_once():
-    assert len({entry.kind for entry in ENTRIES}) == len(ENTRIES) == len(LINES)
+    assert len({entry.kind for entry in ENTRIES}) == len(ENTRIES) == len(DETECTORS)
     assert len({entry.number for entry in ENTRIES}) == len(ENTRIES)
     assert {entry.number for entry in ENTRIES} >= OURS
 
@@ -149,7 +150,7 @@ def _changed(group: str, name: str, value: float) -> Parameters:
 def test_a_parameter_reaches_every_detector_of_its_group(quality):
     """Each numeric parameter is changed in turn; the specs that show it must show the new value."""
     sheet = MatchSheet(quality=quality)
-    for line in LINES:
+    for line in DETECTORS:
         if not line.wanted(quality):
             continue
         spec = line.make(sheet, Parameters()).spec

@@ -9,15 +9,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from app.sources.captures import first_seconds
 from bench.opta_clip import clip
 from bench.sorted_world import packets_of
+from detectors.arrivals import arrival, frame_arrival
 from detectors.catalogue import ASKED, build_detectors, level_of_kinds, to_record
-from detectors.facts import Fact, fact_event
-from detectors.inputs import RAW_KINDS, MatchSheet, arrival, frame_arrival
+from detectors.emission import make_event
+from football.match_sheet import MatchSheet
+from football.packets import RAW_KINDS
+from football.payloads import EventPayload
 from middleware.detector import Detector, Spec, Step
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
-from replay.sources import first_seconds
 from tests.detectors import contract, stage
 
 PLAYERS = {
@@ -99,8 +102,8 @@ def test_the_catalogue_is_a_hierarchy_and_knows_the_level_of_every_kind(quality:
 
 
 def test_a_record_is_flat_and_says_what_it_annuls() -> None:
-    fact = Fact("to out", "home", "home_3", 1.0, 2.0, None, 0.5, {"passer": "away_4"})
-    event = fact_event("interception", 7, "ball:5/out", fact, causes=("a", "b"), annuls="interception#ball:5")
+    payload = EventPayload("to out", "home", "home_3", 1.0, 2.0, None, 0.5, {"passer": "away_4"})
+    event = make_event("interception", 7, "ball:5/out", payload, causes=("a", "b"), annuls="interception#ball:5")
     record = to_record(event, 7)
     assert (record.id, record.kind, record.variant, record.level) == (event.id, "interception", "to out", 7)
     assert (record.ts_us, record.team, record.player, record.x_m, record.z_m) == (7, "home", "home_3", 1.0, None)
@@ -125,7 +128,7 @@ class _Bad:
         ts_us = event.ts_us + (1 if self.fault == "future" else -1 if self.fault == "past" else 0)
         anchor = "same" if self.fault == "anchor" else str(event.ts_us)
         count = self.calls if self.fault == "impure" else state + 1
-        return count, (fact_event(kind, ts_us, anchor, Fact(variant), annuls=annuls),)
+        return count, (make_event(kind, ts_us, anchor, EventPayload(variant), annuls=annuls),)
 
 
 @pytest.mark.parametrize("fault", ["future", "past", "foreign", "impure", "anchor", "variant", "annuls"])

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from detectors.bodies.running import CLASSES, Run, RunningIntensity, Runs
 from detectors.catalogue import ASKED, build_detectors, catalogue
-from detectors.facts import Fact, fact_event
-from detectors.inputs import MatchSheet
-from detectors.states import Tick, frame_of
+from detectors.emission import make_event
 from detectors.statistics.heat_map import GRIDS, HeatMap, HeatMapParameters, cells_of, coarser, filled
 from detectors.statistics.heat_map import WINDOWS_US as HEAT_WINDOWS_US
 from detectors.statistics.reports import WINDOWS_US, PossessionStatistics, ReportParameters, RunningStatistics
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload, Tick, frame_of
 from middleware.events import Event
 from tests.detectors.contract import check_fold
 from tests.detectors.scene import body
@@ -38,9 +38,9 @@ def frames(ways: dict[str, Sequence[tuple[float, float] | None]]) -> list[Event]
     return events
 
 
-def facts(events: Sequence[Event], kind: str) -> list[tuple[int, Fact]]:
+def payloads(events: Sequence[Event], kind: str) -> list[tuple[int, EventPayload]]:
     """Time and fact of the events of a kind."""
-    return [(e.ts_us, e.payload) for e in events if e.kind == kind and isinstance(e.payload, Fact)]
+    return [(e.ts_us, e.payload) for e in events if e.kind == kind and isinstance(e.payload, EventPayload)]
 
 
 # -- query 1: running ------------------------------------------------------------------------------------------
@@ -81,13 +81,16 @@ def test_runs_are_those_of_the_whole_way(speeds):
         (r.intensity, r.from_us, r.to_us) for r in expected
     ]
     assert [r.distance_m for r in (*ended, *last)] == pytest.approx([r.distance_m for r in expected])
-    changes = facts(told, "run.intensity")
+    changes = payloads(told, "run.intensity")
     assert [f.variant for _, f in changes] == [CLASSES[r.intensity] for r in expected]
-    for (_, fact), run, before in zip(changes, expected, [None, *expected], strict=False):
-        assert fact.detail["since_us"] == run.from_us
+    for (_, payload), run, before in zip(changes, expected, [None, *expected], strict=False):
+        assert payload.detail["since_us"] == run.from_us
         if before is not None:
-            assert (fact.detail["was"], fact.detail["was_since_us"]) == (CLASSES[before.intensity], before.from_us)
-            assert fact.detail["was_m"] == pytest.approx(before.distance_m, abs=0.01)
+            assert (payload.detail["was"], payload.detail["was_since_us"]) == (
+                CLASSES[before.intensity],
+                before.from_us,
+            )
+            assert payload.detail["was_m"] == pytest.approx(before.distance_m, abs=0.01)
 
 
 def test_who_was_gone_begins_anew_and_his_run_ended_when_he_was_last_seen():
@@ -96,7 +99,7 @@ def test_who_was_gone_begins_anew_and_his_run_ended_when_he_was_last_seen():
     assert broken == []
     ended = [entry for e in told if isinstance(e.payload, Runs) for entry in e.payload.ended]
     assert ended == [("home_6", "home", Run(0, 4 * LOOK_US, 19 * LOOK_US, 0.0))]
-    assert [(round(ts_us / 1e6, 1), f.player) for ts_us, f in facts(told, "run.intensity")] == [
+    assert [(round(ts_us / 1e6, 1), f.player) for ts_us, f in payloads(told, "run.intensity")] == [
         (1.8, "home_6"), (1.8, "home_7"), (6.8, "home_6"),
     ]  # fmt: skip
 
@@ -109,8 +112,8 @@ def test_a_team_has_the_sum_of_its_players_in_every_window():
     runs = [e for e in told if e.kind == "run.state"]
     told, broken = check_fold(RunningStatistics(), runs, every=50)
     assert broken == []
-    last_us = max(ts_us for ts_us, _ in facts(told, "stat.running"))
-    last = {(f.variant, f.team, f.player): f.detail for ts_us, f in facts(told, "stat.running") if ts_us == last_us}
+    last_us = max(ts_us for ts_us, _ in payloads(told, "stat.running"))
+    last = {(f.variant, f.team, f.player): f.detail for ts_us, f in payloads(told, "stat.running") if ts_us == last_us}
     assert len(last) == 4 * (2 + 2)
     assert last["1 min", "home", "home_6"]["sprint_s"] == 60.0
     assert last["1 min", "home", "home_6"]["sprint_m"] == pytest.approx(480.0, abs=0.1)
@@ -133,18 +136,18 @@ def test_windows_of_running_are_those_of_all_runs(pieces, every_s):
     ]
     told, broken = check_fold(RunningStatistics(ReportParameters(every_s * 10**6)), events, every=20)
     assert broken == []
-    for ts_us, fact in facts(told, "stat.running"):
-        if fact.player != "home_6":
+    for ts_us, payload in payloads(told, "stat.running"):
+        if payload.player != "home_6":
             continue
-        from_us = ts_us - WINDOWS_US[fact.variant] if WINDOWS_US[fact.variant] else 0
+        from_us = ts_us - WINDOWS_US[payload.variant] if WINDOWS_US[payload.variant] else 0
         for i, name in enumerate(CLASSES):
             inside_s = sum(
                 max(0, run.to_us - max(run.from_us, from_us)) / 1e6
                 for run in runs
                 if run.intensity == i and run.to_us <= ts_us
             )
-            assert fact.detail[f"{name}_s"] == pytest.approx(inside_s)
-            assert fact.detail[f"{name}_m"] == pytest.approx(2.0 * inside_s, abs=0.01)
+            assert payload.detail[f"{name}_s"] == pytest.approx(inside_s)
+            assert payload.detail[f"{name}_m"] == pytest.approx(2.0 * inside_s, abs=0.01)
 
 
 # -- query 2: possession ---------------------------------------------------------------------------------------
@@ -156,7 +159,9 @@ def happening(kind: str, at_s: float, player: str = "") -> Event:
     if kind == "clock.tick":
         return Event(kind, ts_us, "clock", ts_us, Tick(()))
     team = player.partition("_")[0]
-    return fact_event(kind, ts_us, f"{kind}:{ts_us}", Fact("", team, player, detail={"kick_us": ts_us - 100_000}))
+    return make_event(
+        kind, ts_us, f"{kind}:{ts_us}", EventPayload("", team, player, detail={"kick_us": ts_us - 100_000})
+    )
 
 
 def test_possession_of_a_short_game():
@@ -166,7 +171,7 @@ def test_possession_of_a_short_game():
     events += [happening("phase.live", 9, "home_7"), happening("clock.tick", 10)]
     told, broken = check_fold(PossessionStatistics(), sorted(events, key=lambda e: e.ts_us))
     assert broken == []
-    last = {(f.variant, f.team, f.player): f.detail for _, f in facts(told, "stat.possession")}
+    last = {(f.variant, f.team, f.player): f.detail for _, f in payloads(told, "stat.possession")}
     assert last["player, match", "home", "home_7"] == {"time_s": 0.0, "held_s": 1.1, "hits": 1}
     assert last["team, match", "home", ""] == {"time_s": 2.0, "held_s": 5.1, "hits": 4, "percent": 83.61}
     assert last["team, match", "away", ""] == {"time_s": 0.0, "held_s": 1.0, "hits": 1, "percent": 16.39}
@@ -188,22 +193,22 @@ def stints_of(events: Sequence[Event], now_us: int) -> list[tuple[str, str, list
     stints: list[tuple[str, str, list[int], int]] = []
     dead, open_stint = False, False
     for event in events:
-        fact = event.payload
-        if event.ts_us > now_us or not isinstance(fact, Fact):
+        payload = event.payload
+        if event.ts_us > now_us or not isinstance(payload, EventPayload):
             continue
-        if event.kind == "hit" and not dead and open_stint and stints[-1][0] == fact.player:
+        if event.kind == "hit" and not dead and open_stint and stints[-1][0] == payload.player:
             stints[-1][2].append(event.ts_us)
         elif event.kind == "hit" and not dead:
             if open_stint:
                 stints[-1] = (*stints[-1][:3], event.ts_us)
-            stints.append((fact.player, fact.team, [event.ts_us], event.ts_us))
+            stints.append((payload.player, payload.team, [event.ts_us], event.ts_us))
             open_stint = True
         elif event.kind == "phase.dead":
             if open_stint:
                 stints[-1] = (*stints[-1][:3], event.ts_us)
             dead, open_stint = True, False
         elif event.kind == "phase.live" and dead:
-            stints.append((fact.player, fact.team, [event.ts_us - 100_000], event.ts_us))
+            stints.append((payload.player, payload.team, [event.ts_us - 100_000], event.ts_us))
             dead, open_stint = False, True
     if open_stint:
         stints[-1] = (*stints[-1][:3], now_us)
@@ -220,14 +225,16 @@ def test_windows_of_possession_are_those_of_all_stints(rows):
     ticks = [happening("clock.tick", 5.0 * n) for n in range(1, int(at_s // 5) + 3)]
     told, broken = check_fold(PossessionStatistics(), sorted([*events, *ticks], key=lambda e: e.ts_us), every=25)
     assert broken == []
-    for ts_us, fact in facts(told, "stat.possession"):
-        who, _, window = fact.variant.partition(", ")
+    for ts_us, payload in payloads(told, "stat.possession"):
+        who, _, window = payload.variant.partition(", ")
         from_us = ts_us - WINDOWS_US[window] if WINDOWS_US[window] else -1
-        own = [s for s in stints_of(events, ts_us) if s[1] == fact.team and (who == "team" or s[0] == fact.player)]
-        assert fact.detail["hits"] == sum(hit >= from_us for s in own for hit in s[2])
-        assert fact.detail["held_s"] == pytest.approx(sum(max(0, s[3] - max(s[2][0], from_us)) for s in own) / 1e6)
+        own = [
+            s for s in stints_of(events, ts_us) if s[1] == payload.team and (who == "team" or s[0] == payload.player)
+        ]
+        assert payload.detail["hits"] == sum(hit >= from_us for s in own for hit in s[2])
+        assert payload.detail["held_s"] == pytest.approx(sum(max(0, s[3] - max(s[2][0], from_us)) for s in own) / 1e6)
         time_us = sum(max(0, s[2][-1] - max(s[2][0], from_us)) for s in own)
-        assert fact.detail["time_s"] == pytest.approx(time_us / 1e6)
+        assert payload.detail["time_s"] == pytest.approx(time_us / 1e6)
 
 
 # -- query 3: heat map -----------------------------------------------------------------------------------------
@@ -260,24 +267,24 @@ def test_heat_maps_are_those_of_all_places(stays):
     told, broken = check_fold(detector, frames({"home_6": way}), every=10**9)
     assert broken == []
     spans = dict(zip(HEAT_WINDOWS_US, detector._spans, strict=True))
-    reports = facts(told, "stat.heatmap")
+    reports = payloads(told, "stat.heatmap")
     assert len(reports) == 16 * len({ts_us for ts_us, _ in reports})
-    for ts_us, fact in reports:
-        grid, _, window = fact.variant.partition(", ")
+    for ts_us, payload in reports:
+        grid, _, window = payload.variant.partition(", ")
         looks = ts_us // LOOK_US + 1
         expected = percents(way[max(0, looks - (spans[window] or looks)) : looks], grid)
-        cells = str(fact.detail["cells"])
+        cells = str(payload.detail["cells"])
         found = {tuple(map(int, e.split(":")[0].split("."))): float(e.split(":")[1]) for e in cells.split(";") if e}
         assert found.keys() == expected.keys()
         assert all(found[at] == pytest.approx(expected[at], abs=0.0051) for at in found)
 
 
 def test_cells_are_rectangles_of_the_pitch():
-    fact = Fact("8x13, match", detail={"cells": "0.0:25.00;7.12:75.00"})
-    rows = cells_of(fact, 104.0, 64.0)
+    payload = EventPayload("8x13, match", detail={"cells": "0.0:25.00;7.12:75.00"})
+    rows = cells_of(payload, 104.0, 64.0)
     assert rows[0] == pytest.approx((-52.0, 32.0, -44.0, 24.0, 25.0))
     assert rows[1] == pytest.approx((44.0, -24.0, 52.0, -32.0, 75.0))
-    assert cells_of(Fact("8x13, match", detail={"cells": ""}), 104.0, 64.0) == []
+    assert cells_of(EventPayload("8x13, match", detail={"cells": ""}), 104.0, 64.0) == []
 
 
 def test_a_new_state_shares_all_but_one_column_with_the_one_before():
@@ -302,7 +309,7 @@ def test_a_gap_of_the_stream_is_time_on_no_field():
         for e in frames({"home_6": [(40.0, 9.0)] * 50})
     ]
     told, _ = check_fold(HeatMap(SHEET), [*first, *later], every=10**9)
-    last = [f for ts_us, f in facts(told, "stat.heatmap") if ts_us == told[-1].ts_us and f.variant == "16x25, 1 min"]
+    last = [f for ts_us, f in payloads(told, "stat.heatmap") if ts_us == told[-1].ts_us and f.variant == "16x25, 1 min"]
     assert last[0].detail["looks"] == 150
     assert len(str(last[0].detail["cells"]).split(";")) == 2
 

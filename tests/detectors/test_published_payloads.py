@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from detectors.arrivals import arrival
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
-from detectors.inputs import RAW_KINDS, arrival
+from football.packets import RAW_KINDS
 from middleware.engine import Engine
 from middleware.hierarchy import Hierarchy
-from replay.channel import channel_named, transmit
-from replay.simulator import Simulation, simulate
+from simulator.radio.channels import channel_named, transmit
+from simulator.simulate import Simulation, simulate
 
 
 @pytest.mark.parametrize("wrong", [None, "text"])

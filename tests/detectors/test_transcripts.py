@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from detectors.catalogue import ASKED, LINES, build_detectors, catalogue
-from detectors.inputs import MatchSheet
+from detectors.catalogue import ASKED, DETECTORS, build_detectors, catalogue
+from football.match_sheet import MatchSheet
 from middleware.oracle import sorted_replay
 from tests.detectors.plays import CASES, QUALITIES, rows, story
 
@@ -38,7 +38,7 @@ def test_every_detector_has_a_transcript() -> None:
         detectors = build_detectors(MatchSheet(quality=declared), extra=ASKED)
         there |= {detector.spec.name for detector in detectors}
         told |= {detector.spec.name for detector in detectors if kinds & {*detector.spec.outputs}}
-    assert len(there) == len(LINES)
+    assert len(there) == len(DETECTORS)
     assert there - told == set()
 
 

@@ -12,16 +12,17 @@ from typing import Any
 
 import pytest
 
-from detectors.comparing.evidence import Evidence, Margin
-from detectors.inputs import UNPACED_KINDS
-from detectors.margins import ROUNDING, margins
+from detectors.explanations.evidence import Evidence, Margin
+from detectors.explanations.margins import ROUNDING, margins
+from football.packets import UNPACED_KINDS
 from middleware.consolidation import consolidate
 from middleware.engine import Engine
 from middleware.events import Arrival, Event, canonical_key
 from middleware.oracle import published
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
-from middleware.progress import ProgressSettings
-from middleware.record import Recording
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.speculation import FixedAlpha
+from middleware.provenance import Recording
+from middleware.sources.progress import ProgressSettings
 from tests.detectors.plays import CASES, QUALITIES, Story, rows, said_us, story
 
 #: Of radio; the ball's packets come sooner, so that players are late for it.

@@ -12,23 +12,38 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 
-from detectors.inputs import Block, MatchSheet, Packet
-from detectors.lane import EventRecord, UpdateRecord
+from football.errors import CaptureError, TrackingError
+from football.match_sheet import MatchSheet
+from football.packets import Block, Packet
+from football.update_stream import EventRecord, UpdateRecord
 from replay.capture import Capture, CaptureWriter
-from replay.debs import MATCH_HALVES, read_debs, write_debs
-from replay.debs_annotation import Annotation, Interruption, Possession, ShotOnGoal, read_annotation, write_annotation
-from replay.errors import CaptureError, TrackingError
-from replay.events import consolidated_events
-from replay.ooo import read_rows
+from replay.event_list import consolidated_events
+from replay.formats.debs import MATCH_HALVES, read_debs, write_debs
+from replay.formats.match_sheets import read_sheet
+from replay.formats.ooo_dataset import read_rows
+from replay.formats.tracking import read_tracking
+from replay.match_store import (
+    MatchStore,
+    StoreError,
+    read_commits,
+    read_sheet_of,
+    updates_log,
+    updates_table,
+)
+from replay.scoring.debs_annotation import (
+    Annotation,
+    Interruption,
+    Possession,
+    ShotOnGoal,
+    read_annotation,
+    write_annotation,
+)
 from replay.scoring.readers import read_truth
 from replay.scoring.truth import ScoreError
-from replay.sheets import read_sheet
-from replay.store import MatchStore, StoreError, read_commits, read_sheet_of, updates_log, updates_table
-from replay.tracking import read_tracking
-from tests.app.test_cli import write_track
+from tests.app.cli.test_main import write_track
 from tests.fuzz.cases import NUMBERS, both, changed_text, hold, json_like, mangled, refusal
-from tests.replay.test_debs import SHEET, recording
-from tests.replay.test_kloppy_reader import TRACAB_FRAMES, TRACAB_METADATA
+from tests.replay.formats.test_debs import SHEET, recording
+from tests.replay.formats.test_kloppy_reader import TRACAB_FRAMES, TRACAB_METADATA
 
 SHEET_JSON = b"""{"match": {"id": "final"}, "pitch": {"length_m": 105.0, "width_m": 68.0}, "teams": {"home": "A",
 "away": "B"}, "players": [{"object_id": "home_1", "team": "home", "name": "Ana", "shirt": 1}], "periods": []}"""

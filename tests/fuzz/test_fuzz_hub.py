@@ -9,25 +9,25 @@ from contextlib import suppress
 import msgspec
 from hypothesis import strategies as st
 
-from app.hub.client import LaneError, frame, read_frame
+from app.hub.client import HubConnectionError, frame, read_frame
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub, HubError
 from dashboard.access import guard
 from dashboard.live import LiveState
 from dashboard.page import build_app
 from dashboard.web import add_live_routes
-from detectors.inputs import MatchSheet
-from detectors.lane import BallView, EventRecord, LaneMessage, UpdateRecord, View
+from football.match_sheet import MatchSheet
+from football.update_stream import BallView, EventRecord, UpdateMessage, UpdateRecord, View
 from tests.fuzz.cases import both, hold, json_like, mangled, refusal
 
 EVENT = EventRecord("hit#1", "hit", "", 5, 7, "home", "home_7", 1.0, 2.0, None, 1.0, ("x",), {"limb": "head"})
 MESSAGES = [
-    LaneMessage("final", 0, 5, 0, (UpdateRecord(0, 1, 5, EVENT), UpdateRecord(1, -1, 6, EVENT)), 0),
-    LaneMessage("final", 1, 9, 0, (), 1, View(5, BallView(5, 0.0, 0.0, 0.11, 1.0, 0.0, 0.0), ())),
-    LaneMessage("final", 1, 9, 2**62, ended=True),
+    UpdateMessage("final", 0, 5, 0, (UpdateRecord(0, 1, 5, EVENT), UpdateRecord(1, -1, 6, EVENT)), 0),
+    UpdateMessage("final", 1, 9, 0, (), 1, View(5, BallView(5, 0.0, 0.0, 0.11, 1.0, 0.0, 0.0), ())),
+    UpdateMessage("final", 1, 9, 2**62, ended=True),
 ]
 BODIES = [msgspec.msgpack.encode(message) for message in MESSAGES]
-FIELDS = [*LaneMessage.__struct_fields__, *UpdateRecord.__struct_fields__, *EventRecord.__struct_fields__]
+FIELDS = [*UpdateMessage.__struct_fields__, *UpdateRecord.__struct_fields__, *EventRecord.__struct_fields__]
 
 
 def packed(value: object) -> bytes:
@@ -43,7 +43,7 @@ bodies = mangled(BODIES) | json_like(FIELDS).map(packed)
 def test_any_bytes_on_a_lane_are_frames_or_a_lane_error(cases: int):
     def body(content: bytes) -> None:
         stream = io.BytesIO(content)
-        with suppress(LaneError):
+        with suppress(HubConnectionError):
             while (one := read_frame(stream)) is not None:
                 assert len(one) <= len(content)
 
@@ -57,7 +57,7 @@ def test_whoever_speaks_into_the_lane_is_heard_or_shut_out(cases: int):
 
         def body(came: list[bytes]) -> None:
             said = frame(hub.address.token.encode()) + b"".join(map(frame, came))
-            with suppress(LaneError, HubError, ValueError):  # what the hub's thread closes a lane for
+            with suppress(HubConnectionError, HubError, ValueError):  # what the hub's thread closes a lane for
                 hub._read(io.BytesIO(said))
             events = hub.feed("final").events()
             assert all(name == event.id for name, event in events.items())
@@ -73,7 +73,7 @@ def test_without_the_token_nothing_is_heard(cases: int):
     try:
 
         def body(token: bytes) -> None:
-            said = refusal(LaneError, lambda: hub._read(io.BytesIO(frame(token) + frame(BODIES[0]))))
+            said = refusal(HubConnectionError, lambda: hub._read(io.BytesIO(frame(token) + frame(BODIES[0]))))
             assert said is not None, "it was let in"
             assert hub.address.token not in said
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from app.many.wishes import ListError, read_list, wishes_of, with_names
-from detectors.inputs import MatchSheet
-from replay.errors import TrackingError
-from replay.kloppy_reader import PROVIDERS
+from app.many.match_list import ListError, read_list, wishes_of, with_names
+from football.errors import TrackingError
+from football.match_sheet import MatchSheet
+from replay.formats.kloppy_reader import PROVIDERS
+from replay.formats.tracking import read_tracking
 from replay.scoring.readers import read_truth
 from replay.scoring.truth import ScoreError
-from replay.tracking import read_tracking
 from tests.fuzz.cases import both, changed_text, fewer, hold, json_like, mangled, refusal
-from tests.replay.test_kloppy_reader import METRICA_AWAY, METRICA_HOME, TRACAB_FRAMES, TRACAB_METADATA
+from tests.replay.formats.test_kloppy_reader import METRICA_AWAY, METRICA_HOME, TRACAB_FRAMES, TRACAB_METADATA
 
 LABELS = """event_id,type,label,team,object_id,success,set_piece,opta_s,kick_t_ms
 4,pass,pass,away,away_6,True,kick_off,2.43,40

@@ -9,24 +9,23 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from app.base.layers import LayerError
 from app.kafka.address import KafkaError
-from app.match.commits import Committed
-from app.match.seal import Maker, StateError
-from app.match.state_store import StateStore
-from app.parameters import ParametersError, as_toml, load_parameters
-from app.settings import SettingsError, make_settings, read_kept, settings_of
+from app.pipeline.commits import Committed
+from app.pipeline.seal import Maker, StateError
+from app.pipeline.state_store import StateStore
+from app.settings.layers import LayerError
+from app.settings.model import SettingsError, make_settings, read_kept, settings_of
+from app.settings.parameters import ParametersError, as_toml, load_parameters
 from app.spark.checkpoint import mend
-from detectors.inputs import MatchSheet
 from detectors.parameters import Parameters
-from replay.capture import CaptureError
-from replay.desk import Desk, replayed
-from replay.errors import TrackingError
-from replay.official import Line, OfficialError, read
-from replay.sim.scenario import ScenarioError, parse_scenario
-from replay.simulator import SimulatorError
-from replay.store import MatchStore, StoreError
-from tests.app.test_crash_damage import checkpoint
+from football.errors import CaptureError, TrackingError
+from football.match_sheet import MatchSheet
+from replay.formats.officials import Line, OfficialError, read
+from replay.match_store import MatchStore, StoreError
+from replay.official_feed import Desk, replayed
+from simulator.scenario import ScenarioError, parse_scenario
+from simulator.settings import SimulatorError
+from tests.app.run.test_crash_damage import checkpoint
 from tests.fuzz.cases import both, changed_text, fewer, hold, json_like, mangled, refusal
 
 OPTIONS = (
@@ -74,7 +73,7 @@ def test_parameters(cases: int, tmp_path: Path):
 
 @both
 def test_a_scenario(cases: int):
-    folder = Path(__file__).resolve().parents[2] / "replay" / "sim" / "scenarios"
+    folder = Path(__file__).resolve().parents[2] / "simulator" / "scenarios"
     good = [path.read_text() for path in sorted(folder.glob("*.yaml"))]
     assert good
 
@@ -176,7 +175,7 @@ def test_files_of_officials_and_their_journal(cases: int, tmp_path: Path):
 
 
 def test_the_kinds_of_refusal_are_told_in_one_line():
-    from app.base.problems import is_problem
+    from app.base.errors import is_problem
 
     for kind in (*REFUSALS, StateError, ScenarioError, OfficialError, TrackingError):
         assert is_problem(kind("x"))

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from app.kafka import records, updates
 from app.kafka.address import KafkaError, connection, is_kafka, parse
+from app.kafka.dead_letters import LETTER_MARK, Letter, LetterMark, read_letter, read_mark, write_mark
 from app.kafka.follow import View
-from app.kafka.letters import LETTER_MARK, Letter, LetterMark, read_letter, read_mark, write_mark
-from app.match.framing import pad, unpack
-from app.match.pipeline import MatchPipeline, PipelineOptions
-from app.spark.taking import Taker
+from app.pipeline.framing import pad, unpack
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from app.spark.record_reader import Taker
 from app.spark.topic import Marks
-from detectors.inputs import Block, MatchSheet, Packet
-from detectors.lane import EventRecord
+from football.match_sheet import MatchSheet
+from football.packets import Block, Packet
+from football.update_stream import EventRecord
 from replay import wire
 from tests.fuzz.cases import both, changed_text, fewer, hold, json_like, mangled, refusal
 from tests.fuzz.test_fuzz_wire import payloads

@@ -7,12 +7,13 @@ from contextlib import suppress
 import msgspec
 from hypothesis import strategies as st
 
-from app.match.framing import pack, pad, unpack
-from app.match.pipeline import MatchPipeline, PipelineOptions
-from detectors.inputs import Block, MatchSheet, Packet, Player, Quality
+from app.pipeline.framing import pack, pad, unpack
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions
+from football.match_sheet import MatchSheet, Player, Quality
+from football.packets import Block, Packet
 from replay import wire
-from replay.checks import check_block
-from replay.official import Line, encode
+from replay.formats.officials import Line, encode
+from replay.quarantine import check_block
 from tests.fuzz.cases import NUMBERS, both, hold, json_like, mangled
 
 PLAYERS = tuple(Player(f"{team}_{n}", team, n, starts=True) for team in ("home", "away") for n in (1, 2))

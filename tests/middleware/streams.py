@@ -12,7 +12,7 @@ from middleware.engine import Engine
 from middleware.events import Arrival, Event, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
-from middleware.policy import EngineSettings
+from middleware.ordering.policy import EngineSettings
 from tests.middleware.toys import arrival, raw
 
 #: (arrival time, arrival), sorted by arrival time.

@@ -11,7 +11,8 @@ from middleware.engine import Engine
 from middleware.events import Event, Update
 from middleware.hierarchy import Hierarchy
 from middleware.isolation import silent
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.speculation import FixedAlpha
 from middleware.publisher import Publisher
 from tests.middleware.streams import expected, run, standing, streams
 from tests.middleware.toys import RAW, Joiner, arrival, raw

@@ -13,8 +13,9 @@ from middleware.engine import Engine
 from middleware.events import Arrival, Event, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
-from middleware.slack.settings import SlackSettings
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import FixedAlpha
 from tests.middleware.toys import arrival, hierarchy, raw
 
 MEMORY_US = 400

@@ -13,7 +13,8 @@ from middleware.detector import NOTHING, Detector, Spec, Step
 from middleware.engine import Engine
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.speculation import FixedAlpha
 from tests.middleware.streams import expected, run, standing, streams
 from tests.middleware.toys import RAW, Counter, Joiner, arrival, raw
 

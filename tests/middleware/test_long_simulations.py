@@ -17,7 +17,7 @@ import pytest
 
 from middleware.engine import Engine
 from middleware.events import Arrival, Event
-from middleware.policy import EngineSettings
+from middleware.ordering.policy import EngineSettings
 from middleware.publisher import AMENDABLE_US
 from tests.middleware.watcher import Watcher
 from tests.middleware.worlds import RAW, Push, Scale, World, slowed, some_graph, some_unit
@@ -143,7 +143,7 @@ def test_simulation_a_working_day(seed: int):
 @pytest.mark.parametrize(
     ("what", "never", "seed"),
     [
-        ("inputs kept", "middleware.unit.OrderingUnit.purge", 2),
+        ("inputs kept", "middleware.ordering.unit.OrderingUnit.purge", 2),
         ("an event is remembered", "middleware.publisher.Publisher.forget", 10),
     ],
 )

@@ -23,11 +23,12 @@ from middleware.engine import Engine
 from middleware.events import Arrival, Event, Update
 from middleware.isolation import Isolated
 from middleware.oracle import published
-from middleware.outcome import Outcome
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
-from middleware.progress import ProgressSettings
-from middleware.slack.settings import SlackSettings
-from middleware.transmitter import OVERTAKERS_MOST
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import FixedAlpha
+from middleware.push_result import Outcome
+from middleware.sources.progress import ProgressSettings
+from middleware.sources.transmitter import OVERTAKERS_MOST
 from tests.middleware.watcher import Watcher, difference
 from tests.middleware.worlds import Push, Scale, World, apply, smaller, some_world
 

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from middleware.engine import Engine
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
-from middleware.slack.settings import SlackSettings
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import FixedAlpha
 from middleware.trace import Came, Concluded, Released, Repaired, Trace, name_of, story
 from tests.middleware.streams import pushes, streams
 from tests.middleware.toys import arrival, hierarchy, raw

@@ -12,10 +12,11 @@ import pytest
 
 from middleware.detector import NOTHING, Detector, Spec, Step
 from middleware.events import Event, Update, canonical_key
-from middleware.policy import FixedAlpha, UnitSettings
-from middleware.progress import BEGINNING_US
-from middleware.slack.settings import SlackSettings
-from middleware.unit import OrderingUnit
+from middleware.ordering.policy import UnitSettings
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import FixedAlpha
+from middleware.ordering.unit import OrderingUnit
+from middleware.sources.transmitter import BEGINNING_US
 
 RANK = {"A": 0, "B": 1, "C": 2}
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event, Update, canonical_key
-from middleware.policy import FixedAlpha, UnitSettings
-from middleware.slack.settings import SlackSettings
-from middleware.unit import OrderingUnit
+from middleware.ordering.policy import UnitSettings
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import FixedAlpha
+from middleware.ordering.unit import OrderingUnit
 
 RANK = {"a": 0, "b": 1}
 METHODS = ("kslack", "fixed", "adaptive", "frontier", "bett")

@@ -19,9 +19,9 @@ from middleware.engine import Engine
 from middleware.events import Arrival, Event, Key, Loss, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published, sorted_replay
-from middleware.outcome import Outcome
-from middleware.policy import EngineSettings
-from middleware.progress import BEGINNING_US, END_US
+from middleware.ordering.policy import EngineSettings
+from middleware.push_result import Outcome
+from middleware.sources.transmitter import BEGINNING_US, END_US
 
 #: What the probe says.
 PROBE = "probe"

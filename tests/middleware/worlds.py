@@ -12,16 +12,16 @@ from typing import NamedTuple, get_args
 
 import msgspec
 
-from middleware.account import Costs
 from middleware.engine import Engine
 from middleware.events import Arrival, Event
 from middleware.hierarchy import Hierarchy, HierarchyError
-from middleware.policy import EngineSettings, FixedAlpha, UnitSettings
-from middleware.progress import ProgressSettings
-from middleware.retraction import Retraction
-from middleware.slack.estimators import Profile
-from middleware.slack.settings import Method, SlackSettings
-from middleware.speculation import AdaptiveAlpha
+from middleware.load_accounting import Costs
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.retraction import Retraction
+from middleware.ordering.slack.estimators import Profile
+from middleware.ordering.slack.settings import Method, SlackSettings
+from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
+from middleware.sources.progress import ProgressSettings
 from tests.middleware.zoo import FAMILIES, FAULTY, Part, build
 
 LEVELS = 15

@@ -16,10 +16,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from detectors.inputs import Block, MatchSheet, Packet, Player, Quality
+from football.errors import CaptureError
+from football.match_sheet import MatchSheet, Player, Quality
+from football.packet_table import (
+    MISSING,
+    WIDTH,
+    WIDTH_WITH_MOTION,
+    Packets,
+    bounds_of,
+    from_blocks,
+    joined,
+    to_mm,
+)
+from football.packets import Block, Packet
 from replay import wire
-from replay.capture import END, HEAD, SEGMENT_US, Capture, CaptureError, CaptureWriter
-from replay.packets import MISSING, WIDTH, WIDTH_WITH_MOTION, Packets, bounds_of, from_blocks, joined, to_mm
+from replay.capture import (
+    END,
+    HEAD,
+    SEGMENT_US,
+    Capture,
+    CaptureWriter,
+)
 from replay.segments import read_segment, write_segment
 
 SHEET = MatchSheet(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detectors.inputs import Block, Packet
+from football.packets import Block, Packet
 from replay.wire import COMPACT, VERSION, WireError, arrival_of, decode, encode, encode_compact, refused
 
 FLOATS = st.floats(allow_nan=False)

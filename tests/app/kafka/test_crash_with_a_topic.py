@@ -1,7 +1,7 @@
 """A match comes out of a topic and goes into another while things die: nothing is lost, nothing is there twice.
 
-The pipeline is the small deterministic one of ``tests.app.test_crash``; what is tested is the way from topic to topic.
-Somebody follows the topic of updates all the time, see ``watching``.
+The pipeline is the small deterministic one of ``tests.app.run.test_crash``; what is tested is the way from topic to
+topic. Somebody follows the topic of updates all the time, see ``watching``.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from app.kafka.address import parse
 from app.kafka.broker import start_broker, stop_broker
 from app.kafka.publish import publish
 from app.kafka.relay import Relay
-from detectors.inputs import MatchSheet
+from football.match_sheet import MatchSheet
 from tests.app.host_run import write_capture
 from tests.app.kafka.proxy import Proxy
 from tests.app.kafka.test_topics import message
 from tests.app.kafka.watching import Watcher, watching
-from tests.app.test_crash import (
+from tests.app.run.test_crash import (
     check,
     descendants,
     engine_workers,

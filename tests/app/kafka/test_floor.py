@@ -24,7 +24,7 @@ from app.kafka.clients import consumer, header_of, kind_of
 from app.kafka.follow import View, follow
 from app.kafka.relay import Relay, ReplacedError
 from app.kafka.updates import Begin, Floor
-from detectors.inputs import MatchSheet
+from football.match_sheet import MatchSheet
 from tests.app.kafka.proxy import Proxy
 from tests.app.kafka.test_topics import message
 from tests.app.kafka.test_updates import lanes

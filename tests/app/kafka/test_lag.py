@@ -10,9 +10,9 @@ import pytest
 from kafka import KafkaProducer
 
 from app.kafka.address import KafkaError, parse
-from app.operation import topic
-from app.operation.topic import TopicLag
-from tests.app.test_operation import Case
+from app.operations import topic
+from app.operations.topic import TopicLag
+from tests.app.operations.test_metrics_and_health import Case
 
 pytestmark = pytest.mark.spark
 

@@ -18,11 +18,11 @@ from kafka import TopicPartition
 from app.hub.feed import MatchFeed
 from app.kafka import relay as relaying
 from app.kafka.address import parse
-from app.kafka.letters import Letter, Letters, read_letter, read_mark
+from app.kafka.dead_letters import Letter, Letters, read_letter, read_mark
 from app.kafka.relay import Relay
-from detectors.inputs import MatchSheet
-from replay.checks import Rejected
-from replay.store import MatchStore, quarantine_table, read_table
+from football.match_sheet import MatchSheet
+from football.packets import Rejected
+from replay.match_store import MatchStore, quarantine_table, read_table
 from tests.app.kafka.test_topics import message
 
 ADDRESS = parse("kafka://nowhere:1/t")

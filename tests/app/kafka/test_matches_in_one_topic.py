@@ -17,29 +17,30 @@ from kafka import KafkaProducer
 from rich.console import Console
 
 from app.base.pace import NEVER_US
-from app.commands.publish import run_publish
+from app.cli.publish import run_publish
 from app.hub.server import Hub
 from app.kafka import records
 from app.kafka.address import KafkaError, parse
 from app.kafka.publish import publish
-from app.many.listener import Listener
 from app.many.results import Results
 from app.many.roster import Entry, InTopic, Seat
 from app.many.run import ManyRun
+from app.many.topic_demux import Listener
 from app.many.topics import Scout
-from app.match.framing import unpack
-from app.settings import SettingsError
+from app.pipeline.framing import unpack
+from app.settings.model import SettingsError
+from app.spark.record_reader import TopicRecords
 from app.spark.stage import StageConfig
-from app.spark.taking import TopicRecords
-from detectors.inputs import Block, MatchSheet, Packet, Quality
+from football.match_sheet import MatchSheet, Quality
+from football.packets import Block, Packet
 from replay import wire
 from replay.capture import Capture
-from replay.events import consolidated_events
+from replay.event_list import consolidated_events
+from tests.app.cli.test_main import touchline
 from tests.app.host_run import PIPELINE, write_capture
 from tests.app.kafka.test_topics import capture
+from tests.app.many.test_many import reader_of, updates_in, windows_of
 from tests.app.recordings import optical_table, record
-from tests.app.test_cli import touchline
-from tests.app.test_many_matches import reader_of, updates_in, windows_of
 
 TOPIC = "kafka://broker/round"
 

@@ -14,7 +14,7 @@ from app.kafka import records
 from app.kafka.address import parse
 from app.kafka.records import Blocks, End, RecordError, Sheet, headers, read
 from app.many import topics
-from detectors.inputs import MatchSheet
+from football.match_sheet import MatchSheet
 
 
 def test_sheet_end_and_block_come_back():

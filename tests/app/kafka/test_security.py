@@ -22,9 +22,9 @@ from app.kafka.follow import follow
 from app.kafka.matches import find
 from app.kafka.publish import publish
 from app.kafka.relay import Relay
-from app.kafka.secured import SECURED, add_user, secured_listener
+from app.kafka.security import SECURED, add_user, secured_listener
 from tests.app.kafka.test_topics import capture, message, read_all
-from tests.app.test_crash import ROOT, kill_group, launch, wait_for
+from tests.app.run.test_crash import ROOT, kill_group, launch, wait_for
 
 pytestmark = [
     pytest.mark.spark,
@@ -123,7 +123,7 @@ def test_commands_take_the_password_from_the_environment_and_tell_it_nobody(secu
     mine.write_text(text.replace(f'"{secured.client.parent / "password"}"', '"WORD_FOR_KAFKA"'))
     capture(tmp_path / "capture", blocks=3)
     done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "publish", tmp_path / "capture", f"kafka://127.0.0.1:{secured.port}/by-hand"],
+        [sys.executable, "-m", "app.cli.main", "publish", tmp_path / "capture", f"kafka://127.0.0.1:{secured.port}/by-hand"],
         cwd=ROOT, capture_output=True, text=True, check=False,
         env={**os.environ, "TOUCHLINE_KAFKA_SETTINGS": str(mine), "WORD_FOR_KAFKA": secured.password},
     )  # fmt: skip
@@ -136,7 +136,7 @@ def test_commands_take_the_password_from_the_environment_and_tell_it_nobody(secu
 def test_the_command_says_how_to_get_at_the_secured_port_and_not_the_password(secured: Secured):
     home = secured.client.parent.parent
     done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "broker", "start", "--secured", "--home", home],
+        [sys.executable, "-m", "app.cli.main", "broker", "start", "--secured", "--home", home],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -152,7 +152,7 @@ def test_a_live_match_over_tls_leaves_the_password_nowhere(secured: Secured, tmp
     where = f"kafka://127.0.0.1:{secured.port}"
     store, log = tmp_path / "store", tmp_path / "run.log"
     run = launch(
-        log, "app.cli", "live", "--source", f"{where}/live?settings={secured.client}", "--publish",
+        log, "app.cli.main", "live", "--source", f"{where}/live?settings={secured.client}", "--publish",
         f"{where}/live-events?settings={secured.client}", "--store", store, "--no-dashboard", "--no-camera",
     )  # fmt: skip
     try:

@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 
 from app.kafka import records
 from app.kafka.address import parse
-from app.kafka.place import TopicOptions
-from app.match.framing import pad, unpack
+from app.kafka.topic_location import TopicOptions
+from app.pipeline.framing import pad, unpack
+from app.spark.record_reader import Taker
 from app.spark.source import WINDOWS
-from app.spark.taking import Taker
 from app.spark.topic import Marks, TopicRange, TopicReader
-from detectors.inputs import Block, MatchSheet, Packet
+from football.match_sheet import MatchSheet
+from football.packets import Block, Packet
 from replay import wire
-from replay.checks import check_block
+from replay.quarantine import check_block
 
 ADDRESS = parse("kafka://broker/positions")
 

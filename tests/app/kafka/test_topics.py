@@ -12,18 +12,18 @@ from kafka import KafkaConsumer, KafkaProducer
 from app.hub.feed import MatchFeed
 from app.kafka import clients, records, updates
 from app.kafka.address import KafkaError, parse
+from app.kafka.dead_letters import Letter
 from app.kafka.follow import Change, follow
-from app.kafka.letters import Letter
 from app.kafka.matches import find
 from app.kafka.publish import publish
 from app.kafka.relay import Relay
-from detectors.inputs import Block, MatchSheet, Packet
-from detectors.lane import EventRecord, LaneMessage, UpdateRecord, View
+from football.match_sheet import MatchSheet
+from football.packet_table import from_blocks
+from football.packets import Block, Packet, Rejected
+from football.update_stream import EventRecord, UpdateMessage, UpdateRecord, View
 from replay import wire
 from replay.capture import Capture, CaptureWriter
-from replay.checks import Rejected
-from replay.packets import from_blocks
-from replay.store import MatchStore, quarantine_table
+from replay.match_store import MatchStore, quarantine_table
 
 pytestmark = pytest.mark.spark
 
@@ -94,9 +94,9 @@ def event(name: int) -> EventRecord:
     return EventRecord(f"hit#{name}", "hit", "", 5, name, "home", "home_7", 1.0, 2.0, None, 1.0, ("x",), {"v_m_s": 1.0})
 
 
-def message(epoch: int, first: int, count: int, continues_from: int | None = None, **more) -> LaneMessage:
+def message(epoch: int, first: int, count: int, continues_from: int | None = None, **more) -> UpdateMessage:
     said = tuple(UpdateRecord(i, 1, i * 10, event(epoch * 1000 + i)) for i in range(first, first + count))
-    return LaneMessage("final", epoch, (first + count) * 10, 0, said, continues_from, **more)
+    return UpdateMessage("final", epoch, (first + count) * 10, 0, said, continues_from, **more)
 
 
 def keep_out(store: MatchStore, batch: int, record: str) -> None:

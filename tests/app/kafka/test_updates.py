@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.kafka.follow import View
 from app.kafka.updates import GapError, Line, Told, decode, told_of
-from detectors.lane import EventRecord, Follower, LaneMessage, UpdateRecord
+from football.update_stream import EventRecord, Follower, UpdateMessage, UpdateRecord
 
 
 def event(name: int) -> EventRecord:
@@ -17,9 +17,9 @@ def event(name: int) -> EventRecord:
 
 
 @st.composite
-def lanes(draw: st.DrawFn) -> list[LaneMessage]:
+def lanes(draw: st.DrawFn) -> list[UpdateMessage]:
     """Stages one after the other: each takes over at some update of the one before, and says something else."""
-    messages: list[LaneMessage] = []
+    messages: list[UpdateMessage] = []
     said: list[UpdateRecord] = []
     for epoch in range(draw(st.integers(1, 4))):
         begin = draw(st.integers(0, len(said)))
@@ -39,7 +39,7 @@ def lanes(draw: st.DrawFn) -> list[LaneMessage]:
                     continue
                 fresh.append(UpdateRecord(len(said), -1 if withdraws else 1, len(messages), told))
                 said.append(fresh[-1])
-            messages.append(LaneMessage("m", epoch, len(messages), 0, tuple(fresh), continues_from))
+            messages.append(UpdateMessage("m", epoch, len(messages), 0, tuple(fresh), continues_from))
             continues_from = None
     return messages
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from detectors.lane import EventRecord
+from football.update_stream import EventRecord
 from replay.scoring.figures import score
 from replay.scoring.truth import Flags, Mark, Truth, true_marks
 

@@ -9,10 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from detectors.inputs import MatchSheet, Player
-from detectors.lane import EventRecord
-from replay.debs import Half, read_sensors, with_carriers
-from replay.debs_annotation import (
+from football.errors import TrackingError
+from football.match_sheet import MatchSheet, Player
+from football.update_stream import EventRecord
+from replay.formats.debs import Half, read_sensors, with_carriers
+from replay.scoring.debs_annotation import (
     Annotation,
     Clock,
     Interruption,
@@ -22,7 +23,6 @@ from replay.debs_annotation import (
     read_annotation,
     write_annotation,
 )
-from replay.errors import TrackingError
 from replay.scoring.figures import score
 from replay.scoring.readers import read_truth
 from replay.scoring.truth import ScoreError

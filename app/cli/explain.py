@@ -1,0 +1,138 @@
+"""``touchline explain``: why an event of a match is what it is, as text for people or as JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+
+from app.explain.reasons import Explanation, Said, explain
+from app.explain.tree import Node, Number, Position
+from detectors.explanations.evidence import Margin
+from football.update_stream import EventRecord
+
+#: Of what a detector held before an event so many are named.
+_HELD_MOST = 6
+
+
+def run_explain(folder: Path, name: str, *, as_json: bool) -> None:
+    """Prints an explanation.
+
+    Raises:
+        ExplainError: there is no such event.
+        StoreError, ParametersError: the store cannot be used.
+    """
+    with Console(stderr=True).status("Reading the log") as status:
+        found = explain(folder, name, status.update)
+    if as_json:
+        print(msgspec.json.encode(_plain(found)).decode())
+    else:
+        sys.stdout.write("\n".join(lines(found)) + "\n")
+
+
+def lines(found: Explanation) -> Iterator[str]:
+    """An explanation for people: the history, then the event with what led to it, causes further to the right."""
+    yield "What was said of it:"
+    yield from map(_said, found.history)
+    for note in found.notes:
+        yield f"Note: {note}"
+    yield "Why:"
+    yield from _node(found.event, 0)
+
+
+def _said(said: Said) -> str:
+    arrived = ""
+    if said.packets:
+        age_ms = (said.now_us - said.oldest_us) / 1e3
+        arrived = f", on {said.packets} packets, the oldest {said.oldest}, {age_ms:.1f} ms after it was measured"
+    arrived += "".join(f", on the officials' {line}" for line in said.officials)
+    changes = "; ".join(f"{name} {old} -> {new}" for name, (old, new) in said.changed.items())
+    return f"{said.now_us / 1e6:11.3f} s  {said.what}{': ' + changes if changes else ''}{arrived}"
+
+
+def _node(node: Node, depth: int) -> Iterator[str]:
+    pad = "    " * depth
+    if node.above:
+        yield f"{pad}{node.id} (explained above)"
+        return
+    if not node.ts_us and node.event is None:
+        yield f"{pad}{node.id} (an inner event, which the log does not have)"
+        return
+    yield f"{pad}{node.id}  {node.ts_us / 1e6:.3f} s  {_about(node.event)}".rstrip()
+    by = f"{node.number} {node.detector}" if node.detector else "nobody that is known"
+    on = f", on {node.on}" if node.on else " (from the log)" if node.from_log else ""
+    yield f"{pad}  by {by}{on}"
+    for margin in node.margins:
+        yield f"{pad}  {_margin(margin)}"
+    if others := _others(node):
+        yield f"{pad}  set besides: {others}"
+    if node.held:
+        more = len(node.held) - _HELD_MOST
+        names = ", ".join(node.held[-_HELD_MOST:]) + (f" and {more} older" if more > 0 else "")
+        yield f"{pad}  held before: {names}"
+    for position in node.positions:
+        yield f"{pad}  {_position(position)}"
+    for cause in node.causes:
+        yield from _node(cause, depth + 1)
+
+
+def _about(event: EventRecord | None) -> str:
+    if event is None:
+        return ""
+    who = " ".join(filter(None, (event.variant, event.player or event.team)))
+    place = "" if event.x_m is None or event.y_m is None else f"at {event.x_m:.2f}, {event.y_m:.2f} m"
+    sure = "" if event.confidence == 1.0 else f"confidence {event.confidence:g}"
+    return "  ".join(filter(None, (who, place, sure)))
+
+
+def _margin(margin: Margin) -> str:
+    value, threshold, over, unit = _shown(margin.value, margin.threshold, margin.margin, margin.unit)
+    of = f" ({margin.parameter})" if margin.parameter else ""
+    return f"{margin.what}: {value}{unit}, {margin.sense} {threshold}{unit}{of}, margin {over}{unit}"
+
+
+def _shown(value: float, threshold: float, over: float, unit: str) -> tuple[str, str, str, str]:
+    """Microseconds as seconds, shares and counts without a unit."""
+    scale, unit = (1e6, " s") if unit == "µs" else (1.0, "" if unit in ("1", "count") else f" {unit}")
+    return f"{value / scale:.4g}", f"{threshold / scale:.4g}", f"{over / scale:+.3g}", unit
+
+
+def _others(node: Node) -> str:
+    compared = {margin.parameter for margin in node.margins}
+    return ", ".join(_number(number) for number in node.parameters if number.name not in compared)
+
+
+def _number(number: Number) -> str:
+    value, _, _, unit = _shown(number.value, 0.0, 0.0, number.unit)
+    return f"{number.name} {value}{unit}"
+
+
+def _position(position: Position) -> str:
+    at = f"{position.object} {position.ts_us / 1e6:.3f} s: {position.x_m:.2f}, {position.y_m:.2f}, {position.z_m:.2f} m"
+    raw = position.measured
+    if raw is None:
+        return at
+    return f"{at}, from {raw.packet} {raw.ts_us / 1e6:.4f} s: {raw.x_m:.3f}, {raw.y_m:.3f}, {raw.z_m:.3f} m"
+
+
+def _plain(found: Explanation) -> dict[str, Any]:
+    return {
+        "event": _plain_node(found.event),
+        "history": [msgspec.to_builtins(said) for said in found.history],
+        "notes": found.notes,
+    }
+
+
+def _plain_node(node: Node) -> dict[str, Any]:
+    """A node as an object, each margin with what it comes to."""
+    told = dict(msgspec.structs.asdict(node))
+    told["event"] = msgspec.to_builtins(node.event)
+    told["margins"] = [{**msgspec.to_builtins(margin), "margin": margin.margin} for margin in node.margins]
+    told["parameters"] = [msgspec.to_builtins(number) for number in node.parameters]
+    told["positions"] = [msgspec.to_builtins(position) for position in node.positions]
+    told["causes"] = [_plain_node(cause) for cause in node.causes]
+    return told

@@ -1,0 +1,162 @@
+"""The command ``touchline order``: reads the data set, runs the policies, prints a report or a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from app.order.measure import Ordering, order, order_rows
+from detectors.arrivals import arrival
+from football.errors import TrackingError, UserError
+from football.packets import RAW_KINDS
+from middleware.events import Arrival
+from middleware.ordering.slack.estimators import Profile
+from middleware.ordering.slack.settings import Method, SlackSettings
+from middleware.sources.progress import ProgressSettings
+from replay.capture import Capture
+from replay.formats.ooo_dataset import is_ooo_file, read_rows
+
+METHODS: tuple[str, ...] = get_args(Method)
+
+_HEAD = (
+    "method", "order-late", "timeout-late", "mean", "median", "p95", "max", "B mean", "B median", "B max", "buffered",
+)  # fmt: skip
+
+
+class OrderError(UserError, ValueError):
+    """A policy that does not exist, or a setting out of range; the message names the option."""
+
+
+def run_order(dataset: Path, given: dict[str, Any], *, as_json: bool) -> list[dict[str, Any]]:
+    """Runs a policy over a data set, or all of them, and prints the figures.
+
+    Args:
+        dataset: file or folder.
+        given: method, profile, alpha, k (ms), scale, patience (s), newcomers (s), sources.
+        as_json: one JSON object a line instead of text.
+
+    Raises:
+        OrderError: a setting is wrong.
+        TrackingError, CaptureError: the data set cannot be read.
+    """
+    methods = METHODS if given["method"] == "all" else (_choice("--method", given["method"], (*METHODS, "all")),)
+    profile = _choice("--profile", given["profile"], get_args(Profile))
+    if not 0.0 <= given["alpha"] <= 1.0:
+        raise OrderError(f"--alpha {given['alpha']}: must lie in 0 to 1")
+    for name in ("k", "lambda", "patience", "newcomers", "sources"):
+        if given[name] is not None and given[name] < 0:
+            raise OrderError(f"--{name} {given[name]}: must not be negative")
+    patience_us, newcomers_us = (round(given[name] * 1e6) for name in ("patience", "newcomers"))
+    progress = ProgressSettings(patience_us, newcomers_us, given["sources"])
+    k_us = None if given["k"] is None else given["k"] * 1000
+    stream = _Stream(dataset)
+    reports: list[dict[str, Any]] = []
+    for method in methods:
+        slack = SlackSettings(cast(Method, method), k_us, given["lambda"], cast(Profile, profile))
+        result = stream.run(slack, alpha=given["alpha"], progress=progress)
+        reports.append(report(result, stream.name, method, profile))
+        if as_json:
+            print(json.dumps(reports[-1]))
+        elif len(methods) == 1:
+            print("\n".join(_page(reports[0], result)))
+    if not as_json and len(methods) > 1:
+        print("\n".join(_table(reports)))
+    return reports
+
+
+class _Stream:
+    """A data set read once, to be run through as many policies as wanted."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name.removesuffix(".gz").removesuffix(".csv")
+        self._rows = read_rows(path) if is_ooo_file(path) else None
+        if self._rows is None:
+            if not path.exists():
+                raise TrackingError(f"{path}: no such file or folder")
+            self._capture = Capture.open(path)
+
+    def run(self, slack: SlackSettings, **more: Any) -> Ordering:
+        """One policy over the whole of it."""
+        if self._rows is not None:
+            return order_rows(self._rows, slack, **more)
+        return order(self._blocks(), slack, raw_kinds=RAW_KINDS, **more)
+
+    def _blocks(self) -> Iterator[tuple[int, list[Arrival]]]:
+        for block in self._capture.blocks(self._capture.begin_us, self._capture.end_us):
+            yield block.arrival_us, [arrival(packet) for packet in block.packets]
+
+
+def report(result: Ordering, dataset: str, method: str, profile: str) -> dict[str, Any]:
+    """Figures of a run, in milliseconds; quartiles by linear interpolation, sd of the sample."""
+    latency, buffer = result.latency_us / 1000, np.array(result.k_us) / 1000
+    waiting = np.array(result.waiting)
+    least, q1, median, q3, greatest = np.percentile(buffer, [0, 25, 50, 75, 100]) if len(buffer) else [0.0] * 5
+    middle, p95, longest = np.percentile(latency, [50, 95, 100]) if len(latency) else [0.0] * 3
+    return {
+        "dataset": dataset,
+        "method": method,
+        "profile": profile,
+        "events": result.events,
+        "out_of_order": result.out_of_order,
+        "order_late": result.order_late,
+        "timeout_late": result.timeout_late,
+        "latency_ms": _rounded(mean=_mean(latency), median=middle, p95=p95, max=longest),
+        "buffer_ms": _rounded(
+            min=least, q1=q1, median=median, mean=_mean(buffer), q3=q3, max=greatest,
+            sd=np.std(buffer, ddof=1) if len(buffer) > 1 else 0.0,
+        ),
+        "buffered_events": _rounded(mean=_mean(waiting), max=waiting.max(initial=0)),
+    }  # fmt: skip
+
+
+def _mean(values: np.ndarray[Any, Any]) -> float:
+    return float(np.mean(values)) if len(values) else 0.0
+
+
+def _rounded(**figures: float) -> dict[str, float]:
+    return {name: round(float(value), 3) for name, value in figures.items()}
+
+
+def _page(told: dict[str, Any], result: Ordering) -> Iterator[str]:
+    latency, buffer, buffered = told["latency_ms"], told["buffer_ms"], told["buffered_events"]
+    share = 100 * told["out_of_order"] / max(1, told["events"])
+    yield f"{told['dataset']}: {told['events']} events, {told['out_of_order']} out of order ({share:.1f} %)"
+    if result.duplicates or result.lost:
+        yield f"not taken in: {result.duplicates} doubled, {result.lost} lost"
+    late = f"{told['order_late']} left out of order, {told['timeout_late']} timed out"
+    yield f"{told['method']} ({told['profile']}): {late}"
+    yield "latency, ms: " + ", ".join(f"{name} {value:.1f}" for name, value in latency.items())
+    yield "buffer, ms:  " + ", ".join(f"{name} {value:.1f}" for name, value in buffer.items())
+    yield f"buffered:    mean {buffered['mean']:.1f}, most {buffered['max']:.0f} events"
+
+
+def _table(reports: list[dict[str, Any]]) -> Iterator[str]:
+    first = reports[0]
+    share = 100 * first["out_of_order"] / max(1, first["events"])
+    yield f"{first['dataset']}: {first['events']} events, {first['out_of_order']} out of order ({share:.1f} %)"
+    yield f"profile {first['profile']}; latency and buffer time B in ms, buffered: mean number of events"
+    yield ""
+    rows = [_HEAD, *(tuple(_cells(told)) for told in reports)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
+    for row in rows:
+        numbers = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        yield "  ".join([row[0].ljust(widths[0]), *numbers])
+
+
+def _cells(told: dict[str, Any]) -> Iterator[str]:
+    latency, buffer = told["latency_ms"], told["buffer_ms"]
+    yield told["method"]
+    yield from (str(told["order_late"]), str(told["timeout_late"]))
+    yield from (f"{latency[name]:.1f}" for name in ("mean", "median", "p95", "max"))
+    yield from (f"{buffer[name]:.1f}" for name in ("mean", "median", "max"))
+    yield f"{told['buffered_events']['mean']:.1f}"
+
+
+def _choice(option: str, value: str, known: Iterable[str]) -> str:
+    if value not in known:
+        raise OrderError(f"{option} {value}: must be one of {', '.join(known)}")
+    return value

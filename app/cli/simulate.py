@@ -1,0 +1,294 @@
+"""``touchline simulate``: a match into a folder: what the radio delivered, and what was true.
+
+DIR/capture/         packets in arrival order (replay.capture)
+DIR/truth.parquet    every true event, in the columns of ``touchline events``
+DIR/frames.parquet   every 40 ms: in play, who has the ball, period, score
+DIR/sheet.json       the match sheet
+DIR/simulation.json  the settings; says that the folder is a simulation, which the next one may replace
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from app.sources.captures import tracked_production
+from app.sources.production import Written, write_simulation
+from football.errors import UserError
+from simulator.from_tracking.tracked_match import TrackedMatch
+from simulator.play.match import Match
+from simulator.play.squads import MatchSettings
+from simulator.radio.channels import channel_named
+from simulator.radio.delay_report import channel_report
+from simulator.radio.transmission import Channel
+from simulator.realism.estimates import Sampler, live_spans, measure, periods_of
+from simulator.realism.targets import as_json, as_table, tally
+from simulator.records import Stretch
+from simulator.scenario import Scenario, find_scenario, read_scenario
+from simulator.settings import DEFAULT_SEED, rates_named
+from simulator.simulate import Production, Simulation
+from simulator.truth.match_truth import Touched, Truth, records_of, write_truth
+
+MARK = "simulation.json"
+#: What a simulation's folder holds besides its mark.
+HOLDS = ("capture", "truth.parquet", "frames.parquet", "sheet.json")
+#: Version of the layout, in ``simulation.json``.
+VERSION = 1
+
+
+class SimulateError(UserError, ValueError):
+    """What was asked for cannot be simulated or written; the message says why."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the command was given.
+
+    Attributes:
+        out: folder.
+        seed: of match, tags and radio; None: the scenario's, else ``DEFAULT_SEED``.
+        minutes: length; None: of a scenario its own, else five; 0: the whole match.
+        rate: as ``simulator.simulate.rates_named`` takes it.
+        channel: radio channel.
+        scenario: file or name of one that comes with the product.
+        tracking: a tracked match to be measured anew, instead of a played one; as ``touchline live --source``.
+        half_minutes: length of a half.
+        noise_m: of positions.
+        realism: measure how real it is.
+    """
+
+    out: Path
+    seed: int | None = None
+    minutes: float | None = None
+    rate: str = "full"
+    channel: str = "rtls"
+    scenario: str | None = None
+    tracking: str | None = None
+    half_minutes: float | None = None
+    noise_m: float = 0.02
+    realism: bool = False
+
+
+def run_simulate(wish: Wish, *, as_json_text: bool = False) -> int:
+    """Simulates, writes and tells; 1 if a scenario did not come out as its file expects, else 0.
+
+    Raises:
+        SimulateError: the folder holds something else, or a length makes no sense.
+        ScenarioError, SimulatorError, ChannelError: of scenario, rate or channel.
+    """
+    scenario = read_scenario(find_scenario(wish.scenario)) if wish.scenario else None
+    settings = settings_of(wish, scenario)
+    channel = channel_named(wish.channel)
+    console = Console(stderr=True, width=None if sys.stderr.isatty() else 150)
+    prepare(wish.out, settings, channel)
+    report = produce(wish, settings, channel, scenario, console)
+    if as_json_text:
+        sys.stdout.buffer.write(msgspec.json.encode(_verdicts(report, settings.seed)) + b"\n")
+        sys.stdout.flush()
+    else:
+        tell(report, settings, channel, Console(width=None if sys.stdout.isatty() else 170))
+    return 1 if report["unmet"] else 0
+
+
+def settings_of(wish: Wish, scenario: Scenario | None) -> Simulation:
+    """The simulator's settings.
+
+    Raises:
+        SimulateError: a length that makes no sense.
+        SimulatorError: a rate that cannot be.
+    """
+    if wish.minutes is not None and not 0 <= wish.minutes <= 100_000:
+        raise SimulateError(f"--minutes {wish.minutes:g}: give 0 for the whole match, or a length")
+    if wish.half_minutes is not None and not 0 < wish.half_minutes <= 1000:
+        raise SimulateError(f"--half-length {wish.half_minutes:g}: a half lasts longer than 0 and up to 1000 minutes")
+    if wish.tracking and (wish.scenario or wish.half_minutes is not None):
+        raise SimulateError("--from has its own match: leave out --scenario and --half-length")
+    if wish.seed is not None and not 0 <= wish.seed < 2**63:
+        raise SimulateError(f"--seed {wish.seed}: give a whole number from 0 on")
+    match = scenario.settings if scenario else MatchSettings()
+    if wish.half_minutes is not None:
+        match = replace(match, half_s=60.0 * wish.half_minutes)
+    own_s = scenario.seconds if scenario else None if wish.tracking else 300.0
+    duration_s = own_s if wish.minutes is None else 60.0 * wish.minutes or None
+    own_seed = scenario.settings.seed if scenario else DEFAULT_SEED
+    return Simulation(
+        seed=own_seed if wish.seed is None else wish.seed, duration_s=duration_s, noise_m=wish.noise_m, match=match,
+        length_m=match.length_m, width_m=match.width_m, **rates_named(wish.rate),
+    )  # fmt: skip
+
+
+def prepare(out: Path, settings: Simulation, channel: Channel) -> None:
+    """Makes the folder, or empties the simulation that is in it; marks it before anything else is written.
+
+    Raises:
+        SimulateError: it is a file, or holds something that no simulation wrote.
+    """
+    if out.exists() and not out.is_dir():
+        raise SimulateError(f"--out {out}: a file of that name exists")
+    there = sorted(path.name for path in out.iterdir()) if out.exists() else []
+    foreign = [name for name in there if name not in (*HOLDS, MARK)]
+    if there and (foreign or MARK not in there):
+        named = ", ".join((foreign or there)[:3])
+        raise SimulateError(f"--out {out}: holds {named}, which no simulation wrote; give another folder")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        told = {"simulation": VERSION, "channel": channel.name, "settings": settings}
+        (out / MARK).write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n")
+        for name in HOLDS:
+            if (out / name).is_dir():
+                shutil.rmtree(out / name)
+            else:
+                (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise SimulateError(f"--out {out}: {error.strerror or error}") from error
+
+
+def produce(
+    wish: Wish, settings: Simulation, channel: Channel, scenario: Scenario | None, console: Console
+) -> dict[str, Any]:
+    """Plays and writes it all; what there is to tell afterwards.
+
+    Raises:
+        TrackingError: a tracked match cannot be used.
+    """
+    production, truth = _production(wish, settings)
+    play = production.play
+    sampler = Sampler(production.sheet) if wish.realism and isinstance(play, Match) else None
+
+    def watch(stretch: Stretch) -> None:
+        truth.take(stretch)
+        if sampler is not None:
+            sampler.take(stretch)
+
+    begun = time.perf_counter()
+    total_s = settings.duration_s or 2 * settings.match.half_s + settings.match.break_s
+    if isinstance(play, TrackedMatch):
+        total_s = min(settings.duration_s or play.end_s, play.end_s)
+    with _bar(console) as bar:
+        task = bar.add_task("playing", total=total_s)
+
+        def after(until_s: float, _: object) -> None:
+            bar.update(task, completed=min(until_s, total_s))
+
+        written = write_simulation(production, wish.out / "capture", channel, settings.seed, watch=watch, after=after)
+        bar.update(task, completed=total_s, description="writing truth")
+        table, frames = truth.finish()
+        # Of a tracked match nobody knows when the ball was in play, or whose it was.
+        write_truth(wish.out, table, frames if isinstance(play, Match) else None)
+        sheet = msgspec.json.format(msgspec.json.encode(production.sheet), indent=1)
+        (wish.out / "sheet.json").write_bytes(sheet + b"\n")
+    report = _report(wish, written, time.perf_counter() - begun, table.num_rows)
+    report["transmitters"] = {"balls": sum(n.startswith("ball") for n in production.names)}
+    report["transmitters"]["others"] = len(production.names) - report["transmitters"]["balls"]
+    report["score"] = list(play.score) if isinstance(play, Match) else None
+    report["unmet"] = []
+    if scenario is not None:
+        records = records_of(table)
+        report["unmet"] = [str(expected) for expected in scenario.expect if not expected.holds(records)]
+    if sampler is not None and isinstance(play, Match):
+        with console.status("measuring realism"):
+            report["realism"] = _realism(play, sampler, written.seconds)
+    return report
+
+
+def _production(wish: Wish, settings: Simulation) -> tuple[Production, Truth]:
+    """The match on its way into the capture, and its truth."""
+    if wish.tracking is None:
+        production = Production(settings)
+        assert isinstance(production.play, Match)
+        return production, Truth(production.sheet, production.play)
+    production, _ = tracked_production(settings, wish.tracking)
+    play = production.play
+    assert isinstance(play, TrackedMatch)
+    return production, Truth(production.sheet, Touched(play.contacts, play.on_pitch), names=play.names)
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f} s"),
+        TimeRemainingColumn(), console=console, transient=True,
+    )  # fmt: skip
+
+
+def _report(wish: Wish, written: Written, took_s: float, truths: int) -> dict[str, Any]:
+    sizes = {name: _size(wish.out / name) for name in HOLDS}
+    seconds = max(written.seconds, 1e-9)
+    return {
+        "out": str(wish.out),
+        "seconds": written.seconds,
+        "took_s": round(took_s, 3),
+        "times_real_time": round(seconds / max(took_s, 1e-9), 2),
+        "positions": written.positions,
+        "positions_per_s": round(written.positions / seconds),
+        "packets": written.packets,
+        "sent": written.sent,
+        "lost": written.lost,
+        "duplicates": written.duplicates,
+        "out_of_order_share": round(written.out_of_order_share, 4),
+        "bytes": sizes,
+        "capture_bytes_per_minute": round(sizes["capture"] * 60 / seconds),
+        "truths": truths,
+    }
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _realism(match: Match, sampler: Sampler, seconds: float) -> dict[str, float]:
+    periods = periods_of(match.rows, seconds)
+    in_play_s = sum(end - begin for begin, end in live_spans(match.rows, seconds))
+    played_s = sum(end - begin for begin, end in periods)
+    return {**measure(sampler.pieces(periods)), **tally(match.rows, seconds, played_s, in_play_s)}
+
+
+def tell(report: dict[str, Any], settings: Simulation, channel: Channel, console: Console) -> None:
+    """Prints the report for people."""
+
+    def print_line(text: str) -> None:
+        console.print(text, highlight=False, soft_wrap=True, markup=False)
+
+    score = "" if report["score"] is None else " {}:{},".format(*report["score"])
+    print_line(
+        f"{report['out']}: {report['seconds']:.0f} s of play,{score} in {report['took_s']:.1f} s"
+        f" ({report['times_real_time']:.1f} times real time)"
+    )
+    print_line(
+        f"{report['positions']:,} positions ({report['positions_per_s']:,}/s) in {report['packets']:,} packets;"
+        f" {report['lost']:,} lost, {report['duplicates']:,} doubled,"
+        f" {100 * report['out_of_order_share']:.1f} % out of order; {report['truths']:,} true events"
+    )
+    sizes = ", ".join(f"{name} {size / 1e6:.2f} MB" for name, size in report["bytes"].items())
+    print_line(f"{sizes}; capture {report['capture_bytes_per_minute'] / 1e6:.2f} MB a minute")
+    print_line("")
+    for line in _histogram(report["transmitters"], settings, channel).splitlines():
+        print_line(line)
+    if "realism" in report:
+        print_line("")
+        console.print(as_table({f"seed {settings.seed}": report["realism"]}))
+    for unmet in report["unmet"]:
+        print_line(f"expected but not true: {unmet}")
+
+
+def _histogram(transmitters: dict[str, int], settings: Simulation, channel: Channel) -> str:
+    """What the channel does to as many transmitters, beside the paper's figures."""
+    return channel_report(
+        channel, settings.seed, balls=transmitters["balls"], ball_hz=settings.ball_hz,
+        limbs=transmitters["others"], limb_hz=settings.body_hz,
+    )  # fmt: skip
+
+
+def _verdicts(report: dict[str, Any], seed: int) -> dict[str, Any]:
+    """The report with realism as values and verdicts."""
+    if "realism" not in report:
+        return report
+    return {**report, "realism": as_json({f"seed {seed}": report["realism"]})}

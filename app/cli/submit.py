@@ -1,0 +1,17 @@
+"""Entry file for ``spark-submit``: ``spark-submit --master spark://... app/cli/submit.py batch matches/ --out again``.
+
+All that follows is a command of ``touchline``; the master, memory and all else of Spark are what ``spark-submit`` was
+told. The repository must be on the workers at the same path, or installed there.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    # spark-submit puts the folder of this file on the path, and not the one above it.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from app.cli.main import main
+
+    main()

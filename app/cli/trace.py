@@ -1,0 +1,146 @@
+"""``touchline trace``: plays a match once more and tells what became of one event in the ordering units.
+
+The match is played from its capture with the ordering that it had, so the trace tells what happened. Where alpha or
+retraction followed the load, the costs of then are gone; they are measured anew, and what adapted may differ. A
+capture that still grows is traced as far as it has come.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+from rich.console import Console
+from rich.progress import track
+
+from app.pipeline.pipeline import MatchPipeline, PipelineOptions, measured_costs
+from app.settings.model import make_settings, read_kept
+from detectors.parameters import Parameters
+from football.errors import UserError
+from middleware.trace import Came, Concluded, Line, Released, Trace, story
+from replay.capture import Capture
+from replay.official_feed import replayed
+
+#: Names that a repair is told with; the number of the others follows.
+_NAMES_MOST = 4
+
+
+class TraceError(UserError, ValueError):
+    """Nothing can be told of the event; the message says why."""
+
+
+def run_trace(path: Path, event: str, *, alpha: str | None, retraction: str | None, as_json: bool) -> None:
+    """Prints the story of an event.
+
+    Args:
+        path: folder of a match store, or of a capture.
+        event: its id; of a dense event, which has none, ``kind:source:sequence``.
+        alpha, retraction: another ordering than the match had.
+        as_json: one array of records instead of lines for people.
+
+    Raises:
+        TraceError: there is no such event.
+        CaptureError, SettingsError: the match, or an option, cannot be used.
+    """
+    capture = Capture.open(path)
+    options = _options(path, capture, alpha, retraction)
+    console = Console(stderr=True)
+    until_us = capture.readable_us
+    first = _play(path, capture, until_us, options, Trace(event), console, "Looking for it")
+    if not first.seen_us:
+        so_far = "" if capture.is_finished else f" up to {until_us / 1e6:.0f} s, where its capture has come to"
+        raise TraceError(f"{event}: nothing was said of it in {path}{so_far}; `touchline events` lists what was")
+    margin_us = options.memory_ms * 1_000
+    windows = [(seen_us - margin_us, seen_us + margin_us) for seen_us in sorted(set(first.seen_us))]
+    lines = story(_play(path, capture, until_us, options, Trace(event, windows), console, "Tracing it").records, event)
+    if as_json:
+        print(msgspec.json.encode([_plain(line) for line in lines]).decode())
+    else:
+        write_story(lines, event, sys.stdout)
+
+
+def write_story(lines: list[Line], event: str, out: TextIO) -> None:
+    """A story for people: what led to it, itself, and what it displaced, each level further to the right."""
+    rows: list[tuple[int, int, str, list[str]]] = []
+    for line in lines:
+        row = line.depth, line.record.now_us, _told(line.record)
+        if rows and rows[-1][:3] == row:
+            rows[-1][3].append(line.record.unit)
+        else:
+            rows.append((*row, [line.record.unit]))
+    below = False
+    for depth, now_us, told, units in rows:
+        if depth < 0 and not below:
+            out.write("What led to it:\n")
+        elif depth >= 0 and (below or (depth, now_us, told, units) == rows[0]):
+            out.write(f"{event}, and what it displaced (further to the right):\n")
+        below = depth < 0
+        out.write(f"{now_us / 1e6:11.3f} s  {'  ' * max(0, depth)}{', '.join(units)}: {told}\n")
+
+
+def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | None) -> PipelineOptions:
+    """The ordering that the match had, but for what was asked for, before the detectors that it had."""
+    kept = read_kept(path) or {}
+    chosen = {"alpha": alpha, "retraction": retraction}
+    settings = make_settings({name: kept.get(name) if value is None else value for name, value in chosen.items()})
+    options = PipelineOptions(
+        alpha=settings.alpha,
+        retraction=settings.retraction,
+        parameters=kept.get("parameters", Parameters()),
+        extra=tuple(kept.get("detectors", ())),
+    )
+    return replace(options, costs=measured_costs(capture, options)) if options.adapts else options
+
+
+def _play(
+    path: Path, capture: Capture, until_us: int, options: PipelineOptions, trace: Trace, console: Console, title: str
+) -> Trace:
+    """One pass over the capture with traced units; over the part that is there, of one that still grows."""
+    pipeline = MatchPipeline(capture.sheet, options, make_unit=trace.unit)
+    blocks = replayed(path, capture.payloads(capture.begin_us, until_us), capture.begin_us, until_us)
+    for arrival_us, payload in track(blocks, title, console=console, transient=True):
+        trace.at(arrival_us)
+        pipeline.push(payload, arrival_us)
+    if capture.is_finished and until_us == capture.end_us:
+        pipeline.finish()
+    return trace
+
+
+def _plain(line: Line) -> dict[str, Any]:
+    record = line.record
+    return {"depth": line.depth, "what": type(record).__name__.lower(), **msgspec.structs.asdict(record)}
+
+
+def _told(record: Any) -> str:
+    """A record in words."""
+    if isinstance(record, Came):
+        what = "came" if record.diff > 0 else "was withdrawn"
+        late = ", before what had been emitted" if record.late else ""
+        early = f", {record.k_plus_us / 1e3:.1f} ms sooner than by pure buffering" if record.k_plus_us else ""
+        since_ms = (record.now_us - record.ts_us) / 1e3
+        return f"{record.event} {what} {since_ms:.1f} ms after it happened{late}{early}"
+    if isinstance(record, Released):
+        k_ms = f"K {record.k_us / 1e3:.1f} ms"
+        if record.by == "frontier":
+            why = f"the sources had told everything up to it (alpha {record.alpha:.2f}, {k_ms})"
+        elif record.alpha:
+            why = f"alpha {record.alpha:.2f} of {k_ms} had passed"
+        else:
+            why = f"alpha 0 waits for nothing ({k_ms})"
+        return f"{record.event} released: {why}"
+    if isinstance(record, Concluded):
+        return f"concluded {record.event} from {record.cause}"
+    because = [f"{len(names)} {what} ({_some(names)})" for names, what in
+               ((record.late, "late"), (record.gone, "withdrawn")) if names]  # fmt: skip
+    came = [f"{what} {_some(names)}" for names, what in
+            ((record.withdrew, "withdrew"), (record.said, "said")) if names]  # fmt: skip
+    redid = f"redid {record.redone} inputs for" if record.redone else "put in or took out"
+    return f"{redid} {' and '.join(because)}; {', '.join(came) or 'nothing changed'}"
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = len(names) - _NAMES_MOST
+    return ", ".join(names[:_NAMES_MOST]) + (f" and {more} more" if more > 0 else "")

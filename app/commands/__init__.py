@@ -1,1 +1,0 @@
-"""Commands that are one file each."""

@@ -1,0 +1,171 @@
+"""What is watched, in the form that Prometheus collects. Read when it is asked for; nothing is counted twice for it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Metric, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
+
+from app.operations.watch import MatchWatch
+from football.update_stream import Health
+
+#: Bounds that are told, of those that a histogram has: from 0.64 ms to 10.5 s, each twice the one before it.
+_BOUNDS_US = frozenset(640 << doubling for doubling in range(15))
+
+#: Help of each counter of a stage's health.
+_COUNTED = {
+    "positions": "Positions that came in and could be read.",
+    "packets": "Packets that came in and could be read.",
+    "late": "Inputs of units that came later than the whole slack K and were repaired.",
+    "lost": "Inputs that came later than the memory reaches.",
+    "duplicates": "Packets that came again.",
+    "quarantined": "Records that were kept out.",
+    "retractions": "Updates that took an event back.",
+}
+
+Bounds = tuple[list[tuple[int, int]], int, int]
+
+
+class MatchCollector(Collector):
+    """Metrics of matches.
+
+    Args:
+        watches: of the matches that run.
+        folder: of the match store, whose disk is looked at.
+    """
+
+    def __init__(self, watches: Sequence[MatchWatch], folder: Path) -> None:
+        self._watches, self._folder = watches, folder
+
+    def collect(self) -> Iterator[Metric]:
+        """All families. Called in a thread of the server, for each look."""
+        yield from self._flow()
+        yield from self._lag()
+        yield from self._units()
+        yield from self._batches()
+        disk = GaugeMetricFamily("touchline_store_free_bytes", "Free space on the disk of the match store.")
+        with suppress(OSError):  # /health says what is wrong with it
+            disk.add_metric([], shutil.disk_usage(self._folder).free)
+        yield disk
+
+    def _flow(self) -> Iterator[Metric]:
+        for name, text in _COUNTED.items():
+            yield self._counter(name, text, lambda watch, name=name: watch.counters()[name])
+        updates = CounterMetricFamily(
+            "touchline_updates", "Updates that changed what is held, in this run.", labels=["match", "diff"]
+        )
+        for watch in self._watches:
+            updates.add_metric([watch.match, "assert"], watch.asserted)
+            updates.add_metric([watch.match, "withdraw"], watch.withdrawn)
+        yield updates
+        yield self._counter("restarts", "Epochs that the engine's stage has begun anew.", lambda watch: watch.restarts)
+        yield self._gauge("epoch", "Epoch of the engine's stage.", lambda watch: watch.feed.epoch())
+        yield self._gauge("ended", "1 once the match is over.", lambda watch: int(watch.feed.ended()))
+        yield self._gauge("live", "1 if nothing is wrong, see /health.", lambda watch: int(not watch.problems()))
+
+    def _lag(self) -> Iterator[Metric]:
+        yield self._gauge(
+            "source_lag_seconds", "Now, less when the newest block that was worked on was due.", MatchWatch.behind_s
+        )
+        yield self._gauge(
+            "source_lag_records", "Records of the topic that were not read yet.", lambda watch: watch.records_behind
+        )
+        yield self._gauge(
+            "publish_waiting_records",
+            "Records for the topic of updates and those beside it that no broker has taken yet.",
+            lambda watch: watch.publisher.waiting() if watch.publisher is not None else None,
+        )
+        yield self._gauge("frontier_lag_seconds", "Stream time that may still change.", _frontier_lag_s)
+        yield self._gauge("speed_ratio", "Seconds of the stream in a second, of the last ten.", MatchWatch.speed)
+        latency = HistogramMetricFamily(
+            "touchline_latency_seconds",
+            "Wall time from a block's arrival at the source to the hub (total), and its parts.",
+            labels=["match", "stage"],
+        )
+        for watch in self._watches:
+            for stage, told in watch.feed.latency_bounds().items():
+                _add_histogram(latency, [watch.match, stage], told)
+        yield latency
+
+    def _units(self) -> Iterator[Metric]:
+        yield self._gauge("buffered_inputs", "Inputs that wait in ordering units.", _of_health(lambda h: h.buffered))
+        yield self._gauge("held_inputs", "Inputs that are kept for repair.", _of_health(lambda h: h.held))
+        yield self._gauge("busy_ratio", "Share of its time that the engine works.", _of_health(lambda h: h.busy))
+        by_detector: Iterable[tuple[type, str, str, Callable[[Health], Mapping[str, float]]]] = (
+            (GaugeMetricFamily, "slack_seconds", "Slack K of a detector's units, the greatest.", _slack_s),
+            (GaugeMetricFamily, "alpha_ratio", "Share of the slack that is waited for.", lambda h: h.alpha),
+            (CounterMetricFamily, "detector_faults", "Broken contracts of a detector.", lambda h: h.faults),
+            (GaugeMetricFamily, "detector_failed", "1 for a detector that raised and is silent.", _failed),
+        )
+        for family, name, text, values in by_detector:
+            metric = family(f"touchline_{name}", text, labels=["match", "detector"])
+            for watch in self._watches:
+                health = watch.feed.health()
+                for detector, value in values(health).items() if health is not None else ():
+                    metric.add_metric([watch.match, detector], value)
+            yield metric
+
+    def _batches(self) -> Iterator[Metric]:
+        yield self._counter("commits", "Batches that were made durable.", lambda watch: watch.commits.count)
+        yield self._counter("commit_failures", "Batches that could not be.", lambda watch: watch.commits.failed)
+        yield self._counter("committed_rows", "Rows of all tables.", lambda watch: watch.commits.rows)
+        yield self._gauge("state_bytes", "Size of the newest engine state.", lambda watch: watch.commits.state_bytes)
+        took = HistogramMetricFamily("touchline_commit_seconds", "What a commit took.", labels=["match"])
+        for watch in self._watches:
+            _add_histogram(took, [watch.match], watch.commit_costs())
+        yield took
+
+    def _counter(self, name: str, text: str, value: Callable[[MatchWatch], float]) -> CounterMetricFamily:
+        family = CounterMetricFamily(f"touchline_{name}", text, labels=["match"])
+        for watch in self._watches:
+            family.add_metric([watch.match], value(watch))
+        return family
+
+    def _gauge(self, name: str, text: str, value: Callable[[MatchWatch], float | None]) -> GaugeMetricFamily:
+        """What is not known is left out, and not told as zero."""
+        family = GaugeMetricFamily(f"touchline_{name}", text, labels=["match"])
+        for watch in self._watches:
+            if (known := value(watch)) is not None:
+                family.add_metric([watch.match], known)
+        return family
+
+
+def registry_of(watches: Sequence[MatchWatch], folder: Path) -> CollectorRegistry:
+    """Metrics of matches and of this process (memory, processor time, open files)."""
+    registry = CollectorRegistry()
+    registry.register(MatchCollector(watches, folder))
+    ProcessCollector(registry=registry)
+    return registry
+
+
+def _of_health(value: Callable[[Health], float]) -> Callable[[MatchWatch], float | None]:
+    def of(watch: MatchWatch) -> float | None:
+        health = watch.feed.health()
+        return None if health is None else value(health)
+
+    return of
+
+
+def _frontier_lag_s(watch: MatchWatch) -> float | None:
+    frontier_us = watch.feed.frontier_us()
+    known = -(2**61) < frontier_us < 2**61
+    return max(0, watch.feed.now_us() - frontier_us) / 1e6 if known else None
+
+
+def _slack_s(health: Health) -> Mapping[str, float]:
+    return {detector: k_us / 1e6 for detector, k_us in health.slack_us.items()}
+
+
+def _failed(health: Health) -> Mapping[str, float]:
+    return dict.fromkeys(health.failed, 1.0)
+
+
+def _add_histogram(family: HistogramMetricFamily, labels: list[str], told: Bounds) -> None:
+    bounds, count, total_us = told
+    buckets = [(str(bound_us / 1e6), float(below)) for bound_us, below in bounds if bound_us in _BOUNDS_US]
+    family.add_metric(labels, [*buckets, ("+Inf", float(count))], total_us / 1e6)

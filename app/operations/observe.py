@@ -1,0 +1,72 @@
+"""Writes down how a match is doing: what goes wrong and right again, when the stage begins anew, and rates."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from app.base.logs import say
+from app.operations.background import Beside
+from app.operations.watch import MatchWatch
+
+LOOK_S = 1.0
+RATES_S = 10.0
+
+_log = logging.getLogger(__name__)
+
+
+class Observer(Beside):
+    """Looks once a second, in a thread of its own, while the context lasts."""
+
+    def __init__(self, watch: MatchWatch) -> None:
+        super().__init__("observer")
+        self._watch = watch
+        self._problems: list[str] = []
+        self._restarts = 0
+        self._counted_s = time.monotonic()
+        self._counted = self._counts()
+
+    def _work(self) -> None:
+        while not self.over.wait(LOOK_S):
+            self.look()
+            if time.monotonic() >= self._counted_s + RATES_S:
+                self.rates()
+
+    def _closing(self) -> None:
+        self.rates()
+
+    def look(self) -> None:
+        """Logs what has changed since the last look. A match that only begins is no trouble to write down."""
+        watch = self._watch
+        problems = [problem for problem in watch.problems() if not problem.startswith("starting")]
+        kinds = [problem.partition(":")[0].rstrip("0123456789 s") for problem in problems]
+        if kinds != self._problems:
+            if problems:
+                say(_log, logging.WARNING, "troubled", watch.match, reasons="; ".join(problems))
+            else:
+                say(_log, logging.INFO, "live again", watch.match)
+            self._problems = kinds
+        if watch.restarts != self._restarts:
+            self._restarts = watch.restarts
+            say(_log, logging.WARNING, "stage began anew", watch.match, epoch=watch.feed.epoch())
+
+    def rates(self) -> None:
+        """Logs rates since the last time, and how far behind the live edge we are."""
+        now_s, counts = time.monotonic(), self._counts()
+        passed_s = max(1e-3, now_s - self._counted_s)
+        rates = {f"{name}_per_s": round((counts[name] - self._counted[name]) / passed_s, 1) for name in counts}
+        self._counted_s, self._counted = now_s, counts
+        state = self._watch.input()
+        say(
+            _log, logging.INFO, "rates", self._watch.match, **rates, behind_s=state.behind_s,
+            records_behind=state.records, speed=state.speed and round(state.speed, 3), **self._watch.counters(),
+        )  # fmt: skip
+
+    def _counts(self) -> dict[str, int]:
+        watch = self._watch
+        counters = watch.counters()
+        return {
+            "positions": counters["positions"],
+            "packets": counters["packets"],
+            "updates": watch.asserted + watch.withdrawn,
+        }

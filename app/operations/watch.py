@@ -1,0 +1,287 @@
+"""Watches one match from the driver: what came, what it cost, how far behind the live edge it is, and what is wrong.
+
+Theory of operation
+-------------------
+All of it is taken from what travels anyway: the messages of the fast lane, and the commits. Counters of a stage fall
+when a batch is redone, since its state is that of the batch's start; here they only rise, so each record counts once.
+
+*Behind the live edge*: wall time now, less that at which the newest block that was worked on reached the source; of a
+topic, that is the record's own time. It grows while nothing comes, and while more comes than can be worked on.
+Where nothing is paced (``--speed max``) there is no live edge.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+import pyarrow as pa
+
+from app.base.logs import say
+from app.hub.feed import MatchFeed
+from app.hub.latency import Histogram
+from app.pipeline.commits import Committed, Committer
+from app.pipeline.disk_full import ENOUGH_BYTES
+from dashboard.feed import InputState
+from football.update_stream import Health, UpdateMessage, UpdateRecord
+
+#: Nothing has come for so long: input is missing. A turn-around between two batches takes less.
+SILENCE_S = 10.0
+
+#: A storm: so many records were kept out within the window, and so great a share of what came.
+STORM_RECORDS, STORM_SHARE = 50, 0.1
+WINDOW_S = 10.0
+
+#: Counters of a stage's health that are told as sums since the match began.
+COUNTERS = ("positions", "packets", "late", "lost", "duplicates", "quarantined", "retractions")
+
+_log = logging.getLogger(__name__)
+
+
+class StageLink(Protocol):
+    """Whoever knows how many engine stages are connected: the hub."""
+
+    def lanes(self) -> int:
+        """Stages that are connected now."""
+        ...
+
+
+class Publisher(Protocol):
+    """Who tells a topic what happens: the relay."""
+
+    def waiting(self) -> int:
+        """Records that are to be told and that no broker has taken yet."""
+        ...
+
+    def waits_s(self) -> float:
+        """For how long no broker has taken any, though some wait."""
+        ...
+
+
+class Commits(msgspec.Struct):
+    """What was committed in this run, and at what cost. ``state_bytes``: of the newest engine state."""
+
+    count: int = 0
+    failed: int = 0
+    rows: int = 0
+    state_bytes: int = 0
+    took: Any = None
+    error: str = ""
+
+
+class _Seen(msgspec.Struct, frozen=True):
+    """Counters at an instant."""
+
+    at_s: float
+    now_us: int
+    packets: int
+    quarantined: int
+
+
+class MatchWatch:
+    """What is known of a running match. Thread safe; listens from its construction on.
+
+    Args:
+        feed: of the match, seeded with what is committed.
+        states: folder of its engine states.
+        paced: whether blocks are due at a time, so that one can be behind.
+        link: the hub if stages connect to it; None where the engine runs in this process.
+        clock_s: rises evenly.
+        wall_us: the wall clock, in microseconds.
+    """
+
+    def __init__(
+        self,
+        feed: MatchFeed,
+        states: Path,
+        *,
+        paced: bool,
+        link: StageLink | None = None,
+        clock_s: Callable[[], float] = time.monotonic,
+        wall_us: Callable[[], int] = lambda: time.time_ns() // 1000,
+    ) -> None:
+        self.feed, self.match = feed, feed.sheet().match_id
+        self.commits = Commits(took=Histogram())
+        self.asserted = self.withdrawn = self.restarts = 0
+        #: Records of a topic that were not read yet; None if unknown, or not out of a topic.
+        self.records_behind: int | None = None
+        #: Why the match was taken out of its run; empty if it was not.
+        self.broken = ""
+        #: Why its topic cannot be read now; empty while it can, or if it comes from elsewhere.
+        self.source_trouble = ""
+        #: Who publishes the match, if anybody does.
+        self.publisher: Publisher | None = None
+        self._states, self._paced, self._link = states, paced, link
+        self._clock_s, self._wall_us = clock_s, wall_us
+        self._lock = threading.Lock()
+        self._most = dict.fromkeys(COUNTERS, 0)
+        self._recent: deque[_Seen] = deque()
+        self._epoch: int | None = None
+        self._heard_s: float | None = None
+        self._began_s = clock_s()
+        self._due_wall_us = 0
+        self._was_linked = False
+        feed.subscribe(self._heard)
+        feed.show_input(self.input)
+
+    def _heard(self, message: UpdateMessage, applied: Sequence[UpdateRecord]) -> None:
+        with self._lock:
+            now_s = self._clock_s()
+            self._heard_s = now_s
+            self._was_linked = True
+            self._due_wall_us = max(self._due_wall_us, message.due_wall_us)
+            if self._epoch is not None and message.epoch > self._epoch:
+                self.restarts += 1
+            self._epoch = max(message.epoch, self._epoch or 0)
+            for update in applied:
+                if update.diff > 0:
+                    self.asserted += 1
+                else:
+                    self.withdrawn += 1
+            if message.health is not None:
+                self._note(message.health, message.now_us, now_s)
+
+    def _note(self, health: Health, now_us: int, now_s: float) -> None:
+        for name in COUNTERS:
+            self._most[name] = max(self._most[name], getattr(health, name))
+        self._recent.append(_Seen(now_s, now_us, self._most["packets"], self._most["quarantined"]))
+        while self._recent[0].at_s < now_s - WINDOW_S:
+            self._recent.popleft()
+
+    def counters(self) -> Mapping[str, int]:
+        """By name, since the match began; redone batches count once."""
+        with self._lock:
+            return dict(self._most)
+
+    def committed(self, rows: int, took_s: float) -> None:
+        """A batch is durable."""
+        with self._lock:
+            self.commits.count += 1
+            self.commits.rows += rows
+            self.commits.took.add(round(took_s * 1e6))
+            self.commits.error = ""
+            self.commits.state_bytes = _newest_state_bytes(self._states)
+
+    def commit_failed(self, error: str) -> None:
+        """A batch could not be made durable."""
+        with self._lock:
+            self.commits.failed += 1
+            self.commits.error = error
+
+    def commit_costs(self) -> tuple[list[tuple[int, int]], int, int]:
+        """Counts of commits that took no longer than each bound, how many there were, and their sum in microseconds."""
+        with self._lock:
+            took = self.commits.took
+            return took.cumulative(), took.count, took.total_us
+
+    def newest_due_wall_us(self) -> int:
+        """When the newest block that was worked on was due; 0 before the first."""
+        return self._due_wall_us
+
+    def behind_s(self) -> float | None:
+        """Seconds behind the live edge; None where there is none, or nothing has come yet."""
+        if not self._paced or not self._due_wall_us or self.feed.ended():
+            return None
+        return max(0, self._wall_us() - self._due_wall_us) / 1e6
+
+    def speed(self) -> float | None:
+        """Seconds of the stream in a second, of the last ten; None if too little has come, or it is over."""
+        with self._lock:
+            if len(self._recent) < 2 or self.feed.ended():
+                return None
+            first, last = self._recent[0], self._recent[-1]
+            passed_s = self._clock_s() - first.at_s
+        return (last.now_us - first.now_us) / 1e6 / passed_s if passed_s > 0 else None
+
+    def problems(self) -> list[str]:
+        """Why this match is not live, a sentence each; empty if it is, or has ended as it should."""
+        if self.broken:
+            return [f"broken: {self.broken}"]
+        try:
+            is_full = not self.feed.ended() and shutil.disk_usage(self._states.parent).free < ENOUGH_BYTES
+        except OSError as error:
+            return [f"the store is failing: {self._states.parent}: {error.strerror or error}"]
+        if is_full:
+            return ["the store is failing: no room on its disk"]
+        with self._lock:
+            if self.commits.error:
+                return [f"the store is failing: {self.commits.error}"]
+            if self.feed.ended():
+                return []
+            now_s = self._clock_s()
+            if self._heard_s is None:
+                return [f"starting: nothing came from the engine yet, for {now_s - self._began_s:.0f} s"]
+            found = []
+            if self.source_trouble:
+                found.append(f"the source cannot be read: {self.source_trouble}")
+            if self.publisher is not None and (waits_s := self.publisher.waits_s()) > SILENCE_S:
+                found.append(f"the broker takes no updates for {waits_s:.0f} s: {self.publisher.waiting()} wait")
+            if self._link is not None and self._was_linked and not self._link.lanes():
+                found.append("the engine's stage is starting again")
+            if (silent_s := now_s - self._heard_s) > SILENCE_S:
+                found.append(f"no input for {silent_s:.0f} s")
+            if storm := self._storm(now_s):
+                found.append(storm)
+            return found
+
+    def _storm(self, now_s: float) -> str:
+        recent = [seen for seen in self._recent if seen.at_s >= now_s - WINDOW_S]
+        if len(recent) < 2:
+            return ""
+        bad = recent[-1].quarantined - recent[0].quarantined
+        came = bad + recent[-1].packets - recent[0].packets
+        if bad < STORM_RECORDS or bad < STORM_SHARE * came:
+            return ""
+        return f"quarantine storm: {bad} of {came} records of the last {WINDOW_S:.0f} s were kept out"
+
+    def input(self) -> InputState:
+        """What the page shows of it."""
+        return InputState(self.behind_s(), self.records_behind, self.speed(), self.restarts, tuple(self.problems()))
+
+
+class WatchedCommitter:
+    """Hands commits on, and tells the watch of that match how they went."""
+
+    def __init__(self, committer: Committer, watches: Mapping[str, MatchWatch]) -> None:
+        self._committer, self._watches = committer, watches
+
+    def committed(self) -> Committed | None:
+        """See :class:`app.pipeline.commits.Committer`."""
+        return self._committer.committed()
+
+    def has_ended(self) -> bool:
+        """See :class:`app.pipeline.commits.Committer`."""
+        return self._committer.has_ended()
+
+    def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
+        """See :class:`app.pipeline.commits.Committer`."""
+        watch, began_s = self._watches[match], time.perf_counter()
+        try:
+            self._committer.commit(batch_id, match, tables, meta)
+        except Exception as error:
+            told = " ".join(str(error).split()) or type(error).__name__
+            watch.commit_failed(told)
+            say(_log, logging.ERROR, "commit failed", match, batch=batch_id, error=told)
+            raise
+        took_s, rows = time.perf_counter() - began_s, {name: len(table) for name, table in tables.items()}
+        watch.committed(sum(rows.values()), took_s)
+        figures = {name: meta.get(name) for name in ("epoch", "end_offset", "next_seq", "positions", "late", "lost")}
+        say(
+            _log, logging.INFO, "batch committed", match, batch=batch_id, took_ms=round(took_s * 1e3, 1),
+            state_bytes=watch.commits.state_bytes, rows=rows, **figures,
+        )  # fmt: skip
+
+
+def _newest_state_bytes(states: Path) -> int:
+    newest = max(states.glob("*/*.state"), key=lambda path: int(path.name.partition(".")[0]), default=None)
+    try:
+        return newest.stat().st_size if newest is not None else 0
+    except FileNotFoundError:  # forgotten meanwhile
+        return 0

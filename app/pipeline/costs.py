@@ -1,0 +1,93 @@
+"""What the engine's work costs on this machine, measured between two batches.
+
+The engine adapts by counts and costs in its state, never by a clock (``middleware.load_accounting``). Here is the
+clock. A pipeline tells the meter how long each block took, outside the engine and inside it. In the pauses between
+blocks the meter lets one detector after the other do its last steps once more and times that; between two batches it
+spreads what is left of the measured time over arrivals and moved updates. So the costs add up to the time that was
+really spent, and closing a batch takes no longer for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from middleware.engine import Engine
+from middleware.load_accounting import Costs
+
+#: Steps and comparisons of a detector that are timed; fewer than the least tell nothing. Of several times the
+#: shortest counts: the others were interrupted.
+_STEPS, _STEPS_LEAST, _TIMES = 40, 8, 5
+
+#: What can't be less, however badly a measurement went.
+_LEAST_US = 0.05
+
+
+class CostMeter:
+    """Adds up what blocks took, and makes costs of it.
+
+    Args:
+        available: wall seconds for a second of the stream, see ``Costs.available``.
+    """
+
+    def __init__(self, available: float) -> None:
+        self._available = available
+        self._outside_ns = 0
+        self._inside_ns = 0
+        self._counted: tuple[int, int, dict[str, int]] | None = None
+        self._step_us: dict[str, float] = {}
+        self._compare_us: dict[str, float] = {}
+        self._looked: dict[str, None] = {}
+
+    def add(self, outside_ns: int, inside_ns: int) -> None:
+        """A block took so long: to be decoded, checked and written down; and in the engine."""
+        self._outside_ns += outside_ns
+        self._inside_ns += inside_ns
+
+    def look(self, engine: Engine, names: Sequence[str]) -> None:
+        """Times the steps of the detector in turn, of those called ``names``.
+
+        Nothing follows from the steps that are done again, but that a detector which is not pure is found.
+        """
+        name = next((name for name in names if name not in self._looked), names[0])
+        if name in self._looked:
+            self._looked.clear()
+        self._time(engine, name)
+
+    def measure(self, engine: Engine, names: Sequence[str]) -> Costs:
+        """Costs of what ``engine`` has done since this was asked last; who had no pause to be timed in is timed now."""
+        for name in names:
+            if name not in self._looked and name not in self._step_us:
+                self._time(engine, name)
+        step_us, compare_us = dict(self._step_us), dict(self._compare_us)
+        before = self._counted or (0, 0, {})
+        self._counted = arrivals, moved, steps = engine.work()
+        outside_us, inside_us = self._outside_ns / 1e3, self._inside_ns / 1e3
+        self._outside_ns = self._inside_ns = 0
+        known = Costs(step_us=step_us, compare_us=compare_us, available=self._available)
+        stepping_us = sum((count - before[2].get(name, 0)) * known.step(name) for name, count in steps.items())
+        arrivals, moved = arrivals - before[0], moved - before[1]
+        return Costs(
+            arrival_us=max(_LEAST_US, outside_us / arrivals) if arrivals else known.arrival_us,
+            moved_us=max(_LEAST_US, (inside_us - stepping_us) / moved) if moved else known.moved_us,
+            step_us=step_us,
+            compare_us=compare_us,
+            available=self._available,
+        )
+
+    def _time(self, engine: Engine, name: str) -> None:
+        self._looked[name] = None
+        rehearsal = engine.rehearsal(name, _STEPS)
+        if rehearsal.step() >= _STEPS_LEAST:
+            self._step_us[name] = _timed(rehearsal.step)
+            self._compare_us[name] = _timed(rehearsal.compare)
+
+
+def _timed(work: Callable[[], int]) -> float:
+    """Microseconds for a piece of ``work``, which says how many pieces it did."""
+    least_us = float("inf")
+    for _ in range(_TIMES):
+        began_ns = time.perf_counter_ns()
+        done = work()
+        least_us = min(least_us, (time.perf_counter_ns() - began_ns) / 1e3 / done)
+    return max(_LEAST_US, least_us)

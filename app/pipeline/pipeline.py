@@ -1,0 +1,474 @@
+"""One match's way from payload to lane message: check, quarantine, engine, records. The same in every host.
+
+Theory of operation
+-------------------
+A host (the Spark stage, the in-process runner) pushes blocks in arrival order and sends on what comes back. Now
+and then it commits: it takes the tables of what has been said since the last commit, and a snapshot. A pipeline
+restored from that snapshot and pushed the same blocks says the same again, update for update; only the wall times
+and the epoch differ.
+
+Committed positions are the engine's fused frames once they are final: each instant is written exactly once. The
+view that goes out live is the newest known position of everybody, which a late packet may still improve.
+"""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Literal
+
+import pyarrow as pa
+
+from app.pipeline.costs import CostMeter
+from app.pipeline.framing import Framed
+from app.pipeline.quarantine_buffer import KeptOut, too_late
+from app.pipeline.seal import Maker, code_fingerprint, fingerprint
+from detectors.arrivals import arrival, frame_arrival, official_arrival
+from detectors.catalogue import build_detectors, level_of_kinds, to_record
+from detectors.parameters import Parameters
+from football.match_sheet import MatchSheet
+from football.officials import Official
+from football.packets import RAW_KINDS, UNPACED_KINDS, Packet, Rejected
+from football.payloads import BallState, BodyState, Frame
+from football.update_stream import BallView, BodyView, Health, UpdateMessage, UpdateRecord, View
+from middleware.engine import Engine, MakeUnit
+from middleware.events import Arrival, Event, Update
+from middleware.hierarchy import Hierarchy
+from middleware.load_accounting import Costs
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.retraction import Retraction
+from middleware.ordering.slack.settings import SlackSettings
+from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
+from middleware.ordering.unit import OrderingUnit
+from middleware.push_result import Outcome
+from middleware.sources.progress import ProgressSettings
+from replay.capture import Capture
+from replay.formats.officials import Line, OfficialError, decode, is_official, read, rejected
+from replay.match_store import positions_table, updates_table
+from replay.quarantine import SOURCES_MOST, quarantine_of
+
+#: Views leave at most 50 times a second of arrival time, health twice.
+VIEW_PERIOD_US = 20_000
+HEALTH_PERIOD_US = 500_000
+
+#: Blocks on which costs are measured before a run, and as many before them, until all is warm: seconds of a stream.
+_MEASURED_BLOCKS = 250
+
+#: They are looked for in the beginning of a capture only: it may still grow.
+_MEASURED_US = 10_000_000
+
+#: So often the steps of a detector are timed, of one after the other.
+_LOOK_PERIOD_US = 200_000
+
+#: Steps that each detector does once more at the end of a batch, to see whether it is pure.
+_REHEARSED = 4
+
+#: A position older than this is no longer shown.
+VIEW_STALE_US = 2_000_000
+
+#: Internal kinds that views and stored positions are made of.
+_WATCHED = ("ball.state", "frame")
+
+
+@dataclass(frozen=True)
+class PipelineOptions:
+    """What the user may choose of ordering and detectors.
+
+    Attributes:
+        alpha: share of the slack that is waited for; 0 emits at once, 1 is pure buffering, ``auto`` follows the load.
+        retraction: see ``middleware.ordering.unit``.
+        slack_ms: fixed K for all units; None lets every unit learn its own.
+        memory_ms: how late a packet may come and still be repaired.
+        held_most: how many inputs all units together may hold for that.
+        available: wall seconds that there are for a second of the stream; 0.25 at four times its speed.
+        costs: of the work, measured beforehand, for what adapts to load; later ones are measured between batches.
+        parameters: of the detectors.
+        extra: detectors that are there only when asked for, see ``detectors.catalogue.build_detectors``.
+    """
+
+    alpha: float | Literal["auto"] = 0.0
+    retraction: Retraction = "on-demand"
+    slack_ms: int | None = None
+    memory_ms: int = 3_000
+    held_most: int = 500_000
+    available: float = 1.0
+    costs: Costs | None = None
+    parameters: Parameters = field(default_factory=Parameters)
+    extra: tuple[str, ...] = ()
+
+    @property
+    def adapts(self) -> bool:
+        """Whether anything follows the load, so that costs matter."""
+        return "auto" in (self.alpha, self.retraction)
+
+    def engine(self) -> EngineSettings:
+        """As the middleware takes them."""
+        slack = SlackSettings() if self.slack_ms is None else SlackSettings("fixed", self.slack_ms * 1_000)
+        speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
+        unit = UnitSettings(speculation, self.retraction, slack)
+        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, sources_most=SOURCES_MOST)
+        return EngineSettings(unit, memory_us=self.memory_ms * 1_000, held_most=self.held_most, progress=progress)
+
+
+@dataclass
+class _Carried:
+    """What must survive a restart besides the engine."""
+
+    next_seq: int = 0
+    now_us: int = 0
+    frames: dict[int, Frame] = field(default_factory=dict)
+    retractions: int = 0
+    positions: int = 0
+    packets: int = 0
+    instants: int = 0
+    quarantined: Counter[str] = field(default_factory=Counter)
+    ended: bool = False
+    #: By source and number.
+    decisions: dict[tuple[str, int], Official] = field(default_factory=dict)
+
+
+class MatchPipeline:
+    """Everything between a block's bytes and what is said about them, for one match.
+
+    Args:
+        sheet: the match sheet of the input.
+        options: of ordering and detectors.
+        epoch: of the stage that runs it; see ``football.update_stream``.
+        make_unit: another kind of ordering unit, see ``middleware.engine.Engine``.
+
+    Attributes:
+        levels: level of each kind.
+    """
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        options: PipelineOptions | None = None,
+        epoch: int = 0,
+        make_unit: MakeUnit = OrderingUnit,
+    ) -> None:
+        self.sheet = sheet
+        self.epoch = epoch
+        self._options = options = options or PipelineOptions()
+        self.adapts = options.adapts
+        detectors = build_detectors(sheet, options.parameters, options.extra)
+        self.levels = level_of_kinds(detectors)
+        framed = sheet.quality.framed
+        watched = _WATCHED if framed else (*_WATCHED, "player.state")
+        hierarchy = Hierarchy(RAW_KINDS, detectors)
+        self._detectors = [detector.spec.name for detector in hierarchy.detectors]
+        self._engine = Engine(hierarchy, options.engine(), watched, make_unit)
+        self._meter = CostMeter(options.available)
+        self._engine.set_costs(options.costs or Costs(available=options.available))
+        self._arrivals = self._instant if framed else _each
+        self._checks = quarantine_of(sheet)
+        self._carried = _Carried()
+        self._bodies: dict[str, Event] = {}
+        self._newest_frame: Event | None = None
+        self._ball: Event | None = None
+        self._updates: list[UpdateRecord] = []
+        self._kept_out = KeptOut()
+        self._positions: list[pa.Table] = []
+        self._view_due_us = self._health_due_us = self._look_due_us = -(2**62)
+        self._first_message = True
+
+    def push(self, payload: bytes, arrival_us: int, due_wall_us: int = 0) -> UpdateMessage | None:
+        """Takes one block; returns what is to be sent at once, if anything.
+
+        Args:
+            payload: an encoded block, see ``replay.wire``, or a line of officials, see ``replay.formats.officials``.
+                What of it is bad goes to quarantine.
+            arrival_us: when it arrived, on the stream's clock.
+            due_wall_us: when it reached the source, wall clock; carried through for latency figures.
+        """
+        return self.push_together([(arrival_us, due_wall_us, payload)])
+
+    def push_together(self, blocks: Sequence[Framed], complete_us: int | None = None) -> UpdateMessage | None:
+        """Takes some blocks, in order of arrival, as if all had arrived with the last of them; see :meth:`push`.
+
+        Args:
+            blocks: at least one.
+            complete_us: event time before which nothing comes any more; see ``middleware.engine.Engine.push``.
+        """
+        stage_wall_us = _wall_us()
+        began_ns = time.perf_counter_ns()
+        carried = self._carried
+        arrivals: list[Arrival] = []
+        for arrival_us, _, payload in blocks:
+            carried.now_us = max(carried.now_us, arrival_us)
+            arrivals += self._decided(payload) if is_official(payload) else self._unpacked(payload, arrival_us)
+        checked_ns = time.perf_counter_ns()
+        outcome = self._engine.push(arrivals, carried.now_us, complete_us)
+        pushed_ns = time.perf_counter_ns()
+        self._quarantine(too_late(late) for late in self._engine.take_lost())
+        message = self._message(outcome, blocks[-1][1], stage_wall_us)
+        outside_ns = checked_ns - began_ns + time.perf_counter_ns() - pushed_ns
+        self._meter.add(outside_ns, pushed_ns - checked_ns)
+        return message
+
+    def pause(self) -> None:
+        """Nothing is due: time for a little of what closing a batch would have to do all at once."""
+        if self._options.adapts and self._carried.now_us >= self._look_due_us:
+            self._look_due_us = self._carried.now_us + _LOOK_PERIOD_US
+            self._meter.look(self._engine, self._detectors)
+
+    def finish(self) -> UpdateMessage:
+        """The stream is over: everything that waits is released, everything is final."""
+        stage_wall_us = _wall_us()
+        outcome = self._engine.finish()
+        self._carried.ended = True
+        self._view_due_us = self._health_due_us = -(2**62)
+        message = self._message(outcome, 0, stage_wall_us)
+        assert message is not None, "the last message always leaves"
+        return message
+
+    def take_tables(self) -> dict[str, pa.Table]:
+        """Rows to commit since the last take: ``updates``, ``positions``, ``quarantine``."""
+        self._settle_positions()
+        tables = {
+            "updates": updates_table(self._updates, self.epoch),
+            "positions": pa.concat_tables(self._positions),
+            "quarantine": self._kept_out.take(),
+        }
+        self._updates, self._positions = [], []
+        return tables
+
+    def _settle_positions(self) -> None:
+        """Frames that are final become rows: now and then, so that closing a batch is short."""
+        final_us = self._engine.frontier_us("frame")
+        frames = self._carried.frames
+        done = sorted(ts_us for ts_us in frames if ts_us < final_us)
+        self._positions.append(positions_table((ts_us, frames.pop(ts_us)) for ts_us in done))
+
+    def commit_meta(self) -> dict[str, object]:
+        """What a commit records besides its tables."""
+        carried = self._carried
+        health = self._engine.health()
+        return {
+            "epoch": self.epoch,
+            "now_us": carried.now_us,
+            "frontier_us": self._engine.frontier_of_all_us(),
+            "next_seq": carried.next_seq,
+            "ended": carried.ended,
+            "positions": carried.positions,
+            "retractions": carried.retractions,
+            "quarantined": dict(carried.quarantined),
+            "late": health.late,
+            "lost": health.lost,
+            "duplicates": health.duplicates,
+        }
+
+    def settle(self) -> None:
+        """Before a snapshot: what the work has cost is measured and becomes part of the state.
+
+        Between two windows, so that a redone one goes by the same costs. Detectors that are not pure are found here.
+        """
+        if self._options.adapts:
+            self._engine.set_costs(self.measure_costs())
+        else:
+            for name in self._detectors:
+                self._engine.rehearse(name, _REHEARSED)
+
+    def snapshot(self) -> bytes:
+        """State at the last block pushed; take the tables first, they are not part of it. Changes nothing."""
+        untaken = self._updates or self._positions or self._kept_out
+        assert not untaken, "take_tables() before snapshot(): untaken rows would be lost"
+        with _no_collection():
+            return pickle.dumps((self._engine.snapshot(), self._carried), protocol=pickle.HIGHEST_PROTOCOL)
+
+    def measure_costs(self) -> Costs:
+        """What the work since the last time has cost."""
+        return self._meter.measure(self._engine, self._detectors)
+
+    @property
+    def maker(self) -> Maker:
+        """What must be the same where a snapshot is gone on from."""
+        return Maker(code_fingerprint(), tuple(self._detectors), fingerprint(self._options.parameters))
+
+    def restore(self, snapshot: bytes) -> None:
+        """Continues from a snapshot made by a pipeline of the same sheet and options.
+
+        It is a pickle, so it must be our own: see :mod:`app.pipeline.state_store`.
+        """
+        engine, self._carried = pickle.loads(snapshot)
+        self._engine.restore(engine)
+
+    def _unpacked(self, payload: bytes, arrival_us: int) -> list[Arrival]:
+        """What is good of a block of positions."""
+        block, bad = self._checks.check(payload, f"block that arrived at {arrival_us} us")
+        self._quarantine(bad)
+        packets = block.packets if block else ()
+        self._carried.packets += len(packets)
+        self._carried.positions += sum(len(packet.ts_us) for packet in packets)
+        return self._arrivals(packets)
+
+    def _decided(self, payload: bytes) -> list[Arrival]:
+        """The decision of a line of officials, if it says one."""
+        line, carried = Line("a record", 0, payload.hex()), self._carried
+        try:
+            line = decode(payload)
+            told = read(line, self.sheet, carried.now_us)
+        except OfficialError as error:
+            self._quarantine([rejected(line, str(error))])
+            return []
+        before = carried.decisions.setdefault((told.source, told.number), told)
+        if before != told:
+            reason = f"number {told.number} of {told.source} was another decision before: a {before.kind}"
+            self._quarantine([rejected(line, reason)])
+            return []
+        oldest_us = max(line.settled_us, carried.now_us - self._options.memory_ms * 1_000 * 2 // 3)
+        return [official_arrival(told, carried.now_us, oldest_us)]
+
+    def _instant(self, packets: tuple[Packet, ...]) -> list[Arrival]:
+        """The packets of a framed input's block are one instant."""
+        if not packets:
+            return []
+        self._carried.instants += 1
+        return [frame_arrival(packets, self._carried.instants)]
+
+    def _quarantine(self, rejected: Iterable[Rejected]) -> None:
+        self._kept_out.add(rejected, self._carried.quarantined)
+
+    def _message(self, outcome: Outcome, due_wall_us: int, stage_wall_us: int) -> UpdateMessage | None:
+        carried = self._carried
+        self._watch(outcome.watched)
+        records = tuple(self._record(update) for update in outcome.updates)
+        now_us = carried.now_us
+        view = health = None
+        if now_us >= self._view_due_us and (self._ball or self._bodies or self._newest_frame):
+            view, self._view_due_us = self._view(), now_us + VIEW_PERIOD_US
+        if now_us >= self._health_due_us:
+            health, self._health_due_us = self._health(), now_us + HEALTH_PERIOD_US
+            self._settle_positions()
+        if not (records or view or health or self._first_message or carried.ended):
+            return None
+        continues_from = carried.next_seq - len(records) if self._first_message else None
+        self._first_message = False
+        return UpdateMessage(
+            match=self.sheet.match_id,
+            epoch=self.epoch,
+            now_us=now_us,
+            frontier_us=self._engine.frontier_of_all_us(),
+            updates=records,
+            continues_from=continues_from,
+            view=view,
+            health=health,
+            due_wall_us=due_wall_us,
+            stage_wall_us=stage_wall_us,
+            sent_wall_us=_wall_us(),
+            ended=carried.ended,
+        )
+
+    def _record(self, update: Update) -> UpdateRecord:
+        carried = self._carried
+        event = to_record(update.event, self.levels[update.event.kind])
+        record = UpdateRecord(carried.next_seq, update.diff, carried.now_us, event)
+        carried.next_seq += 1
+        carried.retractions += update.diff < 0
+        self._updates.append(record)
+        return record
+
+    def _watch(self, updates: Iterable[Update]) -> None:
+        for update in updates:
+            event = update.event
+            if event.kind == "frame":
+                self._keep_frame(update)
+            elif update.diff > 0:
+                if event.kind == "ball.state":
+                    if self._ball is None or event.ts_us >= self._ball.ts_us:
+                        self._ball = event
+                elif (known := self._bodies.get(event.source)) is None or event.ts_us >= known.ts_us:
+                    self._bodies[event.source] = event
+
+    def _keep_frame(self, update: Update) -> None:
+        frames, event = self._carried.frames, update.event
+        if update.diff > 0:
+            assert isinstance(event.payload, Frame)
+            frames[event.ts_us] = event.payload
+            if self._newest_frame is None or event.ts_us >= self._newest_frame.ts_us:
+                self._newest_frame = event
+        elif frames.get(event.ts_us) == event.payload:
+            del frames[event.ts_us]
+
+    def _view(self) -> View:
+        """Newest known positions: of each player by himself where players come one by one, else of the frame."""
+        newest_us = max((e.ts_us for e in (self._ball, self._newest_frame, *self._bodies.values()) if e), default=0)
+        oldest_us = newest_us - VIEW_STALE_US
+        ball = self._ball if self._ball and self._ball.ts_us >= oldest_us else None
+        bodies = [_body_view(e.payload, e.ts_us) for e in self._bodies.values() if e.ts_us >= oldest_us]
+        frame = self._newest_frame
+        if not bodies and frame and isinstance(frame.payload, Frame):
+            bodies = [_body_view(body, frame.ts_us) for body in frame.payload.players]
+        return View(newest_us, _ball_view(ball) if ball else None, tuple(bodies))
+
+    def _health(self) -> Health:
+        health, carried = self._engine.health(), self._carried
+        return Health(
+            clk_us=health.clk_us,
+            frontier_us=self._engine.frontier_of_all_us(),
+            slack_us=health.slack_us,
+            alpha=health.alpha,
+            buffered=health.waiting,
+            held=health.held,
+            late=health.late,
+            retractions=carried.retractions,
+            lost=health.lost,
+            duplicates=health.duplicates,
+            quarantined=sum(carried.quarantined.values()),
+            positions=carried.positions,
+            packets=carried.packets,
+            busy=health.busy,
+            failed=health.failed,
+            faults={name: sum(fault.count for fault in found.values()) for name, found in health.faults.items()},
+        )
+
+
+def _ball_view(event: Event) -> BallView:
+    s = event.payload
+    assert isinstance(s, BallState)
+    return BallView(event.ts_us, s.x_m, s.y_m, s.z_m, s.vx_m_s, s.vy_m_s, s.vz_m_s)
+
+
+def _body_view(body: object, ts_us: int) -> BodyView:
+    assert isinstance(body, BodyState)
+    return BodyView(body.object_id, body.team, ts_us, body.x_m, body.y_m, body.vx_m_s, body.vy_m_s)
+
+
+def _each(packets: tuple[Packet, ...]) -> list[Arrival]:
+    """Every transmitter speaks for itself."""
+    return [arrival(packet) for packet in packets]
+
+
+def measured_costs(capture: Capture, options: PipelineOptions) -> Costs:
+    """What the work costs on this machine, measured on the first blocks of a capture, but for those that warm up."""
+    pipeline = MatchPipeline(capture.sheet, options)
+    blocks = capture.payloads(capture.begin_us, capture.begin_us + _MEASURED_US)
+    for arrival_us, payload in islice(blocks, _MEASURED_BLOCKS):
+        pipeline.push(payload, arrival_us)
+    warm = pipeline.measure_costs()
+    rest = list(islice(blocks, _MEASURED_BLOCKS))
+    for arrival_us, payload in rest:
+        pipeline.push(payload, arrival_us)
+    return pipeline.measure_costs() if len(rest) == _MEASURED_BLOCKS else warm
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the collector of garbage, which would walk the whole engine several times while nothing can go."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _wall_us() -> int:
+    return time.time_ns() // 1_000

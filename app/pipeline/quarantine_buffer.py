@@ -1,0 +1,80 @@
+"""What a match keeps out between two commits: counted whole, stored as far as there is room for it.
+
+Whoever sends rubbish must not fill memory or disk with it: a record of a megabyte may hold a hundred thousand bad
+packets, and each record may be refused for a reason of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from football.officials import Official
+from football.packets import Packet, Rejected
+from middleware.events import Loss
+from replay.match_store import quarantine_table
+from replay.quarantine import SOURCES_MOST
+
+#: Rows of a commit; a match at the full rate whose clock is wrong has as many in half a second.
+ROWS_MOST = 20_000
+
+#: Reasons that are counted apart.
+REASONS_MOST = 100
+OTHER_REASONS = "other reasons"
+
+#: Why the engine did not take a packet in, in words (``middleware.events.Loss``).
+_LATE_FOR = {
+    "memory": "arrived later than the engine's memory",
+    "promise": "arrived although nothing so old was to come any more",
+    "held": "arrived later than the engine's memory, cut short by the number of inputs held",
+    "clock": "the clock of its source is ahead of all others",
+    "crowd": f"one transmitter more than the {SOURCES_MOST} that a match may have",
+}
+
+
+class KeptOut:
+    """Collects what is kept out until it is taken."""
+
+    def __init__(self) -> None:
+        self._rows: list[Rejected] = []
+        self._more = 0
+
+    def add(self, rejected: Iterable[Rejected], counts: Counter[str]) -> None:
+        """Takes records, and counts them by reason into ``counts``."""
+        for record in rejected:
+            reason = record.reason
+            counts[reason if reason in counts or len(counts) < REASONS_MOST else OTHER_REASONS] += 1
+            if len(self._rows) < ROWS_MOST:
+                self._rows.append(record)
+            else:
+                self._more += 1
+
+    def take(self) -> pa.Table:
+        """Rows of the table ``quarantine`` since the last time."""
+        rows, more = self._rows, self._more
+        self._rows, self._more = [], 0
+        if more:
+            rows.append(Rejected("further records", "", -1, None, f"{more} more were kept out before the commit", ""))
+        return quarantine_table(rows)
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
+
+
+def too_late(late: Loss) -> Rejected:
+    """The record of what the engine did not take in."""
+    packet = late.event.payload
+    if isinstance(packet, Official):
+        record = f"decision {packet.number} of {packet.source}"
+        return Rejected(record, "official", packet.number, packet.at_us, _LATE_FOR[late.reason], packet.kind)
+    assert isinstance(packet, Packet)
+    return Rejected(
+        record=f"packet {packet.sequence} of {packet.transmitter}",
+        transmitter=packet.transmitter,
+        sequence=packet.sequence,
+        ts_us=packet.ts_us[0],
+        reason=_LATE_FOR[late.reason],
+        raw="",
+    )

@@ -1,0 +1,167 @@
+"""Who made a state, and the seal that shows that it is ours: what stands between a file and ``pickle.loads``.
+
+The seal is an HMAC (SHA-256) over head and state with a key that only this user has: ``TOUCHLINE_STATE_KEY`` (at least
+32 hexadecimal digits), else a file that is made on first use, readable by nobody else, outside every match store. So
+a match store that was given to us by others can be read, but its states are not unpickled.
+
+    "TLstate" | version of this frame, one byte | length of the head, four bytes | head, JSON | seal, 32 bytes | state
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import struct
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import msgspec
+
+from football.errors import UserError
+
+KEY_VARIABLE = "TOUCHLINE_STATE_KEY"
+
+_MAGIC = b"TLstate\x01"
+_LENGTH = struct.Struct(">I")
+_SEAL_BYTES = 32
+_KEY_BYTES = 32
+_KEY_BYTES_MIN = 16
+
+#: What the states' content and meaning come from, below the folder of the packages.
+_CODE = (
+    "football", "middleware", "detectors", "app/pipeline/pipeline.py", "app/pipeline/quarantine_buffer.py",
+    "replay/quarantine.py", "replay/formats/officials.py", "replay/wire.py",
+)  # fmt: skip
+_LIBRARIES = ("numpy", "msgspec", "scipy", "numba")
+
+
+class StateError(UserError):
+    """A state cannot be written or gone on from; the message names its file and says why."""
+
+
+class Maker(msgspec.Struct, frozen=True):
+    """What a state was made by; the same goes on from it exactly, anything else might not.
+
+    Attributes:
+        code: fingerprint of the program, see :func:`code_fingerprint`.
+        detectors: names, in the order in which they are wired.
+        parameters: fingerprint of their parameters.
+    """
+
+    code: str
+    detectors: tuple[str, ...] = ()
+    parameters: str = ""
+
+
+def sealed(head: bytes, state: bytes) -> tuple[bytes, ...]:
+    """A file's content, in pieces."""
+    return _MAGIC, _LENGTH.pack(len(head)), head, _seal(head, state), state
+
+
+def unsealed(content: bytes) -> tuple[bytes, bytes | None, bytes]:
+    """Head, seal and state of a file, not checked yet; the seal is None where it does not begin like one of ours."""
+    start = len(_MAGIC) + _LENGTH.size
+    if len(content) < start or not content.startswith(_MAGIC):
+        return b"", None, b""
+    (length,) = _LENGTH.unpack_from(content, len(_MAGIC))
+    after = start + length
+    if len(content) < after + _SEAL_BYTES:
+        return b"", None, b""
+    return content[start:after], content[after : after + _SEAL_BYTES], content[after + _SEAL_BYTES :]
+
+
+def broken_seal(head: bytes, state: bytes, seal: bytes) -> bool:
+    """Whether a seal is not that of head and state under our key."""
+    return not hmac.compare_digest(seal, _seal(head, state))
+
+
+def key_id() -> str:
+    """Tells keys apart without telling them."""
+    return hashlib.sha256(b"touchline state key" + _key()).hexdigest()[:16]
+
+
+def fingerprint(value: object) -> str:
+    """Short digest of a value that JSON can hold."""
+    return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def code_fingerprint() -> str:
+    """Short digest of the code that makes states, and of the libraries and the Python that it stands on."""
+    root = Path(__file__).resolve().parents[2]
+    digest = hashlib.sha256(f"{sys.version_info[:2]} {[_version(name) for name in _LIBRARIES]}".encode())
+    for part in _CODE:
+        path = root / part
+        for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
+            digest.update(str(file.relative_to(root)).encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def key_file(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where the key is kept: in the user's folder for the state of programs."""
+    base = environment.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path(environment.get("HOME", str(Path.home()))) / ".local/state") / (
+        "touchline/state.key"
+    )
+
+
+def _seal(head: bytes, state: bytes) -> bytes:
+    told = hmac.new(_key(), _LENGTH.pack(len(head)), "sha256")
+    told.update(head)
+    told.update(state)
+    return told.digest()
+
+
+def _key() -> bytes:
+    return _kept_key(os.environ.get(KEY_VARIABLE, ""), key_file())
+
+
+@lru_cache(maxsize=4)
+def _kept_key(given: str, file: Path) -> bytes:
+    if given:
+        try:
+            key = bytes.fromhex(given)
+        except ValueError:
+            key = b""
+        if len(key) < _KEY_BYTES_MIN:
+            raise StateError(f"{KEY_VARIABLE}: must be at least {2 * _KEY_BYTES_MIN} hexadecimal digits")
+        return key
+    try:
+        key = file.read_bytes() if file.exists() else _made_key(file)
+    except OSError as error:
+        raise StateError(
+            f"{file}: the key that seals states cannot be kept there: {error.strerror}; set {KEY_VARIABLE}"
+        ) from error
+    if len(key) < _KEY_BYTES_MIN:
+        raise StateError(f"{file}: the key that seals states is damaged: remove the file, and states with it")
+    return key
+
+
+def _made_key(file: Path) -> bytes:
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(secrets.token_bytes(_KEY_BYTES))
+        stream.flush()
+        os.fsync(stream.fileno())
+    try:
+        os.link(draft, file)  # the first one counts, also for who makes another at the same moment
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+    return file.read_bytes()
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,166 @@
+"""Stores a state from a child process, so that the engine goes on while its state of a moment ago is being written.
+
+Making the bytes of a state and bringing them to the disk takes a tenth of a second, at the full rate three. A forked
+child has the engine as it stood when it was made, and what the parent does to its own afterwards is nothing to it. What
+a window has given is committed only when its state is on the disk: whoever commits waits for that, not the engine.
+
+The child does nothing but pickle, seal and write: of what a fork does not bring along (threads, and whatever
+they hold) it needs nothing.
+
+A state that will not come is told twice: by an error to the engine's process, where the next window fails with it, and
+by a note beside the states to whoever waits in another process. Both are made by a thread of the engine's process that
+sees the child end, so they come at once, however it ended, and also if no next window follows. If that process is gone,
+too, there is nobody left to tell: who waits looks by himself whether one of the two (the *keepers*) still runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from app.base.logs import say
+from app.pipeline.seal import Maker, StateError
+from app.pipeline.state_store import StateStore
+
+_POLL_S = 0.005
+
+#: Longer than a state takes on any machine that can play a match; waited for only if child and parent both are gone,
+#: and other processes have their numbers now.
+PATIENCE_S = 60.0
+
+#: Exit code of a child that failed for no reason of the system's: those are the numbers below.
+_OTHER = 255
+
+#: The next window is being begun, and goes first.
+_AFTER_S, _NICE = 0.25, 10
+
+_log = logging.getLogger(__name__)
+
+
+class StateChild:
+    """A child that stores one state. It begins with the construction.
+
+    Args:
+        store: of the match.
+        offset, epoch, maker: see :meth:`StateStore.write`.
+        make: gives the state's bytes; called in the child.
+        last: no window follows, so there is nothing to let go first.
+
+    Attributes:
+        keepers: numbers of the processes without which the state will neither come nor be given up: see
+            :func:`wait_for`.
+    """
+
+    def __init__(
+        self,
+        store: StateStore,
+        offset: int,
+        epoch: int,
+        make: Callable[[], bytes],
+        maker: Maker,
+        *,
+        last: bool = False,
+    ) -> None:
+        self._store, self._offset, self._epoch = store, offset, epoch
+        self._failure: OSError | StateError | None = None
+        pid = os.fork()
+        if pid == 0:
+            code = _OTHER
+            try:
+                if not last:
+                    os.nice(_NICE)
+                    time.sleep(_AFTER_S)
+                began_s = time.monotonic()
+                state = make()
+                made_s = time.monotonic()
+                store.write(offset, epoch, state, maker)
+                say(
+                    _log, logging.INFO, "state stored", store.match, offset=offset, epoch=epoch, state_bytes=len(state),
+                    snapshot_ms=(made_s - began_s) * 1e3, write_ms=(time.monotonic() - made_s) * 1e3,
+                )  # fmt: skip
+                code = 0
+            except OSError as error:
+                code = min(error.errno or _OTHER, _OTHER)
+            except BaseException as error:
+                say(_log, logging.ERROR, "state not stored", store.match, error=f"{type(error).__name__}: {error}")
+            finally:
+                os._exit(code)
+        self.keepers = (os.getpid(), pid)
+        self._watching = threading.Thread(target=self._watch, args=(pid,), name="state child", daemon=True)
+        self._watching.start()
+
+    def check(self) -> None:
+        """Looks whether it failed; returns at once.
+
+        Raises:
+            OSError: the disk is full, or cannot be written to.
+            StateError: it failed otherwise; the log says how.
+        """
+        if self._failure is not None:
+            raise self._failure
+
+    def wait(self) -> None:
+        """Returns when the state is on the disk. Raises as :meth:`check` does."""
+        self._watching.join()
+        self.check()
+
+    def _watch(self, pid: int) -> None:
+        _, status = os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if code:
+            reason = code if 0 < code < _OTHER else 0
+            self._failure = _failure(self._store, self._offset, reason)
+            with contextlib.suppress(OSError):  # who waits elsewhere learns it by his patience, then
+                self._store.give_up(self._offset, self._epoch, reason)
+
+
+def wait_for(store: StateStore, offset: int, epoch: int, over: threading.Event, keepers: Iterable[int]) -> None:
+    """Returns when the state at an offset is on the disk.
+
+    Args:
+        store: of the match.
+        offset, epoch: of the state.
+        over: set when nobody will store it any more.
+        keepers: of the child that stores it; on this machine.
+
+    Raises:
+        OSError: who was to store it found the disk full, or could not write to it.
+        StateError: it will not come.
+    """
+    until_s = time.monotonic() + PATIENCE_S
+    while True:
+        # Before the look for the state, because they may end by having stored it.
+        hopeless = over.wait(_POLL_S) or not any(map(_runs, keepers)) or time.monotonic() > until_s
+        if store.has(offset, epoch):
+            return
+        if (reason := store.given_up(offset, epoch)) is not None:
+            raise _failure(store, offset, reason)
+        if hopeless:
+            raise StateError(f"match {store.match}: the state at {offset} was not stored")
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process runs. One that has ended may still have a number, if nobody has asked what became of it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except (FileNotFoundError, ProcessLookupError):
+        if Path("/proc/self").exists():
+            return False
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return isinstance(error, PermissionError)
+    return True
+
+
+def _failure(store: StateStore, offset: int, reason: int) -> OSError | StateError:
+    """Why a state will not come: a number of the system's, or 0."""
+    said = f"match {store.match}: the state at {offset}"
+    if reason:
+        return OSError(reason, os.strerror(reason), said)
+    return StateError(f"{said} could not be stored (the log says why)")

@@ -1,0 +1,1 @@
+"""Runs a match live, from end to end."""

@@ -1,0 +1,131 @@
+"""What a run comes to, at its end: as a table for people, as JSON for programs.
+
+Detection latency is measured on the stream's own clock: the arrival time at which an event was first asserted,
+less its ``ts_us``. Wall-clock latency is that of the fast lane, stage by stage.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from app.hub.feed import MatchFeed
+from app.hub.latency import Histogram
+from football.lifecycle import Lifecycle
+from football.update_stream import UpdateRecord
+
+#: Families whose detection latency is told, and how their kinds begin.
+FAMILIES = {"hit": "hit", "pass": "pass.attempt", "shot": "shot.attempt"}
+
+
+def summarize(
+    feed: MatchFeed,
+    *,
+    store: str,
+    ended: bool,
+    played_us: int,
+    took_s: float,
+    quarantined: Mapping[str, int],
+    camera: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The figures of a run.
+
+    Args:
+        feed: the match as the hub followed it.
+        store: folder of the match.
+        ended: whether the stream's end was reached.
+        played_us: arrival time that this run went through.
+        took_s: wall time of that, without preparation.
+        quarantined: number of refused records by reason.
+        camera: the controller's figures.
+    """
+    _, updates = feed.events_since(0)
+    health = feed.health()
+    return {
+        "store": store,
+        "ended": ended,
+        "events": dict(sorted(Counter(event.kind for event in feed.events().values()).items())),
+        "detection_latency_ms": detection_latency_ms(updates),
+        "lifecycle": lifecycle(updates, feed.frontier_us()),
+        "retractions": sum(update.diff < 0 for update in updates),
+        "late": health.late if health else 0,
+        "lost": health.lost if health else 0,
+        "duplicates": health.duplicates if health else 0,
+        "failed": dict(health.failed) if health else {},
+        "faults": dict(health.faults) if health else {},
+        "quarantined": dict(quarantined),
+        "positions": health.positions if health else 0,
+        "stream_s": round(played_us / 1e6, 3),
+        "wall_s": round(took_s, 3),
+        "times_real_time": round(played_us / 1e6 / took_s, 2) if took_s > 0 else 0.0,
+        "lane_latency_ms": feed.latency_summary(),
+        "camera": dict(camera) if camera is not None else None,
+    }
+
+
+def lifecycle(updates: Sequence[UpdateRecord], frontier_us: int) -> dict[str, int]:
+    """How many events there are in each state (15.8), and how many were amended on the way."""
+    lives = Lifecycle(kept_per_group=len(updates) + 1)
+    lives.apply(updates)
+    lives.advance(frontier_us)
+    states = Counter(entry.state for entry in lives.changes(0, [""]))
+    return {state: states[state] for state in ("tentative", "confirmed", "withdrawn")} | {"amended": lives.amended_ever}
+
+
+def detection_latency_ms(updates: Sequence[UpdateRecord]) -> dict[str, dict[str, float]]:
+    """Percentiles from event to first assertion, by family; an amended event counts once, when it was first told."""
+    first: dict[str, tuple[str, int]] = {}
+    for update in updates:
+        if update.diff > 0:
+            first.setdefault(update.event.id, (update.event.kind, update.emitted_us - update.event.ts_us))
+    histograms: dict[str, Histogram] = defaultdict(Histogram)
+    for kind, latency_us in first.values():
+        for family, kinds in FAMILIES.items():
+            if kind == kinds:
+                histograms[family].add(latency_us)
+    return {family: histograms[family].summary_ms() for family in FAMILIES if family in histograms}
+
+
+def show(summary: Mapping[str, Any], console: Console) -> None:
+    """Prints a summary for people."""
+    table = Table(title=f"Match store: {summary['store']}", title_justify="left", show_header=False)
+    table.add_column(style="bold")
+    table.add_column()
+    table.add_row("State", "played to the end" if summary["ended"] else "interrupted; start again to go on")
+    throughput = f"{summary['stream_s']:.1f} s in {summary['wall_s']:.1f} s"
+    table.add_row("Throughput", f"{throughput} = {summary['times_real_time']:.1f} x real time")
+    table.add_row("Positions", f"{summary['positions']:,}")
+    told = ", ".join(f"{summary[name]} {name}" for name in ("retractions", "late", "lost", "duplicates"))
+    table.add_row("Ordering", told)
+    states = ", ".join(f"{count} {state}" for state, count in summary["lifecycle"].items())
+    table.add_row("Event states", states)
+    refused = ", ".join(f"{count} x {reason}" for reason, count in summary["quarantined"].items())
+    table.add_row("Quarantined", refused or "none")
+    for name, error in summary["failed"].items():
+        table.add_row("Failed detector", f"{name}: {error}")
+    for name, count in summary["faults"].items():
+        table.add_row("Broken contract", f"{name}: {count} times")
+    table.add_row("Events", "\n".join(f"{count:6d}  {kind}" for kind, count in summary["events"].items()))
+    table.add_row("Detection latency", _percentiles(summary["detection_latency_ms"]))
+    table.add_row("Arrival to hub", _percentiles(summary["lane_latency_ms"]))
+    if summary["camera"] is not None:
+        figures = "\n".join(f"{name}: {_figure(value)}" for name, value in summary["camera"].items())
+        table.add_row("Camera", figures)
+    console.print(table)
+
+
+def _percentiles(by_name: Mapping[str, Mapping[str, float]]) -> str:
+    lines = [
+        f"{name:7s} p50 {f['p50']:.1f}  p95 {f['p95']:.1f}  p99 {f['p99']:.1f} ms  ({f['count']})"
+        for name, f in by_name.items()
+        if f["count"]
+    ]
+    return "\n".join(lines) or "nothing measured"
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""Settings: the model, its layers, and parameters of detectors."""

@@ -1,0 +1,135 @@
+"""Settings by layers: a file (TOML) and the environment, beneath what a command line says.
+
+    seed = 7                          # touchline.toml, or the file that --config or TOUCHLINE_CONFIG names
+    window = 20
+
+    TOUCHLINE_SEED=7 touchline live   # the same by the environment
+
+A setting has one name everywhere: that of its flag, with ``_`` for ``-``. What it may be is not decided here but in
+``app.settings.model``; here is where it came from, so that whatever is wrong is said with file or variable.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from football.errors import UserError
+
+FILE = "touchline.toml"
+PREFIX = "TOUCHLINE_"
+
+#: Variables that are no settings of a run: which file, how to connect to Kafka, and what we tell our own workers.
+OTHER_VARIABLES = frozenset(("TOUCHLINE_CONFIG", "TOUCHLINE_KAFKA_SETTINGS", "TOUCHLINE_ROLE", "TOUCHLINE_WORKER_LOGS"))
+
+Kind = Literal["file", "environment", "store", "flag"]
+
+
+class LayerError(UserError, ValueError):
+    """A settings file or a variable that cannot be; the message names it and the key, never a value."""
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """What one place says.
+
+    Attributes:
+        kind: of the place.
+        where: the file or folder; empty where the name of a setting says it all.
+        values: by name of the setting.
+        folder: what relative paths in it count from.
+    """
+
+    kind: Kind
+    where: str
+    values: Mapping[str, Any]
+    folder: Path = Path()
+
+    def called(self, name: str) -> str:
+        """How a setting is called there."""
+        if self.kind == "flag":
+            return flag(name)
+        if self.kind == "environment":
+            return PREFIX + name.upper()
+        return f"{self.where}: {name}"
+
+
+def flag(name: str) -> str:
+    """The flag of a setting."""
+    return f"--{name.replace('_', '-')}"
+
+
+def chosen_file(flag_value: Path | None, environ: Mapping[str, str], folder: Path) -> tuple[Path, str] | None:
+    """The settings file and who named it: the flag, the environment, or nobody if it lies in the working folder."""
+    if flag_value is not None:
+        return flag_value, f"--config {flag_value}"
+    if named := environ.get(f"{PREFIX}CONFIG"):
+        return Path(named), f"{PREFIX}CONFIG={named}"
+    return (folder / FILE, FILE) if (folder / FILE).is_file() else None
+
+
+def file_layer(path: Path, named: str, names: Collection[str]) -> Layer:
+    """What a settings file says.
+
+    Args:
+        path: the file.
+        named: who named it, for errors.
+        names: of all settings.
+
+    Raises:
+        LayerError: it cannot be read, is no TOML, or has a key that is none.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise LayerError(f"{named}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise LayerError(f"{named}: cannot be read: {getattr(error, 'strerror', None) or 'not text'}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise LayerError(f"{named}: is not TOML: {error}") from None
+    for key, value in values.items():
+        if key not in names:
+            raise LayerError(f"{named}: there is no setting {key!r}{_meant(key, names)}")
+        if isinstance(value, dict | datetime.date | datetime.time):
+            raise LayerError(f"{named}: {key}: must be text, a number, true, false or a list")
+    return Layer("file", named, values, path.resolve().parent)
+
+
+def environment_layer(environ: Mapping[str, str], names: Collection[str]) -> Layer:
+    """What variables say; an empty one says nothing.
+
+    Raises:
+        LayerError: one with our prefix is no setting.
+    """
+    values: dict[str, str] = {}
+    for variable, value in environ.items():
+        if not variable.startswith(PREFIX) or variable in OTHER_VARIABLES:
+            continue
+        name = variable.removeprefix(PREFIX).lower()
+        if name not in names:
+            known = [PREFIX + other.upper() for other in names]
+            raise LayerError(f"{variable}: there is no such setting{_meant(variable, known)}")
+        if value:
+            values[name] = value
+    return Layer("environment", "", values)
+
+
+def worded(message: str, origin: Mapping[str, Layer]) -> str:
+    """A message that speaks of flags, as it must read where a setting came otherwise."""
+
+    def instead(found: re.Match[str]) -> str:
+        layer = origin.get(found[1].replace("-", "_"))
+        return layer.called(found[1].replace("-", "_")) if layer is not None else found[0]
+
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", instead, message)
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    return f" (is {near[0]} meant?)" if near else ""

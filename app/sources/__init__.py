@@ -1,0 +1,1 @@
+"""Sources: from the name of an input to a capture on disk."""

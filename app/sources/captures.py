@@ -1,0 +1,301 @@
+"""From the name of a source to a capture on disk: the one way in which a match is prepared for replay."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from app.sources.production import write_simulation
+from football.errors import CaptureError
+from football.match_sheet import MatchSheet
+from football.recording import Recording, Track
+from replay import wire
+from replay.capture import (
+    HEAD,
+    VERSION,
+    Capture,
+    CaptureWriter,
+)
+from replay.formats.debs import debs_files
+from replay.formats.match_sheets import METADATA
+from replay.formats.tracking import read_tracking
+from simulator.radio.channels import (
+    CHANNELS,
+    channel_named,
+    transmit,
+)
+from simulator.radio.transmission import Channel
+from simulator.settings import rates_named
+
+# The simulator is loaded where it is needed only: who plays a match leaves the making of it to another process.
+if TYPE_CHECKING:
+    from simulator.simulate import Production, Simulation
+
+#: Name of the simulator as a source, and its tags and rates unless others are asked for.
+SIM = "sim"
+DEFAULT_RATE = "live"
+
+#: Raised whenever the same source, channel and seed would give other blocks than before.
+_GENERATION = "4"
+
+#: Is told the share of the match done, in 0..1.
+Progress = Callable[[float], None]
+
+#: See :meth:`simulator.simulate.Production.write`.
+AfterStretch = Callable[[float, CaptureWriter], None]
+
+_PACKETS_AT_ONCE = 50_000
+
+
+def default_channel(source: str, rate: str = "") -> str:
+    """A locating system, simulated or synthesised, speaks through the radio; a file is taken as it is."""
+    return "rtls" if is_produced(source, rate) else "none"
+
+
+def is_produced(source: str, rate: str = "") -> bool:
+    """Whether a source is played and measured as it goes: then its capture can be played while it grows."""
+    return source == SIM or bool(rate)
+
+
+def is_capture(source: str) -> bool:
+    """Whether a source is the folder of a capture, or of a simulation that holds one."""
+    return source != SIM and any((Path(source) / part / HEAD).is_file() for part in ("", "capture"))
+
+
+def prepare_capture(
+    source: str,
+    channel: str,
+    seed: int,
+    out: Path,
+    *,
+    duration_s: float | None = None,
+    pitch: tuple[float, float] = (105.0, 68.0),
+    sheet_path: Path | None = None,
+    rate: str = "",
+    endless: bool = False,
+    simulation: Simulation | None = None,
+    progress: Progress | None = None,
+    after: AfterStretch | None = None,
+    resume: bool = False,
+) -> Path:
+    """Writes the capture of a source through a channel to ``out``; does nothing if that very one is there.
+
+    Args:
+        source: ``sim``, the path of a tracking table, ``kloppy:<provider>:<path>[:<meta path>]``, or ``debs:<path>``.
+        channel: a name in ``CHANNELS``, or empty for the source's default.
+        seed: of the channel, and of the simulator unless ``simulation`` says otherwise.
+        out: the capture's folder.
+        duration_s: only the first so many seconds; None for the whole match.
+        pitch: length and width in metres where the source does not tell.
+        sheet_path: match sheet to use instead of the source's own.
+        rate: tags and rates of a locating system, see :func:`simulator.simulate.rates_named`; empty for ``live`` of the
+            simulator, and for a tracking file as it is.
+        endless: the simulated match has no end.
+        simulation: settings of the simulator, instead of what ``rate``, ``pitch`` and ``endless`` say.
+        progress: called now and then while packets are written.
+        after: see :meth:`simulator.simulate.Production.write`; only where :func:`is_produced`.
+        resume: what is there was begun before and is gone on with.
+
+    Returns:
+        ``out``.
+
+    Raises:
+        TrackingError, ChannelError, SimulatorError: the source, the channel or a setting cannot be used.
+        CaptureError: it cannot be gone on with, because it would become another one now.
+    """
+    chosen = channel_named(channel or default_channel(source, rate))
+    settings = None
+    if is_produced(source, rate):
+        settings = _simulation(simulation, seed, duration_s, pitch, rate, endless)
+    fingerprint = _fingerprint(source, chosen.name, seed, duration_s, pitch, sheet_path, settings)
+    if resume and Capture.open(out).fingerprint != fingerprint:
+        raise CaptureError(
+            f"{out}: was begun by another version of this program, which would go on otherwise: begin anew elsewhere"
+        )
+    if _is_there(out, fingerprint):
+        return out
+    if settings is not None:
+        from simulator.simulate import Production
+
+        if source == SIM:
+            production, notes = Production(settings), {"source": source}
+        else:
+            production, notes = tracked_production(settings, source, pitch, sheet_path)
+        _produce(production, chosen, seed, out, fingerprint, notes, progress, after)
+    else:
+        recording = read_tracking(source, pitch=pitch, sheet_path=sheet_path)
+        if duration_s is not None:
+            recording = first_seconds(recording, duration_s)
+        _transmit(recording, chosen, seed, out, fingerprint, source, progress)
+    return out
+
+
+def tracked_production(
+    settings: Simulation, source: str, pitch: tuple[float, float] = (105.0, 68.0), sheet_path: Path | None = None
+) -> tuple[Production, dict[str, str]]:
+    """A tracked match on its way through a locating system: from real to RTLS.
+
+    Returns:
+        the production, and notes for its capture: the source, its unreadable rows, and the time on its clock that is 0
+        of the capture's.
+
+    Raises:
+        TrackingError: the file cannot be used.
+    """
+    from simulator.from_tracking.tracked_match import TrackedMatch
+    from simulator.simulate import Production, quality_of
+
+    recording = read_tracking(source, pitch=pitch, sheet_path=sheet_path)
+    match = TrackedMatch(recording)
+    sheet = msgspec.structs.replace(match.sheet, quality=quality_of(settings))
+    rejected = msgspec.json.encode(recording.rejected).decode()
+    notes = {"source": source, "rejected": rejected, "zero_us": str(match.zero_us)}
+    return Production(settings, match, sheet, match.names), notes
+
+
+def _produce(
+    production: Production,
+    channel: Channel,
+    seed: int,
+    out: Path,
+    fingerprint: str,
+    notes: dict[str, str],
+    progress: Progress | None,
+    after: AfterStretch | None,
+) -> None:
+    settings, play = production.settings, production.play
+    length_s = settings.duration_s or settings.match.half_s * 2 + settings.match.break_s
+    if (end_s := getattr(play, "end_s", None)) is not None:
+        length_s = min(settings.duration_s or end_s, end_s)
+
+    def told(end_s: float, writer: CaptureWriter) -> None:
+        if progress is not None:
+            progress(min(end_s / length_s, 1.0))
+        if after is not None:
+            after(end_s, writer)
+
+    write_simulation(production, out, channel, seed, fingerprint=fingerprint, notes=notes, after=told)
+    if progress is not None:
+        progress(1.0)
+
+
+def _transmit(
+    recording: Recording,
+    channel: Channel,
+    seed: int,
+    out: Path,
+    fingerprint: str,
+    source: str,
+    progress: Progress | None,
+) -> None:
+    transmission = transmit(recording, channel, seed)
+    notes = {"source": source, "rejected": msgspec.json.encode(recording.rejected).decode()}
+    sheet, packets = _sheet(recording, channel), transmission.packets()
+    with CaptureWriter(
+        out, sheet, fingerprint=fingerprint, channel=channel.name, seed=seed, slot_us=channel.slot_us, notes=notes
+    ) as writer:
+        for first in range(0, len(packets), _PACKETS_AT_ONCE):
+            stop = min(first + _PACKETS_AT_ONCE, len(packets))
+            writer.write(packets.part(first, stop))
+            if progress is not None:
+                progress(stop / len(packets))
+        writer.closing_notes = {
+            "sent": str(transmission.sent),
+            "lost": str(len(transmission.lost)),
+            "duplicates": str(transmission.duplicates),
+        }
+
+
+def _sheet(recording: Recording, channel: Channel) -> MatchSheet:
+    """The sheet, with what the channel makes of the quality: optical frames left alone stay whole."""
+    sheet = recording.sheet
+    if not channel.is_instant or sheet.quality.kind != "optical":
+        return sheet
+    return msgspec.structs.replace(sheet, quality=msgspec.structs.replace(sheet.quality, framed=True))
+
+
+def first_seconds(recording: Recording, duration_s: float) -> Recording:
+    """What a recording holds of its first seconds, by event time; rows off the time line go with their row."""
+    until_us = recording.begin_us + round(duration_s * 1e6)
+    tracks: list[Track] = []
+    for track in recording.tracks:
+        rows = int(np.searchsorted(track.ts_us[track.line], until_us))
+        stop = int(track.line[rows]) if rows < len(track.line) else len(track)
+        if rows:
+            tracks.append(track.part(slice(stop)))
+    return replace(recording, tracks=tuple(tracks))
+
+
+def _simulation(
+    given: Simulation | None,
+    seed: int,
+    duration_s: float | None,
+    pitch: tuple[float, float],
+    rate: str,
+    endless: bool,
+) -> Simulation:
+    from simulator.simulate import Simulation
+
+    if given is None:
+        rates = rates_named(rate or DEFAULT_RATE)
+        return Simulation(
+            seed=seed, duration_s=duration_s, length_m=pitch[0], width_m=pitch[1], endless=endless, **rates
+        )
+    return given if duration_s is None else replace(given, duration_s=duration_s)
+
+
+def _fingerprint(
+    source: str,
+    channel: str,
+    seed: int,
+    duration_s: float | None,
+    pitch: tuple[float, float],
+    sheet_path: Path | None,
+    settings: Simulation | None,
+) -> str:
+    """A digest of all that decides a capture's blocks: contents of files, settings, and our own versions."""
+    digest = hashlib.sha256()
+    numbers = asdict(CHANNELS[channel])
+    told = (VERSION, wire.VERSION, _GENERATION, numbers, seed, duration_s, pitch, settings)
+    digest.update(repr(told).encode())
+    if settings is not None:
+        # Of what is played the code decides as much as the settings do.
+        for path in _player():
+            digest.update(path.read_bytes())
+    for path in () if source == SIM else _files(source, sheet_path):
+        digest.update(path.name.encode())
+        if path.is_file():
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _player() -> list[Path]:
+    """The code that plays, measures and sends a match."""
+    root = Path(__file__).resolve().parents[2]
+    return [file for folder in ("football", "simulator") for file in sorted((root / folder).rglob("*.py"))]
+
+
+def _files(source: str, sheet_path: Path | None) -> list[Path]:
+    if source.startswith("kloppy:"):
+        files = [Path(part) for part in source.split(":")[2:]]
+        provider = [Path(source.split(":")[1])]
+    elif source.startswith("debs:"):
+        files, provider = debs_files(Path(source.removeprefix("debs:"))), []
+    else:
+        files, provider = [Path(source), Path(source).parent / METADATA], []
+    return [*provider, *files, *([sheet_path] if sheet_path else [])]
+
+
+def _is_there(out: Path, fingerprint: str) -> bool:
+    try:
+        capture = Capture.open(out)
+    except CaptureError:
+        return False
+    return capture.fingerprint == fingerprint and capture.is_finished

@@ -1,0 +1,26 @@
+"""Detectors of this room."""
+
+from __future__ import annotations
+
+from detectors.actions.aerials import AerialDuel
+from detectors.actions.carries import Carry
+from detectors.actions.duels import Duel
+from detectors.actions.loose import LooseBall
+from detectors.actions.passes import PassAttempt
+from detectors.actions.possession import IndividualPossession, TeamPossession
+from detectors.actions.shots import ShotAttempt
+from detectors.registry import DetectorEntry, feet
+
+_STRIKE = ("strike", "flight", "shot")
+
+#: In order of their numbers.
+DETECTORS: tuple[DetectorEntry, ...] = (
+    DetectorEntry(lambda s, p: ShotAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
+    DetectorEntry(lambda s, p: IndividualPossession()),
+    DetectorEntry(lambda s, p: TeamPossession(p.team_possession), ("team_possession",)),
+    DetectorEntry(lambda s, p: PassAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
+    DetectorEntry(lambda s, p: Duel(p.duel), ("duel",)),
+    DetectorEntry(lambda s, p: AerialDuel(p.aerial_duel), ("aerial_duel",), feet),
+    DetectorEntry(lambda s, p: Carry(s, p.carry, p.flight), ("carry", "flight")),
+    DetectorEntry(lambda s, p: LooseBall(p.loose_ball), ("loose_ball",)),
+)

@@ -1,0 +1,162 @@
+"""Where the ball's way bends: what the changes of level 2 share.
+
+Theory of operation
+-------------------
+A *corner* is a place of the ball's way with another velocity before it than after it. Two finders, by what an input
+declares, give the same :class:`Corner`:
+
+* :class:`Shoulders` for cameras, a thin cover of :class:`Corners`. Their positions are few and smoothed already. With
+  ``lag`` = states per velocity fit less one, the velocities at states ``j - lag`` and ``j`` share only the corner
+  ``j - lag``; the states next to them, ``j - lag - 1`` and ``j + 1``, are the shoulders. A contact changes the
+  shoulders. A single wrong position bends three neighbouring velocities and leaves the shoulders alone. So a corner
+  counts by the change between its shoulders (*net*), found where the change between the inner two is greatest.
+* :class:`detectors.ball.radio_breaks.Kinks` for radio, whose positions are many and noisy.
+
+Both wait for what follows the corner and date it back to where it was. Runs (``BallState.run``) are never compared
+across a jump or a loss.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from detectors.signals.sampling import ball_sampling
+from football.match_sheet import MatchSheet
+from football.payloads import BallState
+from middleware.events import Event
+
+#: Metres a second along x, y, z.
+Velocity = tuple[float, float, float]
+
+GRAVITY_M_S2 = 9.81
+#: A ball whose centre is higher falls: heights of one that rolls are 0.11 m and noise.
+AIRBORNE_M = 0.2
+
+
+class Corner(msgspec.Struct, frozen=True, gc=False):
+    """A corner: when, of which ball, where, velocity into it and out of it, standard error of their difference."""
+
+    ts_us: int
+    source: str
+    x_m: float
+    y_m: float
+    z_m: float
+    before: Velocity
+    after: Velocity
+    noise_m_s: float
+
+    @property
+    def net_m_s(self) -> float:
+        """Size of the change of velocity."""
+        return math.dist(self.before, self.after)
+
+    @property
+    def speeds_m_s(self) -> tuple[float, float]:
+        """Speeds over ground, before and after."""
+        return math.hypot(self.before[0], self.before[1]), math.hypot(self.after[0], self.after[1])
+
+
+class Trail(msgspec.Struct, frozen=True, gc=False):
+    """State of :class:`Corners`: newest ball states, oldest first; the two newest changes between inner velocities, by
+    which the greatest is found; time of the last corner reported."""
+
+    samples: tuple[Event, ...] = ()
+    change: tuple[float, float] = (0.0, 0.0)
+    corner_us: int = -(2**62)
+
+
+class Corners:
+    """Finds corners by their shoulders.
+
+    Args:
+        sheet: its quality gives the length of a fit.
+        least_m_s: change of velocity below which nothing is looked at.
+        refractory_us: corners are at least so far apart, and at least one whole corner of the input's states.
+    """
+
+    def __init__(self, sheet: MatchSheet, least_m_s: float, refractory_us: int = 0) -> None:
+        sampling = ball_sampling(sheet.quality)
+        self._lag = sampling.fit - 1
+        self._need = self._lag + 3
+        self._least_m_s = least_m_s
+        self._refractory_us = max(refractory_us, (self._lag + 1) * sampling.period_us)
+        #: A corner is known ``fit`` states later; one more, so that a lost sample does not lose the contact.
+        self.horizon_us = (sampling.fit + 1) * sampling.period_us
+
+    def look(self, state: Trail, event: Event) -> tuple[Trail, bool]:
+        """The trail with one more state, and whether its second sample is a corner now."""
+        ball = event.payload
+        assert isinstance(ball, BallState)
+        if ball.run < self._need - 2:
+            return Trail((), (0.0, 0.0), state.corner_us), False
+        samples = (*state.samples[1 - self._need :], event)
+        if len(samples) <= self._lag:
+            return Trail(samples, (0.0, 0.0), state.corner_us), False
+        newest = _change(samples[-1 - self._lag], event)
+        older, peak = state.change
+        trail = Trail(samples, (peak, newest), state.corner_us)
+        if peak < self._least_m_s or peak < older or peak < newest or len(samples) < self._need:
+            return trail, False
+        corner_us = samples[1].ts_us
+        late = event.ts_us - corner_us > self.horizon_us
+        return trail, not late and corner_us - state.corner_us >= self._refractory_us
+
+
+class Shoulders:
+    """:class:`Corners` as a finder of :class:`Corner`. Arguments as there."""
+
+    def __init__(self, sheet: MatchSheet, least_m_s: float, refractory_us: int = 0) -> None:
+        self._corners = Corners(sheet, least_m_s, refractory_us)
+        self._noise_m_s = math.sqrt(2.0) * ball_sampling(sheet.quality).velocity_noise_m_s
+        self.horizon_us = self._corners.horizon_us
+
+    def initial(self) -> Trail:
+        """No ball yet."""
+        return Trail()
+
+    def look(self, state: Trail, event: Event) -> tuple[Trail, Corner | None]:
+        """The trail with one more state, and the corner that is known now."""
+        trail, found = self._corners.look(state, event)
+        if not found:
+            return trail, None
+        at = trail.samples[1].payload
+        assert isinstance(at, BallState)
+        into, out = _velocity(trail.samples[0]), _velocity(trail.samples[-1])
+        ts_us, source = trail.samples[1].ts_us, trail.samples[1].source
+        return trail, Corner(ts_us, source, at.x_m, at.y_m, at.z_m, into, out, self._noise_m_s)
+
+    def told(self, state: Any, corner: Corner) -> Any:
+        """The trail that remembers a corner that was told of: the next one keeps its distance."""
+        return Trail(state.samples, state.change, corner.ts_us)
+
+
+def _velocity(event: Event) -> Velocity:
+    ball = event.payload
+    assert isinstance(ball, BallState)
+    return ball.vx_m_s, ball.vy_m_s, ball.vz_m_s
+
+
+def _change(before: Event, after: Event) -> float:
+    """Change of velocity between two states, m/s."""
+    b, a = before.payload, after.payload
+    dx = a.vx_m_s - b.vx_m_s  # type: ignore[attr-defined]
+    dy = a.vy_m_s - b.vy_m_s  # type: ignore[attr-defined]
+    dz = a.vz_m_s - b.vz_m_s  # type: ignore[attr-defined]
+    return math.sqrt(dx * dx + dy * dy + dz * dz)
+
+
+def only_slowed(before: Sequence[float], change: Sequence[float], slow_m_s: float) -> bool:
+    """Whether a ball goes on the way that it went, slower by less than ``slow_m_s``: grass or air may have done that.
+
+    Args:
+        before, change: its velocity before, and the change of it, over the ground (m/s); what follows is not looked at.
+    """
+    vx, vy, dvx, dvy = before[0], before[1], change[0], change[1]
+    along = dvx * vx + dvy * vy
+    if math.hypot(dvx, dvy) >= slow_m_s or along >= 0.0 or vx * vx + vy * vy + along < 0.0:
+        return False
+    return 2.0 * abs(dvx * vy - dvy * vx) < -along

@@ -1,1 +1,0 @@
-"""What each detector compared before it concluded: the numbers behind its events, room by room."""

@@ -1,0 +1,222 @@
+"""5.3 and 5.4: with which part of the body the ball was played, and headers.
+
+Theory of operation
+-------------------
+A limb with a transmitter within the contact band was it. A ball played farther away from all limbs was played by what
+has none, and its height tells what: from the shoulders to a leap's height the head, from the hip up the chest. Limbs
+that nobody wears are no evidence: where only feet are known, a ball at chest height may have been caught; where no
+limbs are, what is low was played by a leg, nobody knows which: *other*. And so it is with a ball that rests at that
+height before or after: hands hold it there.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from detectors.contacts.finder import Contact, ContactFinder, Finding
+from detectors.contacts.hits import HitParameters, TouchParameters
+from detectors.emission import make_event
+from detectors.proximity.near import NearParameters
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload, Scalar, number
+from middleware.detector import NOTHING, Spec, Step
+from middleware.events import Event
+
+PARTS = ("left foot", "right foot", "head", "chest", "left hand", "right hand", "other")
+
+
+class PartParameters(msgspec.Struct, frozen=True):
+    """Of hierarchy 5.3: ``limb_m``, ``clear_m`` (no limb so near: another part), ``chest_m``, ``head_m``,
+    ``head_most_m``. The others are ours: ``guess_confidence`` of what follows from height alone or a limb between
+    the two distances; ``leap_m``: without jumps, a ball headed above it was headed in a leap (a tall player's brow);
+    ``held_m_s``: a ball no faster before or after its contact was, or is, held (5.5)."""
+
+    limb_m: float = 0.35
+    clear_m: float = 0.5
+    chest_m: float = 0.9
+    head_m: float = 1.5
+    head_most_m: float = 2.6
+    leap_m: float = 2.0
+    held_m_s: float = 1.5
+    guess_confidence: float = 0.6
+
+
+def part_of(contact: Contact, p: PartParameters, has_height: bool) -> tuple[str, float]:
+    """The part of the body that made a contact, and how sure that is.
+
+    >>> from detectors.emission import make_event
+    >>> from football.payloads import EventPayload
+    >>> def at(before_m_s, after_m_s):
+    ...     speeds = {"speed_before_m_s": before_m_s, "speed_after_m_s": after_m_s}
+    ...     payload = EventPayload("", "home", "h", 0.0, 0.0, 1.9, detail=speeds)
+    ...     return Contact(make_event("hit", 0, "b", payload), ())
+    >>> part_of(at(9.0, 7.0), PartParameters(), True), part_of(at(0.4, 9.0), PartParameters(), True)
+    (('head', 0.6), ('other', 0.6))
+    """
+    payload = contact.event.payload
+    assert isinstance(payload, EventPayload)
+    mine = [r for r in contact.reachers if r.object_id == payload.player and r.limb]
+    # Of two feet that are equally near, the one that can have pushed the ball (5.1).
+    pushed = payload.detail.get("limb")
+    limb = min(mine, key=lambda r: (r.limb != pushed, r.distance_m, r.limb), default=None)
+    high = payload.z_m if has_height else None
+    if limb is not None and limb.distance_m < p.limb_m:
+        return limb.limb.replace("_", " "), 1.0
+    clear = limb is None or limb.distance_m >= p.clear_m
+    sure = 0.9 if limb is not None and clear else p.guess_confidence
+    if high is not None and p.chest_m <= high <= p.head_most_m and clear:
+        if min(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")) <= p.held_m_s:
+            return "other", p.guess_confidence
+        return "head" if high >= p.head_m else "chest", sure
+    return (limb.limb.replace("_", " "), p.guess_confidence) if limb is not None else ("other", p.guess_confidence)
+
+
+class BodyPart:
+    """5.3: ``bodypart`` of every hit and touch; named by its ball state. ``detail.contact`` says which of both."""
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: PartParameters | None = None,
+        hit: HitParameters | None = None,
+        touch: TouchParameters | None = None,
+        near: NearParameters | None = None,
+    ) -> None:
+        self.parameters = parameters or PartParameters()
+        self._finder = ContactFinder(sheet, hit, touch, near)
+        self._has_height = sheet.quality.ball_height
+        self.spec = Spec(
+            name="body_part",
+            number="5.3",
+            level=5,
+            inputs=self._finder.inputs,
+            outputs=("bodypart",),
+            horizon_us=self._finder.horizon_us,
+            parameters=msgspec.structs.asdict(self.parameters),
+            source="kloppy, SPADL and StatsBomb (body parts); numbers ours",
+            team_variants={"bodypart": PARTS},
+        )
+
+    def initial(self) -> Finding:
+        """No contact."""
+        return Finding()
+
+    def step(self, state: Finding, event: Event) -> Step[Finding]:
+        """Follows contacts; tells the part of each."""
+        after, found = self._finder.step(state, event)
+        if not found:
+            return after, NOTHING
+        return after, tuple(self._told(contact) for contact in found)
+
+    def _told(self, contact: Contact) -> Event:
+        made = contact.event
+        payload = made.payload
+        assert isinstance(payload, EventPayload)
+        part, sure = part_of(contact, self.parameters, self._has_height)
+        detail: dict[str, Scalar] = {"contact": made.kind, "distance_m": payload.detail["distance_m"]}
+        mine = [r for r in contact.reachers if r.object_id == payload.player and r.limb.replace("_", " ") == part]
+        if mine:
+            detail["limb_m"] = round(mine[0].distance_m, 3)
+        told = EventPayload(
+            part,
+            payload.team,
+            payload.player,
+            payload.x_m,
+            payload.y_m,
+            payload.z_m,
+            min(sure, payload.confidence),
+            detail,
+        )
+        # A hit and a touch may share a ball state where both were found: their anchors must differ.
+        anchor = made.source if made.kind == "hit" else f"{made.source}/touch"
+        return make_event("bodypart", made.ts_us, anchor, told, causes=made.causes)
+
+
+class HeaderParameters(msgspec.Struct, frozen=True):
+    """``jump_us``: hierarchy 5.4: who has left the ground so shortly before heads in a leap."""
+
+    jump_us: int = 400_000
+
+
+class HeaderState(msgspec.Struct, frozen=True, gc=False):
+    """Contacts as found, and when each player last took off."""
+
+    finding: Finding = Finding()
+    jumps: tuple[tuple[str, int], ...] = ()
+
+
+class Header:
+    """5.4: ``header`` x {standing, jumping}: a contact of the head.
+
+    With limb transmitters a jump of 3.5 decides; without, how high the ball was headed.
+    """
+
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: HeaderParameters | None = None,
+        parts: PartParameters | None = None,
+        hit: HitParameters | None = None,
+        touch: TouchParameters | None = None,
+        near: NearParameters | None = None,
+    ) -> None:
+        self.parameters, self._parts = parameters or HeaderParameters(), parts or PartParameters()
+        self._finder = ContactFinder(sheet, hit, touch, near)
+        # Jumps are told where everybody wears a transmitter on each foot (3.5).
+        feet = {"left_foot", "right_foot"} <= {*sheet.quality.limbs}
+        self._jumps = feet and not sheet.quality.framed
+        self.spec = Spec(
+            name="header",
+            number="5.4",
+            level=5,
+            inputs=(*self._finder.inputs, *(("jump.take_off",) if self._jumps else ())),
+            outputs=("header",),
+            horizon_us=self._finder.horizon_us,
+            parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self._parts)},
+            source="Opta qualifier 'Head'",
+            needs="ball height",
+            team_variants={"header": ("standing", "jumping")},
+        )
+
+    def initial(self) -> HeaderState:
+        """No contact, nobody in the air."""
+        return HeaderState()
+
+    def step(self, state: HeaderState, event: Event) -> Step[HeaderState]:
+        """Remembers jumps, follows contacts."""
+        if event.kind == "jump.take_off":
+            payload = event.payload
+            assert isinstance(payload, EventPayload)
+            oldest_us = event.ts_us - self.spec.horizon_us - self.parameters.jump_us
+            kept = tuple(j for j in state.jumps if j[0] != payload.player and j[1] >= oldest_us)
+            return HeaderState(state.finding, (*kept, (payload.player, event.ts_us))), NOTHING
+        finding, found = self._finder.step(state.finding, event)
+        after = state if finding is state.finding else HeaderState(finding, state.jumps)
+        out = [self._told(c, state.jumps) for c in found if part_of(c, self._parts, True)[0] == "head"]
+        return after, out or NOTHING
+
+    def _told(self, contact: Contact, jumps: tuple[tuple[str, int], ...]) -> Event:
+        made = contact.event
+        payload = made.payload
+        assert isinstance(payload, EventPayload)
+        assert payload.z_m is not None
+        if self._jumps:
+            took_off_us = dict(jumps).get(payload.player, -(2**62))
+            leapt = 0 <= made.ts_us - took_off_us <= self.parameters.jump_us
+        else:
+            leapt = payload.z_m > self._parts.leap_m
+        _, sure = part_of(contact, self._parts, True)
+        detail: dict[str, Scalar] = {name: payload.detail[name] for name in ("speed_before_m_s", "speed_after_m_s")}
+        variant = "jumping" if leapt else "standing"
+        told = EventPayload(
+            variant,
+            payload.team,
+            payload.player,
+            payload.x_m,
+            payload.y_m,
+            payload.z_m,
+            min(sure, payload.confidence),
+            detail,
+        )
+        anchor = made.source if made.kind == "hit" else f"{made.source}/touch"
+        return make_event("header", made.ts_us, anchor, told, causes=made.causes)

@@ -1,0 +1,53 @@
+"""Who played the ball last: the newest contacts, so that a question about an earlier instant can be answered.
+
+An exit is known some tenths of a second after it happened; who touches the ball in between (a ball boy's
+track, a player who fetches it) has not put it out.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from football.match_sheet import Team
+from football.payloads import EventPayload
+from middleware.events import Event
+
+#: Kinds of level 5 that are contacts of a player with the ball.
+CONTACT_KINDS = ("hit", "touch", "kick.released")
+
+#: How many are remembered: more than anybody manages within a settle time.
+KEPT = 6
+
+
+class Contact(msgspec.Struct, frozen=True, gc=False):
+    """A contact: when, who, where."""
+
+    ts_us: int
+    team: Team
+    player: str
+    x_m: float | None
+    y_m: float | None
+    id: str
+
+
+Contacts = tuple[Contact, ...]
+
+
+def remember(contacts: Contacts, event: Event) -> Contacts:
+    """The contacts with one more; oldest first."""
+    payload = event.payload
+    assert isinstance(payload, EventPayload)
+    return (
+        *contacts[1 - KEPT :],
+        Contact(event.ts_us, payload.team, payload.player, payload.x_m, payload.y_m, event.id),
+    )
+
+
+def last_before(contacts: Contacts, ts_us: int) -> Contact | None:
+    """The newest contact at or before an instant."""
+    return next((c for c in reversed(contacts) if c.ts_us <= ts_us), None)
+
+
+def opponents_of(team: Team) -> Team:
+    """The other team; empty stays empty."""
+    return {"home": "away", "away": "home"}.get(team, "")  # type: ignore[return-value]

@@ -1,0 +1,24 @@
+"""Detectors of this room."""
+
+from __future__ import annotations
+
+from detectors.control.effective import EffectiveTime
+from detectors.control.pressure import PressingIndex, PressingIntensity, PressureOnPlayer
+from detectors.control.scene import SceneMaker
+from detectors.control.shape import LineHeight, TeamArea, TeamShape
+from detectors.control.space import PassingOptions, PitchControl
+from detectors.registry import DetectorEntry
+
+#: In order of their numbers.
+DETECTORS: tuple[DetectorEntry, ...] = (
+    DetectorEntry(lambda s, p: SceneMaker(s, p.scene), ("scene",)),
+    DetectorEntry(lambda s, p: PressingIndex(p.pressing_index), ("pressing_index",)),
+    DetectorEntry(lambda s, p: PressureOnPlayer(s, p.pressure), ("pressure",)),
+    DetectorEntry(lambda s, p: PressingIntensity(p.pressing_intensity), ("pressing_intensity",)),
+    DetectorEntry(lambda s, p: TeamArea(s, p.team_area), ("team_area",)),
+    DetectorEntry(lambda s, p: TeamShape(s, p.team_shape), ("team_shape",)),
+    DetectorEntry(lambda s, p: LineHeight(s, p.team_shape), ("team_shape",)),
+    DetectorEntry(lambda s, p: PitchControl(s, p.pitch_control), ("pitch_control",)),
+    DetectorEntry(lambda s, p: PassingOptions(s, p.passing_options), ("passing_options",)),
+    DetectorEntry(lambda s, p: EffectiveTime()),
+)

@@ -1,0 +1,1 @@
+"""What each detector compared, and how clearly: the margins behind an event."""

@@ -1,0 +1,358 @@
+"""The chain from the ball's path to restarts: contacts, passes, shots, goals, play, and the ball's own changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from detectors.actions.flight import first_to_reach, opening_rad
+from detectors.actions.possession import played_us
+from detectors.ball.changes import is_fitted
+from detectors.contacts.contact_attribution import contact_rule
+from detectors.contacts.hits import ContactState
+from detectors.explanations.evidence import (
+    Evidence,
+    Found,
+    Margin,
+    Rule,
+    Sense,
+    against,
+    number,
+    payload_of,
+    raised,
+    since,
+)
+from detectors.play.restart_kicks import CENTRE_M, CORNER_M
+from football.payloads import Frame
+from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, pitch_of
+from middleware.events import Event
+
+
+def _peak(e: Evidence) -> Found:
+    """2.1: the class by the change of velocity; the heights are accelerations over a window."""
+    change, what = number(e.payload, "delta_v_m_s"), "change of the ball's velocity"
+    floor = raised(e, f"{e.payload.variant}_floor_m_s")
+    if change is not None and floor is not None:
+        yield Margin(what, change, "at least", floor, "m/s", f"ball_peak.{e.payload.variant}_m_s2")
+
+
+def _turn(e: Evidence) -> Found:
+    """2.2: the angle between the ball's ways before and after."""
+    names = ("vx_m_s", "vy_m_s", "delta_vx_m_s", "delta_vy_m_s")
+    found = [number(e.payload, name) for name in names]
+    if None in found:
+        return
+    vx, vy, dvx, dvy = (value or 0.0 for value in found)
+    angle = abs(math.remainder(math.atan2(vy, vx) - math.atan2(vy - dvy, vx - dvx), math.tau))
+    yield against(e, "angle between the ball's ways", round(angle, 3), "at least", "ball_bend.turn_rad")
+
+
+def _step(e: Evidence) -> Found:
+    """2.3: the change of speed, and the new speed."""
+    before, after = number(e.payload, "speed_before_m_s"), number(e.payload, "speed_after_m_s")
+    if before is not None and after is not None:
+        floor = raised(e, "step_floor_m_s")
+        change = round(abs(after - before), 2)
+        yield against(e, "change of the ball's speed", change, "at least", "ball_bend.step_m_s", floor)
+        yield against(e, "the ball's new speed", after, "at most", "ball_bend.slow_m_s")
+
+
+def _near(e: Evidence) -> Found:
+    """4.1: distance of who came near."""
+    reach_m = e.parameters.near.enter_m + _leg_m(e)
+    distance_m = number(e.payload, "distance_m")
+    yield against(e, "distance to the ball, a leg added", distance_m, "at most", "near.enter_m", reach_m)
+
+
+def _leg_m(e: Evidence) -> float:
+    return 0.0 if e.sheet.quality.limbs else e.parameters.near.leg_m
+
+
+def _contact(group: str) -> Callable[[Evidence], Found]:
+    """5.1, 5.2: within reach, and clearer the farther away the ball is."""
+
+    def rule(e: Evidence) -> Found:
+        payload = e.payload
+        distance_m, change = number(payload, "distance_m"), number(payload, "delta_v_m_s")
+        speeds = [v for v in (number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")) if v is not None]
+        if group == "hit" and not is_fitted(e.sheet.quality) and change is not None and speeds and max(speeds) > 0.0:
+            share = round(change / max(speeds), 3)
+            yield against(e, "share of the ball's speed that changed", share, "at least", "hit.share_min")
+        reach_m = e.parameters.near.leave_m + _leg_m(e)
+        yield against(e, "distance of who is near", distance_m, "at most", "near.leave_m", reach_m)
+        far_m = getattr(e.parameters, group).far_m + _leg_m(e)
+        if distance_m is not None and distance_m <= far_m:
+            yield against(e, "distance that is not doubted", distance_m, "at most", f"{group}.far_m", far_m)
+        else:
+            yield against(e, "change of velocity so far away", change, "at least", f"{group}.far_delta_v_m_s")
+        before = e.before.last if isinstance(e.before, ContactState) else None
+        if before is not None and before.by == payload.player and not e.sheet.quality.limbs:
+            name = f"{group}.own_from_us"
+            yield against(e, "time since his own contact before", e.told.ts_us - before.at_us, "at least", name)
+        if group == "hit" and isinstance(e.before, ContactState):
+            yield _at_once(e, e.before)
+        if group == "touch" and isinstance(e.before, ContactState) and e.before.last.at_us > 0:
+            apart_us = e.told.ts_us - e.before.last.at_us
+            yield against(e, "time since the contact before", apart_us, "at least", "touch.yield_us")
+
+    return rule
+
+
+def _at_once(e: Evidence, before: ContactState) -> Margin | None:
+    """Of two contacts that were judged together, how soon the second followed."""
+    if before.first is None or before.waiting is None:
+        return None
+    apart_us = before.waiting.ts_us - before.first.ts_us
+    most_us = contact_rule("hit", e.sheet, e.parameters.hit, e.parameters.near).pair_us
+    return Margin("time between contacts that are judged together", apart_us, "at most", most_us, "us")
+
+
+def _released(e: Evidence) -> Found:
+    """5.8: how far the ball is from who kicked it, and from where."""
+    frame = e.frame
+    if frame is None or frame.ts_us != e.told.ts_us:
+        frame = None if e.by.kind == "frame" else getattr(e.before, "frame", None)
+    people = frame.payload if isinstance(frame, Event) else None
+    if not isinstance(people, Frame) or people.ball is None:
+        return
+    ball, payload = people.ball, e.payload
+    kicker = next((body for body in people.players if body.object_id == payload.player), None)
+    if kicker is not None:
+        away_m = round(math.hypot(ball.x_m - kicker.x_m, ball.y_m - kicker.y_m), 2)
+        left = e.by.kind == "frame" and away_m > e.parameters.release.release_m
+        name = "release.release_m" if left else "release.apart_m"
+        yield against(e, "the ball from its kicker", away_m, "at least", name)
+    x_m, y_m = number(payload, "kick_x_m"), number(payload, "kick_y_m")
+    if x_m is not None and y_m is not None:
+        gone_m = round(math.hypot(ball.x_m - x_m, ball.y_m - y_m), 2)
+        yield against(e, "the ball from where it was kicked", gone_m, "at least", "release.apart_m")
+
+
+def _known_after(e: Evidence) -> Margin | None:
+    """Passes and shots are dated back to their kick, but not farther than this."""
+    kick_us = number(e.payload, "kick_us")
+    back_us = None if kick_us is None else e.told.ts_us - kick_us
+    if back_us:
+        return None  # dated as far back as may be: later than its kick
+    now_us = max(e.by.ts_us, e.frame.ts_us if e.frame is not None else e.by.ts_us)
+    known_us = None if kick_us is None else now_us - kick_us
+    return against(e, "time from the kick until it was known", known_us, "at most", "strike.dated_back_us")
+
+
+def _pass(e: Evidence) -> Found:
+    """6.7: who gets to the ball first, if the kick was judged as it left."""
+    yield _known_after(e)
+    yield from _met(e)
+    release, frame = next((c for c in e.causes if c.kind == "kick.released"), None), e.frame
+    if release is None or release.id != e.by.id or frame is None or not isinstance(frame.payload, Frame):
+        return
+    own, others = first_to_reach(payload_of(release), frame.payload, e.parameters.flight)
+    soonest_s = min((reach.after_s for reach in others.values()), default=None)
+    if soonest_s is not None:
+        own_s = own.after_s if own is not None else e.parameters.flight.horizon_s
+        yield Margin("the kicker at the ball, against the first other", own_s, "at least", soonest_s, "s")
+
+
+def _met(e: Evidence) -> Found:
+    """6.7: how soon, and how fast, a kick was met that never left its kicker."""
+    kick = next((c for c in e.causes if c.kind == "hit"), None)
+    if kick is None or e.by.kind not in ("hit", "touch"):
+        return
+    met_us, p = e.by.ts_us - kick.ts_us, e.parameters.strike
+    which = "soon" if e.sheet.quality.limbs and met_us <= p.soon_us else "blocked"
+    yield against(e, "time from the kick until it was met", met_us, "at most", f"strike.{which}_us")
+    sent, came = payload_of(kick), payload_of(e.by)
+    names = ("vx_m_s", "vy_m_s", "delta_vx_m_s", "delta_vy_m_s")
+    vx, vy, dvx, dvy = (number(came, name) or 0.0 for name in names)
+    left_m_s = math.hypot(number(sent, "vx_m_s") or 0.0, number(sent, "vy_m_s") or 0.0)
+    fastest_m_s = max(left_m_s, math.hypot(vx - dvx, vy - dvy)) if e.sheet.quality.limbs else left_m_s
+    yield against(e, "how fast it was", round(fastest_m_s, 2), "at least", f"strike.{which}_m_s")
+
+
+def _shot(e: Evidence) -> Found:
+    """6.1: where and when the ball meets the goal line, how fast, from how far."""
+    yield _known_after(e)
+    release = next((c for c in e.causes if c.kind == "kick.released"), None)
+    kicked = payload_of(release) if release is not None else e.payload
+    yield against(e, "time to the goal line", number(e.payload, "goal_after_s"), "at most", "shot.within_s")
+    y_m, z_m = number(e.payload, "goal_y_m"), number(e.payload, "goal_z_m")
+    p, close = e.parameters.shot, False
+    near_m, limit = p.near_m, "shot.near_m"
+    vx, vy = number(kicked, "vx_m_s"), number(kicked, "vy_m_s")
+    if kicked.x_m is not None and kicked.y_m is not None:
+        range_m = round(math.hypot(pitch_of(e.sheet).half_length_m - abs(kicked.x_m), kicked.y_m), 2)
+        close = range_m <= e.parameters.shot.close_m
+        yield against(e, "distance to the goal", range_m, "at most", "shot.range_m")
+    down = not e.sheet.quality.ball_height or z_m == 0.0
+    if down and not close and e.payload.x_m is not None and e.payload.y_m is not None:
+        open_rad = round(opening_rad(e.payload.x_m, e.payload.y_m, e.payload.x_m > 0.0, pitch_of(e.sheet)), 3)
+        yield against(
+            e, "angle between the posts, as the ball does not fly into it", open_rad, "at least", "shot.open_rad"
+        )
+    if vx is not None and vy is not None:
+        name, speed_m_s = "shot.close_speed_min_m_s" if close else "shot.speed_min_m_s", round(math.hypot(vx, vy), 2)
+        yield against(e, "speed of the ball", speed_m_s, "at least", name)
+        if speed_m_s >= p.wide_speed_m_s:
+            near_m, limit = p.wide_m, "shot.wide_m"
+    if e.told.kind == "shot.on_target_pred":
+        near_m = 0.0
+    if not close and y_m is not None and z_m is not None and e.told.kind != "shot.off_target_pred":
+        name = limit if near_m else ""
+        width_m, height_m = GOAL_HALF_WIDTH_M + near_m, BAR_HEIGHT_M + near_m
+        yield Margin("distance from the goal's middle at the line", abs(y_m), "at most", width_m, "m", name)
+        yield Margin("height at the line", z_m, "at most", height_m, "m", name)
+
+
+def _interception(e: Evidence) -> Found:
+    """7.8: of a pass that still moved, not at once."""
+    attempt = next((c for c in e.causes if c.kind == "pass.attempt"), None)
+    gain = next((c for c in e.causes if c.kind == "possession.gain"), None)
+    if gain is not None:
+        speed_m_s = number(payload_of(gain), "speed_before_m_s")
+        yield against(e, "speed of the pass", speed_m_s, "at least", "interception.moving_m_s")
+        if attempt is not None:
+            apart_us = gain.ts_us - attempt.ts_us
+            yield against(e, "time from kick to gain", apart_us, "at least", "interception.after_us")
+        if e.payload.variant == "to out":
+            out_us = e.told.ts_us - gain.ts_us
+            yield against(e, "time from gain to out", out_us, "at most", "interception.out_us")
+
+
+def _shot_outcome(e: Evidence) -> Found:
+    """7.1 to 7.3: the contact or line in time; what is a save by the ball's speed alone, by that."""
+    shot = next((c for c in e.causes if c.kind == "shot.attempt"), None)
+    if shot is None:
+        return
+    blocked, saved = e.told.kind in ("shot.blocked", "shot.deflected"), e.told.kind == "shot.saved"
+    name = "save.within_us" if saved else "shot_outcome.block_us" if blocked else "shot_outcome.within_us"
+    touched_us = e.told.ts_us if e.told.dated_us is None else e.told.dated_us
+    yield against(e, "time since the shot", touched_us - shot.ts_us, "at most", name)
+    if saved and e.by.kind in ("hit", "touch"):
+        sense: Sense = "at most" if e.payload.variant == "caught" else "at least"
+        speed_m_s = number(payload_of(e.by), "speed_after_m_s")
+        yield against(e, "speed of the ball after the save", speed_m_s, sense, "save.caught_m_s")
+
+
+def _dead(e: Evidence) -> Found:
+    """5.10 and what level 6 makes of it: a line that stayed crossed, a ball surely in goal, a stall."""
+    payload, p = e.payload, e.parameters.phase
+    since_us = number(payload, "since_us")
+    gone_us = None if since_us is None else e.told.ts_us - since_us
+    line, sign = payload.detail.get("line"), payload.detail.get("sign")
+    if sign:
+        name = {"alone": "alone_us", "carried": "hand_us", "still": "still_us"}.get(str(sign))
+        if name is not None:
+            yield against(e, f"time since the ball is {sign}", gone_us, "at least", f"phase.stall.{name}")
+    elif isinstance(line, str) and line in ("left", "right"):
+        yield against(e, "how surely the ball is in the goal", payload.confidence, "at least", "phase.sure")
+    elif line:
+        rtls = e.sheet.quality.kind == "rtls"
+        name, settle_us = ("settle_rtls_us", p.settle_rtls_us) if rtls else ("settle_us", p.settle_us)
+        yield against(e, "time since the line was crossed", gone_us, "at least", f"phase.{name}", settle_us)
+
+
+def _mouth(e: Evidence) -> Found:
+    """2.9: between the posts, and under or over the bar."""
+    if e.payload.y_m is not None:
+        across_m = round(abs(e.payload.y_m), 3)
+        yield Margin("the ball from the goal's middle", across_m, "at most", GOAL_HALF_WIDTH_M, "m")
+    if e.payload.z_m is not None and e.sheet.quality.ball_height:
+        sense: Sense = "at least" if e.told.kind == "ball.over_bar" else "at most"
+        yield Margin("height of the ball", round(e.payload.z_m, 3), sense, BAR_HEIGHT_M, "m")
+
+
+def _goal(e: Evidence) -> Found:
+    """7.5: a ball that was surely in the goal; what officials say needs no threshold."""
+    if e.by.kind == "goal.candidate":
+        yield against(e, "how surely the ball is in the goal", e.payload.confidence, "at least", "phase.sure")
+
+
+def _live(e: Evidence) -> Found:
+    """5.10: how long the ball had rested, and how far away its taker was."""
+    payload = e.payload
+    if payload.detail.get("fallback"):
+        return
+    rest_s, x_m, y_m = number(payload, "rest_s"), number(payload, "taker_x_m"), number(payload, "taker_y_m")
+    if rest_s is not None:
+        yield against(e, "time that the ball had rested", round(rest_s * 1e6), "at least", "phase.rest_us")
+    if None not in (x_m, y_m, payload.x_m, payload.y_m):
+        away_m = round(math.hypot(x_m - payload.x_m, y_m - payload.y_m), 2)  # type: ignore[operator]
+        yield against(e, "the taker from the ball", away_m, "at most", "phase.reach_m")
+
+
+def _restart(e: Evidence) -> Found:
+    """9.1 to 9.5: the place of the ball, as far as a distance decides."""
+    payload = e.payload
+    if payload.x_m is None or payload.y_m is None:
+        return
+    if e.told.kind == "restart.kick_off":
+        away_m = round(math.hypot(payload.x_m, payload.y_m), 2)
+        yield Margin("the ball from the centre spot", away_m, "at most", CENTRE_M, "m")
+        before_us = e.before if isinstance(e.before, int) and e.before > -(2**61) else None
+        apart_us = None if before_us is None else e.told.ts_us - before_us
+        yield against(e, "time since the kick-off before", apart_us, "at least", "restart.between_kick_offs_us")
+    corner_m = round(pitch_of(e.sheet).corner_distance_m(payload.x_m, payload.y_m), 2)
+    if e.told.kind == "restart.corner":
+        yield Margin("the ball from the nearest corner", corner_m, "at most", CORNER_M, "m")
+    if e.told.kind == "restart.goal_kick":
+        yield Margin("the ball from the nearest corner", corner_m, "at least", CORNER_M, "m")
+    yield from _knownsince(e)
+
+
+def _knownsince(e: Evidence) -> Found:
+    """How long before it was known the ball was kicked."""
+    yield against(e, "time from the kick until it was known", e.by.ts_us - e.told.ts_us, "at most", "restart.back_us")
+
+
+def _team(e: Evidence) -> Found:
+    """6.3: how long ago the other team played the ball."""
+    value = e.payload.variant
+    if value not in ("home", "away", "in contest") or e.by.kind not in ("hit", "touch", "clock.tick"):
+        return
+    in_contest = value == "in contest"
+    rival = getattr(e.before, "away" if (payload_of(e.by).team if in_contest else value) == "home" else "home", None)
+    if isinstance(rival, Event):
+        sense: Sense = "at most" if in_contest else "at least"
+        apart_us = e.told.ts_us - played_us(rival)
+        yield against(e, "time since the other team's contact", apart_us, sense, "team_possession.contest_us")
+
+
+_PASS_OUTCOME = since("pass_outcome.within_us", "time since the pass", "pass.attempt")
+_CONFIRMED = since("goal.confirm_us", "time since the goal", "goal.scored", "goal.own")
+
+#: By kind.
+RULES: dict[str, Rule] = {
+    "ball.accel_peak": _peak,
+    "ball.turn": _turn,
+    "ball.speed_step": _step,
+    "ball.in_goal": _mouth,
+    "ball.over_bar": _mouth,
+    "near": _near,
+    "hit": _contact("hit"),
+    "touch": _contact("touch"),
+    "kick.released": _released,
+    "phase.dead": _dead,
+    "phase.live": _live,
+    "pass.attempt": _pass,
+    "shot.attempt": _shot,
+    "shot.on_target_pred": _shot,
+    "shot.off_target_pred": _shot,
+    "team.possession": _team,
+    "play.dead": _dead,
+    "play.live": _live,
+    "out": _dead,
+    "goal.candidate": _dead,
+    "pass.complete": _PASS_OUTCOME,
+    "pass.intercepted": _PASS_OUTCOME,
+    "pass.out": _PASS_OUTCOME,
+    "interception": _interception,
+    "shot.blocked": _shot_outcome,
+    "shot.deflected": _shot_outcome,
+    "shot.saved": _shot_outcome,
+    "shot.off": _shot_outcome,
+    "goal.scored": _goal,
+    "goal.own": _goal,
+    "goal.confirmed": _CONFIRMED,
+    "goal.disallowed": _CONFIRMED,
+    **{f"restart.{kind}": _restart for kind in ("kick_off", "throw_in", "corner", "goal_kick", "free_kick")},
+}

@@ -1,0 +1,31 @@
+"""Detectors of this room."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from detectors.laws.clock import MatchClock
+from detectors.laws.numbers import PlayersOnPitch
+from detectors.laws.offences import KeeperHolding, OffsideOffence
+from detectors.laws.overruled import Overruled
+from detectors.laws.restarts import KINDS, Restart
+from detectors.parameters import Parameters
+from detectors.registry import DetectorEntry
+from football.match_sheet import MatchSheet
+from middleware.detector import Detector
+
+
+def _restart(kind: Any, sheet: MatchSheet, p: Parameters) -> Detector[Any]:
+    return Restart(sheet, kind, p.restart)
+
+
+#: In order of their numbers.
+DETECTORS: tuple[DetectorEntry, ...] = (
+    *(DetectorEntry(partial(_restart, kind), ("restart",)) for kind in KINDS),
+    DetectorEntry(lambda s, p: MatchClock(s, p.match_clock), ("match_clock",)),
+    DetectorEntry(lambda s, p: OffsideOffence(s, p.offside_offence), ("offside_offence",)),
+    DetectorEntry(lambda s, p: KeeperHolding(p.keeper_holding), ("keeper_holding",)),
+    DetectorEntry(lambda s, p: PlayersOnPitch(s, p.players_on_pitch), ("players_on_pitch",)),
+    DetectorEntry(lambda s, p: Overruled(p.overruled), ("overruled",)),
+)

@@ -1,0 +1,262 @@
+"""A tracking system's instants of which all is good and all are there, taken as one: many small states kept as one.
+
+Theory of operation
+-------------------
+Nearly every instant of a tracking file is like the one before: the same transmitters, each with one good position. Then
+nothing has to be kept of each transmitter by itself. Their filters lie behind each other in one piece of memory, which
+the kernel takes at once; the newest samples are those of the last frame, all of one time. Such a state is a
+:class:`PackedFrameState`. It holds what an :class:`Instant` (packet by packet) holds, in fewer and larger pieces, and
+which of the
+two a state is follows from what it holds: :func:`gathered` and :func:`parted` are each other's inverse. An instant that
+is not like the one before is taken packet by packet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from operator import lt
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from detectors.signals.conditioning import Conditioning, Track
+from detectors.signals.frames import FrameParameters, Now
+from detectors.signals.fusion import Balls
+from detectors.signals.kernels.filter_kernel import Together
+from football.match_sheet import Team
+from football.packets import Packet, raw_kind
+from football.payloads import SIDES, Around, BallState, BodyState, Frame, Seen, Tick, frame_of
+from middleware.detector import Step
+from middleware.events import Event
+
+#: So many sets of transmitters are remembered that were an instant's.
+_CASTS_MOST = 64
+
+
+class Instant(msgspec.Struct, frozen=True, gc=False):
+    """State: the filters by transmitter, the choice of ball, the frame in hand."""
+
+    tracks: dict[str, Track] = {}
+    balls: Balls = Balls()
+    now: Now = Now()
+
+
+class PackedFrameState(msgspec.Struct, frozen=True, gc=False):
+    """State after an instant at which each of some transmitters gave a good position.
+
+    Attributes:
+        names: the transmitters in canonical order: bodies, then the ball, if it is one of them.
+        ends: where in ``memory`` the filter of each ends.
+        sequences: numbers of their packets.
+        memory: their filters, one behind the other.
+        ball: the ball's state of this instant, None if it is not one of them.
+        frame: the frame of this instant.
+        tick: number of the last tick.
+        balls: the choice of ball; its newest sample is an older one, or that of ``ball``, and not told then.
+        absent: transmitters that gave nothing at this instant.
+    """
+
+    names: tuple[str, ...]
+    ends: tuple[int, ...]
+    sequences: tuple[int, ...]
+    memory: bytes
+    ball: Event | None
+    frame: Event
+    tick: int
+    balls: Balls
+    absent: dict[str, Track]
+
+
+class _Cast(msgspec.Struct, frozen=True):
+    """The transmitters of an instant: their kernel; where in them players begin and end; of each player object,
+    team (as of frames, too) and no limb; the ball."""
+
+    together: Together
+    begin: int
+    end: int
+    objects: tuple[str, ...]
+    teams: tuple[Team, ...]
+    limbs: tuple[str, ...]
+    sides: bytes
+    ball: str
+
+
+class Crowds:
+    """Takes instants as one.
+
+    Args:
+        conditioning, frames: the rules.
+    """
+
+    def __init__(self, conditioning: Conditioning, frames: FrameParameters) -> None:
+        self._conditioning, self._frames = conditioning, frames
+        #: Averages of several samples may be of different times.
+        self._averages = any(its.sampling.block > 1 for its in conditioning.classes.values())
+        self._casts: dict[tuple[str, ...], _Cast] = {}
+        # Once, so that the kernel is loaded now and not while the first instants wait.
+        cast = self._cast(("home_1", "ball"))
+        taken = cast.together.take(bytes(cast.together.ends[-1]), 0, (0.0,) * 6)
+        assert taken is not None
+        _nearest(taken[1], 0, 1, cast.sides)
+
+    def gathered(self, state: Instant) -> Instant | PackedFrameState:
+        """``state`` as one, if all that gave a position at its instant fit together."""
+        return state if self._averages else gathered(state)
+
+    def step(self, state: PackedFrameState, packets: Sequence[Packet]) -> Step[PackedFrameState] | None:
+        """Takes an instant that is like the one before; None of another."""
+        names = tuple([p.transmitter for p in packets])
+        times = [p.ts_us for p in packets]
+        alike = names == state.names and len(times[0]) == 1 and times.count(times[0]) == len(names)
+        if not alike or times[0][0] - state.frame.ts_us < max(self._frames.period_us, 1):
+            return None
+        sequences = tuple([p.sequence for p in packets])
+        if not all(map(lt, state.sequences, sequences)):
+            return None
+        cast, ts_us = self._cast(names), times[0][0]
+        where = [*[p.x_m[0] for p in packets], *[p.y_m[0] for p in packets], *[p.z_m[0] for p in packets]]
+        taken = cast.together.take(state.memory, ts_us, where)
+        if taken is None:
+            return None
+        memory, told = taken
+        qualities = [p.quality for p in packets]
+        begin, end = cast.begin, cast.end
+        columns = told[:5, begin:end].tolist()
+        players = tuple(map(BodyState, cast.objects, cast.teams, cast.limbs, *columns, qualities[begin:end]))
+        ball: BallState | None = None
+        heard: Event | None = None
+        around: Around | None = None
+        out: list[Event] = []
+        if cast.ball:
+            around = Around(*_nearest(told, begin, end, cast.sides))
+            x, y, z, vx, vy, vz = told[:6, -1].tolist()
+            run, gap_us = told[6:, -1].view(np.int64).tolist()
+            ball = BallState(x, y, z, vx, vy, vz, gap_us, qualities[-1], run)
+            heard = Event("ball.state", ts_us, cast.ball, sequences[-1] * 10, ball)
+            out.append(heard)
+        tick = ts_us // self._frames.tick_us
+        if tick > state.tick:
+            out.append(Event("clock.tick", ts_us, "clock", tick, _tick(state.frame, players[0], ts_us)))
+        else:
+            tick = state.tick
+        shown = Frame(ball, players, cast.objects, told[:2, begin:end].tobytes(), cast.sides, around)
+        frame = Event("frame", ts_us, "frame", ts_us, shown)
+        out.append(frame)
+        ends, balls, absent = state.ends, state.balls, state.absent
+        return PackedFrameState(state.names, ends, sequences, memory, heard, frame, tick, balls, absent), out
+
+    def _cast(self, names: tuple[str, ...]) -> _Cast:
+        known = self._casts.get(names)
+        if known is None:
+            if len(self._casts) >= _CASTS_MOST:
+                self._casts.clear()
+            known = self._casts[names] = self._make_cast(names)
+        return known
+
+    def _make_cast(self, names: tuple[str, ...]) -> _Cast:
+        kinds = [raw_kind(name) for name in names]
+        begin = kinds.index("raw.player")
+        end = begin + kinds.count("raw.player")
+        players = names[begin:end]
+        teams = tuple([self._conditioning.team(name) for name in players])
+        together = Together([self._conditioning.classes[kind].runs for kind in kinds])
+        ball = names[-1] if kinds[-1] == "raw.ball" else ""
+        sides = bytes([SIDES[team] for team in teams])
+        return _Cast(together, begin, end, players, teams, ("",) * len(players), sides, ball)
+
+
+def _tick(before: Event, first: BodyState, ts_us: int) -> Tick:
+    """Who was seen when, told at the first sample of an instant: all others were seen at the one before."""
+    frame, before_us = before.payload, before.ts_us
+    assert isinstance(frame, Frame)
+    seen = [Seen(first.object_id, ts_us, first.quality)]
+    seen += [Seen(body.object_id, before_us, body.quality) for body in frame.players[1:]]
+    if frame.ball is not None:
+        seen.append(Seen("ball", before_us, frame.ball.quality))
+    return Tick(tuple(sorted(seen, key=lambda s: s.object_id)))
+
+
+@njit(cache=True)
+def _nearest(
+    told: npt.NDArray[np.float64], begin: int, end: int, sides: bytes
+) -> tuple[int, float, int, float, int, int, float]:
+    """:func:`football.payloads.around_of`, of columns of x and y of which the last one is the ball's."""
+    x_m, y_m = told[0, -1], told[1, -1]
+    home = away = first = second = -1
+    home_m2 = away_m2 = first_m2 = second_m2 = np.inf
+    for i in range(end - begin):
+        dx, dy = told[0, begin + i] - x_m, told[1, begin + i] - y_m
+        d2 = dx * dx + dy * dy
+        if d2 < second_m2:
+            if d2 < first_m2:
+                first, second, first_m2, second_m2 = i, first, d2, first_m2
+            else:
+                second, second_m2 = i, d2
+        if d2 < home_m2 and sides[i] == 0:
+            home, home_m2 = i, d2
+        elif d2 < away_m2 and sides[i] == 1:
+            away, away_m2 = i, d2
+    return home, home_m2, away, away_m2, first, second, first_m2
+
+
+def gathered(state: Instant) -> Instant | PackedFrameState:
+    """``state`` as one, if it is that after an instant whose transmitters each gave one good position, to a frame."""
+    now, balls = state.now, state.balls
+    latest = now.latest
+    ts_us = now.instant_us
+    heard = latest.get("ball")
+    fresh = ts_us == now.framed_us and 2 <= len(latest) == now.fresh
+    if not fresh or any(e.ts_us != ts_us for e in latest.values()):
+        return state
+    here = {name: track for name, track in state.tracks.items() if track.last_us == ts_us}
+    if any(track.refused or not track.memory for track in here.values()):
+        return state
+    bodies = sorted(name for name in here if raw_kind(name) in ("raw.player", "raw.referee"))
+    players = [name for name in bodies if raw_kind(name) == "raw.player"]
+    spoke = {name for name in here if name not in bodies}
+    if spoke != ({heard.source} if heard else set()) or set(players) != latest.keys() - {"ball"} or not players:
+        return state
+    # Players stand together among all bodies, and each has told of nothing but his one position.
+    first = bodies.index(players[0])
+    if bodies[first : first + len(players)] != players:
+        return state
+    if any(latest[name].seq != here[name].sequence * 10 for name in players):
+        return state
+    if heard is not None:
+        sample = Event("ball.sample", ts_us, heard.source, heard.seq, heard.payload)
+        if balls.active != heard.source or balls.newest != sample or heard.seq != here[heard.source].sequence * 10:
+            return state
+        balls = Balls(balls.active, None, balls.spares)
+    people = tuple([body for name in players if isinstance(body := latest[name].payload, BodyState)])
+    ball = heard.payload if heard is not None and isinstance(heard.payload, BallState) else None
+    names = (*bodies, *sorted(spoke))
+    memories = [here[name].memory for name in names]
+    ends = tuple([sum(map(len, memories[: i + 1])) for i in range(len(memories))])
+    frame = Event("frame", ts_us, "frame", ts_us, frame_of(ball, people))
+    sequences = tuple([here[name].sequence for name in names])
+    absent = {name: track for name, track in state.tracks.items() if name not in here}
+    return PackedFrameState(names, ends, sequences, b"".join(memories), heard, frame, now.tick, balls, absent)
+
+
+def parted(crowd: PackedFrameState) -> Instant:
+    """The same transmitter by transmitter."""
+    ts_us, frame, heard = crowd.frame.ts_us, crowd.frame.payload, crowd.ball
+    assert isinstance(frame, Frame)
+    slices = [crowd.memory[begin:end] for begin, end in pairwise((0, *crowd.ends))]
+    here = {
+        name: Track(sequence, ts_us, memory)
+        for name, sequence, memory in zip(crowd.names, crowd.sequences, slices, strict=True)
+    }
+    latest = {
+        body.object_id: Event("player.state", ts_us, body.object_id, here[body.object_id].sequence * 10, body)
+        for body in frame.players
+    }
+    balls = crowd.balls
+    if heard is not None:
+        latest["ball"] = heard
+        newest = Event("ball.sample", ts_us, heard.source, heard.seq, heard.payload)
+        balls = Balls(balls.active, newest, balls.spares)
+    return Instant({**crowd.absent, **here}, balls, Now(latest, ts_us, len(latest), ts_us, crowd.tick))

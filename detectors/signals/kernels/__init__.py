@@ -1,0 +1,1 @@
+"""Compiled kernels: what numba makes of the innermost loops."""

@@ -1,0 +1,16 @@
+"""Detectors of this room."""
+
+from __future__ import annotations
+
+from detectors.registry import DetectorEntry
+from detectors.statistics.heat_map import HeatMap
+from detectors.statistics.reports import PossessionStatistics, RunningStatistics
+
+#: In order of their numbers.
+DETECTORS: tuple[DetectorEntry, ...] = (
+    DetectorEntry(lambda s, p: RunningStatistics(p.running_report), ("running_report",), asked="running_statistics"),
+    DetectorEntry(
+        lambda s, p: PossessionStatistics(p.possession_report), ("possession_report",), asked="possession_statistics"
+    ),
+    DetectorEntry(lambda s, p: HeatMap(s, p.heat_map), ("heat_map",), asked="heat_map"),
+)

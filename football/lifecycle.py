@@ -1,0 +1,165 @@
+"""15.8, the life of an event: the update log and the frontier folded into events with a state.
+
+Theory of operation
+-------------------
+The log says only +1 and -1. What a person wants to see is each event once, with the state that it is in:
+
+* *tentative*: asserted, and something that may still arrive could change it (``ts_us`` is not below the frontier);
+* *confirmed*: asserted, and below the frontier. No message tells it: the frontier passes;
+* *withdrawn*: the last word about it was -1. It stays in the list, struck through, because people have seen it;
+* *amended* is no state but a history: -1 of the old record and +1 of another with the same id. ``revision``
+  counts how often that happened. A -1 followed by +1 of the very same record (a stage that was redone) is none.
+
+A -1 that names another record than the one held is the tail of an amendment that came in the other order, and
+changes nothing (as in ``football.update_stream.Follower``).
+
+Each change gets the next *version*, so that a reader that knows version v asks for what came after. Memory is
+bounded: each group of kinds keeps its newest entries. Nothing that is counted (score, totals) depends on what is kept.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from typing import Final, Literal
+
+import msgspec
+
+from football.update_stream import EventRecord, UpdateRecord
+
+State = Literal["tentative", "confirmed", "withdrawn"]
+
+#: Entries kept of one group, if the owner does not say: a match of passes and their outcomes, minutes of touches.
+KEPT_PER_GROUP: Final = 3_000
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """One event of the timeline as it stands at ``version``.
+
+    ``emitted_us`` is the arrival time at which it was first asserted, ``changed_us`` that of the newest update.
+    """
+
+    record: EventRecord
+    state: State
+    revision: int
+    emitted_us: int
+    changed_us: int
+    version: int
+
+
+class Lifecycle:
+    """Events of one match with their states. Not thread safe; its owner locks.
+
+    Every published event has exactly one state at any time, and in the end exactly one of confirmed and withdrawn.
+
+    Args:
+        group_of: group of a kind; what is asked for and forgotten goes by groups. Default: all in one.
+        kept_per_group: newest entries kept of each.
+    """
+
+    def __init__(self, group_of: Callable[[str], str] = lambda kind: "", kept_per_group: int = KEPT_PER_GROUP) -> None:
+        assert kept_per_group > 0
+        self._group_of = group_of
+        self.version = 0
+        self.frontier_us = -(2**62)
+        #: Sum of diffs by kind: how many events of the kind are held true now.
+        self.totals: Counter[str] = Counter()
+        self.withdrawn_ever = 0
+        self.amended_ever = 0
+        self._kept_per_group = kept_per_group
+        # Dicts keep the order of insertion, and a changed entry is inserted anew: so each is sorted by version.
+        self._groups: dict[str, dict[str, Entry]] = {}
+        self._open: list[tuple[int, str, str]] = []
+
+    def apply(self, updates: Iterable[UpdateRecord]) -> None:
+        """Takes the next updates of the log, in its order."""
+        for update in updates:
+            assert update.diff in (-1, 1), f"update {update.seq}: diff {update.diff} is neither +1 nor -1"
+            self.totals[update.event.kind] += update.diff
+            if update.diff > 0:
+                self._assert(update)
+            else:
+                self._withdraw(update)
+
+    def advance(self, frontier_us: int) -> None:
+        """Confirms every held event below ``frontier_us``. A lower frontier than before changes nothing."""
+        self.frontier_us = max(self.frontier_us, frontier_us)
+        while self._open and self._open[0][0] < self.frontier_us:
+            ts_us, group, event_id = heapq.heappop(self._open)
+            entry = self._groups[group].get(event_id)
+            if entry is not None and entry.state == "tentative" and entry.record.ts_us == ts_us:
+                self._put(group, entry, state="confirmed")
+
+    def get(self, event_id: str, kind: str) -> Entry | None:
+        """The entry of an event, or None if it was never seen or is no longer kept."""
+        return self._groups.get(self._group_of(kind), {}).get(event_id)
+
+    def changes(self, since: int, groups: Collection[str], limit: int | None = None) -> list[Entry]:
+        """Entries of ``groups`` that changed after version ``since``, oldest change first.
+
+        A page that is being opened may ask for the newest ``limit`` only. One that goes on may not: it would
+        never hear of what was left out.
+        """
+        found: list[Entry] = []
+        for name in groups:
+            newest: list[Entry] = []
+            for entry in reversed(self._groups.get(name, {}).values()):
+                if entry.version <= since or len(newest) == limit:
+                    break
+                newest.append(entry)
+            found.extend(newest)
+        found.sort(key=lambda entry: entry.version)
+        return found if limit is None else found[-limit:]
+
+    def recent(self, group: str, from_us: int) -> list[Entry]:
+        """Entries of a group that happened at or after ``from_us``, sorted by event time.
+
+        Looks at the newest changed first and stops after a run of old ones: an old event may change late, but
+        the page draws only what happened within seconds.
+        """
+        found: list[Entry] = []
+        old = 0
+        for entry in reversed(self._groups.get(group, {}).values()):
+            if entry.record.ts_us >= from_us:
+                found.append(entry)
+            else:
+                old += 1
+                if old > 100:
+                    break
+        return sorted(found, key=lambda entry: (entry.record.ts_us, entry.record.id))
+
+    def _assert(self, update: UpdateRecord) -> None:
+        record = update.event
+        group = self._group_of(record.kind)
+        before = self._groups.get(group, {}).get(record.id)
+        state: State = "confirmed" if record.ts_us < self.frontier_us else "tentative"
+        amended = before is not None and before.record != record
+        self.amended_ever += amended
+        entry = Entry(
+            record,
+            state,
+            before.revision + amended if before else 0,
+            before.emitted_us if before else update.emitted_us,
+            update.emitted_us,
+            0,
+        )
+        self._put(group, entry)
+        if state == "tentative":
+            heapq.heappush(self._open, (record.ts_us, group, record.id))
+
+    def _withdraw(self, update: UpdateRecord) -> None:
+        self.withdrawn_ever += 1
+        group = self._group_of(update.event.kind)
+        entry = self._groups.get(group, {}).get(update.event.id)
+        if entry is not None and entry.state != "withdrawn" and entry.record == update.event:
+            self._put(group, entry, state="withdrawn", changed_us=update.emitted_us)
+
+    def _put(self, group: str, entry: Entry, **changes: object) -> None:
+        """Stores an entry as the newest change of its group, and forgets the oldest if there are too many."""
+        self.version += 1
+        kept = self._groups.setdefault(group, {})
+        kept.pop(entry.record.id, None)
+        kept[entry.record.id] = msgspec.structs.replace(entry, version=self.version, **changes)
+        if len(kept) > self._kept_per_group:
+            del kept[next(iter(kept))]

@@ -1,0 +1,72 @@
+"""Decisions of match officials: what an operator or a feed asserts, and which kinds of decision there are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from football.match_sheet import Team
+
+
+class Official(msgspec.Struct, frozen=True, gc=False):
+    """What an operator or a feed asserts: one decision. Kinds and what each needs: ``DECISIONS``.
+
+    Attributes:
+        source: who says it (``operator``, ``var`` ...).
+        number: counts what this source says; one number is one decision, however often it comes.
+        kind, variant: ``card`` and ``yellow``.
+        at_us: event time of what it is about.
+        team, player: whom it is about: who is booked, comes on, scores.
+        other: who goes off (substitution).
+        minutes: added time.
+        event: id of one of our events that does not stand.
+        note: for people.
+    """
+
+    source: str
+    number: int
+    kind: str
+    at_us: int
+    variant: str = ""
+    team: Team = ""
+    player: str = ""
+    other: str = ""
+    minutes: int | None = None
+    event: str = ""
+    note: str = ""
+
+
+class Decision(NamedTuple):
+    """A kind of decision: its variants (first the default), what it must say, and whether variants are a team's."""
+
+    variants: tuple[str, ...] = ("",)
+    needs: tuple[str, ...] = ()
+    of_team: bool = True
+
+
+#: Periods of a match: two halves, two of extra time, the shoot-out (Law 7).
+PERIODS = ("1", "2", "3", "4", "5")
+
+
+#: Every kind of decision. A variant that must be chosen has no empty string among its variants.
+DECISIONS: dict[str, Decision] = {
+    "card": Decision(("yellow", "second yellow", "red"), ("variant", "team", "player")),
+    "foul": Decision(("", "handball"), ("team",)),
+    "offside": Decision(needs=("team",)),
+    "var": Decision(
+        ("check", "goal", "no goal", "penalty", "no penalty", "red card", "no red card", "identity", "over"),
+        ("variant",),
+        of_team=False,
+    ),
+    "substitution": Decision(needs=("team", "player", "other")),
+    "added_time": Decision(needs=("minutes",), of_team=False),
+    "goal": Decision(("", "own"), ("team",)),
+    "no_goal": Decision(("", "offside", "foul", "handball")),
+    "penalty": Decision(needs=("team",)),
+    "stop": Decision(("", "foul", "offside", "injury", "substitution", "var", "goal"), of_team=False),
+    "resume": Decision(of_team=False),
+    "period_start": Decision(PERIODS, ("variant",), of_team=False),
+    "period_end": Decision(PERIODS, ("variant",), of_team=False),
+    "void": Decision(needs=("event",), of_team=False),
+}

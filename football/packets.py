@@ -1,0 +1,82 @@
+"""Packets of positions, as transmitters send them and gateways pass them on.
+
+Coordinates: metres, origin at the centre spot, x along the pitch (goal lines at x = +-length/2), y across it,
++y to the left of a team that attacks towards +x, z up. Time: integer microseconds from the source's own zero.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+#: Raw kinds in canonical rank order. At one instant bodies come before the ball, so that whoever looks at a
+#: ball position already knows where the players of that instant are.
+RAW_KINDS = ("raw.referee", "raw.limb", "raw.player", "raw.ball", "raw.frame", "raw.official")
+
+#: Raw kinds of people, who speak when they have something to say: nobody waits for their next word.
+UNPACED_KINDS = ("raw.official",)
+
+#: Name under which a tracking system speaks that gives all objects of an instant at once.
+TRACKING_SYSTEM = "tracking system"
+
+
+class Packet(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Up to ten positions of one transmitter (paper 004, IV-A), oldest first.
+
+    Attributes:
+        transmitter: ``ball``, a source's object id such as ``home_7``, or ``home_7/left_foot`` for a limb.
+        sequence: counts this transmitter's packets from 0 without gaps.
+        ts_us: event times, strictly increasing.
+        x_m, y_m, z_m: positions; same length as ``ts_us``.
+        quality: quality of location in [0, 1], one for the packet.
+    """
+
+    transmitter: str
+    sequence: int
+    ts_us: tuple[int, ...]
+    x_m: tuple[float, ...]
+    y_m: tuple[float, ...]
+    z_m: tuple[float, ...]
+    quality: float = 1.0
+
+
+class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """All packets that reached the gateway at one arrival time: the unit that is stored and sent."""
+
+    arrival_us: int
+    packets: tuple[Packet, ...]
+
+
+@cache
+def raw_kind(transmitter: str) -> str:
+    """Raw kind of a transmitter, by its name alone.
+
+    >>> raw_kind("ball"), raw_kind("home_7/left_foot"), raw_kind("referee_1"), raw_kind("home_7")
+    ('raw.ball', 'raw.limb', 'raw.referee', 'raw.player')
+    """
+    if transmitter == "ball" or transmitter.startswith("ball_"):
+        return "raw.ball"
+    if transmitter.startswith("referee"):
+        return "raw.referee"
+    return "raw.limb" if "/" in transmitter else "raw.player"
+
+
+class Rejected(msgspec.Struct, frozen=True, gc=False):
+    """A record that was kept out.
+
+    Attributes:
+        record: where it was found, e.g. ``match.capture@1200000 packet 3 position 0`` or ``clip.parquet row 17``.
+        transmitter: who sent it, empty if that cannot be told.
+        sequence: its packet's number, -1 if that cannot be told.
+        ts_us: event time it claims, None if it has none.
+        reason: why, in words.
+        raw: the offending values, short.
+    """
+
+    record: str
+    transmitter: str
+    sequence: int
+    ts_us: int | None
+    reason: str
+    raw: str

@@ -1,0 +1,135 @@
+"""A recording: what every transmitter measured, before anything was sent.
+
+A :class:`Track` is the whole of one transmitter's positions in the order in which its source recorded them,
+bad ones included: reading does not judge, quarantine does (:mod:`replay.quarantine`). Its only judgement is which
+rows lie on the transmitter's *time line*, the longest strictly increasing run of event times. Rows off it
+(time went backwards, jumped ahead and came back, or was repeated) are sent in the packet of the row before
+them, where the quarantine can see that time does not advance.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from football.match_sheet import MatchSheet
+from football.packet_table import Floats, Ints
+from football.packets import RAW_KINDS, Packet, Rejected, raw_kind
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """Positions of one transmitter in recorded order; times in microseconds, places in metres."""
+
+    transmitter: str
+    ts_us: Ints
+    x_m: Floats
+    y_m: Floats
+    z_m: Floats
+
+    def __post_init__(self) -> None:
+        sizes = {len(self.ts_us), len(self.x_m), len(self.y_m), len(self.z_m)}
+        assert len(sizes) == 1, f"{self.transmitter}: columns of different lengths"
+        assert len(self.ts_us), f"{self.transmitter}: a track has at least one position"
+
+    def __len__(self) -> int:
+        """Number of positions."""
+        return len(self.ts_us)
+
+    @cached_property
+    def line(self) -> Ints:
+        """Indexes of the rows on the time line, ascending."""
+        return time_line(self.ts_us)
+
+    def part(self, rows: slice | npt.NDArray[np.bool_]) -> Track:
+        """Some of the rows, in their order; at least one."""
+        return Track(self.transmitter, self.ts_us[rows], self.x_m[rows], self.y_m[rows], self.z_m[rows])
+
+    def packet(self, sequence: int, start: int, stop: int) -> Packet:
+        """Rows ``start`` to ``stop`` (exclusive) as a packet."""
+        return Packet(
+            self.transmitter,
+            sequence,
+            tuple(self.ts_us[start:stop].tolist()),
+            tuple(self.x_m[start:stop].tolist()),
+            tuple(self.y_m[start:stop].tolist()),
+            tuple(self.z_m[start:stop].tolist()),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A match as its source recorded it.
+
+    Attributes:
+        sheet: match sheet with the input's quality.
+        tracks: one per transmitter, in the canonical rank of their raw kinds, then by name.
+        rejected: records of the source that no packet can hold.
+    """
+
+    sheet: MatchSheet
+    tracks: tuple[Track, ...]
+    rejected: tuple[Rejected, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [t.transmitter for t in self.tracks]
+        assert names == sorted(set(names), key=track_order), "tracks in order, one per transmitter"
+
+    @property
+    def positions(self) -> int:
+        """Number of positions."""
+        return sum(map(len, self.tracks))
+
+    @property
+    def begin_us(self) -> int:
+        """Event time of the earliest position on a time line; 0 if there is none."""
+        return min((int(t.ts_us[t.line[0]]) for t in self.tracks), default=0)
+
+    @property
+    def end_us(self) -> int:
+        """Event time of the latest position on a time line; 0 if there is none."""
+        return max((int(t.ts_us[t.line[-1]]) for t in self.tracks), default=0)
+
+
+def track_order(transmitter: str) -> tuple[int, str]:
+    """Sort key of transmitters: bodies before the ball, as everywhere (see ``RAW_KINDS``)."""
+    return RAW_KINDS.index(raw_kind(transmitter)), transmitter
+
+
+def time_line(ts_us: Ints) -> Ints:
+    """Indexes of a longest strictly increasing subsequence (patience sorting; O(n) if nothing is wrong).
+
+    >>> time_line(np.array([1, 2, 9, 3, 3, 4])).tolist()
+    [0, 1, 3, 5]
+    """
+    if len(ts_us) < 2 or bool(np.all(np.diff(ts_us) > 0)):
+        return np.arange(len(ts_us))
+    tails: list[int] = []
+    last_of: list[int] = []
+    before: list[int] = []
+    for index, ts in enumerate(ts_us.tolist()):
+        place = bisect_left(tails, ts)
+        before.append(last_of[place - 1] if place else -1)
+        # Of equal times the first recorded stays on the line; the others are the repetitions.
+        if place == len(tails):
+            tails.append(ts)
+            last_of.append(index)
+        elif tails[place] != ts:
+            tails[place] = ts
+            last_of[place] = index
+    line = [last_of[-1]]
+    while before[line[-1]] >= 0:
+        line.append(before[line[-1]])
+    return np.array(line[::-1])
+
+
+def rate_hz(tracks: list[Track]) -> float:
+    """Nominal rate of the longest of some tracks; 25 where nothing can be told."""
+    steps: Ints = max((np.diff(t.ts_us[t.line]) for t in tracks), key=len, default=np.empty(0, np.int64))
+    median_us = float(np.median(steps)) if len(steps) else math.nan
+    return round(1e6 / median_us, 3) if median_us > 0 else 25.0

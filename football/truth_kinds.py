@@ -1,0 +1,196 @@
+"""The kinds of truth: their level in the hierarchy, who knows them, and what exactly each means.
+
+``play`` kinds are noted while the match is played (``simulator.play.truth_writer`` says more of them), ``geometry``
+kinds follow from the noiseless ways of ball, bodies and limbs, ``order`` kinds from the order of the others. The page
+``docs/simulator.md`` shows this table; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+Source = Literal["play", "geometry", "order"]
+_P: Source = "play"
+_G: Source = "geometry"
+_O: Source = "order"
+
+
+class Kind(NamedTuple):
+    """Level, source and definition of a kind; ``number`` is its detector's in the hierarchy, empty if it has none."""
+
+    level: int
+    number: str
+    source: Source
+    definition: str
+
+
+def _kind(number: str, source: Source, definition: str) -> Kind:
+    return Kind(int(number.partition(".")[0]) if number else 0, number, source, definition)
+
+
+KINDS: Mapping[str, Kind] = {
+    "ball.active_changed": _kind("1.6", _G, "another ball is in play; `ball` is its transmitter"),
+    # -- level 2: the ball alone
+    "ball.accel_peak": _kind("2.1", _G, "of a contact (not of bounces): peak of its half-sine pulse, 20, 55, 150 m/s2"),
+    "ball.turn": _kind("2.2", _G, "of a contact: way over ground turns by more than 0.5 rad"),
+    "ball.speed_step": _kind("2.3", _G, "of a contact: speed over ground by more than 2 m/s, to less than 10"),
+    "ball.static": _kind("2.4", _G, "at most 1.0 m/s for 1.8 s; told then, `since_us` is when it began"),
+    "ball.moving": _kind("2.4", _G, "after that: 4.0 m/s, or 2 m away from where it rested"),
+    "ball.height": _kind("2.5", _G, "centre in another band (0.3, 1.5, 2.44 m) for 50 ms; dated at its beginning"),
+    "ball.bounce": _kind("2.6", _G, "comes down at 0.4 m/s or more, rises again, nobody touching it"),
+    "ball.speed": _kind("2.7", _G, "speed in another class (5, 15, 25 m/s) for 50 ms; dated at its beginning"),
+    "ball.crossed": _kind("2.8", _G, "the whole ball out over a line (Law 9), its centre back in; interpolated"),
+    "ball.in_goal": _kind("2.9", _G, "out over the goal line between the posts, centre under 2.44 m"),
+    "ball.over_bar": _kind("2.9", _G, "the same above it"),
+    "ball.woodwork": _kind("2.11", _P, "rebound from a post or the bar"),
+    # -- level 3: players and areas
+    "run.intensity": _kind("3.1", _G, "DEBS class held for 1 s; shorter ones count to the one that follows"),
+    "sprint.start": _kind("3.2", _G, "24 km/h exceeded for 1 s or more; dated at its beginning"),
+    "sprint.end": _kind("3.2", _G, "slower again"),
+    "accel.effort": _kind("3.3", _G, "speed (mean of 0.1 s) grows by 3 or 4 m/s2 over 0.2 s, for 0.5 s or more"),
+    "decel.effort": _kind("3.3", _G, "the same, falling"),
+    "jump.take_off": _kind("3.5", _G, "0.12 m off the ground for 120 ms or more; dated when 0.12 m are passed"),
+    "jump.land": _kind("3.5", _G, "lower again"),
+    "player.down": _kind("3.6", _P, "lies on the ground"),
+    "player.up": _kind("3.6", _P, "has got up"),
+    "area.enter": _kind("3.9", _G, "ball or player in one of the areas of `football.areas`, every 20 ms"),
+    "area.leave": _kind("3.9", _G, "0.2 m outside of it"),
+    "direction": _kind("3.12", _O, "at the start of a period: team that attacks towards +x"),
+    # -- level 4: proximity
+    "near": _kind("4.1", _G, "a limb within 1.0 m of the ball's centre; `contact` if within 0.35 m; every 5 ms"),
+    "not_near": _kind("4.1", _G, "further than 1.2 m again"),
+    "pz.enter": _kind("4.2", _G, "body within 1.5 m of the ball over ground"),
+    "pz.leave": _kind("4.2", _G, "further than 1.7 m again"),
+    "opponents.near": _kind("4.4", _G, "two opponents within 3.0 m; away's, `other` is home's; every 0.2 s"),
+    "opponents.apart": _kind("4.4", _G, "further than 3.5 m again"),
+    "goal_ring": _kind("4.6", _G, "ball within 11, 16.5, 25, 35 m of the middle of a goal, 0.5 m to leave again"),
+    "spot.ball": _kind("4.7", _G, "ball at 2.5 m/s or less within 2 m of a restart spot for 0.8 s; told then"),
+    "spot.taker": _kind("4.7", _G, "and who is nearest to it, within 2 m"),
+    "nearest.changed": _kind("4.3", _G, "another is nearest: by 0.3 m, or for 0.1 s"),
+    # -- level 5: contacts
+    "hit": _kind("5.1", _P, "peak of 55 m/s2 or more, hands on a dead ball too; at first touch; `what` was meant"),
+    "touch": _kind("5.2", _P, "softer contact"),
+    "bodypart": _kind("5.3", _O, "of every hit and touch"),
+    "header": _kind("5.4", _P, "contact of the head; jumping if 5 cm or more off the ground"),
+    "gk.catch": _kind("5.5", _P, "a goalkeeper's hands hold the ball"),
+    "gk.parry": _kind("5.5", _P, "they turn it away"),
+    "gk.punch": _kind("5.5", _P, "they punch it"),
+    "gk.drop": _kind("5.5", _P, "a catch that failed"),
+    "handball": _kind("5.6", _P, "an outfield hand touched it and the referee took that for an offence"),
+    "deflection": _kind("5.7", _P, "turned by less than 60 degrees off somebody who did not mean it"),
+    "kick.released": _kind("5.8", _P, "2.25 m from who kicked it last"),
+    "contest.contact": _kind("5.9", _P, "contacts of opponents within 100 ms"),
+    # -- level 6: actions and possession
+    "shot.attempt": _kind("6.1", _P, "contact meant for the goal; `outcome`, `xg`, `what`"),
+    "shot.on_target_pred": _kind("6.1", _P, "as it left it would pass the goal line inside the mouth"),
+    "shot.off_target_pred": _kind("6.1", _P, "or beside, at most 1 m wide or high"),
+    "possession.gain": _kind("6.2", _P, "a player touches the ball in play who did not touch it last"),
+    "possession.loss": _kind("6.2", _P, "the other loses it then, or when play dies; `held_s`"),
+    "team.possession": _kind("6.3", _P, "home, away, in contest (both within 0.8 s), dead (also before kick-off)"),
+    "play.live": _kind("6.4", _P, "contact of a restart (`restart` says which); variant: what play had died of"),
+    "play.dead": _kind("6.4", _P, "touch, goal line, goal, stop (whistle), at once; at 0.1 s before a kick-off"),
+    "out": _kind("6.5", _P, "whole ball over a line outside the goals; player and team touched it last"),
+    "goal.candidate": _kind("6.6", _P, "whole ball in a goal while in play, or behind its post; team attacks it"),
+    "pass.attempt": _kind("6.7", _P, "meant to take the ball to a mate or away; `outcome`, `receiver`, `what`"),
+    "duel.start": _kind("6.8", _P, "an opponent within 1.5 m goes for a controlled ball; loose: nobody's ball"),
+    "duel.end": _kind("6.8", _P, "no longer"),
+    "aerial.start": _kind("6.9", _P, "two opponents within 1.5 m of a ball above 1.5 m, one jumps"),
+    "aerial.won": _kind("6.9", _P, "who touches it"),
+    "carry.start": _kind("6.10", _P, "a holder moves the ball 3 m or more between his gain and his next act"),
+    "carry.end": _kind("6.10", _P, "that act"),
+    "ball.loose": _kind("6.11", _P, "in play, slower than 8 m/s, nobody within 1.5 m for 0.5 s"),
+    # -- level 7: outcomes
+    "shot.blocked": _kind("7.1", _P, "first contact of an outfield opponent; the ball does not go on to the goal"),
+    "shot.deflected": _kind("7.1", _P, "it does"),
+    "shot.saved": _kind("7.2", _P, "a goalkeeper's contact with a shot that would have gone in"),
+    "shot.off": _kind("7.3", _P, "out over the goal line; sides as the shooter sees them"),
+    "shot.post": _kind("7.4", _P, "a shot on post or bar"),
+    "goal.scored": _kind("7.5", _P, "team gets it, player scored it; `home`, `away` then"),
+    "goal.own": _kind("7.5", _P, "player turned a ball in that was not on target"),
+    "pass.complete": _kind("7.6", _P, "first touch of another, no deflection, is a mate's; player: passer; dated then"),
+    "pass.intercepted": _kind("7.7", _P, "is an opponent's"),
+    "pass.out": _kind("7.7", _P, "or the ball left the pitch first"),
+    "interception": _kind("7.8", _P, "an opponent ends a pass that moves at 4 m/s or more, not in a duel"),
+    "clearance": _kind("7.9", _P, "contact meant to get the ball away, own third, opponent within 3 m"),
+    "recovery": _kind("7.10", _P, "first gain after a loose ball by the other team"),
+    "miscontrol": _kind("7.11", _P, "own touch sends the ball 3 m away and it is lost within 2 s"),
+    "takeon.won": _kind("7.12", _P, "goes past an opponent who tried for the ball"),
+    "takeon.lost": _kind("7.12", _P, "loses it to him"),
+    "tackle.won": _kind("7.13", _P, "a try to take the ball off an opponent; his team has the next control"),
+    "tackle.lost": _kind("7.13", _P, "has not"),
+    "gk.claim": _kind("7.14", _P, "a goalkeeper takes a cross"),
+    "gk.pickup": _kind("7.14", _P, "a rolling ball"),
+    "gk.smother": _kind("7.14", _P, "a ball at somebody's feet"),
+    "gk.sweep": _kind("7.14", _P, "plays the ball outside his area"),
+    "offside.line": _kind("7.15", _G, "at every pass: second-last opponent, ball or halfway line; team attacks; x"),
+    "offside.position": _kind("7.15", _P, "of a mate at a pass, where he then is involved"),
+    # -- level 8: qualifiers; dated at the kick, the attempt is their cause
+    "pass.dir": _kind("8.1", _G, "from kick to end by 45 degree sectors of the attack"),
+    "pass.len": _kind("8.2", _G, "below 15, 30 m, more"),
+    "pass.height": _kind("8.3", _G, "highest centre in flight: below 0.3, 1.5 m, more"),
+    "cross": _kind("8.4", _G, "from beside the penalty area in the last quarter to an end inside it"),
+    "cutback": _kind("8.4", _G, "from beside the goal area, in the penalty area 2 m or more backwards and inwards"),
+    "pass.through": _kind("8.5", _G, "complete behind the last line, one of it on either side of the way"),
+    "pass.switch": _kind("8.6", _G, "complete, 36.6 m or more across"),
+    "progress.pass": _kind("8.7", _G, "complete, nearer to the goal by 30 m (own half), 15 m (across), 10 m"),
+    "progress.carry": _kind("8.7", _O, "a carry, by as much"),
+    "packing": _kind("8.8", _G, "complete: opponents nearer to their goal line than the ball, before less after"),
+    "shot.xg": _kind("8.10", _G, "class of the play's own `xg`"),
+    "keypass": _kind("8.12", _P, "completed pass before a shot, at most 10 s"),
+    "assist": _kind("8.12", _P, "before a goal"),
+    # -- level 9: restarts, Laws, match state
+    "restart.kick_off": _kind("9.1", _P, "the contact that takes it; so for all restarts"),
+    "restart.throw_in": _kind("9.2", _P, "leaves the hands"),
+    "restart.corner": _kind("9.3", _P, "left or right as the team attacks"),
+    "restart.goal_kick": _kind("9.4", _P, "short or long"),
+    "restart.free_kick": _kind("9.5", _P, "direct shot, crossed, short"),
+    "restart.penalty": _kind("9.6", _P, "from the mark"),
+    "restart.dropped": _kind("9.7", _P, "by the referee"),
+    "period.start": _kind("9.8", _P, "whistle; variant 1, 2"),
+    "period.end": _kind("9.8", _P, "whistle"),
+    "added_time": _kind("9.8", _P, "what the referee adds, told before the end"),
+    "offside.offence": _kind("9.9", _P, "he plays the ball or challenges for it; `pass_us` is the kick"),
+    "foul": _kind("9.10", _P, "an offence; `advantage` if play went on"),
+    "advantage": _kind("9.10", _P, "the referee lets play go on"),
+    "card": _kind("9.10", _P, "yellow, second yellow, red; shown while play is dead"),
+    "whistle": _kind("9.10", _P, "the referee stops play; variant why"),
+    "flag": _kind("9.10", _P, "an assistant's signal"),
+    "gk.hold_warn": _kind("9.11", _O, "a goalkeeper has held the ball for 5 s"),
+    "gk.hold_offence": _kind("9.11", _O, "for 8 s"),
+    "sub.in": _kind("9.12", _P, "over the line onto the pitch"),
+    "sub.out": _kind("9.12", _P, "off it"),
+    "sendoff": _kind("9.12", _P, "leaves for good"),
+    # -- level 10 to 12
+    "shape.long": _kind("10.5", _G, "outfield players over more than 35 m of length for 1 s; dated at its beginning"),
+    "shape.short": _kind("10.5", _G, "less than 25 m"),
+    "shape.wide": _kind("10.5", _G, "more than 45 m of width"),
+    "shape.narrow": _kind("10.5", _G, "less than 30 m"),
+    "line.high": _kind("10.6", _G, "mean of the rearmost four but the goalkeeper over 40 m from their goal line, 1 s"),
+    "line.mid": _kind("10.6", _G, "between"),
+    "line.low": _kind("10.6", _G, "less than 25 m"),
+    "time.live": _kind("10.13", _O, "at each stop: seconds since the restart"),
+    "time.lost": _kind("10.13", _O, "at each restart: seconds since the stop; variant by the restart"),
+    "goal.confirmed": _kind("10.14", _P, "the referee's decision, at his signal"),
+    "goal.disallowed": _kind("10.14", _P, "the other one"),
+    "sequence.step": _kind("11.1", _O, "second and further completed pass, receiver is next passer, within 10 s"),
+    "sequence.end": _kind("11.1", _O, "another pass breaks it, or 10 s; `passes`"),
+    "onetwo": _kind("11.2", _O, "A to B to A within 5 s from first kick to return; player: A"),
+    "chain.start": _kind("11.5", _O, "a team gains the ball or restarts"),
+    "chain.end": _kind("11.5", _O, "shot, goal, loss, out, foul; `passes`, `seconds`"),
+    "attack.buildup": _kind("12.9", _O, "chain with 10 passes or more at its shot or first contact in the area"),
+    "attack.direct": _kind("12.10", _O, "from the own half, half of its way forward, within 15 s"),
+    "counter.start": _kind("12.11", _O, "gained outside the last third, 3 m/s upfield, in the area within 15 s"),
+    "counter.end": _kind("12.11", _O, "its first contact there"),
+    "recovery.time": _kind("12.12", _O, "at a gain: since the team lost the ball"),
+    "formation": _kind("12.13", _O, "shape that a team is told to play, at the start of a period"),
+}  # fmt: skip
+
+#: Level of each kind.
+LEVELS: Mapping[str, int] = {name: kind.level for name, kind in KINDS.items()}
+
+
+def as_markdown() -> str:
+    """The table as a page shows it."""
+    head = "| kind | number | from | definition |\n|---|---|---|---|\n"
+    return head + "".join(f"| `{n}` | {k.number} | {k.source} | {k.definition} |\n" for n, k in KINDS.items())

@@ -1,0 +1,214 @@
+"""What leaves the engine on the fast lane, and how a follower stays right when a batch is redone.
+
+Theory of operation
+-------------------
+The engine stage publishes every update at once, before Spark has committed the batch. If the batch dies, its
+redo starts from the state at the batch's start and publishes again. So each message carries (match, epoch,
+seq): ``epoch`` grows by one whenever a stage starts or restarts from a stored state, ``seq`` counts updates
+since the match began and is part of that state. The first message of an epoch says ``continues_from``: the
+number of updates that the restored state had sent. A follower withdraws everything it got beyond that number
+from older epochs, then goes on. That is bulk retraction by event counter (paper 000, section 4.3.1).
+
+Messages of an epoch older than the newest one seen are ignored: their stage has been replaced.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from football.payloads import Scalar
+
+#: A follower remembers updates for so long (arrival time): longer than any batch stays open, at any speed.
+LOG_KEPT_US = 900_000_000
+
+
+class EventRecord(msgspec.Struct, frozen=True, gc=False):
+    """An event as users, stores and clients see it: flat, typed, without the engine's inner payloads."""
+
+    id: str
+    kind: str
+    variant: str
+    level: int
+    ts_us: int
+    team: str
+    player: str
+    x_m: float | None
+    y_m: float | None
+    z_m: float | None
+    confidence: float
+    causes: tuple[str, ...] = ()
+    detail: Mapping[str, Scalar] = {}
+
+
+class UpdateRecord(msgspec.Struct, frozen=True, gc=False):
+    """One published update. ``seq`` counts the match's updates from 0; ``emitted_us`` is arrival time."""
+
+    seq: int
+    diff: int
+    emitted_us: int
+    event: EventRecord
+
+
+class BallView(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Newest known ball state: event time, metres, metres a second."""
+
+    ts_us: int
+    x_m: float
+    y_m: float
+    z_m: float
+    vx_m_s: float
+    vy_m_s: float
+    vz_m_s: float
+
+
+class BodyView(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Newest known state of a player: object id, team, event time, metres, metres a second."""
+
+    object_id: str
+    team: str
+    ts_us: int
+    x_m: float
+    y_m: float
+    vx_m_s: float
+    vy_m_s: float
+
+
+class View(msgspec.Struct, frozen=True, gc=False):
+    """Newest known positions for pictures and cameras, at most 50 a second; not subject to ordering."""
+
+    ts_us: int
+    ball: BallView | None
+    players: tuple[BodyView, ...]
+
+
+class Health(msgspec.Struct, frozen=True, gc=False):
+    """How the ordering is doing, since the start of the match unless said otherwise.
+
+    ``slack_us`` and ``alpha`` are by unit (detector name; of keyed units the greatest K). ``buffered`` is the
+    number of events now waiting, ``held`` of those kept for repair. ``late`` counts inputs of units that came
+    later than the whole slack K and were repaired, ``lost`` inputs that came past the bound of memory.
+    ``positions`` and ``packets`` came in and could be read; ``retractions`` counts published -1 updates. ``busy`` is
+    the engine's share of the time available, by its own account. ``failed`` tells the error of detectors that have
+    raised and are silent now, ``faults`` how often each was found to break its contract.
+    """
+
+    clk_us: int
+    frontier_us: int
+    slack_us: Mapping[str, int]
+    alpha: Mapping[str, float]
+    buffered: int
+    held: int
+    late: int
+    retractions: int
+    lost: int
+    duplicates: int
+    quarantined: int
+    positions: int
+    packets: int = 0
+    busy: float = 0.0
+    failed: Mapping[str, str] = {}
+    faults: Mapping[str, int] = {}
+
+
+class UpdateMessage(msgspec.Struct, frozen=True, gc=False):
+    """One message of the fast lane.
+
+    Attributes:
+        match: match id.
+        epoch: see the module's theory of operation.
+        continues_from: set on the first message of an epoch.
+        now_us: arrival time (stream clock) at which it left the engine.
+        frontier_us: event time below which nothing can change any more.
+        updates: consecutive ``seq``.
+        view, health: newest, or None if unchanged since the last message.
+        due_wall_us: wall time at which the block that caused it reached the source (0 if unknown).
+        stage_wall_us: wall time at which the block entered the engine stage.
+        sent_wall_us: wall time at which the message was sent.
+        ended: True on the last message of a match.
+    """
+
+    match: str
+    epoch: int
+    now_us: int
+    frontier_us: int
+    updates: tuple[UpdateRecord, ...] = ()
+    continues_from: int | None = None
+    view: View | None = None
+    health: Health | None = None
+    due_wall_us: int = 0
+    stage_wall_us: int = 0
+    sent_wall_us: int = 0
+    ended: bool = False
+
+
+class Follower:
+    """Consolidated view of one match's fast lane; pure, no I/O.
+
+    Keeps the events that are asserted now and the log of the last updates, so that a new epoch can take back
+    what the stage before it had sent and never committed.
+    """
+
+    def __init__(self) -> None:
+        self.epoch = -1
+        self.next_seq = 0
+        self.frontier_us = -(2**62)
+        self.now_us = 0
+        self.events: dict[str, EventRecord] = {}
+        self.view: View | None = None
+        self.health: Health | None = None
+        self.ended = False
+        self._log: deque[UpdateRecord] = deque()
+
+    def apply(self, message: UpdateMessage) -> Sequence[UpdateRecord]:
+        """Takes a message; returns the updates that changed the view, withdrawals of superseded ones first.
+
+        Raises:
+            ValueError: a gap in ``seq``; the follower has missed a message and must reconnect.
+        """
+        if message.epoch < self.epoch:
+            return ()
+        applied: list[UpdateRecord] = []
+        if message.continues_from is not None and message.epoch > self.epoch:
+            applied.extend(self._take_back(message.continues_from, message.now_us))
+        self.epoch = message.epoch
+        for update in message.updates:
+            if update.seq < self.next_seq:
+                continue
+            if update.seq > self.next_seq:
+                raise ValueError(f"update {self.next_seq} is missing: {update.seq} came instead")
+            self._log.append(update)
+            self.next_seq += 1
+            self._act(update)
+            applied.append(update)
+        while self._log and self._log[0].emitted_us < message.now_us - LOG_KEPT_US:
+            self._log.popleft()
+        self.now_us = message.now_us
+        self.frontier_us = message.frontier_us
+        self.view = message.view or self.view
+        self.health = message.health or self.health
+        self.ended = message.ended
+        return applied
+
+    def is_final(self, event: EventRecord) -> bool:
+        """True if nothing that may still arrive can change ``event``."""
+        return event.ts_us < self.frontier_us
+
+    def _act(self, update: UpdateRecord) -> None:
+        if update.diff > 0:
+            self.events[update.event.id] = update.event
+        elif self.events.get(update.event.id) == update.event:
+            del self.events[update.event.id]
+
+    def _take_back(self, continues_from: int, now_us: int) -> list[UpdateRecord]:
+        """Undoes every logged update from ``continues_from`` on, newest first."""
+        undone: list[UpdateRecord] = []
+        while self._log and self._log[-1].seq >= continues_from:
+            last = self._log.pop()
+            inverse = UpdateRecord(last.seq, -last.diff, now_us, last.event)
+            self._act(inverse)
+            undone.append(inverse)
+        self.next_seq = continues_from
+        return undone

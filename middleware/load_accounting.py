@@ -1,0 +1,185 @@
+"""The account: what the work of a span costs, from counts and from costs that the host has measured.
+
+Theory of operation
+-------------------
+Whatever adapts to load (alpha, the way to take back) must decide the same when a batch is redone. So it may not look
+at a clock. The engine counts its work; the host measures, between batches, what a piece of it costs, and
+hands the costs in (``Engine.set_costs``), where they become part of the state. The *busy factor* of a span of
+arrival time is counts times costs over the time that the span gives.
+
+The *price* of an update that a unit sends in a repair is what it leads to above: being routed, and for each
+subscriber what one disturbance costs there, steps redone and updates sent on, at their own price. Levels rise, so the
+prices are summed from the top down, from rates that fade with a half-life of a few spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import sub
+from typing import NamedTuple
+
+import msgspec
+
+#: Span over which the load is measured (000, section 5.2), in arrival time.
+SPAN_US = 500_000
+
+#: What is counted loses this share of its weight with each span.
+_FADES = 0.25
+
+
+class Costs(msgspec.Struct, frozen=True):
+    """What work costs, in microseconds. The defaults are those of a middling machine, until the host has measured.
+
+    Attributes:
+        arrival_us: an arrival, outside the detectors: decoded, checked, offered to its source's progress.
+        moved_us: an update, routed to its subscribers and sorted in.
+        step_us, compare_us: one step of a detector, and one comparison of two equal states of it, by detector name.
+        default_step_us, default_compare_us: of a detector that was not measured.
+        available: wall seconds that the host has for a second of the stream, over all cores that serve this engine;
+            0.25 where a recording is played at four times its speed.
+    """
+
+    arrival_us: float = 20.0
+    moved_us: float = 6.0
+    step_us: Mapping[str, float] = {}
+    compare_us: Mapping[str, float] = {}
+    default_step_us: float = 5.0
+    default_compare_us: float = 0.4
+    available: float = 1.0
+
+    def step(self, name: str) -> float:
+        """Cost of a step of the detector called ``name``."""
+        return self.step_us.get(name, self.default_step_us)
+
+    def compare(self, name: str) -> float:
+        """Cost of comparing two of its states."""
+        return self.compare_us.get(name, self.default_compare_us)
+
+
+class Work(NamedTuple):
+    """What one detector's units have done: since the beginning, or in a span. See :class:`Counters`."""
+
+    stepped: int = 0
+    redone: int = 0
+    disturbed: int = 0
+    sent_again: int = 0
+    trials: int = 0
+    trial_steps: int = 0
+    trial_steps_full: int = 0
+    trial_sent: int = 0
+    trial_sent_full: int = 0
+
+    def less(self, before: Work) -> Work:
+        """What has been done since ``before``."""
+        return Work(*map(sub, self, before))
+
+
+class Counters:
+    """What a unit has done since it began.
+
+    Attributes:
+        stepped, redone: inputs given to the detector for the first time, and again.
+        late: inputs that came later than the whole slack, so that pure buffering would have missed their place too.
+        disturbed: inputs that came or went before AEP.
+        compared: states compared while redoing.
+        repairs: runs in which something had to be repaired.
+        retracted, repaired: events taken back, and said anew, by repairs.
+        trials and what follows: see ``middleware.ordering.retraction``.
+    """
+
+    __slots__ = (
+        "compared", "disturbed", "late", "redone", "repaired", "repairs", "retracted", "stepped",
+        "trial_sent", "trial_sent_full", "trial_steps", "trial_steps_full", "trials",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.stepped = self.redone = self.compared = self.late = self.disturbed = 0
+        self.repairs = self.retracted = self.repaired = 0
+        self.trials = self.trial_steps = self.trial_steps_full = self.trial_sent = self.trial_sent_full = 0
+
+
+def total(counters: Iterable[Counters]) -> Work:
+    """The work of several units, as the account takes it."""
+    stepped = redone = disturbed = sent = trials = steps = steps_full = trial_sent = trial_sent_full = 0
+    for c in counters:
+        stepped += c.stepped
+        redone += c.redone
+        disturbed += c.disturbed
+        sent += c.retracted + c.repaired
+        trials += c.trials
+        steps += c.trial_steps
+        steps_full += c.trial_steps_full
+        trial_sent += c.trial_sent
+        trial_sent_full += c.trial_sent_full
+    return Work(stepped, redone, disturbed, sent, trials, steps, steps_full, trial_sent, trial_sent_full)
+
+
+class Account:
+    """Counts of the running span, and the rates of those before. Plain state of an engine.
+
+    Args:
+        names: of the detectors, lowest first.
+        above: for each the places of its subscribers in ``names``, without repetition.
+
+    Attributes:
+        busy: busy factor of the last whole span; 0 before the first.
+    """
+
+    def __init__(self, names: Sequence[str], above: Sequence[Sequence[int]]) -> None:
+        self.names = tuple(names)
+        self.above = tuple(map(tuple, above))
+        self.costs = Costs()
+        self.busy = 0.0
+        self.arrivals = 0
+        self.moved = 0
+        self._ends_us: int | None = None
+        self._begun = (0, 0, 0)
+        self._work = [Work()] * len(self.names)
+        self._redone = [0.0] * len(self.names)
+        self._disturbed = [0.0] * len(self.names)
+        self._sent = [0.0] * len(self.names)
+
+    def is_over(self, now_us: int) -> bool:
+        """Whether a span ends with a push at ``now_us``."""
+        if self._ends_us is None:
+            self._ends_us, self._begun = now_us + SPAN_US, (now_us, 0, 0)
+        return now_us >= self._ends_us
+
+    def turn(self, now_us: int, work: Sequence[Work]) -> list[Work]:
+        """Ends a span.
+
+        Args:
+            now_us: arrival time of the push that ends it.
+            work: of all detectors, since the beginning.
+
+        Returns:
+            What each has done in the span.
+        """
+        began_us, arrivals, moved = self._begun
+        costs = self.costs
+        done = [new.less(old) for new, old in zip(work, self._work, strict=True)]
+        busy_us = (self.arrivals - arrivals) * costs.arrival_us + (self.moved - moved) * costs.moved_us
+        for index, (name, own) in enumerate(zip(self.names, done, strict=True)):
+            busy_us += (own.stepped + own.redone) * costs.step(name)
+            self._redone[index] += own.redone - _FADES * self._redone[index]
+            self._disturbed[index] += own.disturbed - _FADES * self._disturbed[index]
+            self._sent[index] += own.sent_again - _FADES * self._sent[index]
+        self.busy = busy_us / ((now_us - began_us) * costs.available)
+        self._ends_us, self._begun = now_us + SPAN_US, (now_us, self.arrivals, self.moved)
+        self._work = list(work)
+        return done
+
+    def prices_us(self) -> list[float]:
+        """What an update sent in a repair costs above, by detector."""
+        prices = [0.0] * len(self.names)
+        for index in reversed(range(len(self.names))):
+            prices[index] = self.costs.moved_us + sum(self._disturbance_us(s, prices) for s in self.above[index])
+        return prices
+
+    def _disturbance_us(self, index: int, prices: Sequence[float]) -> float:
+        """What one input that comes late, or goes, costs at a detector and above it."""
+        disturbed = self._disturbed[index]
+        if disturbed < 1.0:
+            return self.costs.step(self.names[index])
+        redone_us = self._redone[index] * self.costs.step(self.names[index])
+        return (redone_us + self._sent[index] * prices[index]) / disturbed

@@ -1,0 +1,33 @@
+"""The bound on held inputs (decision 013): where units hold too many together, up to where final moves on early."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from middleware.ordering.unit import OrderingUnit
+
+#: Of the bound: how many inputs may come in before they are counted again, above what share final moves on early, and
+#: what share is left then.
+RECOUNT, _FULL, _LEFT = 0.05, 0.9, 0.7
+
+
+def final_within(
+    units: Sequence[Mapping[str, OrderingUnit]], reach_us: Sequence[int], held_most: int, clk_us: int
+) -> int | None:
+    """Event time to which final has to move, lest more is held than may be; None where there is room.
+
+    Args:
+        units: of each detector, by key.
+        reach_us: how far below final the inputs of each detector may still change.
+        held_most: how many inputs all units together may hold or let wait.
+        clk_us: newest event; final never moves beyond it.
+    """
+    held = sum(unit.waiting + unit.held for by_key in units for unit in by_key.values())
+    if held <= _FULL * held_most:
+        return None
+    times_us: list[int] = []
+    for by_key, reach in zip(units, reach_us, strict=True):
+        for unit in by_key.values():
+            times_us.extend(ts_us + reach for ts_us in unit.times_us())
+    times_us.sort()
+    return min(times_us[held - int(_LEFT * held_most) - 1] + 1, clk_us)

@@ -1,0 +1,1 @@
+"""Sources of events: their transmitters, cadence and progress."""

@@ -1,0 +1,144 @@
+"""The consolidated event list of a match store: what is held to be true, one record an event; and its export."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from football.tables import EVENTS, PAYLOAD
+from replay.match_store import (
+    StoreError,
+    read_commits,
+    updates_log,
+)
+
+Format = Literal["csv", "json", "parquet"]
+
+
+#: What makes two assertions of an id the same one.
+_COMPARED = (
+    "kind",
+    "variant",
+    "level",
+    "ts_us",
+    "team",
+    "player",
+    "x_m",
+    "y_m",
+    "z_m",
+    "confidence",
+    "causes",
+    "detail",
+)
+
+
+def consolidated_events(path: Path | str) -> pa.Table:
+    """Every event that is asserted after all committed updates, with its latest payload.
+
+    ``state`` is ``confirmed`` for events before the frontier (all, once the match has ended), else
+    ``tentative``. ``detected_us`` is the arrival time at which the event was first asserted and has stood
+    since; an amendment (withdrawn and asserted again at one instant) does not change it.
+
+    Returns:
+        a table of schema ``EVENTS``, sorted by (ts_us, level, kind, id).
+
+    Raises:
+        StoreError: not a match store, or damaged.
+    """
+    log = updates_log(path)
+    standing = _standing(log)
+    frontier_us, ended = _progress(path)
+    rows = log.take(pa.array([row for row, _ in standing], pa.int64()))
+    detected = pa.array([detected_us for _, detected_us in standing], pa.int64())
+    final = pc.or_(pc.less(rows["ts_us"], frontier_us), pa.scalar(ended))
+    state = pc.if_else(final, "confirmed", "tentative")
+    table = rows.append_column("detected_us", detected).append_column("state", state)
+    order = [("ts_us", "ascending"), ("level", "ascending"), ("kind", "ascending"), ("id", "ascending")]
+    return table.select(EVENTS.names).cast(EVENTS).sort_by(order)
+
+
+def _standing(log: pa.Table) -> list[tuple[int, int]]:
+    """(row of the latest assertion, arrival time of the first) of every event that stands at the end."""
+    ids = log["id"].to_pylist()
+    diffs = log["diff"].to_pylist()
+    emitted = log["emitted_us"].to_pylist()
+    payloads = log.select(_COMPARED).to_pylist()
+    held: dict[str, tuple[int, int]] = {}
+    withdrawn: dict[str, tuple[int, int]] = {}
+    for row, (name, diff, now_us) in enumerate(zip(ids, diffs, emitted, strict=True)):
+        if diff > 0:
+            if name in held:
+                since_us = held[name][1]
+            else:
+                last_us, first_us = withdrawn.pop(name, (now_us - 1, now_us))
+                since_us = first_us if last_us == now_us else now_us
+            held[name] = (row, since_us)
+        elif name in held and payloads[held[name][0]] == payloads[row]:
+            withdrawn[name] = (now_us, held.pop(name)[1])
+    return list(held.values())
+
+
+def _progress(path: Path | str) -> tuple[int, bool]:
+    """(frontier, has the match ended) by the engine's commits."""
+    commits = [commit for commit in read_commits(path) if not commit.series]
+    frontier_us = max((commit.meta.frontier_us for commit in commits), default=-(2**62))
+    return frontier_us, any(commit.meta.ended for commit in commits)
+
+
+def export_events(table: pa.Table, form: Format, out: BinaryIO) -> None:
+    """Writes a consolidated event list, or an update log.
+
+    Args:
+        table: as :func:`consolidated_events` or :func:`replay.match_store.updates_log` give it.
+        form: ``csv`` (causes separated by blanks, details as JSON text), ``json`` (one object a line, the
+            payload as a nested object) or ``parquet`` (as the table is).
+        out: a binary stream.
+
+    Raises:
+        StoreError: unknown format.
+    """
+    if form == "parquet":
+        pq.write_table(table, out)
+    elif form == "json":
+        encoder = msgspec.json.Encoder()
+        for record in _records(table):
+            out.write(encoder.encode(record) + b"\n")
+    elif form == "csv":
+        _write_csv(table, out)
+    else:
+        raise StoreError(f"cannot export as {form!r}: csv, json or parquet")
+
+
+def _records(table: pa.Table) -> Iterator[dict[str, object]]:
+    for batch in table.to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            payload = {name: row.pop(name) for name in PAYLOAD}
+            payload["detail"] = msgspec.Raw(str(payload["detail"]).encode())
+            yield {**row, "payload": payload}
+
+
+def _write_csv(table: pa.Table, out: BinaryIO) -> None:
+    lines = _Lines(out)
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(table.column_names)
+    for batch in table.to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            row["causes"] = " ".join(row["causes"])
+            writer.writerow(row.values())
+
+
+class _Lines:
+    """The text half of a binary stream: csv writes text, and a wrapper would close the caller's stream."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+
+    def write(self, text: str) -> int:
+        return self._out.write(text.encode())

@@ -1,0 +1,177 @@
+"""Reads what kloppy reads. kloppy is the parser; this module only asks it for metres and makes a recording.
+
+Positions are asked for in metres from the centre of the pitch, x along it, y up; the direction of play stays
+as the provider recorded it. Event time counts from the start of the first period that has frames.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from football.errors import TrackingError
+from football.match_sheet import MatchSheet, Player, Quality, Team
+from football.recording import Recording, Track, track_order
+from replay.formats.match_sheets import read_sheet
+
+#: provider -> (kloppy module, its loader, names of the files it takes; the first is the positions).
+PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "hawkeye": ("hawkeye", "load", ("ball_feeds", "player_centroid_feeds", "meta_data")),
+    "metrica": ("metrica", "load_tracking_csv", ("home_data", "away_data")),
+    "metrica_epts": ("metrica", "load_tracking_epts", ("raw_data", "meta_data")),
+    "pff": ("pff", "load_tracking", ("raw_data", "meta_data", "roster_meta_data")),
+    "secondspectrum": ("secondspectrum", "load", ("raw_data", "meta_data", "additional_meta_data")),
+    "signality": ("signality", "load", ("raw_data_feeds", "meta_data", "venue_information")),
+    "skillcorner": ("skillcorner", "load", ("raw_data", "meta_data")),
+    "sportec": ("sportec", "load_tracking", ("raw_data", "meta_data")),
+    "statsperform": ("statsperform", "load_tracking", ("ma25_data", "ma1_data")),
+    "tracab": ("tracab", "load", ("raw_data", "meta_data")),
+}
+
+#: Those whose positions come as a list of files.
+_LISTS = frozenset({"ball_feeds", "player_centroid_feeds", "raw_data_feeds"})
+
+#: Loaders that leave out frames in which the ball is dead unless told otherwise.
+_ONLY_ALIVE = frozenset({"secondspectrum", "skillcorner", "sportec", "statsperform", "tracab", "pff"})
+
+#: kloppy's name for metres from the centre, y upwards.
+_COORDINATES = "secondspectrum"
+
+
+def read_kloppy(
+    provider: str, paths: list[Path], pitch: tuple[float, float], sheet_path: Path | None = None
+) -> Recording:
+    """Reads a provider's tracking files.
+
+    Args:
+        provider: a key of ``PROVIDERS``.
+        paths: the files in the order of ``PROVIDERS``.
+        pitch: length and width in metres where the provider does not tell.
+        sheet_path: match sheet to use instead of the provider's metadata.
+
+    Raises:
+        TrackingError: unknown provider, too few files, no ball, or kloppy cannot read them.
+    """
+    if provider not in PROVIDERS:
+        raise TrackingError(f"unknown format: kloppy provider {provider!r}; known: {', '.join(PROVIDERS)}")
+    label = f"kloppy:{provider}:{':'.join(map(str, paths))}"
+    dataset = _load(provider, paths, label)
+    tracks = _tracks(dataset)
+    if not tracks or tracks[-1].transmitter != "ball":
+        raise TrackingError(f"{label}: no ball: no frame has a position of it")
+    match_id = paths[0].stem
+    sheet = read_sheet(sheet_path, pitch) if sheet_path else _sheet(dataset.metadata, match_id, pitch)
+    rate = float(dataset.metadata.frame_rate or 25.0)
+    height = bool(np.any(tracks[-1].z_m != 0.0))
+    quality = Quality(rate, rate, (), height, 0.1, "optical")
+    return Recording(msgspec.structs.replace(sheet, quality=quality), tracks)
+
+
+def _load(provider: str, paths: list[Path], label: str) -> Any:
+    """kloppy's dataset in our coordinates. Whatever goes wrong inside kloppy is told as an error of the file."""
+    module, function, names = PROVIDERS[provider]
+    if not paths or len(paths) > len(names):
+        raise TrackingError(f"{label}: give the files {', '.join(names)}, separated by colons")
+    for path in paths:
+        if not path.is_file():
+            raise TrackingError(f"{path}: no such file")
+        if path.stat().st_size == 0:
+            raise TrackingError(f"{path}: the file is empty")
+    files = {n: [str(p)] if n in _LISTS else str(p) for n, p in zip(names, paths, strict=False)}
+    options: dict[str, object] = {"only_alive": False} if provider in _ONLY_ALIVE else {}
+    loader = getattr(importlib.import_module(f"kloppy.{module}"), function)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return loader(**files, **options, coordinates=_COORDINATES)
+    except Exception as error:
+        raise TrackingError(f"{label}: kloppy cannot read it: {type(error).__name__}: {error}") from error
+
+
+def _tracks(dataset: Any) -> tuple[Track, ...]:
+    """Positions by object in the order of the frames; an object without a position in a frame has no row."""
+    rows: dict[str, list[tuple[int, float, float, float]]] = {}
+    starts = _period_starts(dataset.records)
+    for frame in dataset.records:
+        ts_us = starts[frame.period.id] + round(frame.timestamp.total_seconds() * 1e6)
+        if frame.ball_coordinates is not None:
+            rows.setdefault("ball", []).append((ts_us, *_place(frame.ball_coordinates)))
+        for player, data in frame.players_data.items():
+            if data.coordinates is not None:
+                rows.setdefault(str(player.player_id), []).append((ts_us, *_place(data.coordinates)))
+    tracks = [_track(name, rows[name]) for name in sorted(rows, key=track_order)]
+    return tuple(tracks)
+
+
+def _track(name: str, rows: list[tuple[int, float, float, float]]) -> Track:
+    ts_us, x_m, y_m, z_m = zip(*rows, strict=True)
+    return Track(name, np.array(ts_us, np.int64), *(np.array(c, np.float64) for c in (x_m, y_m, z_m)))
+
+
+def _place(point: Any) -> tuple[float, float, float]:
+    height = getattr(point, "z", None)
+    return float(point.x), float(point.y), 0.0 if height is None else float(height)
+
+
+def _period_starts(frames: Iterable[Any]) -> dict[int, int]:
+    """Event time at which each period's own clock is 0.
+
+    Periods keep their distance in the provider's time if it tells one; else, or if that would let them
+    overlap, the next begins a second after the last frame of the one before.
+    """
+    last_us: dict[int, int] = {}
+    periods: dict[int, Any] = {}
+    for frame in frames:
+        periods[frame.period.id] = frame.period
+        last_us[frame.period.id] = round(frame.timestamp.total_seconds() * 1e6)
+    starts: dict[int, int] = {}
+    first: Any = None
+    end_us = 0
+    for number in sorted(periods):
+        start = periods[number].start_timestamp
+        first = start if first is None else first
+        told_us = math.nan if start is None else (start - first).total_seconds() * 1e6
+        starts[number] = round(told_us) if told_us >= end_us else end_us
+        end_us = starts[number] + last_us[number] + 1_000_000
+    return starts
+
+
+def _sheet(metadata: Any, match_id: str, pitch: tuple[float, float]) -> MatchSheet:
+    names = {"home": "Home", "away": "Away"}
+    players: list[Player] = []
+    for team in metadata.teams:
+        side: Team = team.ground.value
+        names[side] = team.name or names[side]
+        for player in team.players:
+            position = getattr(player.starting_position, "name", "")
+            label = player.full_name if player.full_name != str(player.player_id) else ""
+            goalkeeper = position == "Goalkeeper"
+            players.append(Player(str(player.player_id), side, label or "", player.jersey_no, goalkeeper))
+    size = metadata.pitch_dimensions
+    return MatchSheet(
+        str(metadata.game_id or match_id),
+        names["home"],
+        names["away"],
+        float(size.pitch_length or pitch[0]),
+        float(size.pitch_width or pitch[1]),
+        _attacks_positive_x(metadata),
+        tuple(players),
+    )
+
+
+def _attacks_positive_x(metadata: Any) -> Team:
+    """The team that attacks towards +x in the first period of the file, if the orientation tells."""
+    orientation = metadata.orientation.name if metadata.orientation else ""
+    turned = bool(metadata.periods) and metadata.periods[0].id % 2 == 0
+    if orientation in ("STATIC_HOME_AWAY", "STATIC_AWAY_HOME"):
+        return "home" if orientation == "STATIC_HOME_AWAY" else "away"
+    if orientation in ("HOME_AWAY", "AWAY_HOME"):
+        return "home" if (orientation == "HOME_AWAY") != turned else "away"
+    return ""

@@ -1,0 +1,196 @@
+"""Reads tracking files: our long Parquet table, DEBS 2013 streams, and through kloppy whatever kloppy reads.
+
+The long table has one row per object and frame: ``t_ms, object_id, team, x, y, z`` (metres from the centre
+spot), with any further columns ignored. A ``metadata.json`` beside it, if there is one, gives the match sheet.
+
+Only what makes a file unreadable as a whole is an error here. A bad row is not: it goes into the recording as
+it is, so that the quarantine sees it under its packet's number; a row that no packet can hold (no time, no
+object) is returned in ``Recording.rejected``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from football.errors import TrackingError
+from football.match_sheet import MatchSheet, Player, Quality, Team
+from football.packet_table import Floats
+from football.packets import Rejected, raw_kind
+from football.recording import (
+    Recording,
+    Track,
+    rate_hz,
+    track_order,
+)
+from replay.formats.debs import read_debs
+from replay.formats.kloppy_reader import read_kloppy
+from replay.formats.match_sheets import METADATA, read_sheet, shirt_in
+
+Codes = npt.NDArray[np.int64]
+
+#: Columns that a long table must have.
+COLUMNS = ("t_ms", "object_id", "team", "x", "y", "z")
+
+_SIDES: dict[str, Team] = {"home": "home", "away": "away"}
+
+#: Microseconds; an event time further from zero is taken for nonsense that no packet can hold.
+_TIME_MAX_US = 2**53
+
+
+def read_tracking(
+    source: str, *, pitch: tuple[float, float] = (105.0, 68.0), sheet_path: Path | None = None
+) -> Recording:
+    """Reads a tracking file.
+
+    Args:
+        source: path of a long Parquet table, ``kloppy:<provider>:<path>[:<further path> ...]``, or ``debs:<path>``
+            of a stream in the form of the DEBS 2013 challenge.
+        pitch: length and width in metres, used where neither sheet nor provider tells them.
+        sheet_path: match sheet in the form of ``metadata.json``; default: the one beside the table.
+
+    Raises:
+        TrackingError: the file as a whole cannot be used; the message names file and reason.
+    """
+    if source.startswith("kloppy:"):
+        provider, *paths = source.removeprefix("kloppy:").split(":")
+        return read_kloppy(provider, [Path(p) for p in paths], pitch, sheet_path)
+    if source.startswith("debs:"):
+        return read_debs(Path(source.removeprefix("debs:")), sheet_path=sheet_path)
+    path = Path(source)
+    if path.suffix.lower() not in (".parquet", ".pq"):
+        raise TrackingError(
+            f"{path}: unknown format {path.suffix or '(no suffix)'!r}: give a .parquet table,"
+            " kloppy:<provider>:<path>[:<meta path>] for a provider's file, or debs:<path> for a DEBS 2013 stream"
+        )
+    return read_long_parquet(path, pitch=pitch, sheet_path=sheet_path)
+
+
+def read_long_parquet(
+    path: Path, *, pitch: tuple[float, float] = (105.0, 68.0), sheet_path: Path | None = None
+) -> Recording:
+    """Reads a long Parquet table; arguments and errors as in :func:`read_tracking`."""
+    table = _table(path)
+    objects, codes = _texts(table, "object_id", path)
+    times_us, x_m, y_m, z_m = _numbers(table, path)
+    names = np.array([*objects, ""], dtype=object)[codes]
+    usable, rejected = _usable(path.name, names, times_us, x_m, y_m, z_m)
+    tracks = _tracks(objects, codes, times_us, x_m, y_m, z_m, usable)
+    if not any(raw_kind(track.transmitter) == "raw.ball" for track in tracks):
+        raise TrackingError(f"{path}: no ball: no row has the object_id 'ball'")
+    if sheet_path is None and (path.parent / METADATA).is_file():
+        sheet_path = path.parent / METADATA
+    if sheet_path is not None:
+        sheet = read_sheet(sheet_path, pitch)
+    else:
+        players = _players_from_rows(objects, codes, *_texts(table, "team", path))
+        sheet = MatchSheet(path.stem, length_m=pitch[0], width_m=pitch[1], players=players)
+    return Recording(_with_quality(sheet, tracks), tracks, tuple(rejected))
+
+
+def _table(path: Path) -> pa.Table:
+    try:
+        if path.stat().st_size == 0:
+            raise TrackingError(f"{path}: the file is empty")
+        table = pq.read_table(path)
+        table.validate(full=True)  # texts that are none
+        there = table.column_names
+    except FileNotFoundError:
+        raise TrackingError(f"{path}: no such file") from None
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise TrackingError(f"{path}: truncated, or not Parquet: {error}") from error
+    missing = [name for name in COLUMNS if name not in there]
+    if missing:
+        raise TrackingError(
+            f"{path}: column {', '.join(missing)} is missing: a tracking table has {', '.join(COLUMNS)}"
+        )
+    if not table.num_rows:
+        raise TrackingError(f"{path}: the table has no rows")
+    return table
+
+
+def _texts(table: pa.Table, column: str, path: Path) -> tuple[list[str], Codes]:
+    """A text column as its values and, of each row, the value's index; -1 where it is missing or empty."""
+    try:
+        texts = table[column].cast(pa.string())
+    except pa.ArrowException as error:
+        raise TrackingError(f"{path}: column {column} is not text: {error}") from error
+    named = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    encoded = named.combine_chunks().dictionary_encode()
+    codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+    return encoded.dictionary.to_pylist(), np.asarray(codes, np.int64)
+
+
+def _numbers(table: pa.Table, path: Path) -> tuple[Floats, Floats, Floats, Floats]:
+    """Times in microseconds and places in metres; missing values as NaN."""
+    columns: list[Floats] = []
+    for name in ("t_ms", "x", "y", "z"):
+        column = table[name]
+        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+            raise TrackingError(f"{path}: column {name} holds {column.type}, not numbers")
+        columns.append(np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64))
+    return columns[0] * 1000.0, columns[1], columns[2], columns[3]
+
+
+def _usable(
+    file: str, names: npt.NDArray[np.object_], times_us: Floats, x_m: Floats, y_m: Floats, z_m: Floats
+) -> tuple[Codes, list[Rejected]]:
+    """Indexes of the rows that a packet can hold, and the others as rejected records."""
+    timed = np.abs(times_us) < _TIME_MAX_US
+    good = timed & (names != "")
+    rejected: list[Rejected] = []
+    for row in np.flatnonzero(~good).tolist():
+        ts_us = round(times_us[row]) if timed[row] else None
+        reason = "no object id" if timed[row] else "no usable time"
+        raw = repr((float(times_us[row]), float(x_m[row]), float(y_m[row]), float(z_m[row])))
+        rejected.append(Rejected(f"{file} row {row}", str(names[row]), -1, ts_us, reason, raw))
+    return np.flatnonzero(good), rejected
+
+
+def _tracks(
+    objects: list[str], codes: Codes, times_us: Floats, x_m: Floats, y_m: Floats, z_m: Floats, usable: Codes
+) -> tuple[Track, ...]:
+    """The usable rows by object, each object's in the order of the file."""
+    if not objects:
+        return ()
+    order = usable[np.argsort(codes[usable], kind="stable")]
+    bounds = np.cumsum(np.bincount(codes[usable], minlength=len(objects)))[:-1]
+    tracks: list[Track] = []
+    for name, rows in zip(objects, np.split(order, bounds), strict=True):
+        if not len(rows):
+            continue
+        heights = z_m[rows]
+        # A centroid has no height, and some sources leave the column empty for players; the ball's height is
+        # a measurement: it may be missing throughout, but a single gap in it is a bad row.
+        if raw_kind(name) != "raw.ball" or bool(np.all(np.isnan(heights))):
+            heights = np.where(np.isnan(heights), 0.0, heights)
+        tracks.append(Track(name, np.rint(times_us[rows]).astype(np.int64), x_m[rows], y_m[rows], heights))
+    return tuple(sorted(tracks, key=lambda t: track_order(t.transmitter)))
+
+
+def _players_from_rows(objects: list[str], codes: Codes, teams: list[str], team_codes: Codes) -> tuple[Player, ...]:
+    """The objects of either team; an object that changes team belongs to the one it has more often."""
+    players: list[Player] = []
+    for index, name in enumerate(objects):
+        rows = team_codes[codes == index]
+        known = rows[rows >= 0]
+        team = teams[int(np.bincount(known).argmax())] if len(known) else ""
+        side = _SIDES.get(team)
+        if side is not None:
+            players.append(Player(name, side, shirt=shirt_in(name)))
+    return tuple(sorted(players, key=lambda p: (p.team == "away", p.shirt or 0, p.object_id)))
+
+
+def _with_quality(sheet: MatchSheet, tracks: tuple[Track, ...]) -> MatchSheet:
+    """The sheet with the quality that the positions show: rates by the median step, height if any is not 0."""
+    balls = [t for t in tracks if raw_kind(t.transmitter) == "raw.ball"]
+    bodies = [t for t in tracks if raw_kind(t.transmitter) != "raw.ball"]
+    height = any(bool(np.any(np.nan_to_num(t.z_m) != 0.0)) for t in balls)
+    quality = Quality(rate_hz(balls), rate_hz(bodies), (), height, 0.05, "optical")
+    return msgspec.structs.replace(sheet, quality=quality)

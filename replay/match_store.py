@@ -1,0 +1,385 @@
+"""The match store: a folder per match that only grows while the match is live.
+
+    run.json                         settings, versions, input fingerprint; says that this is a match store
+    sheet.json                       the match sheet
+    updates/part-00000007.parquet    what the engine published in batch 7: (event, diff), in order of ``seq``
+    positions/part-00000007.parquet  fused positions
+    quarantine/part-00000007.parquet records that were kept out, with their reasons
+    camera/part-head-00000003.parquet  camera commands and poses (a series of its own, see below)
+    commits/00000007.json            written last: batch 7 is whole, with its frontier and end offset
+
+Theory of operation
+-------------------
+A *commit* writes every table of a batch to a file of another name, flushes it to the disk and renames it; then
+the manifest, in the same way. Only what a manifest names is read, so a crash in between leaves the view of
+before. A redone batch replaces the same files: committing twice is committing once. Whoever reads the Parquet
+files without us (``read_parquet('DIR/updates/*.parquet')``) may see an unfinished batch's parts after a crash,
+until the batch is redone or the store is opened for writing, which removes them.
+
+Batches of the engine are the main *series*. Others that write beside it, like a camera head, have their own
+series with their own numbers, so that nobody waits for anybody.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from football.errors import UserError
+from football.match_sheet import MatchSheet
+from football.packets import Rejected
+from football.payloads import Frame
+from football.tables import CAMERA, POSITIONS, QUARANTINE, UPDATES
+from football.update_stream import UpdateRecord
+from replay.quarantine import bounded
+
+#: Version of the layout, in ``run.json`` under ``store``.
+VERSION = 2
+
+_RUN = "run.json"
+
+
+#: Columns without which a row says nothing.
+_ALWAYS_THERE = {"updates": ("seq", "diff", "emitted_us", "epoch", "id", "kind", "level", "ts_us", "causes", "detail")}
+
+
+#: Tables of a store and what their columns are; angles in degrees, the rest by its name.
+SCHEMAS: Mapping[str, pa.Schema] = {
+    "updates": UPDATES,
+    "positions": POSITIONS,
+    "quarantine": QUARANTINE,
+    "camera": CAMERA,
+}
+
+T = TypeVar("T")
+
+_SERIES = re.compile(r"[a-z][a-z0-9_]*|")
+
+
+class StoreError(UserError, ValueError):
+    """A folder that is no match store, or is damaged; the message names the file."""
+
+
+def is_store(path: Path) -> bool:
+    """Whether a match has been begun there."""
+    return (path / _RUN).is_file()
+
+
+class CommitMeta(msgspec.Struct, frozen=True):
+    """What a batch of the engine says of itself.
+
+    Attributes:
+        frontier_us: event time below which nothing can change any more.
+        end_offset: where the batch ends (exclusive), as its source counts: arrival time of a capture in us, or number
+            of a record of a topic.
+        epoch: epoch of the stage that made it.
+        ended: True if the match is over.
+    """
+
+    frontier_us: int = -(2**62)
+    end_offset: int = 0
+    epoch: int = 0
+    ended: bool = False
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """A manifest: the batch, its series (empty for the engine's), its files by table, and what it says."""
+
+    batch: int
+    series: str
+    parts: Mapping[str, str]
+    meta: CommitMeta
+    notes: Mapping[str, object] = {}
+
+
+class MatchStore:
+    """Writer of a match store. One writer per series at a time.
+
+    Attributes:
+        path: the folder.
+        sheet: the match sheet.
+        run: what ``run.json`` says.
+    """
+
+    def __init__(self, path: Path, sheet: MatchSheet, run: Mapping[str, object]) -> None:
+        self.path = path
+        self.sheet = sheet
+        self.run = run
+
+    @classmethod
+    def create(cls, path: Path | str, sheet: MatchSheet, run: Mapping[str, object]) -> MatchStore:
+        """Makes a store in a folder that is empty or not there.
+
+        Args:
+            path: the folder.
+            sheet: the match sheet.
+            run: settings, versions and input fingerprint; anything JSON can hold.
+
+        Raises:
+            StoreError: there is something in the folder.
+        """
+        path = Path(path)
+        if path.is_file() or (path.is_dir() and any(path.iterdir())):
+            raise StoreError(f"{path}: cannot make a match store here: the folder is not empty")
+        for name in (*SCHEMAS, "commits"):
+            (path / name).mkdir(parents=True, exist_ok=True)
+        _put(path / "sheet.json", _json(sheet))
+        # Last, because it is what makes the folder a store.
+        _put(path / _RUN, _json({"store": VERSION, **run}))
+        return cls(path, sheet, {"store": VERSION, **run})
+
+    @classmethod
+    def open(cls, path: Path | str, *, series: str = "") -> MatchStore:
+        """Opens a store to go on writing a series, and removes what a crash has left unfinished of it.
+
+        Raises:
+            StoreError: not a match store, or damaged.
+        """
+        path = Path(path)
+        store = cls(path, read_sheet_of(path), read_run(path))
+        committed = {part for commit in read_commits(path) for part in commit.parts.values()}
+        for name in SCHEMAS:
+            for part in (path / name).glob(f"part-{_prefix(series)}[0-9]*.parquet"):
+                if f"{name}/{part.name}" not in committed:
+                    part.unlink()
+        return store
+
+    @property
+    def last_batch(self) -> int:
+        """Number of the newest committed batch of the engine's series, -1 if there is none."""
+        return max((commit.batch for commit in read_commits(self.path) if not commit.series), default=-1)
+
+    def commit(
+        self,
+        batch: int,
+        tables: Mapping[str, pa.Table],
+        meta: Mapping[str, object],
+        *,
+        series: str = "",
+    ) -> None:
+        """Adds a batch, or replaces it by its redo; atomic, and the same however often it is called.
+
+        Args:
+            batch: its number, from 0.
+            tables: by name (see ``SCHEMAS``); columns in any order, missing names not allowed. Empty tables
+                leave no file.
+            meta: fields of :class:`CommitMeta`; whatever else is in it is kept as notes.
+            series: whose batch; empty for the engine's.
+
+        Raises:
+            StoreError: unknown table or series name, a table that does not fit its schema, or wrong meta.
+        """
+        if batch < 0 or not _SERIES.fullmatch(series):
+            raise StoreError(f"{self.path}: batch {batch} of series {series!r} cannot be named")
+        fitting = {name: self._fit(name, table) for name, table in tables.items() if table.num_rows}
+        manifest = self._manifest(batch, series, sorted(fitting), meta)
+        for name, table in sorted(fitting.items()):
+            _write_part(self.path / manifest.parts[name], table)
+        _put(self.path / "commits" / f"{_prefix(series)}{batch:08d}.json", _json(manifest))
+        for name in SCHEMAS.keys() - fitting.keys():
+            (self.path / _part(name, series, batch)).unlink(missing_ok=True)
+
+    def take_back(self, batch: int) -> None:
+        """Removes the newest batch of the engine's series, so that it can be done again otherwise."""
+        assert batch == self.last_batch, f"batch {batch} is not the newest"
+        (self.path / "commits" / f"{batch:08d}.json").unlink()
+        _sync(self.path / "commits")
+        for name in SCHEMAS:
+            (self.path / _part(name, "", batch)).unlink(missing_ok=True)
+
+    def _fit(self, name: str, table: pa.Table) -> pa.Table:
+        schema = SCHEMAS.get(name)
+        if schema is None:
+            raise StoreError(f"{self.path}: no table {name!r} in a match store; there are {', '.join(SCHEMAS)}")
+        try:
+            return table.select(schema.names).cast(schema)
+        except (KeyError, pa.ArrowException) as error:
+            raise StoreError(f"{self.path}: table {name} does not fit its schema: {error}") from error
+
+    def _manifest(self, batch: int, series: str, names: list[str], meta: Mapping[str, object]) -> Commit:
+        fields = CommitMeta.__struct_fields__
+        try:
+            told = msgspec.convert({k: v for k, v in meta.items() if k in fields}, CommitMeta)
+        except msgspec.ValidationError as error:
+            raise StoreError(f"{self.path}: batch {batch}: {error}") from error
+        notes = {k: v for k, v in meta.items() if k not in fields}
+        return Commit(batch, series, {name: _part(name, series, batch) for name in names}, told, notes)
+
+
+def updates_table(updates: Iterable[UpdateRecord], epoch: int) -> pa.Table:
+    """Published updates as rows of the ``updates`` table."""
+    columns: dict[str, list[object]] = {name: [] for name in UPDATES.names}
+    for update in updates:
+        event = update.event
+        for name in ("seq", "diff", "emitted_us"):
+            columns[name].append(getattr(update, name))
+        columns["epoch"].append(epoch)
+        for name in UPDATES.names[4:-2]:
+            columns[name].append(getattr(event, name))
+        columns["causes"].append(list(event.causes))
+        columns["detail"].append(msgspec.json.encode(event.detail, order="sorted").decode())
+    return pa.table(columns, schema=UPDATES)
+
+
+def positions_table(frames: Iterable[tuple[int, Frame]]) -> pa.Table:
+    """Fused frames, each with its event time, as rows of the ``positions`` table: the ball first, then players."""
+    rows: list[tuple[object, ...]] = []
+    for ts_us, frame in frames:
+        ball = frame.ball
+        if ball is not None:
+            velocity = (ball.vx_m_s, ball.vy_m_s, ball.vz_m_s)
+            rows.append((ts_us, "ball", "", ball.x_m, ball.y_m, ball.z_m, *velocity))
+        rows += [(ts_us, b.object_id, b.team, b.x_m, b.y_m, b.z_m, b.vx_m_s, b.vy_m_s, None) for b in frame.players]
+    columns = zip(*rows, strict=True) if rows else ((),) * len(POSITIONS.names)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, POSITIONS, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=POSITIONS)
+
+
+def quarantine_table(rejected: Iterable[Rejected]) -> pa.Table:
+    """Rejected records as rows of the ``quarantine`` table."""
+    columns: dict[str, list[object]] = {name: [] for name in QUARANTINE.names}
+    for record in rejected:
+        for name in QUARANTINE.names:
+            columns[name].append(getattr(record, name))
+        columns["sequence"][-1] = bounded(record.sequence, -1)
+        columns["ts_us"][-1] = bounded(record.ts_us, None)
+    return pa.table(columns, schema=QUARANTINE)
+
+
+def read_run(path: Path | str) -> dict[str, object]:
+    """What ``run.json`` says.
+
+    Raises:
+        StoreError: not a match store, or of another version.
+    """
+    file = Path(path) / _RUN
+    try:
+        run = msgspec.json.decode(file.read_bytes(), type=dict[str, object])
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path}: not a match store: {file.name}: {error}") from error
+    if run.get("store") != VERSION:
+        raise StoreError(f"{path}: not a match store of version {VERSION} (version found: {run.get('store')})")
+    return run
+
+
+def read_sheet_of(path: Path | str) -> MatchSheet:
+    """The match sheet of a store.
+
+    Raises:
+        StoreError: not a match store, or the sheet is damaged.
+    """
+    read_run(path)
+    return _read_json(Path(path) / "sheet.json", MatchSheet)
+
+
+def read_commits(path: Path | str) -> list[Commit]:
+    """All commits of a store, by series and batch.
+
+    Raises:
+        StoreError: not a match store, or a manifest is damaged.
+    """
+    read_run(path)
+    commits = [_read_json(file, Commit) for file in (Path(path) / "commits").glob("*.json")]
+    return sorted(commits, key=lambda commit: (commit.series, commit.batch))
+
+
+def read_table(path: Path | str, name: str) -> pa.Table:
+    """All committed rows of a table, by series and batch.
+
+    Raises:
+        StoreError: not a match store, no such table, or a part is missing or damaged; the file is named.
+    """
+    if name not in SCHEMAS:
+        raise StoreError(f"{path}: no table {name!r} in a match store; there are {', '.join(SCHEMAS)}")
+    parts = [_rows(Path(path), commit, name) for commit in read_commits(path) if name in commit.parts]
+    return pa.concat_tables(parts) if parts else SCHEMAS[name].empty_table()
+
+
+def read_batch(path: Path | str, name: str, batch: int) -> pa.Table | None:
+    """The rows of a table of one batch of the engine's series; None if it is not committed.
+
+    Raises:
+        StoreError: its manifest or part is damaged; the file is named.
+    """
+    file = Path(path) / "commits" / f"{batch:08d}.json"
+    return _rows(Path(path), _read_json(file, Commit), name) if file.exists() else None
+
+
+def _rows(path: Path, commit: Commit, name: str) -> pa.Table:
+    if name not in commit.parts:
+        return SCHEMAS[name].empty_table()
+    file = path / commit.parts[name]
+    try:
+        part = pq.ParquetFile(file).read()
+        part.validate(full=True)
+        rows = part.select(SCHEMAS[name].names).cast(SCHEMAS[name])
+        if missing := [column for column in _ALWAYS_THERE.get(name, ()) if rows[column].null_count]:
+            raise StoreError(f"{file}: damaged part of batch {commit.batch}: no value in {', '.join(missing)}")
+        return rows
+    except (OSError, KeyError, UnicodeDecodeError, pa.ArrowException) as error:
+        raise StoreError(f"{file}: damaged part of batch {commit.batch}: {error}") from error
+
+
+def newest(commits: Iterable[Commit]) -> Commit | None:
+    """The last one of the engine's series; None if there is none."""
+    return max((commit for commit in commits if not commit.series), key=lambda commit: commit.batch, default=None)
+
+
+def updates_log(path: Path | str) -> pa.Table:
+    """The committed updates in the order in which they were published (``seq``). Errors as in read_table."""
+    return read_table(path, "updates").sort_by("seq")
+
+
+def _part(name: str, series: str, batch: int) -> str:
+    return f"{name}/part-{_prefix(series)}{batch:08d}.parquet"
+
+
+def _prefix(series: str) -> str:
+    return f"{series}-" if series else ""
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value, order="deterministic"), indent=1)
+
+
+def _read_json(file: Path, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"{file}: damaged: {error}") from error
+
+
+def _write_part(file: Path, table: pa.Table) -> None:
+    _replace(file, lambda partial: pq.write_table(table, partial, compression="zstd"))
+
+
+def _put(file: Path, content: bytes) -> None:
+    _replace(file, lambda partial: partial.write_bytes(content))
+
+
+def _replace(file: Path, write: Callable[[Path], object]) -> None:
+    """Writes a file under another name, makes it durable, and only then gives it its own."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(f".{file.name}.{os.getpid()}.partial")
+    try:
+        write(partial)
+        _sync(partial)
+        os.replace(partial, file)
+    finally:
+        partial.unlink(missing_ok=True)
+    _sync(file.parent)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

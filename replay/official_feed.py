@@ -1,0 +1,233 @@
+"""The officials' desk: lines that are written while a match plays get their place among its blocks, once and for all.
+
+Theory of operation
+-------------------
+A line is written at some moment of people's time. When the stream has come to a block at arrival time a, the desk
+looks whether lines are due (their ``at_s`` and ``said_s`` have come, or they name none), gives each the arrival time
+a + 1 us, and notes that in the *journal* before anybody sees the line. So a line has one place in the stream: who
+plays the match again, after a crash or for ``touchline trace``, finds it where it was.
+
+Whoever plays a recording for which nobody waits may ask up to where nothing is said any more (:meth:`Desk.settled`).
+That is a promise: a line that gets its place later is dated by its place if it is about what lies before, and says so.
+
+A range of arrival times that was read to its end is *sealed*: lines written later come after it, also when the range
+is read again, for it may have been committed. One reader at a time, which the lock of the store sees to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from middleware.sources.transmitter import BEGINNING_US, END_US
+from replay.formats.officials import FILE, Line, OfficialError, encode, parse
+
+#: The journal, in the folder of a match store.
+JOURNAL = "official.journal"
+
+#: Files are looked at so often (arrival time).
+LOOK_EVERY_US = 20_000
+
+Blocks = Iterator[tuple[int, bytes]]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A line of the journal: a line's place in the stream, or up to where the stream is sealed."""
+
+    arrival_us: int
+    line: Line | None = None
+
+
+_entries = msgspec.json.Decoder(Entry)
+
+
+class Desk:
+    """Reads what officials write, for one match.
+
+    Args:
+        folder: of the match store.
+        files: further files of lines; they may not be there yet, and may grow.
+    """
+
+    def __init__(self, folder: Path, files: tuple[Path, ...] = ()) -> None:
+        self._journal = folder / JOURNAL
+        self._files = [_Follower(folder / FILE, FILE), *(_Follower(path, str(path)) for path in files)]
+        #: Lines that are not due yet: when they will be, and what they are about.
+        self._waiting: list[tuple[int, int, Line]] = []
+        #: Lines that have their place: that, and how they are dated; those that may still be to come.
+        self._ahead: list[tuple[int, int]] = []
+        self._settled_us = BEGINNING_US
+        self._known: set[tuple[str, int, str]] = set()
+        self._looked_us = BEGINNING_US
+        self._sealed_us = BEGINNING_US
+
+    def woven(self, blocks: Blocks, start_us: int, end_us: int, goes_on: Callable[[], bool]) -> Blocks:
+        """The blocks of a range, and at their places what officials say.
+
+        Args:
+            blocks: (arrival time, payload) of ``start_us <= arrival < end_us``.
+            goes_on: whether the match goes on after the range; asked at its end. What is not due by the end of the
+                match is given then, so that it is not lost without a word.
+        """
+        entries = _read(self._journal)
+        self._ahead = []
+        for entry in entries:
+            self._note(entry)
+        placed = _placed(entries, start_us, end_us)
+        last_us = start_us
+        for arrival_us, payload in blocks:
+            while placed and placed[0].arrival_us <= arrival_us:
+                yield _as_block(placed.pop(0))
+            yield arrival_us, payload
+            last_us = arrival_us
+            # A 1 us later, so that who stops between the two goes on with the line and not with the block.
+            while placed and placed[0].arrival_us <= arrival_us + 1:
+                yield _as_block(placed.pop(0))
+            if arrival_us + 1 < end_us and arrival_us + 1 >= self._sealed_us:
+                for entry in self._place(self._due(arrival_us), arrival_us + 1):
+                    yield _as_block(entry)
+        for entry in placed:
+            yield _as_block(entry)
+        if self._sealed_us >= end_us:
+            return
+        if not goes_on():
+            for entry in self._place(self._due(None), max(last_us, end_us - 1)):
+                yield _as_block(entry)
+        self._write([Entry(end_us)])
+
+    def _due(self, arrival_us: int | None) -> list[Line]:
+        """Lines that are due; with None all that there are."""
+        if arrival_us is not None:
+            if arrival_us < self._looked_us + LOOK_EVERY_US:
+                return []
+            self._looked_us = arrival_us
+        for follower in self._files:
+            for line in follower.new_lines(to_the_end=arrival_us is None):
+                if (line.file, line.number, line.text) not in self._known:
+                    self._known.add((line.file, line.number, line.text))
+                    at_us, due_us = _times_us(line)
+                    self._waiting.append((due_us, at_us, line))
+        due = [line for due_us, _, line in self._waiting if arrival_us is None or due_us <= arrival_us]
+        if due:
+            self._waiting = [] if arrival_us is None else [w for w in self._waiting if w[0] > arrival_us]
+        return due
+
+    def _place(self, lines: list[Line], arrival_us: int) -> list[Entry]:
+        """Notes the place of lines, for good, before they are used."""
+        entries = [Entry(arrival_us, msgspec.structs.replace(line, settled_us=self._settled_us)) for line in lines]
+        if entries:
+            self._write(entries)
+        return entries
+
+    def _note(self, entry: Entry) -> None:
+        if entry.line is None:
+            self._sealed_us = max(self._sealed_us, entry.arrival_us)
+        else:
+            self._known.add((entry.line.file, entry.line.number, entry.line.text))
+            at_us, _ = _times_us(entry.line)
+            dated_us = at_us if at_us >= entry.line.settled_us else entry.arrival_us
+            self._ahead.append((entry.arrival_us, dated_us))
+
+    def settled(self, arrival_us: int, complete_us: int) -> int:
+        """Event time before which nothing that is said after ``arrival_us`` is dated; at most ``complete_us``.
+
+        Lines that are known already hold it back. Those written later do not: see above.
+        """
+        self._ahead = [line for line in self._ahead if line[0] > arrival_us]
+        waiting_us = (at_us for _, at_us, _ in self._waiting if at_us >= self._settled_us)
+        self._settled_us = max(self._settled_us, min((complete_us, *(us for _, us in self._ahead), *waiting_us)))
+        return self._settled_us
+
+    def _write(self, entries: list[Entry]) -> None:
+        for entry in entries:
+            self._note(entry)
+        with self._journal.open("ab+") as journal:
+            # After a crash the last line may be torn; nobody has used it.
+            size = journal.seek(0, os.SEEK_END)
+            if size and (journal.seek(size - 1), journal.read(1))[1] != b"\n":
+                journal.write(b"\n")
+            journal.write(b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries))
+            journal.flush()
+            os.fsync(journal.fileno())
+
+
+def replayed(folder: Path, blocks: Blocks, start_us: int, end_us: int) -> Blocks:
+    """The blocks of a range with what officials said when the match was played; changes nothing.
+
+    Args:
+        folder: of the match store; of anything else there is nothing to add.
+    """
+    placed = _placed(_read(folder / JOURNAL), start_us, end_us)
+    for arrival_us, payload in blocks:
+        while placed and placed[0].arrival_us <= arrival_us:
+            yield _as_block(placed.pop(0))
+        yield arrival_us, payload
+    for entry in placed:
+        yield _as_block(entry)
+
+
+class _Follower:
+    """Reads a file that grows, line by line. A last line without its end is waited for."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path, self._name = path, name
+        self._offset = self._count = 0
+
+    def new_lines(self, *, to_the_end: bool) -> Iterator[Line]:
+        """Lines since the last call; ``to_the_end`` with the last one as it is."""
+        try:
+            size = self._path.stat().st_size
+        except FileNotFoundError:
+            return
+        if size < self._offset:  # it was replaced by a shorter one: read anew, what is known is left out
+            self._offset = self._count = 0
+        if size == self._offset:
+            return
+        with self._path.open("rb") as stream:
+            stream.seek(self._offset)
+            data = stream.read(size - self._offset)
+        whole = len(data) if to_the_end else data.rfind(b"\n") + 1
+        self._offset += whole
+        for raw in data[:whole].splitlines():
+            self._count += 1
+            text = raw.decode("utf-8", errors="replace").strip()
+            if text:
+                yield Line(self._name, self._count, text)
+
+
+def _times_us(line: Line) -> tuple[int, int]:
+    """What a line is about, and the arrival time before which it is not given on: that of what it names.
+
+    A line that names no time is about when it gets its place, and due at once.
+    """
+    try:
+        said = parse(line.text)
+        at_us = END_US if said.at_s is None else round(said.at_s * 1e6)
+        return at_us, round(max(said.at_s or -1e9, said.said_s or -1e9) * 1e6)
+    except (OfficialError, ValueError, OverflowError):  # the pipeline says what is wrong with it
+        return END_US, BEGINNING_US
+
+
+def _read(journal: Path) -> list[Entry]:
+    """Entries of a journal; one that was not written to its end was not used, and does not count."""
+    entries: list[Entry] = []
+    if journal.is_file():
+        for raw in journal.read_bytes().splitlines():
+            with suppress(msgspec.DecodeError, UnicodeDecodeError):
+                entries.append(_entries.decode(raw))
+    return entries
+
+
+def _placed(entries: list[Entry], start_us: int, end_us: int) -> list[Entry]:
+    """Lines of a range, in order of their places."""
+    mine = [e for e in entries if e.line is not None and start_us <= e.arrival_us < end_us]
+    return sorted(mine, key=lambda e: e.arrival_us)
+
+
+def _as_block(entry: Entry) -> tuple[int, bytes]:
+    assert entry.line is not None
+    return entry.arrival_us, encode(entry.line)

@@ -1,0 +1,203 @@
+"""Quarantine: what of a payload may enter the engine, and why the rest may not.
+
+Nothing is thrown away in silence: whatever is taken out comes back as a :class:`Rejected` with the place where
+it was found and the reason. A bad position is removed and the rest of its packet goes on; a packet without a
+name, or with nothing left in it, is removed; bytes that are no block at all are rejected whole. The functions
+are pure: the same payload gives the same result, so a redone batch quarantines the same records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from math import dist
+from operator import lt
+
+from football.match_sheet import MatchSheet
+from football.packets import Block, Packet, Rejected, raw_kind
+from replay import wire
+
+#: How far outside the pitch a position may lie, in metres: stands, benches and a ball kicked away are within.
+MARGIN_M = 60.0
+
+#: Lowest and highest credible height in metres (a player in a pit of noise; a ball kicked straight up).
+HEIGHT_M = (-5.0, 60.0)
+
+#: An arrival time may precede an event time by this much. Captures are exact, so nothing is allowed.
+CLOCK_TOLERANCE_US = 0
+
+#: Event times and numbers of packets are whole numbers below this; what is stored and computed of them fits 64 bits.
+NUMBER_MAX = 2**53
+
+#: A packet whose positions lie further from its first one, in metres, is looked at one by one.
+REACH_M = 4.0
+
+_LOW_M, _HIGH_M = HEIGHT_M[0] + REACH_M, HEIGHT_M[1] - REACH_M
+
+_RAW_CHARACTERS = 120
+
+
+class Quarantine:
+    """The checks for one match sheet. Immutable; ``check`` is pure.
+
+    Unknown transmitters can only be told if the sheet lists players; ball and referees are always known.
+    """
+
+    def __init__(self, sheet: MatchSheet) -> None:
+        self._players = frozenset(player.object_id for player in sheet.players)
+        limbs = {f"{player}/{limb}" for player in self._players for limb in sheet.quality.limbs}
+        self._expected = self._players | limbs | {"ball"}
+        self._x_m = sheet.length_m / 2 + MARGIN_M
+        self._y_m = sheet.width_m / 2 + MARGIN_M
+        self._x_near_m, self._y_near_m = self._x_m - REACH_M, self._y_m - REACH_M
+
+    def check(self, payload: bytes, where: str) -> tuple[Block | None, tuple[Rejected, ...]]:
+        """The good part of a payload, and what was kept out. ``where`` names the payload in ``record``."""
+        try:
+            block = wire.decode(payload)
+        except wire.WireError as error:
+            return None, (Rejected(where, "", -1, None, str(error), _short(payload)),)
+        return self.check_decoded(block, where)
+
+    def check_decoded(self, block: Block, where: str) -> tuple[Block, tuple[Rejected, ...]]:
+        """As :meth:`check` for a block that is already decoded; returns that very block if all is good."""
+        arrival_us = block.arrival_us
+        suspects = [i for i, packet in enumerate(block.packets) if not self._is_plainly_good(packet, arrival_us)]
+        if not suspects:
+            return block, ()
+        rejected: list[Rejected] = []
+        packets: list[Packet | None] = list(block.packets)
+        for index in suspects:
+            packets[index] = self._clean(block.packets[index], arrival_us, f"{where} packet {index}", rejected)
+        if not rejected:
+            return block, ()
+        return Block(arrival_us, tuple(p for p in packets if p is not None)), tuple(rejected)
+
+    def _is_plainly_good(self, packet: Packet, arrival_us: int) -> bool:
+        """One quick look at the whole packet: True only if all is good, False if it needs a closer look.
+
+        Positions of one packet lie close together, so their distance from the first one (in the sense of a
+        vector of ten numbers) bounds them all in one call; a NaN makes every comparison False.
+        """
+        ts, x, y, z = packet.ts_us, packet.x_m, packet.y_m, packet.z_m
+        size = len(ts)
+        if not size or not (len(x) == len(y) == len(z) == size):
+            return False
+        x0, y0, z0 = x[0], y[0], z[0]
+        return (
+            abs(x0) <= self._x_near_m
+            and abs(y0) <= self._y_near_m
+            and _LOW_M <= z0 <= _HIGH_M
+            and ts[0] > -NUMBER_MAX
+            and ts[-1] <= arrival_us + CLOCK_TOLERANCE_US
+            and 0 <= packet.sequence < NUMBER_MAX
+            and 0.0 <= packet.quality <= 1.0
+            and (packet.transmitter in self._expected or self._is_known(packet.transmitter))
+            and (
+                size == 1
+                or (
+                    dist(x, (x0,) * size) <= REACH_M
+                    and dist(y, (y0,) * size) <= REACH_M
+                    and dist(z, (z0,) * size) <= REACH_M
+                    and all(map(lt, ts, ts[1:]))
+                )
+            )
+        )
+
+    def _is_known(self, transmitter: str) -> bool:
+        if not self._players:
+            return bool(transmitter)
+        if raw_kind(transmitter) in ("raw.ball", "raw.referee"):
+            return True
+        return transmitter.partition("/")[0] in self._players
+
+    def _whole(self, packet: Packet) -> str:
+        """Reason to reject the packet as a whole, or empty."""
+        if not packet.transmitter:
+            return "no transmitter"
+        if not self._is_known(packet.transmitter):
+            return "unknown transmitter: not on the match sheet"
+        if packet.sequence < 0:
+            return "negative sequence number"
+        if packet.sequence >= NUMBER_MAX:
+            return "sequence number that cannot be"
+        if not packet.ts_us:
+            return "packet without positions"
+        if not len(packet.ts_us) == len(packet.x_m) == len(packet.y_m) == len(packet.z_m):
+            return "columns of different lengths"
+        if not 0.0 <= packet.quality <= 1.0:
+            return "quality of location outside 0..1"
+        return ""
+
+    def _clean(self, packet: Packet, arrival_us: int, where: str, out: list[Rejected]) -> Packet | None:
+        """The packet without its bad positions, or None; appends what it took out to ``out``."""
+        name, sequence = packet.transmitter, packet.sequence
+        if reason := self._whole(packet):
+            first_us = packet.ts_us[0] if packet.ts_us else None
+            out.append(Rejected(where, name, sequence, first_us, reason, _short(packet)))
+            return None
+        good: list[int] = []
+        for index, reason in enumerate(self._reasons(packet, arrival_us)):
+            if not reason:
+                good.append(index)
+                continue
+            row = (packet.ts_us[index], packet.x_m[index], packet.y_m[index], packet.z_m[index])
+            record = f"{where} position {index}"
+            out.append(Rejected(record, name, sequence, packet.ts_us[index], reason, _short(row)))
+        if len(good) == len(packet.ts_us):
+            return packet
+        if not good:
+            return None
+        columns = (packet.ts_us, packet.x_m, packet.y_m, packet.z_m)
+        ts, x, y, z = (tuple(column[i] for i in good) for column in columns)
+        return Packet(name, sequence, ts, x, y, z, packet.quality)  # type: ignore[arg-type]
+
+    def _reasons(self, packet: Packet, arrival_us: int) -> Iterator[str]:
+        """Of each position in turn the reason to reject it, or empty."""
+        newest_us: int | None = None
+        for ts, x, y, z in zip(packet.ts_us, packet.x_m, packet.y_m, packet.z_m, strict=True):
+            if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+                yield "position is not a number"
+            elif abs(x) > self._x_m or abs(y) > self._y_m or not HEIGHT_M[0] <= z <= HEIGHT_M[1]:
+                yield f"outside the tracking volume (pitch + {MARGIN_M:g} m)"
+            elif ts <= -NUMBER_MAX:
+                yield "event time that cannot be"
+            elif ts > arrival_us + CLOCK_TOLERANCE_US:
+                yield "arrived before its event time"
+            elif newest_us is not None and ts <= newest_us:
+                yield "event time does not increase within the packet"
+            else:
+                newest_us = ts
+                yield ""
+
+
+#: Names of transmitters, and of officials, that a match may have: paper 000 has 144, and tags are replaced.
+SOURCES_MOST = 1_000
+
+
+@lru_cache(maxsize=64)
+def quarantine_of(sheet: MatchSheet) -> Quarantine:
+    """The checks for a sheet, made once."""
+    return Quarantine(sheet)
+
+
+def check_block(payload: bytes, sheet: MatchSheet, where: str) -> tuple[Block | None, tuple[Rejected, ...]]:
+    """The good part of a payload (None if it is no block at all) and what was kept out. Pure.
+
+    Args:
+        payload: bytes as in :mod:`replay.wire`.
+        sheet: decides the tracking volume, and the known transmitters if it lists players.
+        where: names the payload in the rejected records.
+    """
+    return quarantine_of(sheet).check(payload, where)
+
+
+def bounded(number: int | None, otherwise: int | None) -> int | None:
+    """A claimed number as it can be stored: ``otherwise`` for one that cannot be."""
+    return number if number is None or -NUMBER_MAX < number < NUMBER_MAX else otherwise
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _RAW_CHARACTERS else text[: _RAW_CHARACTERS - 3] + "..."

@@ -1,1 +1,0 @@
-"""The simulator's rooms: play, physics, truth. ``replay.simulator`` is the door."""

@@ -1,0 +1,1 @@
+"""A match that cameras tracked, as if it were simulated."""

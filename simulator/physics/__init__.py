@@ -1,0 +1,1 @@
+"""Physics: how ball, bodies and limbs move."""

@@ -1,0 +1,1 @@
+"""Play: players, officials and the laws, tick by tick."""

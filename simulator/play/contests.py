@@ -1,0 +1,404 @@
+"""Who gets to a ball, and what he does with it there: receptions, interceptions, blocks, headers, tackles.
+
+Nobody is given the ball: in every tick the bodies near its way are looked at, and whoever has it within reach first,
+is awake and able, touches it. Who had no time to react is at best hit by it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simulator.play import (
+    ball_actions as acts,
+)
+from simulator.play import (
+    derived_truth as chronicle,
+)
+from simulator.play import (
+    goalkeeping as keeping,
+)
+from simulator.play import (
+    referee,
+)
+from simulator.play.decisions import carry, choose, clearance, goal_chance, shot
+from simulator.play.match_state import Action, State
+from simulator.play.perception import meetings, nearest_pass
+from simulator.play.truth_writer import who
+from simulator.records import TICK_S, Vector
+
+#: Nobody reacts to a kick sooner; who is meant is not surprised.
+REACT_S = 0.17
+#: Touches by the same foot take so long at least.
+AGAIN_S = 0.28
+#: A ball nearer than this to a body's axis hits it.
+BODY_M = 0.27
+#: A ball further away is only poked at.
+STRETCH_M = 0.8
+#: So far out somebody covers who sets himself in the way of a shot.
+BLOCK_M = 0.9
+#: Where a ball that comes straight at somebody is taken, before his body's axis.
+COMFORT_M = 0.42
+_RADIUS_M = 0.11
+
+
+def chase(state: State) -> None:
+    """The ball is loose: who gets to it first of each team goes, and whom it is meant for; goalkeepers if near."""
+    state.look()
+    rows = state.players
+    react = np.full(len(rows), 0.08)
+    if state.flight is not None and state.now_s - state.flight.born_s < REACT_S:
+        react[rows != state.flight.mate] = REACT_S
+    react += np.maximum(state.idle_s[rows] - state.now_s, 0.0)
+    high = state.height_m[rows] + np.where(np.isin(rows, (state.keeper(0), state.keeper(1))), 0.85, 0.55)
+    when, where = meetings(
+        state.path, state.columns, rows, state.bodies.speed_max, state.bodies.acceleration_max, react, 0.55, 0.6, high
+    )
+    for team in (0, 1):
+        mine = state.team[rows] == team
+        best, least = -1, 90.0
+        for k in np.flatnonzero(mine).tolist():
+            row = int(rows[k])
+            point = state.path[where[k]]
+            if row == state.taker or (row == state.last and state.now_s - state.touched_s[row] < 0.5):
+                continue
+            if state.is_keeper(row) and not keeping.may_leave(state, row, point):
+                continue
+            if when[k] < least:
+                best, least = k, float(when[k])
+        goers = [best] if best >= 0 else []
+        if state.flight is not None and state.flight.mate >= 0 and state.team[state.flight.mate] == team:
+            meant = np.flatnonzero(rows == state.flight.mate)
+            goers += [int(k) for k in meant if k != best]
+        for k in goers:
+            row = int(rows[k])
+            point = state.path[where[k]] if when[k] < 90.0 else state.path[-1]
+            state.targets[row] = _through(state, row, float(point[1]), float(point[2]))
+            state.paces[row] = 9.9
+            state.facing[row] = np.nan
+
+
+def _through(state: State, row: int, x: float, y: float) -> tuple[float, float]:
+    """A little beyond a point, so that nobody brakes before the ball; near it, the point itself."""
+    px, py = state.xy(row)
+    dx, dy = x - px, y - py
+    d = math.hypot(dx, dy)
+    more = min(d * 0.25, 1.2)
+    return (x + dx / d * more, y + dy / d * more) if d > 0.5 else (x, y)
+
+
+def contest(state: State) -> None:
+    """Looks who touches the ball in the coming tick."""
+    if state.in_hands or state.contact_end_s > state.now_s:
+        return
+    (x, y, z), (vx, vy, vz) = state.ball.place, state.ball.velocity
+    if z > 3.3 and vz > -6.0:
+        return
+    rows = state.players
+    gaps, when = nearest_pass(x, y, vx, vy, state.columns, rows, TICK_S)
+    near = np.flatnonzero(gaps < 2.9)
+    holder = state.holder
+    best: tuple[float, float, int, str] | None = None
+    for k in near[np.argsort(gaps[near])].tolist():
+        row = int(rows[k])
+        if row == holder:
+            continue
+        at_s = float(when[k])
+        if state.is_mute and row not in state.told and gaps[k] > BODY_M:
+            continue
+        height = z + vz * at_s - 4.9 * at_s * at_s
+        if keeping.may_handle(state, row) and holder < 0 and not (state.is_mute and row not in state.told):
+            found = keeping.reaches(state, row, float(gaps[k]), at_s, height)
+        elif gaps[k] < 1.35:
+            found = _reaches(state, row, float(gaps[k]), at_s, height)
+        else:
+            continue
+        if found is not None and (best is None or found[0] < best[0]):
+            best = found[0], found[1], row, found[2]
+    if best is None:
+        return
+    after_s, height, row, part = best
+    if state.prompter is not None and part != "body hit" and row in state.told:
+        state.prompter.play(row, after_s, part)
+        return
+    if part == "hands":
+        keeping.handle(state, row, after_s)
+    elif part == "body hit":
+        shot = state.flight is not None and state.flight.kind == "shot"
+        deflect(state, row, after_s, BLOCK_M if shot else BODY_M)
+    elif holder >= 0:
+        _challenge(state, row, after_s)
+    else:
+        play(state, row, after_s, height, part)
+
+
+def _reaches(state: State, row: int, gap: float, at_s: float, height: float) -> tuple[float, float, str] | None:
+    """(time into the tick, height, part) if he touches the ball in this tick."""
+    now = state.now_s
+    again = now - state.touched_s[row] < AGAIN_S
+    rise = float(state.columns[row, 6])
+    top = state.height_m[row] + rise + 0.08
+    if height > top or height < 0.0:
+        return None
+    if again or row == state.taker:
+        return None
+    asleep = state.idle_s[row] > now or (state.bodies.is_busy(row) and rise <= 0.0)
+    flight = state.flight
+    if flight is not None and now - flight.born_s < REACT_S and row != flight.mate:
+        asleep = True
+    part = "foot" if height < 0.75 else "chest" if height < state.height_m[row] - 0.36 + rise else "head"
+    if row in state.told:
+        asleep = False
+    elif state.is_mute:
+        asleep = True
+    if asleep:
+        broad = _covers(state, row, height)
+        if gap < broad and state.moving() > 4.0:
+            early_s = math.sqrt(max(broad * broad - gap * gap, 0.0)) / state.moving()
+            return max(at_s - early_s, 0.0), height, "body hit"
+        return None
+    reach = float(state.reach_m[row]) if part == "foot" else 0.45 if part == "chest" else 0.55
+    if gap > reach:
+        return None
+    if state.holder >= 0:
+        return (at_s, height, part) if part == "foot" else None
+    place, velocity = state.ball.place, state.ball.velocity
+    rx, ry = place[0] - state.columns[row, 0], place[1] - state.columns[row, 1]
+    start = math.hypot(rx, ry)
+    if start <= COMFORT_M:
+        return 0.0, height, part
+    if gap <= COMFORT_M and at_s > 0.0:
+        share = (start - COMFORT_M) / (start - gap)
+        return at_s * share, height, part
+    speed = math.hypot(velocity[0] - state.columns[row, 2], velocity[1] - state.columns[row, 3])
+    if at_s < TICK_S - 1e-9 or speed < 0.4:
+        return at_s, height, part
+    return None
+
+
+def _covers(state: State, row: int, height: float) -> float:
+    """How far from his axis a ball still hits somebody who has had no time to react: further out if he has set
+    himself before a shot or a cross, and reads it."""
+    flight = state.flight
+    if flight is None or flight.team == state.team[row] or height > 1.4 or state.reach_m[row] < 0.8:
+        return BODY_M
+    return BLOCK_M if flight.kind == "shot" or flight.what in ("cross", "clearance", "long") else BODY_M
+
+
+def play(state: State, row: int, after_s: float, height: float, part: str) -> None:
+    """Somebody awake has a free ball within reach: he controls it, or plays it with the first touch."""
+    if part == "head":
+        _header(state, row, after_s)
+        return
+    speed = state.moving()
+    flight = state.flight
+    mine = flight is not None and flight.team == state.team[row]
+    # A hard ball that was not meant for him is hardly ever taken cleanly.
+    stretched = state.gap(row, *acts.place_at(state, after_s)[:2]) > STRETCH_M
+    if not mine and speed > 5.0 and (stretched or state.chance(min(0.8, 0.12 + 0.045 * (speed - 5.0)))):
+        deflect(state, row, after_s, float(state.reach_m[row]))
+        return
+    near = state.pressure(row)
+    x, y, _ = acts.place_at(state, after_s)
+    team = int(state.team[row])
+    deep = state.depth(team, x)
+    if deep > 84.0 and near < 4.0 and not mine and abs(y) < 22.0 and state.chance(0.55):
+        acts.kick(state, row, clearance(state, row), after_s=after_s)
+        return
+    if deep < 22.0 and goal_chance(deep, y) > 0.09 and part == "foot" and state.chance(0.5):
+        action = shot(state, row)
+        action.what = "volley" if height > 0.4 else "foot"
+        if action.worth > 0.07:
+            acts.kick(state, row, action, after_s=after_s)
+            return
+    eager = 0.1 + 0.12 * (near < 2.5) + 0.25 * float(state.squads.teams[team].tempo - 1.0)
+    if part == "foot" and height < 0.5 and speed < 17.0 and state.chance(max(eager, 0.02)):
+        action = choose(state, row, first_time=True)
+        if action.kind != "carry":
+            acts.kick(state, row, action, after_s=after_s)
+            return
+    control(state, row, after_s, part, near)
+
+
+def control(state: State, row: int, after_s: float, part: str, near: float) -> None:
+    """Takes the ball to himself, as well as he can: fast, high and pressed balls get away."""
+    going = carry(state, row)
+    bx, by, bz = acts.place_at(state, after_s)
+    body = state.columns[row]
+    dx, dy = going.target[0] - bx, going.target[1] - by
+    d = max(math.hypot(dx, dy), 0.1)
+    push = float(np.clip(0.45 * state.speed(row) + 0.9, 0.8, 3.6))
+    relative = math.hypot(state.ball.velocity[0] - body[2], state.ball.velocity[1] - body[3])
+    rough = 0.055 * relative * (1.0 - 0.2 * state.ability["control"][row]) * (1.25 if near < 1.5 else 1.0)
+    rough += 0.5 * (part == "chest") + 0.25 * (bz > 0.4)
+    vx = dx / d * push + 0.25 * float(body[2]) + state.draw(0.0, rough)
+    vy = dy / d * push + 0.25 * float(body[3]) + state.draw(0.0, rough)
+    limb = "foot" if part == "foot" else "chest"
+    vz = -0.6 if bz > 0.5 else abs(state.draw(0.0, 0.1 * rough))
+    index = acts.contact(state, row, limb, (vx, vy, vz), "trap", after_s=after_s, duration_s=0.016)
+    chronicle.trapped(state, row, index)
+    tempo = state.squads.teams[int(state.team[row])].tempo
+    acts.gains(state, row, float(state.rng.gamma(2.2, 0.22 + 0.065 * min(near, 8.0))) / tempo + 0.12)
+
+
+def deflect(state: State, row: int, after_s: float, radius_m: float = BODY_M) -> None:
+    """The ball hits somebody: it goes on from him as from a round wall that gives, of the radius that he covers."""
+    bx, by, _ = acts.place_at(state, after_s)
+    vx, vy, vz = state.ball.velocity
+    body = state.columns[row]
+    wx, wy = vx - float(body[2]), vy - float(body[3])
+    speed = max(math.hypot(wx, wy), 1e-6)
+    ux, uy = wx / speed, wy / speed
+    # How far beside his axis the ball passes decides how it comes off him.
+    beside = ux * (by - float(body[1])) - uy * (bx - float(body[0]))
+    beside = float(np.clip(beside / radius_m + state.draw(0.0, 0.25), -0.97, 0.97))
+    square = math.sqrt(1.0 - beside * beside)
+    nx, ny = -square * ux - beside * uy, -square * uy + beside * ux
+    along = wx * nx + wy * ny
+    give = 1.0 + float(state.rng.uniform(0.1, 0.45))
+    out = (
+        0.85 * (vx - give * along * nx), 0.85 * (vy - give * along * ny),
+        0.6 * vz + abs(state.draw(0.0, 0.08)) * abs(along),
+    )  # fmt: skip
+    before = math.hypot(vx, vy)
+    after = math.hypot(out[0], out[1])
+    turned = (vx * out[0] + vy * out[1]) / max(before * after, 1e-9)
+    goes_on = turned > 0.5 and 0.5 < after / max(before, 1e-9) < 1.1
+    _, _, z = acts.place_at(state, after_s)
+    limb = "foot" if z < 0.6 else "body"
+    if limb == "body" and z > 0.7 and state.live and row != state.keeper(int(state.team[row])) and state.chance(0.05):
+        acts.contact(state, row, "left_hand" if beside > 0 else "right_hand", out, "handle", after_s=after_s)
+        state.kicked()
+        if state.chance(0.5 * state.settings.interruptions):
+            referee.foul(state, row, -1, "handball")
+        return
+    is_block = state.flight is not None and state.flight.kind == "shot" and state.flight.team != state.team[row]
+    acts.contact(state, row, limb, out, "block" if is_block else "deflection", after_s=after_s, deflection=goes_on)
+    state.kicked()
+
+
+def _header(state: State, row: int, after_s: float) -> None:
+    """With the head: at the goal, away from the own one, or to a mate."""
+    x, y, _ = acts.place_at(state, after_s)
+    team = int(state.team[row])
+    sign = float(state.sign[team])
+    deep = state.depth(team, x)
+    if deep < 14.0 and abs(y) < 11.0 and state.chance(0.9):
+        acts.kick(state, row, shot(state, row, header=True), "head", after_s=after_s)
+        return
+    if deep > 75.0:
+        far = float(state.rng.uniform(10.0, 22.0))
+        side = math.copysign(float(state.rng.uniform(0.0, 15.0)), y)
+        target = (x + sign * far, y + side, _RADIUS_M)
+        action = Action("pass", "clearance", -1, target, 12.0, 0.55 + far / 20.0)
+    else:
+        mates = state.mates(row)
+        away = state.gaps(mates, x, y)
+        good = mates[(away > 3.0) & (away < 18.0)]
+        if len(good):
+            score = state.columns[good, 0] * sign * 0.1 - 0.1 * np.abs(state.gaps(good, x, y) - 9.0)
+            mate = int(good[np.argmax(score + state.rng.gumbel(0.0, 0.4, len(good)))])
+            mx, my = state.xy(mate)
+            target = (mx + 0.6 * state.columns[mate, 2], my + 0.6 * state.columns[mate, 3], 0.3)
+        else:
+            mate, target = -1, (x + 9.0 * sign, y, _RADIUS_M)
+        d = math.hypot(target[0] - x, target[1] - y)
+        action = Action("pass", "header", mate, (float(target[0]), float(target[1]), target[2]), 10.0, 0.35 + d / 16.0)
+    acts.kick(state, row, action, "head", after_s=after_s)
+
+
+def leap(state: State) -> None:
+    """Who is under a high ball jumps in time to meet it at the top of his jump."""
+    if len(state.path) < 12:
+        return
+    rise_s = 0.34
+    k = round((state.now_s - state.path_s + rise_s) / 0.05)
+    if not 0 <= k < len(state.path):
+        return
+    _, x, y, z = state.path[k]
+    if not 1.9 < z < 2.75:
+        return
+    for row in state.players.tolist():
+        if state.bodies.is_busy(row) or state.idle_s[row] > state.now_s or (state.is_mute and row not in state.told):
+            continue
+        c = state.columns[row]
+        if math.hypot(x - c[0] - rise_s * c[2], y - c[1] - rise_s * c[3]) < 0.75:
+            need = z - state.height_m[row] + (-0.45 if keeping.may_handle(state, row) else 0.12)
+            if need < 0.75:
+                state.bodies.jump(row, float(np.clip(need + state.draw(0.0, 0.04), 0.08, 0.58)))
+                _aerial(state, row, (float(x), float(y), float(z)))
+
+
+def _aerial(state: State, row: int, place: Vector) -> None:
+    """6.9: somebody jumps for a high ball; if an opponent is there too, it is a duel, and now and then a foul."""
+    rival, gap = state.nearest(state.opponents(row), place[0], place[1])
+    if gap > 1.5:
+        return
+    if state.watching.aerial is None:
+        x, y = state.xy(row)
+        index = state.notes.note("aerial.start", state.now_s, row, (x, y, 1.8), "", (), against=who(rival))
+        state.watching.aerial = (row, rival, index)
+    if state.gap(row, *state.xy(rival)) < 0.9 and state.chance(
+        (0.01 if referee.in_own_box(state, row) else 0.05) * state.settings.interruptions
+    ):
+        referee.foul(state, row, rival, "aerial")
+
+
+def _challenge(state: State, row: int, after_s: float) -> None:
+    """An opponent of the holder (or a mate in the way, who lets it be) can reach the ball: he tries for it."""
+    holder = state.holder
+    if state.team[row] == state.team[holder] or state.now_s < state.tackle_s:
+        return
+    if state.now_s - state.touched_s[holder] < 0.1:
+        return
+    bx, by, _ = state.ball.place
+    mine, his = state.gap(row, bx, by), state.gap(holder, bx, by)
+    state.tackle_s = state.now_s + 0.3
+    # He who waits for his moment does not dive in; the ball must be loose enough.
+    threat = state.depth(int(state.team[holder]), bx) < 28.0
+    if not state.chance(0.03 + 0.16 * (his > 0.75) + 0.08 * threat):
+        return
+    edge = 0.56 + 0.5 * (his - mine) + 0.08 * (state.ability["tackling"][row] - state.ability["dribbling"][holder])
+    if not state.chance(float(np.clip(edge, 0.12, 0.85))):
+        _beaten(state, row, holder)
+        return
+    win(state, row, after_s)
+
+
+def win(state: State, row: int, after_s: float) -> None:
+    """He gets his foot to the ball that an opponent has, and pokes it away."""
+    holder = state.holder if state.holder >= 0 else state.last
+    bx, by, _ = state.ball.place
+    vx, vy = state.columns[row, 2], state.columns[row, 3]
+    team = int(state.team[row])
+    angle = math.atan2(by - state.columns[row, 1], bx - state.columns[row, 0]) + state.draw(0.0, 0.6)
+    poke = float(state.rng.uniform(1.5, 6.0))
+    if abs(by) > state.half_y - 10.0 and state.chance(0.3):
+        # Into touch is safe.
+        angle, poke = math.copysign(math.pi / 2, by) + state.draw(0.0, 0.5), poke + 3.0
+    out = (float(0.3 * vx + poke * math.cos(angle)), float(0.3 * vy + poke * math.sin(angle)), 0.0)
+    state.disputed = True
+    index = acts.contact(state, row, "foot", out, "tackle", after_s=after_s)
+    state.disputed = False
+    t_s = state.notes.rows[index].t_s
+    won = state.notes.note("tackle.won", t_s, row, None, "", (index,), on=who(holder))
+    if state.speed(holder) > 2.5:
+        state.notes.note("takeon.lost", t_s, holder, None, "", (won,), to=who(row))
+    state.idle_s[holder] = max(state.idle_s[holder], state.now_s + 0.45)
+    state.takes(team)
+    state.holder, state.action = -1, None
+    state.kicked()
+
+
+def _beaten(state: State, row: int, holder: int) -> None:
+    """The try for the ball failed: he is too late for a moment, and perhaps he has hit the man."""
+    place: Vector = state.ball.place
+    lost = state.notes.note("tackle.lost", state.now_s, row, place, "", (), on=who(holder))
+    state.idle_s[row] = state.now_s + float(state.rng.uniform(0.4, 0.9))
+    state.tackle_s = state.now_s + 0.6
+    chronicle.tried(state, row, holder, lost)
+    if state.chance(
+        (0.06 if state.in_box(int(state.team[row]), place[0], place[1]) else 0.38) * state.settings.interruptions
+    ):
+        referee.foul(state, row, holder, "careless")

@@ -1,0 +1,315 @@
+"""What the one on the ball does with it: every pass that he sees, a shot, a cross, a clearance, or going on himself.
+
+All options are rated in one currency, the chance that they lead to a goal soon less the chance that the opponents
+get as much out of them; he takes one of the best, as abilities and haste allow. The numbers are design numbers,
+set so that rates of passes, their lengths and success, shots and crosses come out as in matches.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from football.packet_table import Floats
+from simulator.play.match_state import Action, State
+from simulator.play.perception import rate_passes, room
+from simulator.play.team_shape import last_line
+
+#: How much of a loss's value for the opponents counts, and what giving the ball away costs in itself.
+_LOSS_SHARE, _LOSS_M = 0.9, 0.009
+#: Differences of value that people do not see.
+_BLUR = 0.0035
+_RADIUS_M = 0.11
+
+
+def worth(u: Floats, w: Floats, half_x: float) -> Floats:
+    """Value of having the ball at upfield places: a slow rise over the pitch, steep before the goal.
+
+    >>> bool(worth(np.array([40.0]), np.array([0.0]), 52.5)[0] > worth(np.array([0.0]), np.array([0.0]), 52.5)[0])
+    True
+    """
+    deep = half_x - u
+    away = np.hypot(deep, w)
+    near = 0.16 * np.exp(-away / 9.0)
+    final = 0.022 / (1.0 + np.exp((away - 27.0) / 5.0))
+    share = (u + half_x) / (2.0 * half_x)
+    # From the wings of the last third crosses come.
+    wing = 0.009 * np.exp(-(((deep - 14.0) / 13.0) ** 2)) * np.clip((np.abs(w) - 12.0) / 10.0, 0.0, 1.0)
+    return 0.004 + 0.010 * share + 0.050 * share * share + near + final + wing
+
+
+def goal_chance(deep_m: float, across_m: float, *, header: bool = False) -> float:
+    """xG of a shot by distance and visible angle (logistic, coefficients in the range of published models)."""
+    away = math.hypot(deep_m, across_m)
+    angle = math.atan2(7.32 * deep_m, deep_m * deep_m + across_m * across_m - 3.66**2) % math.pi
+    logit = -0.55 - 0.125 * away + 1.3 * angle - (1.0 if header else 0.0)
+    return 1.0 / (1.0 + math.exp(-logit))
+
+
+def loss(u: Floats, w: Floats, half_x: float) -> Floats:
+    """What losing the ball at upfield places costs."""
+    return _LOSS_M + _LOSS_SHARE * (worth(-u, w, half_x) - 0.004)
+
+
+def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = False, reach_m: float = 65.0) -> Action:
+    """The pass that he likes best.
+
+    Args:
+        hurried: 0..1, how much of his judgement he lacks.
+        thrown: by hand, from a touch line or a goalkeeper.
+        reach_m: greatest length.
+    """
+    team = int(state.team[row])
+    sign = float(state.sign[team])
+    x, y, _ = state.ball.place
+    options, mates, whats = _pass_targets(state, row, x, y, thrown, reach_m)
+    if not len(options):
+        ahead = (float(np.clip(x + 15.0 * sign, 2 - state.half_x, state.half_x - 2)), y * 0.8, _RADIUS_M)
+        return Action("pass", "clearance", -1, ahead, 15.0, 1.2)
+    rated = rate_passes(
+        x, y, options, mates, state.columns, state.opponents(row),
+        state.bodies.speed_max, state.bodies.acceleration_max, 0.17,
+    )  # fmt: skip
+    u, w = options[:, 0] * sign, options[:, 1] * sign
+    space = room(options[:, 0], options[:, 1], state.columns, state.opponents(row), 0.6)
+    arrives = rated[:, 0] / (1.0 + np.exp(-(rated[:, 2] + 0.45) / 0.18))
+    air = options[:, 3] > 0.5
+    length = np.hypot(options[:, 0] - x, options[:, 1] - y)
+    skill = 0.03 * state.ability["passing"][row]
+    arrives *= np.where(air, 0.91 - 0.0035 * length, 0.985 - 0.0022 * length) + skill
+    is_keeper = np.isin(mates, (state.keeper(0), state.keeper(1)))
+    gain = worth(u, w, state.half_x) * (0.55 + 0.45 * np.minimum(space, 6.0) / 6.0)
+    line = last_line(state, team)
+    gain += 0.008 * ((u > line + 2.0) & (u > 5.0))
+    # Sometimes he looks for the way forward more than at other times.
+    eager = float(state.rng.exponential(1.0)) * state.squads.teams[team].directness
+    gain += eager * 0.00014 * (u - x * sign)
+    value = arrives * gain - (1.0 - arrives) * loss(u, w, state.half_x)
+    value -= 0.006 * is_keeper * (np.abs(x * sign + state.half_x) > 40.0) + 0.002 * is_keeper
+    value -= 0.004 * (length < 5.0) + 0.008 * np.clip((12.0 - length) / 6.0, 0.0, 1.0)
+    value += state.rng.gumbel(0.0, _BLUR * (1.0 + hurried), len(value))
+    k = int(np.argmax(value))
+    flight_s = rated[k, 1] if air[k] else 0.0
+    target = (float(options[k, 0]), float(options[k, 1]), _RADIUS_M)
+    return Action("pass", whats[k], int(mates[k]), target, float(options[k, 2]), float(flight_s), float(value[k]))
+
+
+def _pass_targets(
+    state: State, row: int, x: float, y: float, thrown: bool, reach_m: float
+) -> tuple[Floats, np.ndarray, list[str]]:
+    """(n, 4) targets with speed and air flag, (n,) mates and names of what each would be."""
+    team = int(state.team[row])
+    sign = float(state.sign[team])
+    rows = state.mates(row)
+    c = state.columns
+    # He sees the line as well as one does who has to look at the ball.
+    line = last_line(state, team) + state.draw(0.35, 0.5)
+    out: list[tuple[float, float, float, float]] = []
+    mates: list[int] = []
+    whats: list[str] = []
+    limit_x, limit_y = state.half_x - 1.0, state.half_y - 1.0
+    for mate in rows.tolist():
+        mx, my, mvx, mvy = c[mate, 0], c[mate, 1], c[mate, 2], c[mate, 3]
+        d = math.hypot(mx - x, my - y)
+        if d > reach_m or d < 2.5:
+            continue
+        u = mx * sign
+        offside = u > line and u > x * sign and not thrown
+        if offside:
+            continue
+        if thrown:
+            lead = 0.4
+            out.append((_clip(mx + lead * mvx, limit_x), _clip(my + lead * mvy, limit_y), d / (0.45 + d / 22.0), 1.0))
+            mates.append(mate)
+            whats.append("throw")
+            continue
+        t = d / 12.0
+        back = "back" if state.is_keeper(mate) else "pass"
+        if d < 42.0:
+            px, py = _clip(mx + 0.7 * mvx * t, limit_x), _clip(my + 0.7 * mvy * t, limit_y)
+            out.append((px, py, _ground_speed(math.hypot(px - x, py - y)), 0.0))
+            mates.append(mate)
+            whats.append(back)
+            ahead = 4.0 * sign
+            px, py = _clip(mx + 0.7 * mvx * t + ahead, limit_x), _clip(my + 0.7 * mvy * t, limit_y)
+            out.append((px, py, _ground_speed(math.hypot(px - x, py - y)), 0.0))
+            mates.append(mate)
+            whats.append(back)
+        if d > 13.0:
+            flight = air_time(d)
+            px, py = _clip(mx + 0.8 * mvx * flight, limit_x), _clip(my + 0.8 * mvy * flight, limit_y)
+            out.append((px, py, d / flight, 1.0))
+            mates.append(mate)
+            whats.append("switch" if abs(py - y) > 30.0 else "long" if d > 30.0 else "chip")
+        if line - u < 9.0 and u > -5.0 and u > x * sign - 3.0 and state.half_x - line > 12.0:
+            px = sign * min(line + 8.0, state.half_x - 7.0)
+            py = _clip(my + 0.3 * (np.clip(my, -8.0, 8.0) - my), limit_y)
+            away = math.hypot(px - x, py - y)
+            if away < 45.0:
+                high = float(away > 24.0)
+                speed = away / air_time(away) if high else _ground_speed(away) * 0.92
+                out.append((px, py, speed, high))
+                mates.append(mate)
+                whats.append("through")
+    return np.array(out).reshape(-1, 4), np.array(mates, dtype=np.int64), whats
+
+
+def _clip(value: float, limit: float) -> float:
+    return min(max(float(value), -limit), limit)
+
+
+def _ground_speed(length_m: float) -> float:
+    """How hard a pass of a length is usually played along the ground."""
+    return min(max(8.2 + 0.37 * length_m, 8.6), 21.0)
+
+
+def air_time(length_m: float) -> float:
+    """Time of flight of a usual lofted ball."""
+    return 0.75 + length_m / 34.0
+
+
+def shot(state: State, row: int, *, header: bool = False) -> Action:
+    """A shot at a place in the mouth; its worth is its xG, less for bodies in the way."""
+    team = int(state.team[row])
+    sign = float(state.sign[team])
+    x, y, _ = state.ball.place
+    deep = max(state.half_x - x * sign, 0.5)
+    chance = goal_chance(deep, y, header=header)
+    others = state.opponents(row)
+    others = others[others != state.keeper(1 - team)]
+    goal_x = state.half_x * sign
+    bodies = 0
+    for other in others.tolist():
+        ox, oy = state.xy(other)
+        along = (ox - x) / (goal_x - x) if abs(goal_x - x) > 1e-6 else -1.0
+        if 0.0 < along < 1.0 and abs(oy - y * (1.0 - along)) < 0.7 + 1.6 * along:
+            bodies += 1
+    keeper_y = state.columns[state.keeper(1 - team), 1]
+    side = -1.0 if keeper_y > 0.15 * y else 1.0
+    if state.chance(0.3):
+        side = -side
+    aim_y = side * float(state.rng.uniform(0.6, 3.2))
+    aim_z = float(abs(state.rng.normal(0.5, 0.6))) + 0.15
+    target = (goal_x, aim_y, min(aim_z, 2.1))
+    return Action("shot", "header" if header else "foot", -1, target, 25.0, 0.0, _lure(deep, y) * chance * 0.82**bodies)
+
+
+def _lure(deep_m: float, across_m: float) -> float:
+    """Players think more of shots from afar than those are worth: without it hardly anybody would try one."""
+    return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.35, 0.5, 1.1, 1.0]))
+
+
+def cross(state: State, row: int) -> Action | None:
+    """A ball before the goal from the side, if there is anybody to meet it; low and back from the goal line."""
+    team = int(state.team[row])
+    sign = float(state.sign[team])
+    x, y, _ = state.ball.place
+    deep = state.half_x - x * sign
+    if deep > 28.0 or abs(y) < 11.0:
+        return None
+    best: Action | None = None
+    for mate in state.mates(row).tolist():
+        mx, my = state.xy(mate)
+        far = state.half_x - mx * sign
+        if far > 19.0 or abs(my) > 14.0 or state.is_keeper(mate):
+            continue
+        c = state.columns[mate]
+        d = math.hypot(mx - x, my - y)
+        if deep < 9.0 and far > deep + 2.0 and d < 22.0:
+            speed = _ground_speed(d) + 2.0
+            t = d / speed
+            target = (float(mx + c[2] * t), float(my + c[3] * t), _RADIUS_M)
+            value, what, flight = 0.036, "cutback", 0.0
+        else:
+            flight = 0.65 + d / 36.0
+            target = (float(mx + 0.8 * c[2] * flight), float(my + 0.8 * c[3] * flight), 1.75)
+            speed, value, what = d / flight, 0.028, "cross"
+        _, free = state.nearest(state.opponents(row), target[0], target[1])
+        value *= 0.7 + 0.25 * min(free, 3.0)
+        value *= 1.0 + 0.3 * (abs(my) < 6.0)
+        value += float(state.rng.gumbel(0.0, 0.006))
+        if best is None or value > best.worth:
+            best = Action("pass", what, mate, target, speed, flight, value)
+    return best
+
+
+def clearance(state: State, row: int) -> Action:
+    """Far away from the own goal, to the nearer side; meant for the foremost mate if anybody."""
+    team = int(state.team[row])
+    sign = float(state.sign[team])
+    x, y, _ = state.ball.place
+    mates = state.mates(row)
+    mate = int(mates[np.argmax(state.columns[mates, 0] * sign)])
+    far = float(state.rng.uniform(22.0, 45.0))
+    side = math.copysign(1.0, y) if abs(y) > 2.0 else math.copysign(1.0, float(state.rng.uniform(-1, 1)))
+    tx, ty = x + sign * far, y + side * float(state.rng.uniform(-4.0, 16.0))
+    near, own = state.pressure(row), state.half_x + x * sign
+    if near < 2.2 and own < 14.0 and abs(y) > 5.0 and state.chance(0.35):
+        # Better a corner than worse.
+        tx, ty = x - sign * (own + 4.0), y + side * 5.0
+    elif near < 2.5 and abs(y) > state.half_y - 14.0 and state.chance(0.35):
+        tx, ty = x + sign * 8.0, side * (state.half_y + 5.0)
+    far = math.hypot(tx - x, ty - y)
+    flight = 0.45 + far / 30.0
+    return Action("pass", "clearance", mate, (tx, ty, _RADIUS_M), far / flight, flight)
+
+
+def carry(state: State, row: int) -> Action:
+    """Where to go with the ball: room, and ground gained."""
+    team = int(state.team[row])
+    sign = float(state.sign[team])
+    x, y, _ = state.ball.place
+    angles = np.arange(12) * (math.pi / 6.0)
+    step = 7.0
+    xs, ys = x + step * np.cos(angles), y + step * np.sin(angles)
+    space = room(xs, ys, state.columns, state.opponents(row), 0.7)
+    half = room(0.5 * (x + xs), 0.5 * (y + ys), state.columns, state.opponents(row), 0.35)
+    mates = room(xs, ys, state.columns, state.mates(row), 0.0)
+    inside = (np.abs(xs) < state.half_x - 1.0) & (np.abs(ys) < state.half_y - 1.0)
+    keeps = 1.0 / (1.0 + np.exp(-(np.minimum(space, 1.5 * half) - 2.2) / 0.9))
+    keeps *= 0.97 + 0.02 * state.ability["dribbling"][row]
+    u, w = xs * sign, ys * sign
+    value = keeps * worth(u, w, state.half_x) - (1.0 - keeps) * loss(u, w, state.half_x)
+    value -= 0.003 * (mates < 5.0) + 1.0 * ~inside
+    heading = math.atan2(state.columns[row, 3], state.columns[row, 2])
+    turn = np.abs((angles - heading + math.pi) % (2 * math.pi) - math.pi)
+    value -= 0.0006 * turn * state.speed(row)
+    k = int(np.argmax(value))
+    pace = float(np.clip(1.2 * min(space[k], 2.0 * half[k]), 2.2, 6.8))
+    return Action("carry", "dribble", -1, (float(xs[k]), float(ys[k]), _RADIUS_M), pace, 0.0, float(value[k]))
+
+
+def choose(state: State, row: int, *, first_time: bool = False) -> Action:
+    """What he will do next.
+
+    Args:
+        first_time: with the first touch; going on is then no choice.
+    """
+    team = int(state.team[row])
+    x, y, _ = state.ball.place
+    sign = float(state.sign[team])
+    deep = state.half_x - x * sign
+    near = state.pressure(row)
+    hurried = float(np.clip(1.2 - near / 4.0, 0.0, 1.0)) + 0.4 * first_time
+    options: list[Action] = []
+    passing = best_pass(state, row, hurried=hurried)
+    options.append(passing)
+    if deep < 34.0 and abs(y) < 24.0:
+        shooting = shot(state, row)
+        options.append(shooting)
+    crossing = cross(state, row)
+    if crossing is not None:
+        options.append(crossing)
+    if not first_time:
+        going = carry(state, row)
+        held_s = state.now_s - state.held_since_s
+        # Nobody is let go on for long, least of all with somebody beside him.
+        stay = math.exp(-held_s * (0.10 + 0.12 * max(0.0, 2.2 - near)) * state.squads.teams[team].tempo)
+        going.worth = going.worth * stay + 0.0030 - 0.0020 * held_s
+        options.append(going)
+    if deep > 78.0 and near < 3.5:
+        clearing = clearance(state, row)
+        clearing.worth = 0.002 if near < 2.0 else -0.002
+        options.append(clearing)
+    return max(options, key=lambda o: o.worth)

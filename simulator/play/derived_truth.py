@@ -1,0 +1,162 @@
+"""Rows of the truth list that follow from how play went on: carries, duels, loose balls, take-ons, miscontrols."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simulator.play.match_state import State
+from simulator.play.truth_writer import Watching, who
+from simulator.records import Vector
+
+#: 5.8: the ball has left its kicker. 6.10: shortest carry. 6.11: nobody near a slow ball for so long.
+RELEASED_M, CARRY_M = 2.25, 3.0
+LOOSE_M, LOOSE_M_S, LOOSE_S = 1.5, 8.0, 0.5
+#: 6.8: an opponent so near the ball goes for it; further away than the second number the duel is over.
+DUEL_M, APART_M = 1.5, 2.2
+#: 7.11, 7.12: times in which a bad touch is lost, a carrier has kept the ball.
+LOST_S, MISS_M, KEPT_S = 2.0, 3.0, 1.0
+
+
+def watch(state: State) -> None:
+    """Each tick of live play, after the ball has moved."""
+    ball = state.ball.place
+    if state.watching.kick >= 0:
+        _release(state, ball)
+    _carry(state, ball)
+    _duel(state, ball)
+    _loose(state)
+    _takeon(state)
+    _trap(state, ball)
+
+
+def ended(state: State, t_s: float, place: Vector) -> None:
+    """Play is dead: what was being watched ends with it."""
+    _end_carry(state, t_s, place)
+    _end_duel(state, t_s, place)
+    state.watching = Watching()
+
+
+def _release(state: State, ball: Vector) -> None:
+    row = state.notes.rows[state.watching.kick]
+    if state.last != row.person:
+        state.watching.kick = -1
+    elif math.hypot(ball[0] - state.columns[row.person, 0], ball[1] - state.columns[row.person, 1]) > RELEASED_M:
+        state.notes.note("kick.released", state.now_s, row.person, ball, "", (state.watching.kick,))
+        state.watching.kick = -1
+
+
+def _carry(state: State, ball: Vector) -> None:
+    holder = state.holder if not state.in_hands else -1
+    if state.watching.carry is not None and state.watching.carry[0] != holder:
+        _end_carry(state, state.now_s, ball)
+    if holder < 0:
+        return
+    if state.watching.carry is None:
+        state.watching.carry = (holder, state.now_s, ball, 0.0, ball)
+        return
+    row, since_s, begin, gone, before = state.watching.carry
+    state.watching.carry = (row, since_s, begin, gone + math.dist(ball[:2], before[:2]), ball)
+
+
+def _end_carry(state: State, t_s: float, place: Vector) -> None:
+    if state.watching.carry is None:
+        return
+    row, since_s, begin, gone, _ = state.watching.carry
+    state.watching.carry = None
+    if gone < CARRY_M:
+        return
+    start = state.notes.note("carry.start", since_s, row, begin)
+    state.notes.note(
+        "carry.end", t_s, row, place, "", (start,), length_m=round(gone, 2), seconds=round(t_s - since_s, 2)
+    )
+
+
+def _duel(state: State, ball: Vector) -> None:
+    if state.watching.duel is not None:
+        one, two, index = state.watching.duel
+        near = max(state.gap(one, ball[0], ball[1]), state.gap(two, ball[0], ball[1]))
+        if near > APART_M or state.holder not in (-1, one, two):
+            _end_duel(state, state.now_s, ball)
+        return
+    if state.in_hands or ball[2] > 1.5:
+        return
+    if state.holder >= 0:
+        one = state.holder
+        two, gap = state.nearest(state.opponents(one), ball[0], ball[1])
+        variant = "ground"
+    else:
+        if state.moving() > LOOSE_M_S:
+            return
+        one, near = state.nearest(state.of_team[0], ball[0], ball[1])
+        two, gap = state.nearest(state.of_team[1], ball[0], ball[1])
+        gap, variant = max(gap, near), "loose"
+    if gap < DUEL_M and two >= 0:
+        index = state.notes.note("duel.start", state.now_s, one, ball, variant, (), against=who(two))
+        state.watching.duel = (one, two, index)
+
+
+def _end_duel(state: State, t_s: float, place: Vector) -> None:
+    if state.watching.duel is None:
+        return
+    one, two, index = state.watching.duel
+    state.watching.duel = None
+    winner = state.holder if state.holder in (one, two) else -1
+    variant = state.notes.rows[index].variant
+    state.notes.note("duel.end", t_s, winner, place, variant, (index,), against=who(two if winner == one else one))
+
+
+def _loose(state: State) -> None:
+    """6.11, 7.10."""
+    x, y, _ = state.ball.place
+    free = state.holder < 0 and not state.in_hands and state.moving() < LOOSE_M_S
+    if free and float(np.min(state.gaps(state.players, x, y))) > LOOSE_M:
+        state.watching.alone_s += 0.02
+        if state.watching.alone_s >= LOOSE_S and state.watching.loose < 0:
+            state.watching.loose = state.notes.note("ball.loose", state.now_s, -1, state.ball.place)
+            state.watching.loose_team = int(state.team[state.last]) if state.last >= 0 else -1
+    else:
+        state.watching.alone_s = 0.0
+    gain = state.notes.gain
+    if state.watching.loose >= 0 and gain > state.watching.loose:
+        row = state.notes.rows[gain]
+        if state.team[row.person] != state.watching.loose_team:
+            state.notes.note("recovery", row.t_s, row.person, row.place, "", (state.watching.loose, gain))
+        state.watching.loose = -1
+
+
+def tried(state: State, tackler: int, holder: int, tackle: int) -> None:
+    """An opponent's try for the ball failed: if the holder keeps it, he has gone past him."""
+    state.watching.takeon = (holder, tackler, state.now_s, tackle)
+
+
+def _takeon(state: State) -> None:
+    if state.watching.takeon is None:
+        return
+    holder, tackler, since_s, tackle = state.watching.takeon
+    if state.last != holder and state.touched_s[state.last] > since_s and state.team[state.last] != state.team[holder]:
+        state.watching.takeon = None
+    elif state.now_s - since_s >= KEPT_S:
+        state.watching.takeon = None
+        state.notes.note(
+            "takeon.won", since_s, holder, state.notes.rows[tackle].place, "", (tackle,), past=who(tackler)
+        )
+
+
+def trapped(state: State, row: int, index: int) -> None:
+    """A first touch, to be watched for whether it was a good one."""
+    state.watching.trap = (row, state.now_s, state.ball.place, index)
+
+
+def _trap(state: State, ball: Vector) -> None:
+    """7.11."""
+    if state.watching.trap is None:
+        return
+    row, since_s, place, index = state.watching.trap
+    if state.now_s - since_s > LOST_S or (state.last == row and state.touched_s[row] > since_s + 0.1):
+        state.watching.trap = None
+    elif state.last != row:
+        if state.team[state.last] != state.team[row] and math.dist(ball[:2], place[:2]) > MISS_M:
+            state.notes.note("miscontrol", since_s, row, place, "", (index, state.notes.gain))
+        state.watching.trap = None

@@ -1,0 +1,78 @@
+"""The one who has the ball at his feet: he pushes it along, runs after it, shields it, and acts when he has decided."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simulator.play import ball_actions as acts
+from simulator.play.decisions import carry, choose
+from simulator.play.match_state import State
+
+#: A ball further away than this is nobody's.
+LOST_M = 2.6
+#: Between two touches of a dribble, and the reach for them.
+PUSH_S, PUSH_M = 0.3, 0.62
+
+
+def hold(state: State) -> None:
+    """One tick of the holder."""
+    row = state.holder
+    bx, by, bz = state.ball.place
+    gap = state.gap(row, bx, by)
+    if gap > LOST_M or bz > 1.3:
+        state.holder, state.action = -1, None
+        state.kicked()
+        return
+    vx, vy, _ = state.ball.velocity
+    state.facing[row] = np.nan
+    since = state.now_s - state.touched_s[row]
+    able = state.idle_s[row] <= state.now_s and state.contact_end_s < state.now_s
+    within = gap < PUSH_M + 0.15 and bz < 0.6
+    if state.is_mute and row not in state.told:
+        return
+    if row in state.told and state.prompter is not None and able and within and state.action is None:
+        state.prompter.play(row, 0.0, "foot")
+        return
+    if able and within and since > 0.24 and state.now_s >= state.decide_s:
+        action = choose(state, row)
+        if action.kind == "carry":
+            state.action = action
+            state.decide_s = state.now_s + float(state.rng.uniform(0.25, 0.6))
+        else:
+            acts.kick(state, row, action)
+            return
+    if able and gap < PUSH_M and bz < 0.5 and since > PUSH_S and _needs_push(state, row, gap):
+        _push(state, row)
+    lead = min(0.35 + 0.1 * math.hypot(vx, vy), 0.8)
+    state.targets[row] = bx + lead * vx, by + lead * vy
+    state.paces[row] = 9.0 if gap > 0.9 else 7.0
+
+
+def _needs_push(state: State, row: int, gap: float) -> bool:
+    """The ball is no longer ahead of him, or slower than he wants to go."""
+    action = state.action
+    wanted = action.speed_m_s if action is not None else 2.0
+    vx, vy, _ = state.ball.velocity
+    return math.hypot(vx, vy) < 0.75 * wanted + 0.4 or gap < 0.35
+
+
+def _push(state: State, row: int) -> None:
+    """A touch that takes the ball on towards where he wants to go, a step ahead of him."""
+    action = state.action
+    if action is None:
+        action = state.action = carry(state, row)
+    bx, by, _ = state.ball.place
+    dx, dy = action.target[0] - bx, action.target[1] - by
+    d = max(math.hypot(dx, dy), 0.1)
+    near = state.pressure(row)
+    pace = state.speed(row)
+    ahead = min(action.speed_m_s, pace + 2.2) * (1.12 if near > 3.0 else 1.0) + 0.5
+    rough = 0.04 * ahead * (1.0 - 0.2 * state.ability["dribbling"][row]) * (1.0 + 1.2 * (near < 1.6))
+    velocity = (
+        dx / d * ahead + state.draw(0.0, rough),
+        dy / d * ahead + state.draw(0.0, rough),
+        abs(state.draw(0.0, 0.05)),
+    )
+    acts.contact(state, row, "foot", velocity, "dribble", duration_s=0.011)

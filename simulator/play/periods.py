@@ -1,0 +1,119 @@
+"""Halves (Law 7): kick-offs, time that is added, the break and the change of ends, the final whistle.
+
+Time runs on through everything; what was lost beyond the usual (goals, substitutions, injuries, cards) is added at
+the end of the half, and the referee waits a little for an attack to be over.
+"""
+
+from __future__ import annotations
+
+import math
+
+from simulator.play import boundary_lines as law
+from simulator.play import flights, restarts
+from simulator.play.match_state import State
+from simulator.records import REFEREES, Vector
+
+_CENTRE: Vector = (0.0, 0.0, 0.11)
+
+#: What one occasion adds, in seconds (IFAB Law 7.3 names them; the lengths are usual ones).
+ADDED_S = {"goal": 35.0, "substitution": 25.0, "card": 12.0, "penalty": 40.0}
+#: The referee lets an attack end, for so long at most.
+PATIENCE_S = 20.0
+#: After the final whistle the match is told on for so long.
+AFTERMATH_S = 5.0
+
+
+def step(state: State) -> None:
+    """A tick's look at the watch."""
+    if state.is_break:
+        _break(state)
+        return
+    played_s = state.now_s - state.period_since_s
+    half_s = state.settings.half_s
+    if played_s < half_s - 1e-9:
+        return
+    if state.added_s < 0.0:
+        _add(state)
+    if played_s < half_s + state.added_s:
+        return
+    waited_s = played_s - half_s - state.added_s
+    if state.restart is not None and state.restart.kind == "penalty" and waited_s < 120.0:
+        return
+    x = abs(state.ball.place[0])
+    quiet = not state.live or (x < state.half_x - 30.0 and state.flight is None)
+    if quiet or (waited_s > PATIENCE_S and state.flight is None) or waited_s > 2.0 * PATIENCE_S:
+        _end(state)
+
+
+def _add(state: State) -> None:
+    """The fourth official's board: whole minutes in a match of full length."""
+    lost_s = state.lost_s
+    if state.settings.half_s >= 2400.0:
+        state.added_s = 60.0 * max(1, round(lost_s / 60.0))
+    else:
+        state.added_s = min(lost_s, 0.1 * state.settings.half_s)
+    state.notes.note(
+        "added_time", state.now_s, REFEREES[0], _CENTRE, str(state.period), (), added_s=round(state.added_s, 1)
+    )
+
+
+def _end(state: State) -> None:
+    place = state.ball.place
+    is_final = state.period >= 2 and not state.settings.endless
+    why = "full time" if is_final else "half time"
+    blown = state.notes.note("whistle", state.now_s, REFEREES[0], place, why)
+    if state.live:
+        flights.stopped(state, "stopped", state.now_s, blown, place)
+        law.die(state, state.now_s, place, "whistle", blown)
+    state.restart, state.whistle, state.advantage = None, None, None
+    state.notes.note(
+        "period.end", state.now_s, REFEREES[0], place, str(state.period), (blown,),
+        home=state.score[0], away=state.score[1],
+    )  # fmt: skip
+    state.is_break = True
+    state.break_until_s = state.now_s + (AFTERMATH_S if is_final else state.settings.break_s)
+    state.is_final = is_final
+    if state.ball.in_hands:
+        state.ball.release((0.0, 0.0, -1.0))
+
+
+def _break(state: State) -> None:
+    """Off to the side, and back for the next half at the other end."""
+    if state.is_final:
+        if state.now_s >= state.break_until_s:
+            state.is_over = True
+        return
+    left_s = state.break_until_s - state.now_s
+    if state.restart is not None:
+        return
+    line_up_s = min(45.0, 0.5 * state.settings.break_s)
+    if left_s > line_up_s:
+        _leave(state)
+        return
+    state.sign = -state.sign
+    state.period += 1
+    state.lost_s, state.added_s = 0.0, -1.0
+    state.first_kick = 1 - state.first_kick
+    restarts.await_restart(state, "kick_off", state.first_kick, (0.0, 0.0), -1, state.now_s)
+    assert state.restart is not None
+    state.restart.earliest_s = state.break_until_s
+
+
+def _leave(state: State) -> None:
+    """Everybody walks towards the benches' side."""
+    for row in state.players.tolist():
+        team = int(state.team[row])
+        x, y = state.xy(row)
+        tx = (-1.0 if team == 0 else 1.0) * (6.0 + 0.8 * (row % 16))
+        state.targets[row] = tx, -state.half_y - 2.0
+        state.paces[row] = 1.6 + 0.03 * (row % 8)
+        state.facing[row] = math.nan if abs(x - tx) + abs(y + state.half_y) > 3.0 else math.pi / 2
+
+
+def begins(state: State) -> None:
+    """The kick-off that opens a half is being taken."""
+    if not state.is_break:
+        return
+    state.is_break = False
+    state.period_since_s = state.now_s
+    state.notes.note("period.start", state.now_s, REFEREES[0], _CENTRE, str(state.period))

@@ -1,0 +1,161 @@
+"""The referee: fouls and advantage, the whistle, cards, injuries (Laws 5 and 12).
+
+A foul is noted when it happens; the referee needs a moment for his whistle, and sometimes lets play go on. If the
+advantage comes to nothing he goes back to the foul. Cards are shown while play is dead.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simulator.play import boundary_lines as law
+from simulator.play import flights, restarts
+from simulator.play import substitutions as changes
+from simulator.play.match_state import BOX_X_M, BOX_Y_M, GOAL_AREA_X_M, MARK_M, State, Whistle
+from simulator.play.periods import ADDED_S
+from simulator.play.truth_writer import who
+from simulator.records import REFEREES, Vector
+
+#: Chances at a foul: that the fouled one goes down, that play may go on, of a yellow and of a red card, of an injury.
+_FALLS, _ADVANTAGE, _YELLOW, _RED, _INJURY = 0.6, 0.22, 0.14, 0.002, 0.07
+#: An advantage must have shown itself within this time.
+ADVANTAGE_S = 2.5
+
+
+def foul(state: State, row: int, victim: int, variant: str, *, is_certain: bool = False) -> None:
+    """``row`` commits an offence against ``victim`` (-1: a handball); ``is_certain``: the whistle follows for sure."""
+    if state.whistle is not None or state.advantage is not None or not state.live:
+        return
+    t_s = state.now_s
+    x, y = state.xy(victim if victim >= 0 else row)
+    place: Vector = (x, y, 0.9) if victim >= 0 else state.ball.place
+    falls = victim >= 0 and variant != "holding" and state.chance(_FALLS)
+    team = 1 - int(state.team[row])
+    card = _card(state, row, team, x, variant)
+    kind = "handball" if variant == "handball" else "foul"
+    if kind == "handball":
+        state.notes.note("handball", t_s, row, place, "", (state.last_contact,))
+    index = state.notes.note(
+        "foul", t_s, row, place, variant, (state.last_contact if variant == "handball" else -1,),
+        on=who(victim), fall=falls, advantage=False,
+    )  # fmt: skip
+    if falls:
+        changes.go_down(state, victim, float(state.rng.uniform(2.0, 5.0)), index)
+    in_box = state.in_box(1 - team, x, y)
+    whistle = Whistle(t_s + float(state.rng.uniform(0.25, 0.9)), "foul", team, (x, y), index, card, row)
+    keeps = state.holder >= 0 and state.team[state.holder] == team and not falls
+    keeps |= state.flight is not None and state.flight.team == team
+    if keeps and not in_box and not is_certain and card != "red" and state.chance(_ADVANTAGE / 0.4):
+        state.notes.rows[index].detail["advantage"] = True
+        state.notes.note("advantage", t_s + 0.3, REFEREES[0], place, "", (index,))
+        state.advantage = whistle
+        whistle.at_s = t_s + ADVANTAGE_S
+        return
+    state.whistle = whistle
+
+
+def _card(state: State, row: int, team: int, x: float, variant: str) -> str:
+    """Yellow or red, or nothing; goalkeepers get away with less than a red, as nobody could take their place."""
+    worse = 1.6 if state.depth(team, x) < 35.0 else 1.0
+    worse *= 1.5 if state.cautions[row] == 0 else 0.2
+    roll = state.rng.random()
+    if state.is_keeper(row):
+        return "yellow" if roll < 0.1 and state.cautions[row] == 0 else ""
+    if roll < _RED * worse:
+        return "red"
+    if roll < _YELLOW * worse * (1.3 if variant == "holding" else 1.0) * 0.8:
+        return "second yellow" if state.cautions[row] else "yellow"
+    return ""
+
+
+def watch(state: State) -> None:
+    """Each tick of live play: the whistle, and whether an advantage came to something."""
+    if state.advantage is not None:
+        _weigh(state, state.advantage)
+    whistle = state.whistle
+    if whistle is not None and state.now_s >= whistle.at_s:
+        _blow(state, whistle)
+
+
+def _weigh(state: State, given: Whistle) -> None:
+    """The team that was fouled has lost the ball again: back to the foul; or time is up, and it had its advantage."""
+    last = state.last
+    if state.team[last] != given.team and state.touched_s[last] > given.at_s - ADVANTAGE_S + 0.05:
+        state.notes.rows[given.cause].detail["advantage"] = False
+        given.at_s = state.now_s + 0.3
+        state.whistle, state.advantage = given, None
+    elif state.now_s >= given.at_s:
+        if given.card:
+            state.cards.append((given.card, given.offender, given.cause))
+        state.advantage = None
+
+
+def _blow(state: State, whistle: Whistle) -> None:
+    """Play is stopped."""
+    state.whistle = None
+    place = state.ball.place
+    blown = state.notes.note("whistle", state.now_s, REFEREES[0], place, whistle.why, (whistle.cause,))
+    state.indirect = False
+    outcome = "offside" if whistle.why == "offside" else "stopped"
+    flights.stopped(state, outcome, state.now_s, blown, place)
+    dead = law.die(state, state.now_s, place, "whistle", blown)
+    if whistle.card:
+        state.cards.append((whistle.card, whistle.offender, whistle.cause))
+    team, (x, y) = whistle.team, whistle.spot
+    kind = "free_kick"
+    if whistle.why == "foul" and state.in_box(1 - team, x, y):
+        kind, x, y = "penalty", float(state.sign[team]) * (state.half_x - MARK_M), 0.0
+        state.lost_s += ADDED_S["penalty"]
+    elif whistle.why == "injury":
+        kind = "dropped"
+    x = float(np.clip(x, 0.5 - state.half_x, state.half_x - 0.5))
+    y = float(np.clip(y, 0.5 - state.half_y, state.half_y - 0.5))
+    deep = state.depth(team, x)
+    if kind == "free_kick" and deep < GOAL_AREA_X_M and abs(y) < 9.16:
+        # Law 13.2: an indirect one inside the goal area is taken from its line.
+        x = float(state.sign[team]) * (state.half_x - GOAL_AREA_X_M)
+    restarts.await_restart(state, kind, team, (x, y), dead, state.now_s, indirect=whistle.why == "offside")
+    if whistle.why == "foul":
+        changes.perhaps_injured(state, whistle.cause, _INJURY * state.settings.interruptions)
+
+
+def show_cards(state: State) -> None:
+    """Play is dead: the referee shows what he has written down."""
+    restart = state.restart
+    if not state.cards or restart is None or state.now_s - restart.since_s < 4.0:
+        return
+    card, row, cause = state.cards.pop(0)
+    x, y = state.xy(row)
+    if not state.is_playing[row]:
+        return
+    if card == "yellow" and state.cautions[row]:
+        card = "second yellow"
+    state.cautions[row] += 1
+    shown = state.notes.note("card", state.now_s, row, (x, y, 0.9), card, (cause,))
+    state.lost_s += ADDED_S["card"]
+    restart.earliest_s = max(restart.earliest_s, state.now_s + 8.0)
+    if card != "yellow":
+        changes.send_off(state, row, shown)
+
+
+def in_own_box(state: State, row: int) -> bool:
+    """Whether somebody stands in the penalty area that his team defends."""
+    x, y = state.xy(row)
+    u = x * float(state.sign[int(state.team[row])])
+    return state.half_x + u < BOX_X_M and abs(y) < BOX_Y_M
+
+
+def pulled(state: State, row: int, holder: int) -> None:
+    """Who runs behind the holder and cannot get at the ball sometimes holds him back; looked at ten times a second."""
+    hx, hy = state.columns[holder, 2], state.columns[holder, 3]
+    pace = math.hypot(hx, hy)
+    gap = state.gap(row, *state.xy(holder))
+    if gap > 1.1 or pace < 3.0:
+        return
+    dx, dy = state.columns[row, 0] - state.columns[holder, 0], state.columns[row, 1] - state.columns[holder, 1]
+    behind = (dx * hx + dy * hy) < 0.0
+    rate = 0.0004 if in_own_box(state, row) else 0.005
+    if behind and state.chance(rate * state.settings.interruptions):
+        foul(state, row, holder, "holding")

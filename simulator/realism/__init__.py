@@ -1,0 +1,1 @@
+"""Is a simulated match like a real one?"""

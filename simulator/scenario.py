@@ -1,0 +1,411 @@
+"""Scenario files: a situation and what persons are told to do in it, as YAML that anybody can write.
+
+    name: Blocked shot
+    about: A defender throws himself into the way.
+    seconds: 10
+    persons:
+      home_9: [35, 4]                        # x, y in metres from the centre spot
+      away_4: {at: [41, 3], velocity: [-1, 0], heading_deg: 180}
+    ball: [35.6, 4]
+    holder: home_9
+    then:
+      - {who: home_9, do: shot, at_s: 1.0, target: [52.5, 1.0, 0.6], speed_m_s: 24}
+      - {who: away_4, do: block, after: shot.attempt}
+    expect:
+      - {kind: shot.blocked, who: home_9}
+
+``docs/simulator.md`` lists every field. A mistake is an error that names the file, the line and the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from football.errors import UserError
+from football.truth_kinds import KINDS
+from football.update_stream import EventRecord
+from simulator.play.script import DOINGS, Instruction, Opening, Script, Start
+from simulator.play.squads import SHAPES, MatchSettings, TeamSettings
+from simulator.records import PERSONS, object_id
+
+#: Folder of the scenarios that come with the product.
+SHIPPED = Path(__file__).parent / "scenarios"
+#: Larger files and deeper trees are not scenarios.
+_BYTES_MAX, _NODES_MAX, _DEPTH_MAX = 200_000, 20_000, 20
+
+_ROWS: Mapping[str, int] = {object_id(person): person for person in range(PERSONS)}
+#: What play notes itself, and how a script calls it; only that can be waited for.
+_PLAYED = {name: {"ball.woodwork": "woodwork"}.get(name, name) for name, kind in KINDS.items() if kind.source == "play"}
+
+_Metres = Annotated[float, Field(ge=-80, le=80, allow_inf_nan=False)]
+_Speed = Annotated[float, Field(ge=-45, le=45, allow_inf_nan=False)]
+_Seconds = Annotated[float, Field(ge=0, le=7200, allow_inf_nan=False)]
+_Flat = tuple[_Metres, _Metres]
+_Place = Annotated[tuple[_Metres, ...], Field(min_length=2, max_length=3)]
+_Spin = Annotated[float, Field(ge=-120, le=120, allow_inf_nan=False)]
+_Who = Literal[tuple(_ROWS)]  # type: ignore[valid-type]
+_Players = Literal[tuple(name for name in _ROWS if not name.startswith("referee"))]  # type: ignore[valid-type]
+_Team = Literal["home", "away"]
+_Does = Literal[DOINGS]  # type: ignore[valid-type]
+_After = Literal[tuple(_PLAYED)]  # type: ignore[valid-type]
+_Kind = Literal[tuple(KINDS)]  # type: ignore[valid-type]
+_Limb = Literal["left_foot", "right_foot", "left_hand", "right_hand", "head", "chest", "body"]
+_Restart = Literal["kick_off", "throw_in", "corner", "goal_kick", "free_kick", "penalty"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=False, frozen=True)
+
+
+class _Person(_Model):
+    at: _Flat
+    velocity: tuple[Annotated[float, Field(ge=-9, le=9)], Annotated[float, Field(ge=-9, le=9)]] = (0.0, 0.0)
+    heading_deg: Annotated[float, Field(ge=-360, le=360, allow_inf_nan=False)] | None = None
+
+
+def _at(person: object) -> object:
+    """A place alone is somebody who stands there."""
+    return {"at": person} if isinstance(person, list) else person
+
+
+class _Step(_Model):
+    who: _Who
+    do: _Does
+    at_s: _Seconds = 0.0
+    after: _After | None = None
+    after_who: _Who | None = None
+    delay_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = 0.0
+    to: _Players | None = None
+    target: _Place | None = None
+    speed_m_s: Annotated[float, Field(gt=0, le=45, allow_inf_nan=False)] | None = None
+    height_m: Annotated[float, Field(gt=0, le=30, allow_inf_nan=False)] | None = None
+    spin: tuple[_Spin, _Spin, _Spin] | None = None
+    limb: _Limb | None = None
+    for_s: Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)] | None = None
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> _Step:
+        if self.after_who is not None and self.after is None:
+            raise ValueError("after_who needs after: what he has done")
+        if self.to is not None and self.to == self.who:
+            raise ValueError("nobody passes to himself")
+        return self
+
+
+class _Expected(_Model):
+    kind: _Kind
+    variant: str | None = None
+    who: _Who | None = None
+    team: _Team | None = None
+    times: Annotated[int, Field(ge=0, le=1000)] | None = None
+    between_s: tuple[_Seconds, _Seconds] | None = None
+
+
+class _Side(_Model):
+    name: str | None = None
+    shape: Literal[tuple(SHAPES)] | None = None  # type: ignore[valid-type]
+    strength: Annotated[float, Field(ge=-3, le=3, allow_inf_nan=False)] = 0.0
+
+
+class _Pitch(_Model):
+    length_m: Annotated[float, Field(ge=90, le=120)] = 105.0
+    width_m: Annotated[float, Field(ge=45, le=90)] = 68.0
+
+
+class _File(_Model):
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+    about: str = ""
+    seconds: Annotated[float, Field(gt=0, le=7200, allow_inf_nan=False)] = 15.0
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    pitch: _Pitch = _Pitch()
+    home: _Side = _Side()
+    away: _Side = _Side()
+    still: bool = True
+    persons: Mapping[_Who, Annotated[_Person, BeforeValidator(_at)]] = {}  # type: ignore[valid-type]
+    absent: tuple[_Players, ...] = ()  # type: ignore[valid-type]
+    ball: _Place = (0.0, 0.0)
+    ball_velocity: Annotated[tuple[_Speed, ...], Field(min_length=2, max_length=3)] = (0.0, 0.0)
+    holder: _Players | None = None
+    period: Annotated[int, Field(ge=1, le=20)] = 1
+    clock_s: _Seconds = 0.0
+    score: tuple[Annotated[int, Field(ge=0, le=99)], Annotated[int, Field(ge=0, le=99)]] = (0, 0)
+    home_attacks: Literal["+x", "-x"] = "+x"
+    restart: _Restart | None = None
+    restart_team: _Team | None = None
+    then: tuple[_Step, ...] = ()
+    expect: tuple[_Expected, ...] = ()
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> _File:
+        if (self.restart is None) != (self.restart_team is None):
+            raise ValueError("restart and restart_team go together")
+        if self.restart is not None and self.holder is not None:
+            raise ValueError("nobody holds the ball before a restart: give holder or restart")
+        if not 0 <= _in_space(self.ball, 0.11)[2] <= 40:
+            raise ValueError("the ball is below the ground, or higher than 40 m")
+        if self.holder in self.absent:
+            raise ValueError(f"holder {self.holder} is absent")
+        return self
+
+
+class ScenarioError(UserError, ValueError):
+    """A scenario that cannot be played; the message names file, line and reason."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What truth must contain: a kind, and as much of the rest as is given; ``times`` None means at least once."""
+
+    kind: str
+    variant: str | None = None
+    player: str | None = None
+    team: str | None = None
+    times: int | None = None
+    between_s: tuple[float, float] | None = None
+
+    def matches(self, record: EventRecord) -> bool:
+        """Whether a record is one of those meant."""
+        return (
+            record.kind == self.kind
+            and self.variant in (None, record.variant)
+            and self.player in (None, record.player)
+            and self.team in (None, record.team)
+            and (self.between_s is None or self.between_s[0] <= record.ts_us / 1e6 <= self.between_s[1])
+        )
+
+    def holds(self, records: Sequence[EventRecord]) -> bool:
+        """Whether truth is as expected."""
+        count = sum(self.matches(record) for record in records)
+        return count > 0 if self.times is None else count == self.times
+
+    def __str__(self) -> str:
+        """As a person would say it."""
+        parts = [self.kind, *(f"{v}" for v in (self.variant, self.player, self.team) if v)]
+        if self.times is not None:
+            parts.append(f"{self.times} times")
+        if self.between_s is not None:
+            parts.append("between {:g} and {:g} s".format(*self.between_s))
+        return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario that can be played: the settings of its match, how long it lasts, and what must come of it."""
+
+    name: str
+    about: str
+    seconds: float
+    settings: MatchSettings
+    expect: tuple[Expected, ...]
+
+
+def find_scenario(name: str) -> Path:
+    """Path of a scenario file: as it is given, or by its name among those that come with the product.
+
+    Raises:
+        ScenarioError: there is no such file.
+    """
+    path = Path(name)
+    if path.is_file():
+        return path
+    shipped = SHIPPED / path.name if path.suffix in (".yaml", ".yml") else SHIPPED / f"{path.name}.yaml"
+    if path.parent == Path() and shipped.is_file():
+        return shipped
+    known = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.yaml")))
+    raise ScenarioError(f"{name}: no such file, and none of the scenarios that come with the product: {known}")
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Reads a scenario file.
+
+    Raises:
+        ScenarioError: it cannot be read, is not YAML, or a field is wrong; names file, line and reason.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ScenarioError(f"{path}: {error.strerror or error}") from error
+    if len(data) > _BYTES_MAX:
+        raise ScenarioError(f"{path}: {len(data)} bytes are no scenario; at most {_BYTES_MAX}")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ScenarioError(f"{path}: line {line}: not UTF-8 text") from error
+    return parse_scenario(text, str(path))
+
+
+def parse_scenario(text: str, file: str) -> Scenario:
+    """Reads a scenario from a text; ``file`` is what errors call it, else as :func:`read_scenario`."""
+    plain, lines = _plain(text, file)
+    if not isinstance(plain, dict):
+        raise ScenarioError(f"{file}: line 1: a scenario is a mapping: name: ..., persons: ..., then: ...")
+    try:
+        given = _File.model_validate(plain)
+    except ValidationError as error:
+        raise ScenarioError(_first_of(error, file, lines)) from error
+    try:
+        return Scenario(given.name, given.about, given.seconds, _settings(given), _expected(given))
+    except ValueError as error:
+        raise ScenarioError(f"{file}: line 1: {error}") from error
+
+
+# -- YAML with lines ----------------------------------------------------------------------------------------------
+
+_Path = tuple[str | int, ...]
+
+
+def _plain(text: str, file: str) -> tuple[Any, dict[_Path, int]]:
+    """The document as plain values, and the line of each value by its path."""
+    lines: dict[_Path, int] = {}
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is None:
+            raise ScenarioError(f"{file}: line 1: the file is empty")
+        return _value(loader, node, (), file, lines), lines
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        line = mark.line + 1 if mark else 1
+        raise ScenarioError(f"{file}: line {line}: not YAML: {reason}") from error
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ScenarioError):
+            raise
+        raise ScenarioError(f"{file}: line {max(lines.values(), default=1)}: not a usable value: {error}") from error
+
+
+def _value(loader: yaml.SafeLoader, node: yaml.Node, path: _Path, file: str, lines: dict[_Path, int]) -> Any:
+    line = node.start_mark.line + 1
+    if len(lines) > _NODES_MAX or len(path) > _DEPTH_MAX:
+        raise ScenarioError(f"{file}: line {line}: nested too deep, or too much, for a scenario")
+    lines[path] = line
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(loader, child, (*path, n), file, lines) for n, child in enumerate(node.value)]
+    if not isinstance(node, yaml.MappingNode):
+        return loader.construct_object(node)
+    found: dict[str, Any] = {}
+    for key, child in node.value:
+        name, at = key.value, key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode) or not isinstance(name, str):
+            raise ScenarioError(f"{file}: line {at}: a name is a single word")
+        if name in found:
+            raise ScenarioError(f"{file}: line {at}: {'.'.join(map(str, (*path, name)))} is given twice")
+        found[name] = _value(loader, child, (*path, name), file, lines)
+        if isinstance(child, yaml.ScalarNode) and child.style is None and child.value == "":
+            lines[(*path, name)] = at
+    return found
+
+
+def _first_of(error: ValidationError, file: str, lines: dict[_Path, int]) -> str:
+    """The first mistake of a validation as a person would tell it, and how many more there are."""
+    told: dict[tuple[int, int, str], str] = {}
+    for found in error.errors(include_url=False):
+        path = _known(found["loc"], lines)
+        reason = _reason(found)
+        if found["type"] == "missing":
+            last = found["loc"][-1]
+            reason = f"{f'number {last + 1}' if isinstance(last, int) else last} is missing"
+        where = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
+        # Of one line the narrowest: a pair is too short because one of its numbers is none.
+        told.setdefault((lines[path], -len(path), where), reason)
+    (line, _, where), reason = min(told.items())
+    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+    return f"{file}: line {line}: {where + ': ' if where else ''}{reason}{more}"
+
+
+def _known(loc: tuple[str | int, ...], lines: dict[_Path, int]) -> _Path:
+    """The longest beginning of a location that is in the file; alternatives of a type are left out."""
+    path: _Path = ()
+    for part in loc:
+        if (*path, part) in lines:
+            path = (*path, part)
+    return path
+
+
+_NAMES = "a person: home_1 to home_16, away_1 to away_16, referee_1 to referee_3"
+#: What to say of fields that have more choices than anybody reads.
+_CHOICES = {
+    **dict.fromkeys(("who", "to", "after_who", "holder", "[key]"), _NAMES),
+    "after": "a kind of event that play itself notes; docs/simulator.md lists them",
+    "kind": "a kind of truth; docs/simulator.md lists them",
+}
+
+
+def _reason(found: Mapping[str, Any]) -> str:
+    kind, value = found["type"], found.get("input")
+    shown = repr(value) if len(repr(value)) < 60 else type(value).__name__
+    if kind == "extra_forbidden":
+        return "no such field"
+    if kind == "literal_error":
+        field = str(found["loc"][-1])
+        return f"{shown} is not {_CHOICES.get(field, found['ctx']['expected'])}"
+    if kind == "value_error":
+        return str(found["ctx"]["error"])
+    text = str(found["msg"])
+    return f"{shown}: {text[0].lower()}{text[1:]}"
+
+
+# -- into what the match obeys ------------------------------------------------------------------------------------
+
+
+def _settings(given: _File) -> MatchSettings:
+    opening = Opening(
+        persons={_ROWS[name]: _start(person) for name, person in given.persons.items()},
+        ball=_in_space(given.ball, 0.11),
+        ball_velocity=_in_space(given.ball_velocity, 0.0),
+        holder=_ROWS[given.holder] if given.holder else None,
+        period=given.period,
+        clock_s=given.clock_s,
+        score=given.score,
+        home_attacks_positive_x=given.home_attacks == "+x",
+        restart=given.restart or "",
+        restart_team=1 if given.restart_team == "away" else 0,
+        absent=tuple(_ROWS[name] for name in given.absent),
+    )
+    script = Script(opening, tuple(_instruction(step) for step in given.then), given.still)
+    sides = (TeamSettings(side.name or name, side.shape or "4-4-2", side.strength)
+             for side, name in ((given.home, "Simulated Reds"), (given.away, "Simulated Blues")))  # fmt: skip
+    return MatchSettings(
+        seed=given.seed, length_m=given.pitch.length_m, width_m=given.pitch.width_m, scenario=script,
+        **dict(zip(("home", "away"), sides, strict=True)),
+    )  # fmt: skip
+
+
+def _start(person: _Person) -> Start:
+    heading = math.radians(person.heading_deg) if person.heading_deg is not None else None
+    return Start(*person.at, *person.velocity, heading)
+
+
+def _in_space(value: Sequence[float], z: float) -> tuple[float, float, float]:
+    x, y, *rest = value
+    return x, y, rest[0] if rest else z
+
+
+def _instruction(step: _Step) -> Instruction:
+    return Instruction(
+        do=step.do,
+        person=_ROWS[step.who],
+        at_s=step.at_s,
+        after=_PLAYED[step.after] if step.after else "",
+        after_person=_ROWS[step.after_who] if step.after_who else None,
+        delay_s=step.delay_s,
+        mate=_ROWS[step.to] if step.to else None,
+        target=_in_space(step.target, 0.11) if step.target else None,
+        speed_m_s=step.speed_m_s,
+        height_m=step.height_m,
+        spin=step.spin,
+        limb=step.limb or "",
+        for_s=step.for_s,
+    )
+
+
+def _expected(given: _File) -> tuple[Expected, ...]:
+    return tuple(Expected(e.kind, e.variant, e.who, e.team, e.times, e.between_s) for e in given.expect)

@@ -1,0 +1,1 @@
+"""Truth: every event that a simulated match contains."""

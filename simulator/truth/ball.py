@@ -1,0 +1,330 @@
+"""What the true way of the ball alone tells: lines, goal mouths, bounces, rest, heights, speeds, rings (level 2).
+
+Theory of operation
+-------------------
+Every step of the ball (0.5 ms) is looked at by one compiled pass that keeps a little state from stretch to stretch and
+gives back the few steps at which something happened; names and details are made of those in Python. Between two
+steps the instant is interpolated along the straight way, so a crossing is exact to microseconds.
+
+Nothing is told when another ball becomes the one in play: it has crossed nothing to get there.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+from numba import njit
+
+from football.packet_table import Floats
+from football.payloads import Scalar
+from football.pitch import (
+    BALL_RADIUS_M,
+    BAR_HEIGHT_M,
+    CIRCLE_RADIUS_M,
+    GOAL_AREA_DEPTH_M,
+    GOAL_HALF_WIDTH_M,
+    PENALTY_AREA_DEPTH_M,
+    PENALTY_AREA_HALF_WIDTH_M,
+    Pitch,
+)
+from football.pitch import GOAL_AREA_HALF_WIDTH_M as GOAL_AREA_HALF_M
+from simulator.records import BALLS, STEP_S, Contact, Stretch, Vector
+from simulator.truth.truth_table import Lines
+
+#: Hierarchy 2.5, 2.7, 4.6: bounds of the bands and what they are called.
+HEIGHTS_M = np.array([0.3, 1.5, BAR_HEIGHT_M])
+HEIGHTS = ("ground", "low", "head", "high")
+SPEEDS_M_S = np.array([5.0, 15.0, 25.0])
+SPEEDS = ("roll", "pass", "drive", "rocket")
+RINGS_M = np.array([11.0, 16.5, 25.0, 35.0])
+RINGS = ("11 m", "16.5 m", "25 m", "35 m")
+#: A band must be kept so long before it counts (2.5: 50 ms); the change is dated at its beginning.
+_HOLD_S = 0.05
+_RING_LEAVE_M = 0.5
+#: Times nearer to each other than this are one, wherever the match is cut.
+_SAME_S = 1e-6
+#: 2.4: rest and motion.
+_SLOW_M_S, _STATIC_S, _MOVING_M_S, _LEFT_M = 1.0, 1.8, 4.0, 2.0
+#: 2.6: a bounce comes down at least so fast, with the centre at most so high, and turns within this time.
+_FALL_M_S, _BOUNCE_M, _TURN_S = 0.4, 0.25, 0.02
+
+#: 2.1 to 2.3: peaks; turns and steps of speed over ground. A slower ball has no direction.
+PEAKS_M_S2 = {"touch": 20.0, "hit": 55.0, "hard": 150.0}
+TURN_RAD, STEP_M_S, STEP_BELOW_M_S = 0.5, 2.0, 10.0
+_STILL_M_S = 1.0
+
+_X_UP, _X_DOWN, _Y_UP, _Y_DOWN, _CIRCLE_OUT, _CIRCLE_IN = range(6)
+_HEIGHT, _SPEED, _STATIC, _MOVING, _BOUNCE, _RING = range(6, 12)
+#: Entries of the state: known, bands of x and y, in circle, slow since, at rest, where (x, y), one more than when it
+#: fell last, place before (3); from 12 the bands of height and speed (band, candidate, since, place then), from 24 the
+#: rings.
+_STATE = 32
+_BEFORE, _HEIGHT_AT, _SPEED_AT, _RING_AT = 9, 12, 18, 24
+#: Columns of what a pass finds: code, time, band or line or ring, since when, place.
+_FOUND = 7
+
+
+class BallTruth:
+    """Ball-only truth of a match, stretch by stretch."""
+
+    def __init__(self, pitch: Pitch) -> None:
+        self._x_lines, x_table = _along_x(pitch)
+        self._y_lines, y_table = _along_y(pitch)
+        self._tables = x_table, y_table, HEIGHTS_M, SPEEDS_M_S, RINGS_M
+        self._half_length_m = pitch.half_length_m
+        self._state = np.zeros(_STATE)
+        self._active = -1
+
+    def take(self, stretch: Stretch, lines: Lines) -> None:
+        """Adds what happened in a stretch."""
+        steps = np.arange(stretch.balls.shape[1])
+        places = stretch.balls[stretch.active, steps]
+        self._known = self._active >= 0
+        changes = np.flatnonzero(np.diff(stretch.active.astype(int), prepend=self._active))
+        edges = sorted({0, *changes.tolist(), len(steps)})
+        for low, high in pairwise(edges):
+            if low in changes:
+                self._state[0] = 0.0
+            before, found = self._state.copy(), np.empty((256, _FOUND))
+            args = places[low:high], stretch.ball_velocity[low:high], stretch.begin_s + low * STEP_S
+            while (count := _scan(*args, self._half_length_m, self._state, *self._tables, found)) < 0:
+                found = np.empty((2 * len(found), _FOUND))
+                self._state[:] = before
+            for code, t_s, aux, since_s, x, y, z in found[:count].tolist():
+                self._tell(int(code), t_s, int(aux), since_s, (x, y, z), stretch, lines)
+            if low in changes:
+                self._changed(stretch, low, lines)
+        self._active = int(stretch.active[-1])
+        for contact in stretch.contacts:
+            if stretch.begin_s <= contact.t_s < stretch.end_s:
+                _bend(contact, lines)
+
+    def _changed(self, stretch: Stretch, step: int, lines: Lines) -> None:
+        """1.6: another ball is in play; the first one is not another."""
+        if self._known:
+            x, y, z = stretch.balls[stretch.active[step], step].tolist()
+            detail: dict[str, Scalar] = {"ball": BALLS[int(stretch.active[step])]}
+            lines.add("ball.active_changed", stretch.begin_s + step * STEP_S, -1, (x, y, z), detail=detail)
+
+    def _tell(
+        self, code: int, t_s: float, aux: int, since_s: float, place: Vector, stretch: Stretch, lines: Lines
+    ) -> None:
+        if code in (_X_UP, _X_DOWN, _Y_UP, _Y_DOWN):
+            names, span_m, across = (
+                (*self._x_lines[aux], place[1]) if code in (_X_UP, _X_DOWN) else (*self._y_lines[aux], place[0])
+            )
+            if abs(across) > span_m:
+                return
+            name = _part(names[0] if code in (_X_UP, _Y_UP) else names[1], place[1])
+            lines.add("ball.crossed", t_s, -1, place, name)
+            if name.endswith("goal mouth out"):
+                kind = "ball.over_bar" if place[2] >= BAR_HEIGHT_M else "ball.in_goal"
+                lines.add(kind, t_s, -1, place, name.split()[0])
+        elif code in (_CIRCLE_OUT, _CIRCLE_IN):
+            lines.add("ball.crossed", t_s, -1, place, "centre circle " + ("out" if code == _CIRCLE_OUT else "in"))
+        elif code == _HEIGHT:
+            lines.add("ball.height", t_s, -1, place, HEIGHTS[aux])
+        elif code == _SPEED:
+            lines.add("ball.speed", t_s, -1, place, SPEEDS[aux])
+        elif code in (_STATIC, _MOVING):
+            detail: dict[str, Scalar] = {"since_us": round(since_s * 1e6)}
+            lines.add("ball.static" if code == _STATIC else "ball.moving", t_s, -1, place, detail=detail)
+        elif code == _BOUNCE:
+            if not any(c.t_s - 0.002 <= t_s <= c.t_s + c.duration_s + c.hold_s + 0.01 for c in stretch.contacts):
+                lines.add("ball.bounce", t_s, -1, place)
+        else:
+            side = "right" if aux % 2 else "left"
+            lines.add("goal_ring", t_s, -1, place, f"{side} {RINGS[aux // 2]}")
+
+
+def _bend(contact: Contact, lines: Lines) -> None:
+    """2.1 to 2.3 of a contact: the peak of its half-sine pulse, the turn, the step of speed."""
+    change_m_s = math.dist(contact.before, contact.after)
+    peak_m_s2 = math.pi / 2.0 * change_m_s / contact.duration_s
+    at_s = contact.t_s + contact.duration_s / 2.0
+    names = [name for name, least_m_s2 in PEAKS_M_S2.items() if peak_m_s2 >= least_m_s2]
+    if names:
+        lines.add("ball.accel_peak", at_s, -1, contact.place, names[-1], detail={"peak_m_s2": round(peak_m_s2, 1)})
+    (bx, by, _), (ax, ay, _) = contact.before, contact.after
+    before_m_s, after_m_s = math.hypot(bx, by), math.hypot(ax, ay)
+    turned = abs(math.atan2(bx * ay - by * ax, bx * ax + by * ay)) > TURN_RAD
+    if turned and min(before_m_s, after_m_s) >= _STILL_M_S:
+        lines.add("ball.turn", at_s, -1, contact.place, "ground" if contact.place[2] < HEIGHTS_M[0] else "air")
+    if abs(after_m_s - before_m_s) > STEP_M_S and after_m_s < STEP_BELOW_M_S:
+        lines.add("ball.speed_step", at_s, -1, contact.place, "up" if after_m_s > before_m_s else "down")
+
+
+def _along_x(pitch: Pitch) -> tuple[list[tuple[tuple[str, str], float]], Floats]:
+    """Lines x = const from left to right: names upwards and downwards, half span; and (k, 2) the deadbands."""
+    end_m, wide_m, r = pitch.half_length_m, pitch.half_width_m + BALL_RADIUS_M, BALL_RADIUS_M
+    box_m, area_m = end_m - PENALTY_AREA_DEPTH_M, end_m - GOAL_AREA_DEPTH_M
+    rows = [
+        (-end_m - r, -end_m, "left goal in", "left goal out", wide_m),
+        (-area_m, -area_m + r, "left goal area front out", "left goal area front in", GOAL_AREA_HALF_M),
+        (-box_m, -box_m + r, "left penalty front out", "left penalty front in", PENALTY_AREA_HALF_WIDTH_M),
+        (-r, r, "halfway +x", "halfway -x", wide_m),
+        (box_m - r, box_m, "right penalty front in", "right penalty front out", PENALTY_AREA_HALF_WIDTH_M),
+        (area_m - r, area_m, "right goal area front in", "right goal area front out", GOAL_AREA_HALF_M),
+        (end_m, end_m + r, "right goal out", "right goal in", wide_m),
+    ]
+    return [((up, down), span) for _, _, up, down, span in rows], np.array([row[:2] for row in rows])
+
+
+def _along_y(pitch: Pitch) -> tuple[list[tuple[tuple[str, str], float]], Floats]:
+    side_m, end_m, r = pitch.half_width_m, pitch.half_length_m + BALL_RADIUS_M, BALL_RADIUS_M
+    names = [(("right touch in", "right touch out"), end_m), (("left touch out", "left touch in"), end_m)]
+    return names, np.array([(-side_m - r, -side_m), (side_m, side_m + r)])
+
+
+def _part(name: str, y_m: float) -> str:
+    """A goal line has three parts."""
+    end, _, sense = name.partition(" goal ")
+    if sense not in ("in", "out"):
+        return name
+    if abs(y_m) < GOAL_HALF_WIDTH_M:
+        return f"{end} goal mouth {sense}"
+    return f"{end} goal line {'+y' if y_m > 0 else '-y'} {sense}"
+
+
+@njit(cache=True)
+def _put(found: Floats, count: int, code: int, t: float, aux: float, since: float, place: Floats) -> int:
+    found[count, 0], found[count, 1], found[count, 2], found[count, 3] = code, t, aux, since
+    found[count, 4:] = place
+    return count + 1
+
+
+@njit(cache=True)
+def _between(found: Floats, count: int, code: int, t: float, aux: float, share: float, a: Floats, b: Floats) -> int:
+    """Notes what happened at a share of the way from ``a`` to ``b``, which is reached at ``t``."""
+    share = min(max(share, 0.0), 1.0)
+    return _put(found, count, code, t - (1.0 - share) * STEP_S, aux, 0.0, a + (b - a) * share)
+
+
+@njit(cache=True)
+def _circle_share(a: Floats, b: Floats, radius: float, leaves: bool) -> float:
+    """Where on the straight way from ``a`` to ``b`` a circle around the centre spot is passed."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    square = dx * dx + dy * dy
+    half = a[0] * dx + a[1] * dy
+    root = half * half - square * (a[0] * a[0] + a[1] * a[1] - radius * radius)
+    if square == 0.0 or root < 0.0:
+        return 1.0
+    return (math.sqrt(root) * (1.0 if leaves else -1.0) - half) / square
+
+
+@njit(cache=True)
+def _walk(
+    table: Floats, band: int, axis: int, a: Floats, b: Floats, t: float, up: int, found: Floats, count: int
+) -> tuple[int, int]:
+    """Passes line after line from ``band`` on the way from ``a`` to ``b`` in a step that ends at ``t``."""
+    step = b[axis] - a[axis]
+    while band < len(table) and b[axis] > table[band, 1]:
+        share = (table[band, 1] - a[axis]) / step if step != 0.0 else 1.0
+        count = _between(found, count, up, t, band, share, a, b)
+        band += 1
+    while band > 0 and b[axis] < table[band - 1, 0]:
+        band -= 1
+        share = (table[band, 0] - a[axis]) / step if step != 0.0 else 1.0
+        count = _between(found, count, up + 1, t, band, share, a, b)
+    return band, count
+
+
+@njit(cache=True)
+def _banded(
+    s: Floats, at: int, value: float, bounds: Floats, t: float, place: Floats, code: int, found: Floats, count: int
+) -> int:
+    """Follows a banded value; a new band that is kept for long enough is told as of its beginning."""
+    band = np.float64(np.sum(value >= bounds))
+    if band == s[at]:
+        s[at + 1] = band
+        return count
+    if band != s[at + 1]:
+        s[at + 1], s[at + 2] = band, t
+        s[at + 3 : at + 6] = place
+    if t - s[at + 2] < _HOLD_S - _SAME_S:
+        return count
+    s[at] = band
+    return _put(found, count, code, s[at + 2], band, 0.0, s[at + 3 : at + 6])
+
+
+@njit(cache=True)
+def _begin(
+    s: Floats, place: Floats, speed: float, half_length_m: float,
+    x_table: Floats, y_table: Floats, heights: Floats, speeds: Floats, rings: Floats,
+) -> None:  # fmt: skip
+    """The state of a ball that is seen for the first time: on a line it is where it belongs to the nearer side."""
+    s[:] = 0.0
+    s[0], s[4] = 1.0, -1.0
+    s[1] = np.sum(place[0] > 0.5 * (x_table[:, 0] + x_table[:, 1]))
+    s[2] = np.sum(place[1] > 0.5 * (y_table[:, 0] + y_table[:, 1]))
+    s[3] = math.hypot(place[0], place[1]) <= CIRCLE_RADIUS_M
+    s[_HEIGHT_AT] = s[_HEIGHT_AT + 1] = np.sum(place[2] >= heights)
+    s[_SPEED_AT] = s[_SPEED_AT + 1] = np.sum(speed >= speeds)
+    for k in range(2 * len(rings)):
+        away = math.hypot(place[0] - (half_length_m if k % 2 else -half_length_m), place[1])
+        s[_RING_AT + k] = away < rings[k // 2]
+
+
+@njit(cache=True)
+def _scan(
+    way: Floats, velocity: Floats, begin_s: float, half_length_m: float, s: Floats,
+    x_table: Floats, y_table: Floats, heights: Floats, speeds: Floats, rings: Floats, found: Floats,
+) -> int:  # fmt: skip
+    """One pass over the steps; number of rows written to ``found``, -1 if it has too few."""
+    count = 0
+    for i in range(len(way)):
+        if count > len(found) - 40:
+            return -1
+        t, b = begin_s + i * STEP_S, way[i]
+        vz = velocity[i, 2]
+        speed = math.sqrt(velocity[i, 0] ** 2 + velocity[i, 1] ** 2 + vz * vz)
+        if s[0] == 0.0:
+            _begin(s, b, speed, half_length_m, x_table, y_table, heights, speeds, rings)
+        else:
+            a = s[_BEFORE : _BEFORE + 3].copy()
+            x_band, count = _walk(x_table, int(s[1]), 0, a, b, t, _X_UP, found, count)
+            y_band, count = _walk(y_table, int(s[2]), 1, a, b, t, _Y_UP, found, count)
+            s[1], s[2] = x_band, y_band
+            limit, away = CIRCLE_RADIUS_M + BALL_RADIUS_M * s[3], math.hypot(b[0], b[1])
+            if (away <= limit) != (s[3] != 0.0):
+                share = _circle_share(a, b, limit, s[3] != 0.0)
+                count = _between(found, count, _CIRCLE_OUT if s[3] else _CIRCLE_IN, t, 0, share, a, b)
+                s[3] = 1.0 - s[3]
+        count = _banded(s, _HEIGHT_AT, b[2], heights, t, b, _HEIGHT, found, count)
+        count = _banded(s, _SPEED_AT, speed, speeds, t, b, _SPEED, found, count)
+        count = _rest(s, b, speed, t, found, count)
+        if vz < -_FALL_M_S and b[2] < _BOUNCE_M:
+            s[8] = t + 1.0
+        elif s[8] and (vz > 0.1 or t + 1.0 > s[8] + _TURN_S + _SAME_S):
+            if vz > 0.1 and b[2] < _BOUNCE_M:
+                count = _put(found, count, _BOUNCE, t, 0, 0.0, b)
+            s[8] = 0.0
+        for k in range(2 * len(rings)):
+            away = math.hypot(b[0] - (half_length_m if k % 2 else -half_length_m), b[1])
+            if s[_RING_AT + k] == 0.0 and away < rings[k // 2]:
+                s[_RING_AT + k] = 1.0
+                count = _put(found, count, _RING, t, k, 0.0, b)
+            elif s[_RING_AT + k] and away > rings[k // 2] + _RING_LEAVE_M:
+                s[_RING_AT + k] = 0.0
+        s[_BEFORE : _BEFORE + 3] = b
+    return count
+
+
+@njit(cache=True)
+def _rest(s: Floats, place: Floats, speed: float, t: float, found: Floats, count: int) -> int:
+    """2.4: slow for long enough is at rest; fast, or gone from there, is moving."""
+    slow = speed <= _SLOW_M_S
+    if s[5]:
+        if speed >= _MOVING_M_S or math.hypot(place[0] - s[6], place[1] - s[7]) > _LEFT_M:
+            count = _put(found, count, _MOVING, t, 0, s[4], place)
+            s[5], s[4] = 0.0, t if slow else -1.0
+    elif not slow:
+        s[4] = -1.0
+    elif s[4] < 0.0:
+        s[4] = t
+    elif t - s[4] >= _STATIC_S - _SAME_S:
+        count = _put(found, count, _STATIC, t, 0, s[4], place)
+        s[5], s[6], s[7] = 1.0, place[0], place[1]
+    return count

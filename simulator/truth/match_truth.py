@@ -1,0 +1,261 @@
+"""The truth of a simulated match: every event that its play and its geometry contain, and who had the ball when.
+
+Theory of operation
+-------------------
+Play notes what it knows (who meant what, who touched the ball, what the referee decided): its rows. The rest follows
+from the noiseless ways of ball, bodies and limbs, stretch by stretch: :mod:`~simulator.truth.ball`,
+:mod:`~simulator.truth.bodies`, :mod:`~simulator.truth.passes`; and, once the match is over, from the order of the
+rows: :mod:`~simulator.truth.chains`. Names, variants, teams and players are the detectors', so that what was
+detected can be held against what was true. ``KINDS`` says what each kind means.
+
+Two files: ``truth.parquet`` in the columns of ``touchline events``, and ``frames.parquet``, a row every 40 ms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from football.match_sheet import MatchSheet
+from football.payloads import Scalar
+from football.pitch import pitch_of
+from football.truth_kinds import LEVELS
+from football.update_stream import EventRecord
+from simulator.physics.limbs import limb_ways
+from simulator.play.squads import Squads
+from simulator.records import BALLS, NAMES, PERSONS, SQUAD, Contact, Row, Stretch, team_of_row
+from simulator.truth.ball import PEAKS_M_S2, BallTruth
+from simulator.truth.bodies import BodyTruth, Ways
+from simulator.truth.chains import add_chains
+from simulator.truth.passes import PassTruth
+from simulator.truth.restart_spots import SpotTruth
+from simulator.truth.shape import ShapeTruth
+from simulator.truth.truth_table import Lines, us_of
+
+T = TypeVar("T")
+
+#: By then every transmitter has been heard; nothing before its first position can be asked of a stream.
+HEARD_S = 0.1
+
+#: Frames a second in ``frames.parquet``.
+FRAMES_HZ = 25
+
+#: ``team`` has the ball, empty while both dispute it or nobody has it; ``control`` is 6.3's value; ``player`` touched
+#: it last in play; ``ball`` is the transmitter in play; ``attacks_positive_x`` the team that does.
+FRAMES = pa.schema(
+    [
+        ("ts_us", pa.int64()),
+        ("in_play", pa.bool_()),
+        ("team", pa.string()),
+        ("control", pa.string()),
+        ("player", pa.string()),
+        ("ball", pa.string()),
+        ("period", pa.int8()),
+        ("home", pa.int16()),
+        ("away", pa.int16()),
+        ("attacks_positive_x", pa.string()),
+    ]
+)
+
+
+class Played(Protocol):
+    """What truth asks of a match besides its stretches; ``simulator.play.match.Match`` is one.
+
+    ``rows`` are play's notes so far; ``squads`` is None where nobody knows what the teams were told.
+    """
+
+    rows: list[Row]
+
+    @property
+    def squads(self) -> Squads | None:
+        """Teams and their shapes."""
+
+    @property
+    def on_pitch(self) -> Collection[int]:
+        """Rows of the players on the pitch."""
+
+
+class Touched:
+    """A match of which the touches are known and nothing else, as a tracking file tells it.
+
+    Args:
+        contacts: all touches.
+        on_pitch: rows of everybody who takes part.
+
+    Attributes:
+        rows: a ``hit`` or ``touch`` for each contact, and what follows from it alone.
+        squads: None.
+    """
+
+    def __init__(self, contacts: Sequence[Contact], on_pitch: Collection[int]) -> None:
+        self.on_pitch = on_pitch
+        self.squads: Squads | None = None
+        self.rows: list[Row] = []
+        for contact in contacts:
+            hard = math.pi / 2.0 * math.dist(contact.before, contact.after) / contact.duration_s >= PEAKS_M_S2["hit"]
+            self._note("hit" if hard else "touch", contact, contact.limb, {"what": contact.what})
+            if contact.what == "catch" and contact.hold_s > 0.0:
+                self._note("gk.catch", contact, "", {})
+            elif contact.limb == "head":
+                self._note("header", contact, "", {})
+
+    def _note(self, kind: str, contact: Contact, variant: str, detail: dict[str, Scalar]) -> None:
+        team = team_of_row(contact.person)
+        self.rows.append(Row(kind, contact.t_s, contact.person, team, contact.place, variant, detail))
+
+
+class Truth:
+    """Collects the truth of a match.
+
+    Args:
+        sheet: its match sheet.
+        match: asked for rows and for who is on the pitch, whenever a stretch comes.
+        ways: where limbs are; the simulator's own unless a test has others.
+        names: object ids by row, of a match that has its own.
+    """
+
+    def __init__(self, sheet: MatchSheet, match: Played, ways: Ways = limb_ways, names: Sequence[str] = NAMES) -> None:
+        pitch = pitch_of(sheet)
+        self._sheet, self._match, self._names = sheet, match, names
+        self.lines = Lines(names)
+        self._ball, self._bodies, self._passes = BallTruth(pitch), BodyTruth(pitch, ways), PassTruth(pitch)
+        self._spots, self._shape = SpotTruth(pitch), ShapeTruth(pitch)
+        self._actives: list[tuple[float, int]] = []
+        self._starts: list[Row] = []
+        self._seen = 0
+        self._end_s = 0.0
+
+    def take(self, stretch: Stretch) -> None:
+        """Adds a stretch; they come in order and without a gap."""
+        playing = np.zeros(PERSONS, bool)
+        playing[list(self._match.on_pitch)] = True
+        rows = self._match.rows
+        self._ball.take(stretch, self.lines)
+        self._bodies.take(stretch, self.lines)
+        self._spots.take(stretch, 2 * SQUAD, self.lines)
+        sign = self._signs(stretch.begin_s)
+        self._passes.take(stretch, rows, playing, sign, self.lines)
+        self._shape.take(stretch, playing, sign, self.lines)
+        changes = np.flatnonzero(np.diff(stretch.active, prepend=-1))
+        step_s = (stretch.end_s - stretch.begin_s) / max(len(stretch.active), 1)
+        for step in changes.tolist():
+            ball = int(stretch.active[step])
+            if not self._actives or self._actives[-1][1] != ball:
+                self._actives.append((stretch.begin_s + step * step_s, ball))
+        self._end_s = stretch.end_s
+
+    def finish(self) -> tuple[pa.Table, pa.Table]:
+        """Truth and frames of everything up to the end of the last stretch; to be asked for once."""
+        rows = self._match.rows
+        self.lines.add_rows(rows, self._end_s)
+        add_chains(rows, self._end_s, self._sheet.length_m, self._attacks(), self.lines)
+        self._add_periods()
+        self._add_beginning()
+        return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])
+
+    def _add_periods(self) -> None:
+        """12.13 and 3.12: the shapes that the teams are told to play, and who attacks +x, in each period."""
+        for row in self._periods():
+            if row.t_s < self._end_s:
+                home, _ = self._attacks()[int(row.variant)]
+                self.lines.add("direction", row.t_s, -1, team="home" if home > 0 else "away")
+                teams = self._match.squads.teams if self._match.squads is not None else ()
+                for team, settings in zip(("home", "away"), teams, strict=False):
+                    self.lines.add("formation", row.t_s, -1, variant=settings.shape, team=team)
+
+    def _add_beginning(self) -> None:
+        """6.3 and 6.4 of a stream that begins before its kick-off: the ball is dead from when all are heard on."""
+        first = min((r for r in self._match.rows if r.kind in ("play.live", "play.dead")), key=_when, default=None)
+        if first is not None and first.kind == "play.live" and HEARD_S < first.t_s < self._end_s:
+            self.lines.add("play.dead", HEARD_S, -1, variant="stop")
+            self.lines.add("team.possession", HEARD_S, -1, variant="dead")
+
+    def _who(self, row: Row) -> str:
+        return self._names[row.person] if row.person >= 0 else ""
+
+    def _signs(self, t_s: float) -> tuple[float, float]:
+        """Ways of attack of home and away at a time."""
+        period = max((int(r.variant) for r in self._periods() if r.t_s <= t_s), default=self._first_period())
+        return self._attacks().get(period, (1.0, -1.0))
+
+    def _periods(self) -> list[Row]:
+        """Rows of the beginnings of periods so far."""
+        rows = self._match.rows
+        new = (row for row in rows[self._seen :] if row.kind == "period.start" and row.variant.isdecimal())
+        self._starts.extend(new)
+        self._seen = len(rows)
+        return self._starts
+
+    def _first_period(self) -> int:
+        return int(next((row.variant for row in self._periods()), "1"))
+
+    def _attacks(self) -> Mapping[int, tuple[float, float]]:
+        """By period; the teams change ends after each."""
+        first = 1.0 if self._sheet.attacks_positive_x != "away" else -1.0
+        begin = self._first_period()
+        return {p: (first * (-1.0) ** (p - begin), -first * (-1.0) ** (p - begin)) for p in range(begin, begin + 64)}
+
+    def _frames(self, rows: Sequence[Row]) -> pa.Table:
+        times_us = np.arange(0, us_of(self._end_s), 1_000_000 // FRAMES_HZ)
+        order = sorted(rows, key=lambda row: row.t_s)
+        live = _held(times_us, order, {"play.live": lambda r: True, "play.dead": lambda r: False}, False)
+        control = _held(times_us, order, {"team.possession": lambda r: r.variant}, "dead")
+        player = _held(times_us, order, {"possession.gain": self._who, "play.dead": lambda r: ""}, "")
+        period = _held(times_us, order, {"period.start": lambda r: int(r.variant)}, self._first_period())
+        score = _held(times_us, order, dict.fromkeys(("goal.scored", "goal.own", "goal.disallowed"), _score), (0, 0))
+        ball = np.array([a for _, a in self._actives])[
+            np.searchsorted([us_of(t) for t, _ in self._actives], times_us, side="right") - 1
+        ]
+        attacks = self._attacks()
+        columns = {
+            "ts_us": times_us,
+            "in_play": live,
+            "team": [value if value in ("home", "away") else "" for value in control],
+            "control": control,
+            "player": player,
+            "ball": [BALLS[b] for b in ball.tolist()],
+            "period": period,
+            "home": [home for home, _ in score],
+            "away": [away for _, away in score],
+            "attacks_positive_x": ["home" if attacks[p][0] > 0 else "away" for p in period],
+        }
+        return pa.table(columns, schema=FRAMES)
+
+
+def _held(times_us: np.ndarray, rows: Sequence[Row], values: Mapping[str, Callable[[Row], T]], before: T) -> list[T]:
+    """Of each instant the value that the newest row of some kinds gives."""
+    told = [(us_of(row.t_s), values[row.kind](row)) for row in rows if row.kind in values]
+    at = np.searchsorted([t for t, _ in told], times_us, side="right") - 1
+    return [told[i][1] if i >= 0 else before for i in at.tolist()]
+
+
+def _when(row: Row) -> float:
+    return row.t_s
+
+
+def _score(row: Row) -> tuple[int, int]:
+    return int(row.detail.get("home") or 0), int(row.detail.get("away") or 0)
+
+
+def write_truth(folder: Path, truth: pa.Table, frames: pa.Table | None) -> None:
+    """Writes ``truth.parquet`` and, if there is one, ``frames.parquet``; equal tables make equal bytes."""
+    for name, table in (("truth", truth), ("frames", frames)):
+        if table is not None:
+            pq.write_table(table, folder / f"{name}.parquet", compression="zstd", row_group_size=1 << 16)
+
+
+def records_of(truth: pa.Table) -> tuple[EventRecord, ...]:
+    """A truth table as records, in its order."""
+    names = EventRecord.__struct_fields__
+    rows = truth.select(names).to_pylist()
+    return tuple(
+        EventRecord(**{**row, "causes": tuple(row["causes"]), "detail": msgspec.json.decode(row["detail"])})
+        for row in rows
+    )

@@ -1,0 +1,81 @@
+"""Truth of 4.7: the ball lies at a place where restarts are taken from, and somebody stands ready."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from football.packet_table import Floats
+from football.pitch import (
+    GOAL_AREA_DEPTH_M,
+    GOAL_AREA_HALF_WIDTH_M,
+    PENALTY_MARK_DISTANCE_M,
+    Pitch,
+)
+from simulator.records import STEP_S, Col, Stretch
+from simulator.truth.truth_table import Lines
+
+#: Ball and taker to the spot, how slow for how long, and how much further the ball has left it.
+NEAR_M, SLOW_M_S, HOLD_S, LEAVE_M = 2.0, 2.5, 0.8, 1.0
+
+
+@dataclass
+class SpotTruth:
+    """4.7 of a match, stretch by stretch, looked at every tick; nobody is at a spot at first."""
+
+    pitch: Pitch
+    spot: str = ""
+    since_s: float = 0.0
+    told: bool = False
+    taker: int = -1
+
+    def take(self, stretch: Stretch, players: int, lines: Lines) -> None:
+        """Adds what happened in a stretch; rows below ``players`` may take a restart."""
+        inside = (stretch.ticks_s > stretch.begin_s - 1e-9) & (stretch.ticks_s < stretch.end_s - 1e-9)
+        times_s, rows = stretch.ticks_s[inside], stretch.persons[inside, :players]
+        steps = np.rint((times_s - stretch.begin_s) / STEP_S).astype(int)
+        ball = stretch.balls[stretch.active[steps], steps]
+        slow = np.hypot(*stretch.ball_velocity[steps, :2].T) <= SLOW_M_S
+        for tick in np.flatnonzero(slow | bool(self.spot) | np.roll(slow, 1)).tolist():
+            self._look(float(times_s[tick]), ball[tick], bool(slow[tick]), rows[tick], lines)
+
+    def _look(self, t_s: float, ball: Floats, slow: bool, rows: Floats, lines: Lines) -> None:
+        x, y, z = ball.tolist()
+        if self.told:
+            if not spot_at(self.pitch, x, y, NEAR_M + LEAVE_M):
+                self.spot, self.told, self.taker = "", False, -1
+            elif slow:
+                self._stand(t_s, (x, y, z), rows, lines)
+            return
+        spot = spot_at(self.pitch, x, y, NEAR_M) if slow else ""
+        if spot != self.spot:
+            self.spot, self.since_s = spot, t_s
+        elif spot and t_s - self.since_s >= HOLD_S - 1e-9:
+            self.told = True
+            lines.add("spot.ball", t_s, -1, (x, y, z), spot)
+            self._stand(t_s, (x, y, z), rows, lines)
+
+    def _stand(self, t_s: float, ball: tuple[float, float, float], rows: Floats, lines: Lines) -> None:
+        away = np.hypot(rows[:, Col.X] - ball[0], rows[:, Col.Y] - ball[1])
+        if np.isnan(away).all():
+            return
+        nearest = int(np.nanargmin(away))
+        if away[nearest] <= NEAR_M and nearest != self.taker:
+            self.taker = nearest
+            lines.add("spot.taker", t_s, nearest, ball, self.spot)
+
+
+def spot_at(pitch: Pitch, x_m: float, y_m: float, near_m: float) -> str:
+    """The kind of restart spot that a place is at, the narrowest first; empty if it is at none."""
+    depth_m = pitch.half_length_m - abs(x_m)
+    if math.hypot(x_m, y_m) <= near_m:
+        return "centre"
+    if math.hypot(depth_m - PENALTY_MARK_DISTANCE_M, y_m) <= near_m:
+        return "penalty mark"
+    if math.hypot(depth_m, pitch.half_width_m - abs(y_m)) <= near_m:
+        return "corner"
+    if 0.0 <= depth_m <= GOAL_AREA_DEPTH_M and abs(y_m) <= GOAL_AREA_HALF_WIDTH_M:
+        return "goal area"
+    return "touch line" if abs(y_m) >= pitch.half_width_m - near_m else ""

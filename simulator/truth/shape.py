@@ -1,0 +1,104 @@
+"""Truth about how players stand to each other: opponents close by (4.4), length and width (10.5), the last line (10.6).
+
+Looked at every fifth of a second: shapes of teams change over seconds. A band must be kept for a second, and is dated
+at its beginning; the bounds are the hierarchy's, half a metre further out where one is left again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from football.packet_table import Floats
+from football.pitch import Pitch
+from simulator.play.truth_writer import who
+from simulator.records import AWAY, HOME, TICK_S, Col, Stretch
+from simulator.truth.truth_table import NOWHERE, Lines
+
+#: Ticks between two looks.
+EVERY = 10
+OPPONENT_M, APART_M = 3.0, 3.5
+#: Names below, between and above two bounds, in metres; an empty band has no event.
+LENGTHS, LENGTHS_M = ("shape.short", "", "shape.long"), (25.0, 35.0)
+WIDTHS, WIDTHS_M = ("shape.narrow", "", "shape.wide"), (30.0, 45.0)
+HEIGHTS, HEIGHTS_M = ("line.low", "line.mid", "line.high"), (25.0, 40.0)
+#: Players who make the last line: the rearmost but the goalkeeper.
+LAST_LINE = 4
+HOLD_S, MARGIN_M = 1.0, 0.5
+
+
+@dataclass
+class Band:
+    """A banded value: the band told (-1: none yet), the one now, and since when."""
+
+    names: tuple[str, str, str]
+    bounds: tuple[float, float]
+    told: int = -1
+    now: int = -1
+    since_s: float = 0.0
+
+    def follow(self, value: float, t_s: float) -> str | None:
+        """The name of a band that has been kept for long enough, when it has just been."""
+        low, high = self.bounds
+        margins = [(-MARGIN_M if self.now > k else MARGIN_M) if self.now >= 0 else 0.0 for k in (0, 1)]
+        band = int(value >= low + margins[0]) + int(value >= high + margins[1])
+        if band != self.now:
+            self.now, self.since_s = band, t_s
+        if band == self.told or t_s - self.since_s < HOLD_S - 1e-6:
+            return None
+        self.told = band
+        return self.names[band] or None
+
+
+@dataclass
+class ShapeTruth:
+    """4.4, 10.5 and 10.6 of a match, stretch by stretch."""
+
+    pitch: Pitch
+    _close: set[tuple[int, int]] = field(default_factory=set)
+    _bands: tuple[tuple[Band, Band, Band], ...] = field(
+        default_factory=lambda: tuple(
+            (Band(LENGTHS, LENGTHS_M), Band(WIDTHS, WIDTHS_M), Band(HEIGHTS, HEIGHTS_M)) for _ in range(2)
+        )
+    )
+
+    def take(self, stretch: Stretch, playing: np.ndarray, sign: tuple[float, float], lines: Lines) -> None:
+        """Adds what happened in a stretch; ``playing`` and ``sign`` as in ``simulator.truth.passes``."""
+        numbers = np.rint(stretch.ticks_s / TICK_S).astype(int)
+        inside = (stretch.ticks_s > stretch.begin_s - 1e-9) & (stretch.ticks_s < stretch.end_s - 1e-9)
+        rows = [np.flatnonzero(playing[part]) + part.start for part in (HOME, AWAY)]
+        for tick in np.flatnonzero(inside & (numbers % EVERY == 0)).tolist():
+            t_s = float(numbers[tick]) * TICK_S
+            places = stretch.persons[tick][:, [Col.X, Col.Y]]
+            self._opponents(t_s, places, rows, lines)
+            for number, team in enumerate(("home", "away")):
+                self._shape(t_s, places[rows[number]] * sign[number], number, team, lines)
+
+    def _opponents(self, t_s: float, places: Floats, rows: list[np.ndarray], lines: Lines) -> None:
+        home, away = rows
+        if not len(home) or not len(away):
+            return
+        gaps = np.hypot(*(places[home][:, None] - places[away][None]).transpose(2, 0, 1))
+        near = {(int(home[i]), int(away[j])) for i, j in np.argwhere(gaps < OPPONENT_M)}
+        within = {(int(home[i]), int(away[j])) for i, j in np.argwhere(gaps <= APART_M)}
+        for kind, pairs in (("opponents.near", near - self._close), ("opponents.apart", self._close - within)):
+            for pair in sorted(pairs):
+                x, y = places[list(pair)].mean(axis=0).tolist()
+                lines.add(kind, t_s, pair[1], (x, y, math.nan), detail={"other": who(pair[0])})
+        self._close = near | (self._close & within)
+
+    def _shape(self, t_s: float, upfield: Floats, number: int, team: str, lines: Lines) -> None:
+        """``upfield``: places of a team as it sees them; the rearmost is the goalkeeper."""
+        there = upfield[np.isfinite(upfield[:, 0])]
+        if len(there) <= LAST_LINE:
+            return
+        outfield = there[np.argsort(there[:, 0])][1:]
+        length, width = np.ptp(outfield, axis=0).tolist()
+        height = float(outfield[:LAST_LINE, 0].mean()) + self.pitch.half_length_m
+        for band, value in zip(self._bands[number], (length, width, height), strict=True):
+            name = band.follow(value, t_s)
+            if name is not None:
+                detail = {"metres": round(value, 2)}
+                lines.add(name, band.since_s, -1, NOWHERE, team=team, detail=detail)

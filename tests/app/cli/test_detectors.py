@@ -1,0 +1,82 @@
+"""``touchline detectors``: its forms agree with the catalogue, and the docs page is of today."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from app.catalogue.graph import edges
+from app.cli.detectors import DetectorsError, render, run_detectors
+from app.cli.main import app
+from app.settings.parameters import ParametersError, parameters_from
+from detectors.catalogue import catalogue, count
+from detectors.parameters import Parameters
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+ENTRIES = catalogue()
+
+
+@pytest.mark.parametrize(
+    ("file", "form", "command"),
+    [("detectors.md", "markdown", "--markdown"), ("images/detectors.svg", "graph", "--graph")],
+)
+def test_the_docs_are_of_today(file, form, command):
+    made = render(form, Parameters(), picture=True)
+    again = f"./touchline detectors {command} --out docs/{file}"
+    assert (DOCS / file).read_text(encoding="utf-8") == made, f"make it again: {again}"
+
+
+def test_json_is_an_array_with_an_object_a_detector():
+    told = json.loads(render("json", Parameters()))
+    assert [entry["kind"] for entry in told] == [*(entry.kind for entry in ENTRIES), "life_cycle"]
+    assert told[-1]["number"] == "15.8"
+    assert "goal.scored" in told[-1]["inputs"]
+    for entry in told:
+        assert {"kind", "level", "inputs", "outputs", "parameters", "horizon_us", "needs", "source"} <= entry.keys()
+        assert all({"name", "value", "unit", "least", "most"} == p.keys() for p in entry["parameters"])
+        assert entry["types"].keys() == set(entry["outputs"])
+
+
+def test_the_list_names_every_detector_and_the_counts():
+    told = render("", Parameters())
+    size = count(ENTRIES)
+    assert all(entry.kind in told for entry in ENTRIES)
+    assert f"{size.detectors} detectors" in told
+    assert f"{size.event_types} event types" in told
+
+
+def test_the_graph_as_text_has_every_edge():
+    told = render("graph", Parameters())
+    assert told.startswith("digraph")
+    assert told.count("{") == told.count("}")
+    assert len(re.findall(r'"(\w+)" -> "(\w+)"', told)) == len(edges(ENTRIES)) > len(ENTRIES)
+
+
+def test_the_picture_is_well_formed_and_nothing_lies_upon_another():
+    root = ElementTree.fromstring(render("graph", Parameters(), picture=True))
+    name = "{http://www.w3.org/2000/svg}"
+    boxes = [box.attrib for box in root.iter(f"{name}rect") if "rx" in box.attrib]
+    assert len({(box["x"], box["y"]) for box in boxes}) == len(boxes) == len(ENTRIES)
+    assert len(list(root.iter(f"{name}path"))) == len(edges(ENTRIES))
+    x = {t.text.partition(" ")[2]: float(t.attrib["x"]) for t in root.iter(f"{name}text") if t.text[0].isdigit()}
+    assert all(x[lower] < x[upper] for lower, upper, _ in edges(ENTRIES))
+
+
+def test_values_of_a_settings_file_are_shown(tmp_path, capsys):
+    (tmp_path / "p.toml").write_text("[near]\nenter_m = 0.77\n")
+    run_detectors("toml", tmp_path / "p.toml", None)
+    assert "enter_m = 0.77" in capsys.readouterr().out
+    assert '"value": 0.77' in render("json", parameters_from({"near": {"enter_m": 0.77}}, "x"))
+
+
+def test_what_cannot_be_written_or_read_is_told(tmp_path):
+    with pytest.raises(DetectorsError, match="--out"):
+        run_detectors("", None, tmp_path / "no" / "where.txt")
+    with pytest.raises(ParametersError):
+        run_detectors("", tmp_path / "none.toml", None)
+    with pytest.raises(DetectorsError, match="one at a time"):
+        app(["detectors", "--json", "--toml"], standalone_mode=False)

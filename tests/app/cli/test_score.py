@@ -1,0 +1,104 @@
+"""``touchline score``: a store against a truth, as JSON and as a table, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from app.cli.score import lines, run_score
+from football.match_sheet import MatchSheet, Player
+from football.payloads import BallState, frame_of
+from football.update_stream import EventRecord, UpdateRecord
+from replay.event_list import consolidated_events, export_events
+from replay.match_store import MatchStore, StoreError, positions_table, updates_table
+from replay.scoring.truth import ScoreError
+
+SHEET = MatchSheet("m", players=(Player("home_7", "home", "Ana"), Player("away_4", "away", "Bo")))
+
+
+def event(kind: str, at_s: float, player: str = "home_7", **detail: object) -> EventRecord:
+    team = player.partition("_")[0]
+    return EventRecord(f"{kind}#{at_s}", kind, "", 6, round(at_s * 1e6), team, player, 1.0, 2.0, None, 1.0, (), detail)
+
+
+EVENTS = [
+    event("pass.attempt", 1.0),
+    event("pass.attempt", 4.0, "away_4"),
+    event("out", 6.5, since_us=6_000_000),
+    event("play.dead", 6.5, since_us=6_000_000),
+    event("team.possession", 1.0),
+]
+
+
+def store(folder: Path, events: list[EventRecord], until_s: float = 10.0, sheet: MatchSheet = SHEET) -> Path:
+    """A store that holds some events, and positions from 0 to ``until_s``."""
+    made = MatchStore.create(folder, sheet, {})
+    frame = frame_of(BallState(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0), ())
+    tables = {
+        "updates": updates_table((UpdateRecord(n, 1, e.ts_us, e) for n, e in enumerate(events)), 0),
+        "positions": positions_table((ts_us, frame) for ts_us in (0, round(until_s * 1e6))),
+    }
+    made.commit(0, tables, {"ended": True})
+    return folder
+
+
+@pytest.fixture
+def truth(tmp_path) -> Path:
+    """Another store's events as truth, in the form of ``touchline events``, with frames beside them."""
+    (tmp_path / "true").mkdir()
+    with (tmp_path / "true" / "truth.parquet").open("wb") as file:
+        export_events(consolidated_events(store(tmp_path / "true_store", EVENTS)), "parquet", file)
+    frames = pa.table(
+        {"ts_us": range(0, 12_000_000, 1_000_000), "in_play": [True] * 6 + [False] * 6, "team": ["home"] * 12}
+    )
+    pq.write_table(frames, tmp_path / "true" / "frames.parquet")
+    return tmp_path / "true" / "truth.parquet"
+
+
+def test_a_store_against_its_own_events_is_perfect(tmp_path, truth, capsys):
+    run_score(store(tmp_path / "s", EVENTS), truth, as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["kinds"].keys() == {e.kind for e in EVENTS}
+    assert all(figures["f1"] == 1.0 for figures in told["kinds"].values())
+    assert told["kinds"]["pass.attempt"]["time_error_ms"] == {"median": 0.0, "p95": 0.0, "bias": 0.0}
+    assert told["frames"]["in_play"] == {"frames": 11, "agreement": 1.0, "live": pytest.approx(10 / 11)}
+    assert told["frames"]["team_possession"]["agreement"] == pytest.approx(5 / 6)
+
+
+def test_what_is_missed_invented_and_late_is_counted(tmp_path, truth, capsys):
+    found = [event("pass.attempt", 1.2), event("pass.attempt", 8.0), event("goal.scored", 3.0)]
+    result = run_score(store(tmp_path / "s", found), truth, as_json=False)
+    figures = result.kinds["pass.attempt"]
+    assert (figures.tp, figures.fp, figures.fn) == (1, 1, 1)
+    assert figures.time_error_ms.median == 200.0
+    assert result.unjudged == {"goal.scored": 1}
+    table = capsys.readouterr().out
+    assert table == "\n".join(lines(result)) + "\n"
+    assert "Never found: out (1), play.dead (1), team.possession (1)" in table
+
+
+def test_what_was_not_played_is_not_asked_for(tmp_path, truth):
+    result = run_score(store(tmp_path / "s", EVENTS[:1], until_s=3.0), truth, as_json=True)
+    assert (result.kinds["pass.attempt"].tp, result.kinds["pass.attempt"].fn) == (1, 0)
+    assert result.frames["in_play"].frames == 4
+
+
+def test_a_truth_of_another_match_is_refused(tmp_path, truth):
+    strangers = msgspec.structs.replace(SHEET, players=(Player("home_9", "home"),))
+    with pytest.raises(ScoreError, match="none of its 2 players"):
+        run_score(store(tmp_path / "a", EVENTS, sheet=strangers), truth, as_json=True)
+    with pytest.raises(ScoreError, match="lies outside the time"):
+        run_score(store(tmp_path / "b", EVENTS, until_s=0.5), truth, as_json=True)
+
+
+def test_a_store_without_positions_and_a_folder_that_is_none_are_refused(tmp_path, truth):
+    MatchStore.create(tmp_path / "empty", SHEET, {})
+    with pytest.raises(StoreError, match="nothing was played"):
+        run_score(tmp_path / "empty", truth, as_json=True)
+    with pytest.raises(StoreError, match="not a match store"):
+        run_score(tmp_path, truth, as_json=True)

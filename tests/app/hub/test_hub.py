@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import socket
+import threading
+import time
+
+import msgspec
+import pytest
+
+from app.hub.client import HubAddress, HubConnectionError, LaneClient, frame
+from app.hub.latency import Histogram
+from app.hub.server import Hub, HubError
+from football.match_sheet import MatchSheet
+from football.update_stream import EventRecord, UpdateMessage, UpdateRecord
+
+
+def update(seq: int, diff: int = 1, name: str = "") -> UpdateRecord:
+    event = EventRecord(name or f"e{seq}", "hit", "", 5, seq, "home", "home_1", None, None, None, 1.0)
+    return UpdateRecord(seq, diff, seq + 10, event)
+
+
+def message(*updates: UpdateRecord, epoch: int = 0, **more) -> UpdateMessage:
+    return UpdateMessage("m", epoch, 100, 50, tuple(updates), **more)
+
+
+@pytest.fixture
+def hub():
+    with Hub([MatchSheet(match_id="m")]) as running:
+        yield running
+
+
+def until(condition) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.005)
+
+
+def send_again_and_again(client: LaneClient, what: UpdateMessage) -> None:
+    """For two seconds: that the other side has closed shows only some sends later."""
+    for _ in range(200):
+        client.send(what)
+        time.sleep(0.01)
+
+
+def test_what_is_sent_on_the_lane_is_what_the_feed_shows(hub):
+    client = LaneClient(hub.address)
+    client.send(message(update(0), update(1), continues_from=0))
+    client.send(message(UpdateRecord(2, -1, 12, update(0).event), ended=True))
+    feed = hub.feed("m")
+    assert feed.wait_ended(10)
+    assert set(feed.events()) == {"e1"}
+    cursor, seen = feed.events_since(0)
+    assert (cursor, [u.diff for u in seen]) == (3, [1, 1, -1])
+    assert feed.events_since(cursor) == (3, [])
+
+
+def test_a_stage_that_died_in_mid_sentence_is_superseded_by_its_successor(hub):
+    first = LaneClient(hub.address)
+    first.send(message(update(0), update(1), update(2), continues_from=0))
+    first._socket.sendall(frame(msgspec.msgpack.encode(message(update(3))))[:20])
+    first.close()
+    feed = hub.feed("m")
+    until(lambda: len(feed.events()) == 3)
+    second = LaneClient(hub.address)
+    second.send(message(update(1, name="other"), epoch=1, continues_from=1, ended=True))
+    assert feed.wait_ended(10)
+    assert set(feed.events()) == {"e0", "other"}
+    assert [u.diff for u in feed.events_since(0)[1]] == [1, 1, 1, -1, -1, 1]
+
+
+def test_a_gap_closes_the_lane_so_that_the_stage_begins_anew(hub):
+    client = LaneClient(hub.address)
+    client.send(message(update(5), continues_from=0))
+    with pytest.raises(HubConnectionError):
+        send_again_and_again(client, message())
+    assert hub.feed("m").events() == {}
+
+
+def test_a_stranger_is_not_listened_to(hub):
+    stranger = LaneClient(HubAddress(hub.address.host, hub.address.port, "guess"))
+    with pytest.raises(HubConnectionError):
+        send_again_and_again(stranger, message(update(0), continues_from=0))
+    assert hub.feed("m").messages == 0
+
+
+def test_an_occupied_port_is_told_by_its_number():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(HubError, match=rf"port {port}.*in use"):
+            Hub([], port)
+
+
+def test_a_hub_listens_on_loopback_only(hub):
+    assert hub.address.host == "127.0.0.1"
+
+
+def test_a_closed_hub_refuses_the_lane_with_a_reason():
+    hub = Hub([MatchSheet(match_id="m")])
+    hub.close()
+    with pytest.raises(HubConnectionError, match="no hub at"):
+        LaneClient(hub.address)
+
+
+def test_an_unknown_match_is_named(hub):
+    with pytest.raises(HubError, match="unknown match 'x'"):
+        hub.feed("x")
+
+
+def test_a_seeded_hub_goes_on_where_the_committed_run_ended(hub):
+    hub.seed("m", [update(0), update(1)], epoch=3)
+    client = LaneClient(hub.address)
+    client.send(message(update(2), epoch=4, continues_from=2, ended=True))
+    assert hub.feed("m").wait_ended(10)
+    assert set(hub.feed("m").events()) == {"e0", "e1", "e2"}
+
+
+def test_subscribers_hear_every_message_while_they_listen(hub):
+    heard, feed = [], hub.feed("m")
+    with feed.subscribed(lambda m, applied: heard.append(len(applied))):
+        hub.apply(message(update(0), update(1), continues_from=0))
+    hub.apply(message(update(2)))
+    assert heard == [2]
+
+
+def test_latency_is_measured_by_stage_and_only_where_the_arrival_is_known(hub):
+    feed = hub.feed("m")
+    feed.apply(message(due_wall_us=1_000, stage_wall_us=3_000, sent_wall_us=4_000, continues_from=0), 10_000)
+    feed.apply(message(due_wall_us=0, stage_wall_us=3_000, sent_wall_us=4_000), 10_000)
+    figures = feed.latency_summary()
+    assert {stage: (f["max"], f["count"]) for stage, f in figures.items()} == {
+        "source": (2.0, 1), "engine": (1.0, 1), "lane": (6.0, 1), "total": (9.0, 1)
+    }  # fmt: skip
+
+
+def test_readers_and_the_lane_do_not_disturb_each_other(hub):
+    feed, wrong = hub.feed("m"), []
+
+    def read() -> None:
+        cursor, total = 0, 0
+        while not feed.ended():
+            cursor, new = feed.events_since(cursor)
+            total += len(new)
+        cursor, new = feed.events_since(cursor)
+        if total + len(new) != 2000:
+            wrong.append(total)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for seq in range(2000):
+        hub.apply(message(update(seq), continues_from=0 if seq == 0 else None, ended=seq == 1999))
+    for reader in readers:
+        reader.join(10)
+    assert not wrong
+
+
+def test_percentiles_of_a_histogram_are_right_to_five_percent():
+    histogram = Histogram()
+    histogram.extend(range(100, 100_001, 100))
+    for percent in (1, 50, 95, 99):
+        assert histogram.percentile_us(percent) == pytest.approx(percent * 1000, rel=0.05)
+    assert histogram.percentile_us(100) == 100_000
+    assert Histogram().percentile_us(50) is None

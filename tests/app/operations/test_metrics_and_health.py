@@ -1,0 +1,397 @@
+"""What is watched of a running match: metrics, health, lag; and the server that tells them."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+import shutil
+import socket
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from rich.console import Console
+
+from app.hub.client import LaneClient
+from app.hub.feed import MatchFeed
+from app.hub.server import Hub
+from app.operations.metrics import registry_of
+from app.operations.monitoring import Station
+from app.operations.serve import MetricsServer, OperationError, health_of
+from app.operations.watch import SILENCE_S, MatchWatch, WatchedCommitter
+from app.settings.model import make_settings
+from dashboard.live import LiveState
+from football.match_sheet import MatchSheet
+from football.update_stream import EventRecord, Health, UpdateMessage, UpdateRecord
+from replay.match_store import updates_table
+
+HEALTH = Health(
+    clk_us=0, frontier_us=0, slack_us={"near": 45_000, "pass": 912_000}, alpha={"near": 0.5}, buffered=14, held=7,
+    late=3, retractions=5, lost=1, duplicates=9, quarantined=0, positions=1_000, packets=100, busy=0.25,
+    failed={"shot": "KeyError: 'x'"}, faults={"near": 4},
+)  # fmt: skip
+
+
+class Clocks:
+    """Both clocks, moved by hand. The wall began at 1,000 s."""
+
+    def __init__(self) -> None:
+        self.s = 0.0
+
+    def now_s(self) -> float:
+        return self.s
+
+    def wall_us(self) -> int:
+        return round((1_000 + self.s) * 1e6)
+
+
+class Link:
+    """A hub of which only the number of stages counts."""
+
+    def __init__(self) -> None:
+        self.count = 1
+
+    def lanes(self) -> int:
+        return self.count
+
+
+class Case:
+    """A match that is told by hand."""
+
+    def __init__(self, folder: Path, *, paced: bool = True, match: str = "m") -> None:
+        self.clocks, self.link, self.folder = Clocks(), Link(), folder
+        self.feed = MatchFeed(MatchSheet(match_id=match))
+        self.watch = MatchWatch(
+            self.feed, folder / "states", paced=paced, link=self.link, clock_s=self.clocks.now_s,
+            wall_us=self.clocks.wall_us,
+        )  # fmt: skip
+        self.seq = 0
+
+    def say(self, *diffs: int, epoch: int = 0, now_s: float | None = None, due_s: float | None = None, **more) -> None:
+        """A message of the stage at ``now_s`` of the stream, whose block was due at ``due_s`` of the wall."""
+        now_us = round((self.clocks.s if now_s is None else now_s) * 1e6)
+        due_us = 0 if due_s is None else round((1_000 + due_s) * 1e6)
+        updates = tuple(UpdateRecord(self.seq + i, diff, now_us, event("e")) for i, diff in enumerate(diffs))
+        self.seq += len(diffs)
+        self.feed.apply(
+            UpdateMessage("m", epoch, now_us, now_us - 500_000, updates, due_wall_us=due_us, **more), due_us + 20_000
+        )
+
+    def metrics(self) -> dict[tuple[str, ...], float]:
+        """Samples by name and labels, as they are told."""
+        told = generate_latest(registry_of([self.watch], self.folder)).decode()
+        return {
+            (sample.name, *(value for name, value in sorted(sample.labels.items()) if name != "match")): sample.value
+            for family in text_string_to_metric_families(told)
+            for sample in family.samples
+        }
+
+
+def event(name: str) -> EventRecord:
+    return EventRecord(name, "hit", "", 5, 1, "home", "home_7", None, None, None, 1.0)
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Case:
+    return Case(tmp_path)
+
+
+def test_a_match_is_starting_until_the_engine_speaks_then_live_then_ended(case: Case):
+    case.clocks.s = 4
+    assert health_of([case.watch])[0] == 503
+    assert "starting" in case.watch.problems()[0]
+    case.say(health=HEALTH)
+    assert health_of([case.watch]) == (200, {"status": "live", "reasons": [], "matches": {"m": "live"}})
+    case.say(ended=True)
+    case.clocks.s = 3_600
+    case.link.count = 0
+    status, body = health_of([case.watch])
+    assert (status, body["matches"]) == (200, {"m": "ended"})
+
+
+def test_silence_and_a_stage_that_is_gone_are_said(case: Case):
+    case.say()
+    case.clocks.s = SILENCE_S
+    assert case.watch.problems() == []
+    case.clocks.s = SILENCE_S + 2
+    assert case.watch.problems() == ["no input for 12 s"]
+    case.link.count = 0
+    assert case.watch.problems() == ["the engine's stage is starting again", "no input for 12 s"]
+    case.link.count = 1
+    case.say(epoch=1, continues_from=0)
+    assert case.watch.problems() == []
+    assert case.watch.restarts == 1
+
+
+@pytest.mark.parametrize(("bad", "good", "is_storm"), [(40, 100, False), (60, 100, True), (60, 900, False)])
+def test_a_storm_is_many_bad_records_and_a_great_share(case: Case, bad: int, good: int, is_storm: bool):
+    case.say(health=HEALTH)
+    case.clocks.s = 1
+    case.say(health=msgspec.structs.replace(HEALTH, quarantined=bad, packets=100 + good))
+    told = f"quarantine storm: {bad} of {bad + good} records of the last 10 s were kept out"
+    assert case.watch.problems() == ([told] if is_storm else [])
+    case.clocks.s = 9
+    case.say()
+    case.clocks.s = 12
+    assert case.watch.problems() == [], "it is over"
+
+
+def test_a_store_that_fails_is_said_until_a_commit_succeeds(case: Case):
+    class Committer:
+        def __init__(self) -> None:
+            self.error: Exception | None = OSError(28, "No space left on device")
+
+        def commit(self, batch_id, match, tables, meta) -> None:
+            if self.error:
+                raise self.error
+
+    inner = Committer()
+    committer = WatchedCommitter(inner, {"m": case.watch})
+    case.say()
+    with pytest.raises(OSError, match="No space"):
+        committer.commit(0, "m", {}, {})
+    assert case.watch.problems() == ["the store is failing: [Errno 28] No space left on device"]
+    assert case.metrics()[("touchline_live",)] == 0
+    inner.error = None
+    (case.folder / "states" / "m").mkdir(parents=True)
+    for offset, size in ((5, 10), (20, 1_000)):
+        (case.folder / "states" / "m" / f"{offset}.0.state").write_bytes(b"x" * size)
+    committer.commit(0, "m", {"updates": updates_table([UpdateRecord(0, 1, 5, event("e"))], 0)}, {})
+    assert case.watch.problems() == []
+    told = case.metrics()
+    assert [told[(f"touchline_{name}",)] for name in ("commits_total", "commit_failures_total", "state_bytes")] == [
+        1, 1, 1_000,
+    ]  # fmt: skip
+    assert (told[("touchline_committed_rows_total",)], told[("touchline_commit_seconds_count",)]) == (1, 1)
+
+
+def test_a_disk_without_room_is_said_while_the_match_waits_for_it(case: Case, monkeypatch: pytest.MonkeyPatch):
+    case.say()
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10, 10, 0))
+    assert case.watch.problems() == ["the store is failing: no room on its disk"]
+    case.say(ended=True)
+    assert case.watch.problems() == []
+
+
+class Stuck:
+    """A relay whose broker takes nothing."""
+
+    passed_s = 0.0
+
+    def waiting(self) -> int:
+        return 7
+
+    def waits_s(self) -> float:
+        return self.passed_s
+
+
+def test_a_broker_that_is_away_is_said_on_both_sides(case: Case):
+    case.say()
+    assert ("touchline_publish_waiting_records",) not in case.metrics()
+    case.watch.publisher = Stuck()
+    assert case.watch.problems() == []
+    assert case.metrics()[("touchline_publish_waiting_records",)] == 7
+    case.watch.publisher.passed_s = 11.0
+    assert case.watch.problems() == ["the broker takes no updates for 11 s: 7 wait"]
+    case.watch.source_trouble = "positions at 127.0.0.1:9092: no answer"
+    assert case.watch.problems()[0] == "the source cannot be read: positions at 127.0.0.1:9092: no answer"
+    assert case.metrics()[("touchline_live",)] == 0
+    case.watch.source_trouble, case.watch.publisher.passed_s = "", 0.0
+    assert case.watch.problems() == []
+
+
+def test_a_store_that_is_gone_is_said_and_the_other_metrics_are_told(case: Case, monkeypatch: pytest.MonkeyPatch):
+    def gone(path: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    case.say()
+    monkeypatch.setattr(shutil, "disk_usage", gone)
+    (problem,) = case.watch.problems()
+    assert problem.startswith("the store is failing")
+    assert problem.endswith("No such file or directory")
+    told = case.metrics()
+    assert told[("touchline_live",)] == 0
+    assert not [key for key in told if key[0] == "touchline_store_free_bytes"]
+
+
+def test_a_match_that_was_taken_out_is_troubled_and_others_are_not(case: Case, tmp_path: Path):
+    other = Case(tmp_path, match="n")
+    for one in (case, other):
+        one.say(ended=True)
+    case.watch.broken = "state is missing"
+    status, body = health_of([case.watch, other.watch])
+    assert (status, body["reasons"]) == (503, ["m: broken: state is missing"])
+    assert health_of([other.watch])[0] == 200
+
+
+def test_a_station_takes_matches_in_while_it_serves(tmp_path: Path):
+    told = io.StringIO()
+    with Station(make_settings({"metrics_port": free_port()}), tmp_path, Console(file=told, width=200)) as station:
+        url = told.getvalue().split()[1].removesuffix("/metrics")
+        feeds = [MatchFeed(MatchSheet(match_id=name)) for name in ("one", "two")]
+        for count, feed in enumerate(feeds, 1):
+            station.watch(feed, tmp_path / "states", paced=True, link=None)
+            with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
+                assert answer.read().count(b"touchline_epoch{") == count
+    assert not [thread for thread in threading.enumerate() if thread.name in ("observer", "metrics")]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_how_far_behind_grows_while_nothing_comes_and_is_not_told_where_nothing_is_live(case: Case, tmp_path: Path):
+    assert case.watch.behind_s() is None
+    case.clocks.s = 10
+    case.say(due_s=9.9)
+    assert case.watch.behind_s() == pytest.approx(0.1)
+    case.clocks.s = 13
+    assert case.watch.behind_s() == pytest.approx(3.1)
+    case.say(due_s=12.0)
+    assert case.watch.behind_s() == pytest.approx(1.0)
+    case.say(ended=True)
+    assert case.watch.behind_s() is None
+    unpaced = Case(tmp_path, paced=False)
+    unpaced.say(due_s=1.0)
+    assert unpaced.watch.behind_s() is None
+    assert ("touchline_source_lag_seconds",) not in unpaced.metrics()
+
+
+def test_speed_is_that_of_the_last_ten_seconds(case: Case):
+    for second in range(30):
+        case.clocks.s = second
+        case.say(now_s=second if second < 15 else 15 + (second - 15) * 2, health=HEALTH)
+    assert case.watch.speed() == pytest.approx(2.0)
+    assert case.metrics()[("touchline_speed_ratio",)] == pytest.approx(2.0)
+
+
+def test_every_counter_of_the_health_is_told_and_a_redone_batch_counts_once(case: Case):
+    case.say(1, 1, -1, health=HEALTH, continues_from=0)
+    told = case.metrics()
+    for name in ("positions", "packets", "late", "lost", "duplicates", "quarantined", "retractions"):
+        assert told[(f"touchline_{name}_total",)] == getattr(HEALTH, name)
+    assert (told[("touchline_updates_total", "assert")], told[("touchline_updates_total", "withdraw")]) == (2, 1)
+    assert told[("touchline_slack_seconds", "pass")] == 0.912
+    assert told[("touchline_alpha_ratio", "near")] == 0.5
+    assert told[("touchline_detector_faults_total", "near")] == 4
+    assert told[("touchline_detector_failed", "shot")] == 1
+    assert (told[("touchline_buffered_inputs",)], told[("touchline_held_inputs",)]) == (14, 7)
+    assert told[("touchline_busy_ratio",)] == 0.25
+    assert told[("touchline_frontier_lag_seconds",)] == 0.5
+    case.say(epoch=1, continues_from=1, health=msgspec.structs.replace(HEALTH, positions=600, packets=60))
+    again = case.metrics()
+    assert (again[("touchline_positions_total",)], again[("touchline_epoch",)]) == (1_000, 1)
+    assert again[("touchline_restarts_total",)] == 1
+    case.say(epoch=1, health=msgspec.structs.replace(HEALTH, positions=1_001))
+    assert case.metrics()[("touchline_positions_total",)] == 1_001
+
+
+def test_latency_is_a_histogram_by_stage(case: Case):
+    for lag_us in (1_000, 3_000, 30_000):
+        case.feed.apply(
+            UpdateMessage("m", 0, 0, 0, due_wall_us=10_000, stage_wall_us=11_000, sent_wall_us=11_500), 10_000 + lag_us
+        )
+    told = case.metrics()
+
+    def below(stage: str, bound_s: float) -> float:
+        return told[("touchline_latency_seconds_bucket", str(bound_s), stage)]
+
+    assert [below("total", bound_s) for bound_s in (0.00064, 0.00128, 0.00512, 0.04096)] == [0, 1, 2, 3]
+    assert told[("touchline_latency_seconds_count", "total")] == 3
+    assert told[("touchline_latency_seconds_sum", "total")] == pytest.approx(0.034)
+    assert below("source", 0.00064) == 0
+    assert below("source", 0.00128) == 3
+
+
+def test_the_page_is_told_how_the_input_is_doing(case: Case):
+    case.clocks.s = 1
+    case.say(due_s=0.5)
+    case.watch.records_behind = 42
+    strip = LiveState(case.feed).message(0, (), hello=True, strip=True).strip
+    assert strip is not None
+    assert dict(strip[0].rows) == {  # type: ignore[call-overload]
+        "condition": "running", "behind": "0.50 s", "records behind": "42", "speed": "–", "stage restarts": "0",
+    }  # fmt: skip
+    assert case.metrics()[("touchline_source_lag_records",)] == 42
+
+
+def ask(server: MetricsServer, path: str, **headers: str) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", int(server.url.rpartition(":")[2]), timeout=10)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+@pytest.fixture
+def server(case: Case) -> Iterator[MetricsServer]:
+    with MetricsServer(registry_of([case.watch], case.folder), [case.watch], port=0) as running:
+        yield running
+
+
+def test_the_server_tells_metrics_and_health(case: Case, server: MetricsServer):
+    status, body = ask(server, "/health")
+    assert (status, json.loads(body)["status"]) == (503, "troubled")
+    case.say(health=HEALTH)
+    assert ask(server, "/health")[0] == 200
+    status, body = ask(server, "/metrics")
+    assert status == 200
+    assert 'touchline_positions_total{match="m"} 1000.0' in body
+    assert "process_resident_memory_bytes" in body
+    status, body = ask(server, "/metrics", Accept="application/openmetrics-text; version=1.0.0")
+    assert body.endswith("# EOF\n")
+    assert ask(server, "/etc/passwd")[0] == 404
+
+
+def test_a_foreign_name_reads_nothing_without_a_token(server: MetricsServer):
+    assert ask(server, "/metrics", Host="evil.example")[0] == 403
+    assert ask(server, "/health", Host="localhost:1")[0] == 503
+
+
+def test_beyond_loopback_a_token_is_demanded_of_server_and_client(case: Case):
+    registry = registry_of([case.watch], case.folder)
+    with pytest.raises(OperationError, match="TOUCHLINE_TOKEN"):
+        MetricsServer(registry, [case.watch], host="0.0.0.0", port=0)
+    with MetricsServer(registry, [case.watch], host="0.0.0.0", port=0, token="a-long-token") as server:
+        case.say()
+        for wrong in ({}, {"Authorization": "Bearer a-long-toke"}, {"Authorization": "Bearer"}):
+            assert ask(server, "/metrics", **wrong)[0] == 401
+            assert ask(server, "/health", **wrong)[0] == 401
+        assert ask(server, "/metrics?token=a-long-token")[0] == 401, "addresses are logged"
+        assert ask(server, "/health", Authorization="Bearer a-long-token", Host="evil.example")[0] == 200
+
+
+def test_a_taken_port_is_refused_if_it_was_asked_for_and_else_another_is_taken(case: Case, monkeypatch):
+    registry = registry_of([case.watch], case.folder)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OperationError, match=rf"port {port} .*--metrics-port"):
+            MetricsServer(registry, [case.watch], port=port)
+        monkeypatch.setattr("app.operations.serve.DEFAULT_PORT", port)
+        with MetricsServer(registry, [case.watch]) as server:
+            assert ask(server, "/health")[0] == 503
+            assert not server.url.endswith(f":{port}")
+
+
+def test_a_hub_counts_the_stages_that_have_shown_its_token():
+    with Hub([MatchSheet(match_id="m")]) as hub:
+        client = LaneClient(hub.address)
+        client.send(UpdateMessage("m", 0, 1, 0, continues_from=0, ended=True))
+        assert hub.feed("m").wait_ended(10)
+        assert hub.lanes() == 1
+        stranger = socket.create_connection((hub.address.host, hub.address.port))
+        assert hub.lanes() == 1
+        stranger.close()
+        client.close()
+        until_s = time.monotonic() + 10
+        while hub.lanes():  # the hub hears of it in its own thread
+            assert time.monotonic() < until_s
+            time.sleep(0.01)

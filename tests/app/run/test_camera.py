@@ -1,0 +1,41 @@
+"""The camera beside a live match: what it did ends up in the match store, column by column."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+import pyarrow as pa
+
+from app.hub.feed import MatchFeed
+from app.run.camera import camera_on
+from camera.record import CAMERA_SCHEMA
+from football.match_sheet import MatchSheet
+from football.tables import CAMERA
+from football.update_stream import BallView, UpdateMessage, View
+
+
+def test_the_stores_columns_are_the_cameras_and_the_heads_name():
+    assert CAMERA.names == ["head", *CAMERA_SCHEMA.names]
+    assert [CAMERA.field(name).type for name in CAMERA_SCHEMA.names] == CAMERA_SCHEMA.types
+
+
+def test_a_camera_follows_the_feed_and_its_rows_are_stored():
+    feed, tables = MatchFeed(MatchSheet("m")), []
+    with camera_on(feed, tables.append) as run:
+        first = UpdateMessage("m", 0, 0, 0, continues_from=0)
+        for tick in range(40):
+            ball = BallView(tick * 20_000, tick * 0.2, 0.0, 0.1, 10.0, 0.0, 0.0)
+            view = View(tick * 20_000, ball, ())
+            now_us = time.time_ns() // 1_000
+            message = msgspec.structs.replace(first, now_us=tick * 20_000, view=view, due_wall_us=now_us)
+            feed.apply(message, now_us)
+            first = msgspec.structs.replace(first, continues_from=None)
+            time.sleep(0.02)
+        pose = feed.camera()
+    stored = pa.concat_tables(tables)
+    assert stored.schema.names == CAMERA.names
+    assert "follow" in stored["mode"].to_pylist()
+    assert set(stored["head"].to_pylist()) == {pose.name}
+    assert len(pose.achieved.footprint) >= 3
+    assert run.figures()["rows"] == len(stored)

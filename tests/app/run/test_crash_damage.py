@@ -1,0 +1,300 @@
+"""Checkpoint and states damaged after a crash: the match goes on where it can, and says by name what it cannot use."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from app.cli.doctor import Finding, examine
+from app.hub.server import Hub
+from app.pipeline.commits import Committed
+from app.pipeline.folder import alone, open_match
+from app.pipeline.seal import Maker, StateError
+from app.pipeline.state_store import StateStore
+from app.settings.model import make_settings
+from app.spark.checkpoint import Base, mend
+from football.match_sheet import MatchSheet
+from football.update_stream import EventRecord, UpdateRecord
+from replay.event_list import consolidated_events
+from replay.match_store import read_commits, updates_log
+from tests.app.cli.test_main import write_track
+from tests.app.run.test_crash import check, finish, in_mid_batch, kill_group, launch, start, wait_for
+
+CONF = '{"batchWatermarkMs":0}'
+
+
+def checkpoint(folder: Path, planned: int, noted: int) -> Path:
+    """A checkpoint as Spark writes it, whose batch n ends at 10 (n + 1)."""
+    made = folder / "checkpoint"
+    for name in ("offsets", "commits"):
+        (made / name).mkdir(parents=True)
+    (made / "metadata").write_text('{"id":"782d9753-23e0-4004-84bc-550c895223fe"}')
+    for n in range(planned + 1):
+        (made / "offsets" / str(n)).write_text(f'v1\n{CONF}\n{{"arrival_us": {(n + 1) * 10}}}')
+    for n in range(noted + 1):
+        (made / "commits" / str(n)).write_text('v1\n{"nextBatchWatermarkMs":0}')
+    return made
+
+
+@pytest.mark.parametrize(
+    ("planned", "noted", "stored"), [(-1, -1, None), (0, -1, None), (0, 0, 10), (5, 4, 50), (5, 5, 60)]
+)
+def test_a_checkpoint_that_ends_where_the_store_does_is_gone_on_with(
+    tmp_path: Path, planned: int, noted: int, stored: int | None
+):
+    checkpoint(tmp_path, planned, noted)
+    assert mend(tmp_path, Committed(7, stored) if stored else None) == (Base(), "")
+    assert (tmp_path / "checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    ("planned", "noted", "stored"), [(0, -1, 3), (0, -1, 10), (0, 0, 7), (5, 4, 55), (5, 4, 60), (5, 5, 57)]
+)
+def test_where_a_crash_or_a_stop_left_the_store_within_a_batch_a_new_checkpoint_begins(
+    tmp_path: Path, planned: int, noted: int, stored: int
+):
+    """Windows 51 to 60 are batch 5: what is committed of it is not asked for again, and nobody need hear of it."""
+    made = checkpoint(tmp_path, planned, noted)
+    assert mend(tmp_path, Committed(7, stored)) == (Base(stored), "")
+    assert not made.exists()
+    assert mend(tmp_path, Committed(7, stored)) == (Base(stored), "")
+
+
+def test_a_match_that_has_not_begun_needs_no_checkpoint(tmp_path: Path):
+    assert mend(tmp_path, None) == (Base(), "")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"\xff\x00garbage\n" * 5)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("spoil", [cut, garbage, empty, Path.unlink])
+@pytest.mark.parametrize("file", ["metadata", "offsets/5", "offsets/4", "commits/5"])
+def test_a_damaged_file_is_named_and_a_new_checkpoint_begins_where_the_store_ends(
+    tmp_path: Path, file: str, spoil: Callable[[Path], None]
+):
+    made = checkpoint(tmp_path, 5, 5)
+    spoil(made / file)
+    base, said = mend(tmp_path, Committed(5, 60))
+    assert base == Base(60)
+    if (file, spoil) == ("commits/5", Path.unlink):  # as if Spark had died before it noted its last batch
+        assert said == ""
+        return
+    assert str(made / file) in said or spoil is Path.unlink, "the file is named"
+    assert "checkpoint.damaged-1" in said
+    assert not made.exists(), "Spark begins anew"
+    assert (tmp_path / "checkpoint.damaged-1" / "commits" / "3").exists(), "and what was there is kept"
+    assert mend(tmp_path, Committed(5, 60)) == (base, "")
+    checkpoint(tmp_path, 1, 1)
+    for n, end in enumerate((70, 80)):
+        (tmp_path / "checkpoint" / "offsets" / str(n)).write_text(f'v1\n{CONF}\n{{"0": {end}}}')
+    assert mend(tmp_path, Committed(7, 80)) == (base, ""), "it counts on from its base"
+    assert mend(tmp_path, Committed(9, 100))[0] == Base(100)
+
+
+@pytest.mark.parametrize(("planned", "noted", "stored"), [(5, 3, 50), (5, 5, 50), (3, 3, 60), (4, 4, 51), (1, 0, 9)])
+def test_a_checkpoint_that_ends_elsewhere_than_the_store_is_replaced(tmp_path, planned, noted, stored):
+    checkpoint(tmp_path, planned, noted)
+    base, said = mend(tmp_path, Committed(4, stored))
+    assert (base, "does not serve" in said) == (Base(stored), True)
+
+
+def test_a_lost_checkpoint_does_not_begin_the_match_anew(tmp_path: Path):
+    base, said = mend(tmp_path, Committed(2, 30))
+    assert base == Base(30)
+    assert "is missing" in said
+
+
+def test_a_base_that_cannot_be_read_is_made_anew(tmp_path: Path):
+    (tmp_path / "base.json").write_text("{")
+    assert mend(tmp_path, Committed(2, 30))[0] == Base(30)
+    assert msgspec.json.decode((tmp_path / "base.json").read_bytes(), type=Base) == Base(30)
+
+
+SAME = ("--alpha", 0, "--retraction", "on-demand", "--no-dashboard", "--no-camera")
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A match in process that was killed after three commits, and the same match whole."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    track, log = write_track(folder / "track.parquet", 12.0), folder / "run.log"
+    match = ("app.cli.main", "live", "--source", track, "--channel", "harsh", *SAME, "--engine", "inprocess", "--store")
+    run = launch(log, *match, folder / "store", "--speed", 4, "--window", 1)
+    try:
+        wait_for(lambda: len(list((folder / "store" / "commits").glob("*.json"))) >= 2, run, "two commits")
+    finally:
+        kill_group(run)
+    finish(launch(log, *match, folder / "whole", "--speed", "max"), log)
+    return folder / "store", folder / "whole"
+
+
+def go_on(store: Path) -> tuple[int, str]:
+    """Exit code and words of a run that goes on in a store."""
+    log = store.with_name(f"{store.name}.log")
+    run = launch(log, "app.cli.main", "live", "--store", store, "--speed", "max", "--no-dashboard", "--no-camera")
+    try:
+        return run.wait(300), " ".join(log.read_text().split())
+    finally:
+        kill_group(run)
+
+
+def states_of(store: Path) -> list[Path]:
+    return sorted((store / "states").glob("*/*.state"), key=lambda path: int(path.name.partition(".")[0]))
+
+
+@pytest.mark.parametrize("spoil", [cut, Path.unlink])
+def test_a_match_with_a_damaged_newest_state_goes_back_one_batch(tmp_path: Path, interrupted, spoil):
+    store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
+    newest = max(c.meta.end_offset for c in read_commits(store))
+    spoiled = next(path for path in states_of(store) if path.name.startswith(f"{newest}."))
+    spoil(spoiled)
+    code, said = go_on(store)
+    assert code == 0, said
+    assert "is done again from the state before it" in said
+    assert str(newest) in said, "the state is named"
+    assert consolidated_events(store).equals(consolidated_events(interrupted[1]))
+    numbers = updates_log(store)["seq"].to_pylist()
+    assert numbers == list(range(len(numbers)))
+
+
+def test_a_match_without_a_usable_state_is_refused_and_the_way_out_works(tmp_path: Path, interrupted):
+    store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
+    states = states_of(store)
+    for path in states:
+        garbage(path)
+    before = {path: path.read_bytes() for path in store.rglob("*.json")}
+    code, said = go_on(store)
+    assert code == 2
+    assert all(str(path.name) in said for path in states[-2:]), said
+    way_out = said.partition("touchline live ")[2].replace("ANOTHER-FOLDER", str(tmp_path / "again"))
+    assert {path: path.read_bytes() for path in before} == before, "nothing was touched"
+    finish(
+        launch(
+            tmp_path / "log", "app.cli.main", "live", *way_out.split(), *SAME, "--engine", "inprocess", "--speed", "max"
+        ),
+        tmp_path / "log",
+    )
+    assert consolidated_events(tmp_path / "again").equals(consolidated_events(interrupted[1]))
+
+
+def seen_by_the_doctor(store: Path) -> dict[str, Finding]:
+    flags = {"store": store, "port": 0, "metrics_port": 0}
+    return {finding.what: finding for finding in examine(flags, {"HOME": str(Path.home())}, store.parent)}
+
+
+def test_the_doctor_says_of_a_store_what_a_run_in_it_would_meet(tmp_path: Path, interrupted):
+    store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
+    files = sorted(path for path in store.rglob("*") if path.is_file())
+    (match,) = (path.name for path in (store / "states").iterdir())
+    last = max(read_commits(store), key=lambda commit: commit.batch)
+
+    def said() -> tuple[str, str]:
+        found = seen_by_the_doctor(store)["match in the store"]
+        return found.verdict, found.found
+
+    assert said() == ("ok", f"can be gone on with at {last.meta.end_offset}")
+    assert "Spark's checkpoint" not in seen_by_the_doctor(store), "it was played without Spark"
+    (store / "spark").mkdir()
+    assert "is missing" in seen_by_the_doctor(store)["Spark's checkpoint"].found
+    with alone(store):
+        assert said() == ("bad", f"{store}: another run is using this folder; wait for it or choose another")
+    newest, older = reversed(states_of(store)[-2:])
+    kept = newest.read_bytes()
+    states = StateStore(store / "states", match)
+    states.write(last.meta.end_offset, states.claim_epoch(), b"x", Maker("of old"))
+    assert said() == ("bad", f"its state at {last.meta.end_offset} was made by another version of the program")
+    for path in states_of(store):
+        if path not in (newest, older):
+            path.unlink()
+    newest.unlink()
+    assert said()[0] == "note"
+    assert "is done again from the state before it" in said()[1]
+    older.unlink()
+    assert said()[0] == "bad"
+    assert "To play the match again from its beginning" in said()[1]
+    newest.write_bytes(kept)
+    assert {path for path in files if not path.exists()} == {older}, "it only looked"
+    found = seen_by_the_doctor(Path(shutil.copytree(interrupted[1], tmp_path / "whole", symlinks=True)))
+    assert found["match in the store"].found == "is over"
+
+
+def test_a_state_of_another_program_is_kept_and_refused(tmp_path: Path, interrupted):
+    store = Path(shutil.copytree(interrupted[0], tmp_path / "store", symlinks=True))
+    (match,) = (path.name for path in (store / "states").iterdir())
+    states = StateStore(store / "states", match)
+    newest, epoch = max(c.meta.end_offset for c in read_commits(store)), states.claim_epoch()
+    states.write(newest, epoch, b"of old", Maker("of old", ("hit",), ""))
+    code, said = go_on(store)
+    assert code == 2
+    assert f"{newest}.{epoch}.state: was made by other detectors" in said
+    assert "from its beginning" in said
+    assert f"{newest}.{epoch}.state" in [path.name for path in states_of(store)], "the old program could still use it"
+    with pytest.raises(StateError):
+        states.read(newest, Maker("new"))
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize("what", ["cut", "garbage", "gone", "offsets gone", "notes gone"])
+def test_spark_goes_on_after_its_checkpoint_was_damaged(tmp_path: Path, what: str):
+    folder = tmp_path / "store"
+    run = start(folder)
+    try:
+        in_mid_batch(folder, run)
+    finally:
+        kill_group(run)
+    made = folder / "spark" / "checkpoint"
+    newest = max((made / "offsets").iterdir(), key=lambda path: int(path.name) if path.name.isdigit() else -1)
+    {
+        "cut": lambda: cut(newest),
+        "garbage": lambda: garbage(newest),
+        "gone": lambda: shutil.rmtree(made),
+        "offsets gone": lambda: shutil.rmtree(made / "offsets"),
+        "notes gone": lambda: shutil.rmtree(made / "commits"),
+    }[what]()
+    finish(start(folder), folder / "run.log")
+    check(folder)
+
+
+def test_a_match_that_is_over_is_final_when_it_is_opened_again(tmp_path: Path, interrupted):
+    """Neither the page nor anybody else is shown its events as tentative, and no state is asked for."""
+    store = Path(shutil.copytree(interrupted[1], tmp_path / "store", symlinks=True))
+    for path in states_of(store):
+        path.unlink()
+    settings = make_settings({"store": store, "speed": "max", "dashboard": False})
+    with open_match(settings, Console(quiet=True)) as match, Hub([match.capture.sheet]) as hub:
+        assert match.has_ended()
+        name, updates = match.capture.sheet.match_id, match.committed_updates()
+        hub.seed(
+            name, updates, match.committed_epoch(), frontier_us=match.committed_frontier_us(), ended=match.has_ended()
+        )
+        feed = hub.feed(name)
+        assert feed.ended()
+        assert feed.events()
+        assert all(event.ts_us < feed.frontier_us() for event in feed.events().values())
+    code, said = go_on(store)
+    assert code == 0, said
+    assert consolidated_events(store).equals(consolidated_events(interrupted[1]))
+
+
+def test_a_match_that_goes_on_is_final_as_far_as_it_was(interrupted):
+    last = max(read_commits(interrupted[0]), key=lambda commit: commit.batch)
+    with Hub([MatchSheet("m")]) as hub:
+        event = EventRecord("e", "hit", "", 5, last.meta.frontier_us - 1, "home", "", None, None, None, 1.0)
+        hub.seed("m", [UpdateRecord(0, 1, 5, event)], 0, frontier_us=last.meta.frontier_us)
+        assert hub.feed("m").frontier_us() == last.meta.frontier_us
+        assert not hub.feed("m").ended()

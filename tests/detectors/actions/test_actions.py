@@ -1,0 +1,157 @@
+"""Levels 6 and 7 on hand-made causes: whose ball it is, and what becomes of passes and shots."""
+
+from __future__ import annotations
+
+import pytest
+
+from detectors.actions.possession import IndividualPossession, TeamPossession
+from detectors.emission import make_event
+from detectors.outcomes.receptions import Interception, PassOutcome
+from detectors.outcomes.shots import ShotOutcome
+from football.match_sheet import MatchSheet, Player, Team
+from football.payloads import EventPayload
+from middleware.events import Event
+from tests.detectors.scene import fold, told
+
+SHEET = MatchSheet(players=(Player("home_9", "home"), Player("away_1", "away", goalkeeper=True)))
+
+
+def team(player: str) -> Team:
+    return "home" if player.startswith("home") else "away" if player else ""
+
+
+def event(
+    kind: str, at_s: float, player: str = "", variant: str = "", x_m: float = 0.0, y_m: float = 0.0, **detail: object
+) -> Event:
+    numbers = {"speed_before_m_s": 10.0, "speed_after_m_s": 1.0, "vx_m_s": 0.0, "vy_m_s": 0.0, "vz_m_s": 0.0}
+    payload = EventPayload(variant, team(player), player, x_m, y_m, 0.1, detail={**numbers, **detail})
+    return make_event(kind, round(at_s * 1e6), f"ball:{round(at_s * 1e6)}", payload)
+
+
+def tick(at_s: float) -> Event:
+    return Event("clock.tick", round(at_s * 1e6), "clock", round(at_s * 5))
+
+
+def test_the_ball_is_gained_at_a_contact_and_lost_at_another_players() -> None:
+    causes = [event("hit", 1, "home_9"), event("touch", 2, "home_9"), event("hit", 3, "away_4")]
+    rows = [(e.kind, e.payload.player, e.ts_us) for e in fold(IndividualPossession(), causes)]
+    assert rows == [
+        ("possession.gain", "home_9", 1_000_000),
+        ("possession.loss", "home_9", 3_000_000),
+        ("possession.gain", "away_4", 3_000_000),
+    ]
+
+
+def test_contacts_with_a_dead_ball_gain_nothing_and_a_restart_gives_it_to_its_taker() -> None:
+    causes = [event("hit", 1, "home_9"), event("phase.dead", 2, variant="touch"), event("hit", 3, "home_9")]
+    causes += [event("phase.live", 9, "away_4", "touch")]
+    rows = [(e.kind, e.payload.variant, e.payload.player) for e in fold(IndividualPossession(), causes)]
+    assert rows == [
+        ("possession.gain", "hit", "home_9"),
+        ("possession.loss", "dead", "home_9"),
+        ("possession.gain", "restart", "away_4"),
+    ]
+
+
+def test_contacts_of_both_teams_within_eight_tenths_are_a_contest_until_one_has_had_it_alone() -> None:
+    causes = [event("hit", 1, "home_9"), event("hit", 1.5, "away_4"), tick(1.6), tick(1.8), tick(2.0)]
+    rows = [(e.payload.variant, e.payload.team, e.ts_us) for e in fold(TeamPossession(), causes)]
+    assert rows == [("home", "home", 1_000_000), ("in contest", "", 1_500_000), ("away", "away", 1_800_000)]
+
+
+def test_a_contest_ends_to_the_instant_though_the_next_begins_before_anybody_looks() -> None:
+    causes = [event("hit", 1, "home_9"), event("hit", 1.5, "away_4"), tick(1.6), event("hit", 1.9, "home_9")]
+    rows = [(e.payload.variant, e.payload.player, e.ts_us) for e in fold(TeamPossession(), causes)]
+    assert rows[1:] == [("in contest", "", 1_500_000), ("away", "away_4", 1_800_000), ("in contest", "", 1_900_000)]
+
+
+def test_an_opponent_who_plays_a_restart_at_once_contests_it() -> None:
+    live = event("phase.live", 4, "away_4", kick_us=3_600_000)
+    rows = fold(TeamPossession(), [event("phase.dead", 2), live, event("hit", 4.1, "home_9"), tick(4.2), tick(4.4)])
+    assert [(e.payload.variant, e.ts_us) for e in rows] == [
+        ("dead", 2_000_000),
+        ("away", 4_000_000),
+        ("in contest", 4_100_000),
+        ("home", 4_400_000),
+    ]
+
+
+def test_the_ball_is_dead_until_the_restart() -> None:
+    causes = [event("hit", 1, "home_9"), event("phase.dead", 2), event("hit", 3, "away_4")]
+    causes += [event("phase.live", 4, "away_4")]
+    assert [row[1] for row in told(fold(TeamPossession(), causes))] == ["home", "dead", "away"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "expected"),
+    [
+        (event("possession.gain", 2, "home_8", "hit"), [("pass.complete", "", "home")]),
+        (event("possession.gain", 2, "away_4", "hit"), [("pass.intercepted", "", "home")]),
+        (event("possession.gain", 2, "home_9", "hit"), []),
+        (event("possession.gain", 9, "home_8", "hit"), []),
+        (event("out", 2, "home_9", "left touch"), [("pass.out", "left touch", "home")]),
+    ],
+)
+def test_a_pass_ends_with_what_comes_first_within_seven_seconds(
+    cause: Event, expected: list[tuple[str, str, str]]
+) -> None:
+    assert told(fold(PassOutcome(), [event("pass.attempt", 1, "home_9"), cause])) == expected
+
+
+def test_a_pass_is_judged_once() -> None:
+    causes = [event("pass.attempt", 1, "home_9"), event("possession.gain", 2, "away_4", "hit")]
+    causes += [event("possession.gain", 3, "home_8", "hit"), event("out", 4, variant="left touch")]
+    assert len(fold(PassOutcome(), causes)) == 1
+
+
+def test_the_takers_own_restart_does_not_end_his_pass() -> None:
+    causes = [event("pass.attempt", 1, "home_9"), event("possession.gain", 1.3, "home_9", "restart")]
+    causes += [event("possession.gain", 2, "home_8", "hit")]
+    assert told(fold(PassOutcome(), causes)) == [("pass.complete", "", "home")]
+
+
+def test_an_interception_that_runs_out_annuls_the_one_that_was_won() -> None:
+    causes = [event("pass.attempt", 1, "home_9"), event("possession.gain", 2, "away_4", "hit")]
+    causes += [event("out", 3, "away_4", "left touch")]
+    won, out = fold(Interception(), causes)
+    assert (won.payload.variant, out.payload.variant) == ("won", "to out")
+    assert (won.payload.player, out.payload.player) == ("away_4", "away_4")
+    assert out.annuls == won.id
+
+
+@pytest.mark.parametrize(("after_s", "speed_m_s", "expected"), [(1.0, 10.0, 1), (1.0, 2.0, 0), (0.2, 10.0, 0)])
+def test_only_a_moving_pass_that_was_not_blocked_is_intercepted(
+    after_s: float, speed_m_s: float, expected: int
+) -> None:
+    gain = event("possession.gain", 1 + after_s, "away_4", "hit", speed_before_m_s=speed_m_s)
+    assert len(fold(Interception(), [event("pass.attempt", 1, "home_9"), gain])) == expected
+
+
+def test_a_second_opponent_intercepts_nothing() -> None:
+    causes = [event("pass.attempt", 1, "home_9")]
+    causes += [event("possession.gain", 2 + i, player, "hit") for i, player in enumerate(("away_4", "away_5"))]
+    assert len(fold(Interception(), causes)) == 1
+
+
+def shot(*causes: Event, on_target: bool = True) -> list[tuple[str, str, str]]:
+    start = [event("direction", 0, "home_9"), event("shot.attempt", 1, "home_9", x_m=35.0, on_target=on_target)]
+    return told(fold(ShotOutcome(SHEET), [*start, *causes]))
+
+
+def test_what_becomes_of_a_shot() -> None:
+    stopped = event("hit", 1.4, "away_5", x_m=42.0)
+    onward = event("hit", 1.4, "away_5", x_m=42.0, vx_m_s=15.0, vz_m_s=3.0)
+    keeper = event("hit", 1.8, "away_1", x_m=51.0)
+    assert shot(stopped) == [("shot.blocked", "", "home")]
+    assert shot(onward) == [("shot.deflected", "", "home")]
+    assert shot(keeper) == []
+    assert shot(event("ball.over_bar", 2, x_m=52.7)) == [("shot.off", "over", "home")]
+    for part, y_m, variant in (("+y", 6.0, "wide left"), ("-y", -6.0, "wide right")):
+        line = event("ball.crossed", 2, variant=f"right goal line {part} out", y_m=y_m)
+        assert shot(line) == [("shot.off", variant, "home")]
+
+
+def test_a_shot_is_over_after_a_mates_contact_or_three_seconds() -> None:
+    over = event("ball.over_bar", 2.5, x_m=52.7)
+    assert shot(event("hit", 1.5, "home_9"), over) == []
+    assert shot(event("ball.over_bar", 4.5, x_m=52.7)) == []

@@ -1,0 +1,160 @@
+"""Corners of a camera's ball: between frames, two at once, none of grass or of a wrong place; and whose they are."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+import pytest
+
+from detectors.actions.flight import ShotParameters, opening_rad
+from detectors.ball.changes import AccelerationPeak
+from detectors.ball.optical_breaks import has_pieces
+from detectors.contacts.hits import KickReleased, PlayerHitsBall
+from detectors.proximity.near import Near
+from football.match_sheet import MatchSheet, Quality
+from football.payloads import BallState, BodyState, EventPayload, frame_of
+from football.pitch import pitch_of
+from middleware.events import Event
+from tests.detectors.scene import fold
+
+CAMERA = Quality(25.0, 25.0, (), True, 0.05, "optical")
+SHEET = MatchSheet(quality=CAMERA)
+FRAME_S = 0.04
+
+#: Second, x, y, z.
+Waypoint = tuple[float, float, float, float]
+
+
+def ball(waypoints: Sequence[Waypoint], seed: int = 0, noise_m: float = 0.01) -> list[Event]:
+    """``ball.state`` every 40 ms on straight ways between waypoints, each place wrong by noise; velocities as 1.4."""
+    chance = random.Random(seed)
+    events: list[Event] = []
+    for i in range(round(waypoints[-1][0] / FRAME_S)):
+        at_s = i * FRAME_S
+        a, b = next((a, b) for a, b in pairwise(waypoints) if a[0] <= at_s < b[0])
+        share = (at_s - a[0]) / (b[0] - a[0])
+        place = [a[k] + (b[k] - a[k]) * share + chance.gauss(0.0, noise_m) for k in (1, 2, 3)]
+        before = events[-1].payload if events else None
+        velocity = [0.0, 0.0, 0.0]
+        if isinstance(before, BallState):
+            velocity = [(n - o) / FRAME_S for n, o in zip(place, (before.x_m, before.y_m, before.z_m), strict=True)]
+        state = BallState(*place, *velocity, 40_000, run=min(i + 1, 100))
+        events.append(Event("ball.state", round(at_s * 1e6), "ball", i, state))
+    return events
+
+
+def player(name: str, x_m: float, y_m: float, vx_m_s: float = 0.0) -> BodyState:
+    return BodyState(name, "home" if name.startswith("home") else "away", "", x_m, y_m, 0.0, vx_m_s, 0.0)
+
+
+def hits(states: list[Event], *players: BodyState, detector: object = None) -> list[Event]:
+    """What 5.1, or another, says of a ball among players who stand still."""
+    everybody = tuple(sorted(players, key=lambda p: p.object_id))
+    frames = [Event("frame", e.ts_us, "frame", e.seq, frame_of(e.payload, everybody)) for e in states]  # type: ignore[arg-type]
+    closest = [e for e in fold(Near(SHEET), frames) if e.kind == "ball.closest"]
+    order = ("frame", "ball.accel_peak", "ball.closest")
+    events = [*frames, *fold(AccelerationPeak(SHEET), states), *closest]
+    events.sort(key=lambda e: (e.ts_us, order.index(e.kind)))
+    return fold(detector or PlayerHitsBall(SHEET), events)  # type: ignore[arg-type]
+
+
+def payload(event: Event) -> EventPayload:
+    assert isinstance(event.payload, EventPayload)
+    return event.payload
+
+
+def test_only_cameras_fast_enough_are_fitted_by_pieces() -> None:
+    assert has_pieces(CAMERA)
+    assert not has_pieces(Quality(10.0, 10.0, (), True, 0.05, "optical"))
+    assert not has_pieces(Quality(200.0, 50.0, ("left_foot",), True, 0.02, "rtls"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("late_s", [0.0, 0.01, 0.02, 0.03])
+def test_a_contact_is_dated_between_frames(seed: int, late_s: float) -> None:
+    at_s = 1.0 + late_s
+    out = fold(AccelerationPeak(SHEET), ball([(0, 0, 0, 0.11), (at_s, 3, 0, 0.11), (2, 3, 14, 0.11)], seed))
+    assert len(out) == 1
+    assert abs(out[0].ts_us - at_s * 1e6) <= 10_000
+    assert abs(payload(out[0]).x_m - 3.0) < 0.05  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_push_of_1_m_s_is_found_and_a_ball_that_rolls_on_has_no_corner(seed: int) -> None:
+    pushed = [(0.0, 0.0, 0.0, 0.11), (1.0, 3.0, 0.0, 0.11), (2.0, 7.1, 0.3, 0.11)]
+    assert len(fold(AccelerationPeak(SHEET), ball(pushed, seed))) == 1
+    assert fold(AccelerationPeak(SHEET), ball([(0, -20, 0, 0.11), (6, 20, 5, 0.11)], seed)) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_grass_slows_a_ball_without_anybody(seed: int) -> None:
+    """From 5 to 3.5 m/s on its way: nobody is needed; with as much of a turn somebody is."""
+    slowed = [(0.0, 0.0, 0.0, 0.11), (1.0, 5.0, 0.0, 0.11), (2.0, 8.5, 0.0, 0.11)]
+    turned = [(0.0, 0.0, 0.0, 0.11), (1.0, 5.0, 0.0, 0.11), (2.0, 8.5, 2.0, 0.11)]
+    assert fold(AccelerationPeak(SHEET), ball(slowed, seed)) == []
+    assert len(fold(AccelerationPeak(SHEET), ball(turned, seed))) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_kick_and_its_block_two_frames_later_are_two_contacts(seed: int) -> None:
+    way = [(0.0, -2.0, 0.0, 0.11), (1.0, 0.0, 0.0, 0.11), (1.09, 1.6, 0.0, 0.11), (2.0, 2.6, 6.0, 0.11)]
+    out = hits(ball(way, seed), player("away_3", 1.7, -0.5), player("home_9", -0.4, 0.2))
+    assert [(round(e.ts_us / 1e6, 1), payload(e).player) for e in out] == [(1.0, "home_9"), (1.1, "away_3")]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_place_that_is_wrong_is_no_pair_of_contacts(seed: int) -> None:
+    states = ball([(0, 0, 0, 0.11), (3, 9, 0, 0.11)], seed)
+    wrong = states[30]
+    assert isinstance(wrong.payload, BallState)
+    place = replace_y(wrong.payload, wrong.payload.y_m + 0.8)
+    assert (
+        fold(AccelerationPeak(SHEET), [*states[:30], msgspec.structs.replace(wrong, payload=place), *states[31:]]) == []
+    )
+
+
+def replace_y(state: BallState, y_m: float) -> BallState:
+    return BallState(state.x_m, y_m, state.z_m, state.vx_m_s, state.vy_m_s, state.vz_m_s, state.gap_us, run=state.run)
+
+
+def test_who_was_at_the_place_between_frames_has_kicked() -> None:
+    """At the frame before, and after, the other one is nearer to a ball that comes and goes at 20 m/s."""
+    way = [(0.0, -20.0, 0.4, 0.11), (1.02, 0.4, 0.4, 0.11), (2.0, -14.0, 14.0, 0.11)]
+    out = hits(ball(way), player("away_3", -0.9, 0.6), player("home_9", 0.8, 0.2))
+    assert [payload(e).player for e in out] == ["home_9"]
+
+
+def test_of_two_who_are_as_near_it_is_his_who_had_the_ball() -> None:
+    way = [(0.0, -6.0, 0.0, 0.11), (1.0, 0.0, 0.0, 0.11), (1.6, 0.6, 0.0, 0.11), (2.6, 0.6, 14.0, 0.11)]
+    here, rival = player("home_9", 0.1, -0.4), player("away_3", 1.0, 0.1)
+    assert [payload(e).player for e in hits(ball(way), here, rival)] == ["home_9", "home_9"]
+    cold = [(0.0, 0.0, 0.0, 0.11), (1.6, 0.6, 0.0, 0.11), (2.6, 0.6, 14.0, 0.11)]
+    assert [payload(e).player for e in hits(ball(cold), here, rival)] == ["away_3"]
+
+
+def test_a_ball_in_hands_is_shaken_and_not_hit() -> None:
+    """At the chest of who has caught it; thrown away, it is played again."""
+    way = [
+        (0.0, -14.0, 0.0, 1.1), (1.0, 0.0, 0.0, 1.1), (1.8, 0.0, 0.1, 1.1), (2.4, 0.7, 0.1, 1.1),
+        (3.0, 0.7, 1.0, 1.1), (4.0, 12.0, 1.0, 1.1),
+    ]  # fmt: skip
+    out = hits(ball(way), player("home_1", 0.2, 0.2))
+    assert [round(e.ts_us / 1e6, 1) for e in out] == [1.0, 3.0]
+
+
+def test_a_ball_leaves_as_the_fit_of_its_kick_has_it() -> None:
+    """Two frames are 1 cm wrong each: 0.35 m/s; the velocity of the piece is known better."""
+    way = [(0.0, 0.0, 0.0, 0.11), (1.01, 0.0, 0.0, 0.11), (2.0, 14.85, 0.0, 0.11)]
+    for seed in range(4):
+        left = hits(ball(way, seed, 0.02), player("home_9", -0.4, 0.0), detector=KickReleased(SHEET))
+        assert abs(payload(left[0]).detail["vx_m_s"] - 15.0) < 0.5
+        assert abs(payload(left[0]).detail["vy_m_s"]) < 0.5
+
+
+def test_the_goal_is_more_open_where_shots_are_taken() -> None:
+    pitch, open_rad = pitch_of(SHEET), ShotParameters().open_rad
+    assert opening_rad(30.0, 5.0, True, pitch) == opening_rad(-30.0, -5.0, False, pitch) > open_rad
+    assert opening_rad(33.0, 24.0, True, pitch) < open_rad

@@ -1,0 +1,217 @@
+"""Levels 2, 4 and 5: corners of the ball's way, nearness, and A!BC."""
+
+from __future__ import annotations
+
+import pytest
+
+from detectors.ball.changes import AccelerationPeak, BallTurn, SpeedStep
+from detectors.contacts.hits import KickReleased, PlayerHitsBall, SoftTouch
+from detectors.emission import make_event
+from detectors.proximity.near import Candidate, Closest, Near, NearestPlayer, PossessionZone
+from football.match_sheet import MatchSheet, Quality
+from football.payloads import EventPayload
+from middleware.events import Event
+from tests.detectors.scene import ball_track, body, fold, frame_event, path, told
+
+SHEET = MatchSheet()
+ROLL = [(0.0, 0.0), *path((0.0, 0.0), (4.0, 0.0), 0.4)]
+
+
+def bent(end: tuple[float, ...]) -> list[Event]:
+    """A ball at 10 m/s that goes on to ``end`` in 0.4 s."""
+    return ball_track([*ROLL, *path((4.0, 0.0), end, 0.4)])
+
+
+@pytest.mark.parametrize(
+    ("end", "strength"),
+    [((8.0, 0.0), ""), ((8.0, 0.2), ""), ((8.0, 0.45), "hit"), ((3.0, 4.0), "hard"), ((0.0, 0.0), "hard")],
+)
+def test_a_peak_is_as_strong_as_the_change_of_velocity_and_dated_at_the_corner(
+    end: tuple[float, float], strength: str
+) -> None:
+    out = fold(AccelerationPeak(SHEET), bent(end))
+    assert [row[1] for row in told(out)] == ([strength] if strength else [])
+    assert all(event.ts_us == 400_000 for event in out)
+
+
+def test_a_kick_between_two_samples_is_one_peak() -> None:
+    track = [(0.0, 0.0)] * 6 + [(0.3 + 0.8 * i, 0.0) for i in range(8)]
+    out = fold(AccelerationPeak(SHEET), ball_track(track))
+    assert [row[1] for row in told(out)] == ["hard"]
+    assert abs(out[0].ts_us - 225_000) <= 5_000, "between the sixth and the seventh frame"
+    assert out[0].payload.detail["speed_after_m_s"] == pytest.approx(20.0, rel=0.04)
+
+
+def test_a_single_wrong_position_is_no_contact() -> None:
+    track = [*ROLL, *path((4.0, 0.0), (8.0, 0.0), 0.4)]
+    track[9] = (track[9][0], 0.5)
+    events = ball_track(track)
+    assert fold(AccelerationPeak(SHEET), events) == []
+    assert fold(BallTurn(SHEET), events) == []
+    assert fold(SpeedStep(SHEET), events) == []
+
+
+def test_a_jump_of_the_whole_track_is_no_contact() -> None:
+    events = ball_track([*ROLL, *path((4.0, 1.2), (8.0, 1.2), 0.4)])
+    assert fold(AccelerationPeak(SHEET), events) == []
+
+
+def test_velocities_of_different_runs_are_not_compared() -> None:
+    resting = ball_track([(0.0, 0.0)] * 5)
+    rolling = ball_track([(20.0 + 0.8 * i, 0.0) for i in range(6)], start_s=0.2)[1:]
+    fresh = [
+        Event(e.kind, e.ts_us, e.source, 100 + i, type(e.payload)(**{**_fields(e), "run": i + 1}))
+        for i, e in enumerate(rolling)
+    ]
+    assert fold(AccelerationPeak(SHEET), [*resting, *fresh]) == []
+
+
+def _fields(event: Event) -> dict[str, object]:
+    return {name: getattr(event.payload, name) for name in event.payload.__struct_fields__}  # type: ignore[attr-defined]
+
+
+def test_a_turn_is_told_once_with_ground_or_air() -> None:
+    assert told(fold(BallTurn(SHEET), bent((4.0, 4.0)))) == [("ball.turn", "ground", "")]
+    high = ball_track([*((x, y, 2.0) for x, y in ROLL), *path((4.0, 0.0, 2.0), (4.0, 4.0, 2.0), 0.4)])
+    assert told(fold(BallTurn(SHEET), high)) == [("ball.turn", "air", "")]
+
+
+def test_a_speed_step_needs_a_slow_ball_afterwards() -> None:
+    assert told(fold(SpeedStep(SHEET), bent((5.0, 0.0)))) == [("ball.speed_step", "down", "")]
+    assert fold(SpeedStep(SHEET), bent((12.0, 0.0))) == [], "20 m/s is not slow"
+
+
+def test_a_bounce_says_so() -> None:
+    falling = [(0.4 * i, 0.0, 3.0 - 0.3 * i) for i in range(11)]
+    rising = [(4.0 + 0.4 * i, 0.0, 0.2 * i) for i in range(1, 8)]
+    out = fold(AccelerationPeak(SHEET), ball_track([*falling, *rising]))
+    assert [e.payload.detail["bounce"] for e in out] == [True]
+
+
+def test_near_has_hysteresis_and_ends_above_the_head() -> None:
+    def at(seconds: float, distance_m: float, height_m: float = 0.1) -> Event:
+        return frame_event(seconds, (distance_m, 0.0, height_m), [body("home_2", 0.0, 0.0)])
+
+    scene = [at(0, 1.6), at(0.04, 1.4), at(0.08, 1.65), at(0.12, 1.75), at(0.16, 1.0), at(0.2, 1.0, 3.0)]
+    out = [e for e in fold(Near(SHEET), scene) if e.kind != "ball.closest"]
+    assert [(e.ts_us, e.kind) for e in out] == [
+        (40_000, "near"),
+        (120_000, "not_near"),
+        (160_000, "near"),
+        (200_000, "not_near"),
+    ]
+
+
+def test_the_possession_zone_is_measured_over_the_ground() -> None:
+    scene = [frame_event(t, (d, 0.0, 4.0), [body("home_2", 0.0, 0.0)]) for t, d in ((0, 2.0), (0.04, 1.0), (0.08, 2.0))]
+    assert told(fold(PossessionZone(), scene)) == [("pz.enter", "", "home"), ("pz.leave", "", "")]
+
+
+def test_the_nearest_player_changes_by_a_margin_or_by_time() -> None:
+    def at(seconds: float, ball_x_m: float) -> Event:
+        return frame_event(seconds, (ball_x_m, 0.0), [body("home_2", 0.0, 0.0), body("away_3", 10.0, 0.0)])
+
+    quick = fold(NearestPlayer(), [at(0, 1.0), at(0.2, 9.0)])
+    assert told(quick)[-1] == ("nearest.changed", "overall", "away")
+    close = [at(0, 1.0)] + [at(0.2 + 0.04 * i, 5.05) for i in range(5)]
+    changes = [e.ts_us for e in fold(NearestPlayer(), close) if e.payload.variant == "overall"]
+    assert changes[-1] == 320_000, "0.1 m nearer only counts after 100 ms"
+
+
+def peak(ts_us: int, variant: str = "hit", kind: str = "ball.accel_peak", **detail: object) -> Event:
+    numbers = {"delta_v_m_s": 5.0, "speed_before_m_s": 1.0, "speed_after_m_s": 6.0, "bounce": False}
+    numbers |= {"delta_vx_m_s": 5.0, "delta_vy_m_s": 0.0, "vx_m_s": 6.0, "vy_m_s": 0.0, "vz_m_s": 0.0, **detail}
+    return make_event(kind, ts_us, f"ball:{ts_us}", EventPayload(variant, x_m=0.0, y_m=0.0, z_m=0.1, detail=numbers))
+
+
+def closest(ts_us: int, *players: str, dx_m: float = 0.5) -> Event:
+    """Who is near: the first from the ball's -x side, the next farther away from its +x side, and so on."""
+    sides = [dx_m * (-1.1) ** i for i in range(len(players))]
+    reachers = (
+        Candidate(p, p, p[:4], "", dx, 0.0, abs(dx))
+        for p, dx in zip(players, sides, strict=True)  # type: ignore[arg-type]
+    )
+    return Event("ball.closest", ts_us, "ball", ts_us, Closest(tuple(reachers)))
+
+
+def clock(*times_us: int) -> list[Event]:
+    return [frame_event(t / 1e6, (0.0, 0.0), []) for t in times_us]
+
+
+def hits(*events: Event) -> list[tuple[int, str]]:
+    ordered = sorted(events, key=lambda e: (e.ts_us, ("frame", "ball.accel_peak", "ball.closest").index(e.kind)))
+    return [(e.ts_us, e.payload.player) for e in fold(PlayerHitsBall(SHEET), ordered)]
+
+
+def test_a_not_b_then_c_is_a_hit() -> None:
+    assert hits(closest(0, "home_2"), peak(40_000), *clock(0, 40_000, 80_000)) == [(40_000, "home_2")]
+
+
+def test_a_then_b_then_c_is_no_hit() -> None:
+    assert hits(closest(0, "home_2"), closest(40_000), peak(80_000), *clock(0, 40_000, 80_000, 120_000)) == []
+
+
+def test_c_without_a_is_no_hit() -> None:
+    assert hits(peak(40_000), *clock(0, 40_000, 80_000)) == []
+
+
+def test_near_at_the_very_instant_of_the_peak_counts_and_what_comes_after_does_not() -> None:
+    scene = clock(0, 40_000, 80_000)
+    assert hits(peak(40_000), closest(40_000, "away_4"), *scene) == [(40_000, "away_4")]
+    assert hits(closest(0, "home_2"), peak(40_000), closest(80_000, "away_4"), *scene) == [(40_000, "home_2")]
+
+
+def test_of_two_who_are_equally_near_the_one_who_can_have_pushed_it_hit_the_ball() -> None:
+    both = closest(40_000, "home_2", "away_4")
+    scene = clock(0, 40_000, 80_000)
+    assert hits(both, peak(40_000, delta_vx_m_s=5.0), *scene) == [(40_000, "home_2")]
+    assert hits(both, peak(40_000, delta_vx_m_s=-5.0), *scene) == [(40_000, "away_4")]
+
+
+def test_a_small_change_far_from_everybody_is_no_hit() -> None:
+    far = closest(40_000, "home_2", dx_m=1.4)
+    scene = clock(0, 40_000, 80_000)
+    assert hits(far, peak(40_000, delta_v_m_s=3.0), *scene) == []
+    assert hits(far, peak(40_000, delta_v_m_s=5.0), *scene) == [(40_000, "home_2")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        peak(40_000, "touch"),
+        peak(40_000, bounce=True),
+    ],
+)
+def test_weak_peaks_and_bounces_are_no_hits(other: Event) -> None:
+    assert hits(closest(0, "home_2"), other, *clock(0, 40_000, 80_000)) == []
+
+
+def test_the_shaking_of_a_fast_ball_is_no_hit_where_no_corner_is_fitted() -> None:
+    shaken, slow = peak(40_000, delta_v_m_s=2.5, speed_before_m_s=20.0), MatchSheet(quality=Quality(10.0, 10.0))
+    events = [clock(0)[0], closest(0, "home_2"), shaken, *clock(40_000, 80_000)]
+    assert fold(PlayerHitsBall(slow), events) == []
+    assert len(fold(PlayerHitsBall(SHEET), events)) == 1
+
+
+def test_a_soft_touch_yields_to_a_hit_of_the_same_contact() -> None:
+    def touches(*events: Event) -> list[int]:
+        order = ("frame", "ball.accel_peak", "ball.turn", "ball.speed_step", "ball.closest")
+        ordered = sorted(events, key=lambda e: (e.ts_us, order.index(e.kind)))
+        return [e.ts_us for e in fold(SoftTouch(SHEET), ordered)]
+
+    step = peak(40_000, "down", "ball.speed_step")
+    scene = [closest(0, "home_2"), step, *clock(0, 40_000, 80_000, 120_000, 160_000)]
+    assert touches(*scene) == [40_000]
+    assert touches(*scene, peak(80_000)) == []
+    assert touches(*scene, peak(40_000)) == []
+
+
+def test_a_kick_is_released_once_and_only_when_the_ball_has_gone() -> None:
+    def at(seconds: float, ball_x_m: float) -> Event:
+        return frame_event(seconds, (ball_x_m, 0.0), [body("home_2", 0.0, 0.0)])
+
+    scene = [at(0, 0.3), closest(0, "home_2"), at(0.04, 0.3), peak(40_000), at(0.08, 0.8), at(0.12, 1.6)]
+    scene += [at(0.16, 2.2), at(0.2, 2.6), at(0.24, 3.4)]
+    out = fold(KickReleased(SHEET), scene)
+    assert [(e.ts_us, e.source, e.payload.player) for e in out] == [(200_000, "ball:40000", "home_2")]
+    assert out[0].payload.detail["kick_us"] == 40_000

@@ -1,0 +1,111 @@
+"""5.7 and 5.9: deflections and contests."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from msgspec.structs import replace
+
+from detectors.contacts.contested_contacts import Deflection, SimultaneousContact
+from detectors.proximity.near import Candidate, Closest
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload
+from middleware.events import Event
+from tests.detectors import stage
+from tests.detectors.contacts.test_contacts_of_the_ball import clock, closest, peak
+from tests.detectors.scene import fold
+
+SHEET = MatchSheet()
+ORDER = ("frame", "ball.accel_peak", "ball.turn", "ball.speed_step", "ball.closest")
+
+
+def played(detector, *events: Event) -> list[Event]:
+    return fold(detector, sorted(events, key=lambda e: (e.ts_us, ORDER.index(e.kind))))
+
+
+def bent(ts_us: int, before_m_s: float, after_m_s: float, turn_rad: float) -> Event:
+    vx, vy = after_m_s * math.cos(turn_rad), after_m_s * math.sin(turn_rad)
+    made = peak(ts_us)
+    payload = made.payload
+    assert isinstance(payload, EventPayload)
+    detail = {
+        **payload.detail, "delta_v_m_s": math.hypot(vx - before_m_s, vy), "delta_vx_m_s": vx - before_m_s,
+        "delta_vy_m_s": vy, "vx_m_s": vx, "vy_m_s": vy, "vz_m_s": 0.0,
+        "speed_before_m_s": before_m_s, "speed_after_m_s": after_m_s,
+    }  # fmt: skip
+    return replace(made, payload=replace(payload, detail=detail))
+
+
+@pytest.mark.parametrize(
+    ("before_m_s", "after_m_s", "turn_rad", "found"),
+    [
+        (20.0, 15.0, 0.5, True),
+        (20.0, 10.1, 0.0, True),
+        (20.0, 21.9, 1.0, True),
+        (20.0, 15.0, -1.04, True),
+        (20.0, 15.0, 1.06, False),  # turned too far: blocked
+        (20.0, 9.9, 0.5, False),  # stopped
+        (20.0, 22.5, 0.5, False),  # struck
+        (4.9, 4.0, 0.5, False),  # taken along
+    ],
+)
+def test_a_deflection_leaves_a_fast_ball_nearly_as_it_was(before_m_s, after_m_s, turn_rad, found):
+    made = bent(40_000, before_m_s, after_m_s, turn_rad)
+    out = played(Deflection(SHEET), closest(0, "home_2"), made, *clock(0, 40_000, 80_000))
+    assert [(e.ts_us, e.payload.player, e.source) for e in out] == [(40_000, "home_2", "ball:40000")] * found
+
+
+def test_a_runner_who_pushes_his_own_ball_on_does_not_deflect_it():
+    push = [closest(0, "home_2"), bent(40_000, 5.0, 12.0, 0.0), *clock(0, 40_000, 80_000)]
+    again = [bent(1_000_000, 10.0, 9.0, 0.3), *clock(1_000_000, 1_040_000)]
+    assert played(Deflection(SHEET), *push, *again) == []
+    late = [bent(3_000_000, 10.0, 9.0, 0.3), *clock(3_000_000, 3_040_000)]
+    assert [e.ts_us for e in played(Deflection(SHEET), *push, *late)] == [3_000_000]
+
+
+def feet(ts_us: int, **distances_m: float) -> Event:
+    reachers = [
+        Candidate(f"{who}/left_foot", who, who[:4], "left_foot", 0.1, 0.0, d)  # type: ignore[arg-type]
+        for who, d in sorted(distances_m.items(), key=lambda item: item[1])
+    ]
+    return Event("ball.closest", ts_us, "ball", ts_us, Closest(tuple(reachers)))
+
+
+RTLS = MatchSheet(quality=stage.RTLS)
+
+
+@pytest.mark.parametrize(
+    ("distances_m", "other"),
+    [
+        ({"home_2": 0.15, "away_4": 0.18}, ["away_4"]),
+        ({"home_2": 0.15, "away_4": 0.3}, []),
+        ({"home_2": 0.15, "home_4": 0.16}, []),
+    ],
+)
+def test_at_one_corner_an_opponents_foot_must_touch_the_ball_as_well(distances_m, other):
+    out = played(SimultaneousContact(RTLS), feet(39_000, **distances_m), peak(40_000), *clock(0, 40_000, 60_000))
+    assert [(e.payload.detail["other"], e.payload.detail["contacts"]) for e in out] == [(o, 1) for o in other]
+
+
+@pytest.mark.parametrize(("apart_us", "second", "contest"), [(80_000, "away_4", True), (120_000, "away_4", False),
+                                                              (80_000, "home_4", False)])  # fmt: skip
+def test_two_contacts_of_opponents_within_a_tenth_of_a_second(apart_us, second, contest):
+    events = [feet(39_000, home_2=0.15), peak(40_000), feet(60_000, home_2=0.9), *clock(0, 40_000, 60_000, 80_000)]
+    events += [
+        feet(39_000 + apart_us, **{second: 0.15}),
+        peak(40_000 + apart_us),
+        *clock(100_000, 120_000, 140_000, 160_000, 180_000),
+    ]
+    out = played(SimultaneousContact(RTLS), *events)
+    expected = [(40_000, "home_2", second, 2)] if contest else []
+    assert [
+        (e.ts_us, e.payload.player, e.payload.detail["other"], e.payload.detail["contacts"]) for e in out
+    ] == expected
+
+
+def test_on_centroids_the_opponent_must_be_about_as_near():
+    both = closest(0, "home_2", "away_4", dx_m=0.5)
+    assert len(played(SimultaneousContact(SHEET), both, peak(40_000), *clock(0, 40_000, 80_000))) == 1
+    far = replace(both, payload=Closest((both.payload.reachers[0], replace(both.payload.reachers[1], distance_m=0.8))))
+    assert played(SimultaneousContact(SHEET), far, peak(40_000), *clock(0, 40_000, 80_000)) == []

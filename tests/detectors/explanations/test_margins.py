@@ -1,0 +1,156 @@
+"""Margins: what decided is told, with the number that decides; moving the threshold past the value undoes the event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from detectors.arrivals import arrival
+from detectors.catalogue import build_detectors, catalogue
+from detectors.explanations.evidence import Evidence, Margin
+from detectors.explanations.margins import UNDECIDED, margins, told_kinds
+from detectors.parameters import Parameters, all_parameters
+from football.match_sheet import MatchSheet
+from football.packets import RAW_KINDS
+from middleware.engine import Engine
+from middleware.events import Event
+from middleware.hierarchy import Hierarchy
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.speculation import FixedAlpha
+from middleware.provenance import Recording
+from tests.detectors import stage
+
+PLAYERS = {
+    "home_1": [(0, -51, 0)], "away_1": [(0, 51.5, 0.4)], "home_9": [(0, 36, 0)], "home_6": [(0, 20, 0)],
+    "away_4": [(0, 25, 9)],
+}  # fmt: skip
+#: A pass, and a shot that passes the post.
+BALL = [
+    (0, 20.3, 0, 0.1),
+    (2, 20.3, 0, 0.1),
+    (3.2, 35.7, 0, 0.1),
+    (4.2, 36.3, 0, 0.1),
+    (5.3, 58.3, 5.8, 0.3),
+    (7, 60, 6, 0.1),
+]
+
+
+def play(parameters: Parameters, quality: Any = stage.OPTICAL) -> tuple[Recording, MatchSheet]:
+    """Conclusions on the scene."""
+    sheet = stage.sheet(PLAYERS, quality)
+    recording = Recording(lambda event: bool(event.id))
+    settings = EngineSettings(UnitSettings(FixedAlpha(1.0)))
+    engine = Engine(Hierarchy(RAW_KINDS, build_detectors(sheet, parameters)), settings, make_unit=recording.unit)
+    for packet in sorted(stage.packets(BALL, PLAYERS, 8.0, quality), key=lambda p: p.ts_us):
+        engine.push([arrival(packet)], packet.ts_us[-1])
+    engine.finish()
+    return recording, sheet
+
+
+def told(recording: Recording, sheet: MatchSheet, parameters: Parameters) -> dict[str, tuple[Margin, ...]]:
+    """Margins by event."""
+    known = {name: versions[-1].told for name, versions in recording.found.items()}
+    last = [versions[-1] for versions in recording.found.values()]
+    return {
+        c.told.id: margins(Evidence(c.told, c.by, c.before, c.detector.spec, known.get, sheet, parameters))
+        for c in last
+    }
+
+
+def changed(path: str, value: float) -> Parameters:
+    """The defaults but for one."""
+    group, _, name = path.partition(".")
+    tree = Parameters()
+    return msgspec.structs.replace(tree, **{group: msgspec.structs.replace(getattr(tree, group), **{name: value})})
+
+
+def first(found: dict[str, tuple[Margin, ...]], kind: str, parameter: str) -> tuple[str, Margin]:
+    return next(
+        (name, m) for name, ms in found.items() if name.startswith(f"{kind}#") for m in ms if m.parameter == parameter
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameter"),
+    [
+        ("near", "near.enter_m"),
+        ("kick.released", "release.release_m"),
+        ("shot.attempt", "shot.within_s"),
+        ("shot.attempt", "shot.range_m"),
+        ("shot.attempt", "shot.speed_min_m_s"),
+        ("pass.complete", "pass_outcome.within_us"),
+        ("out", "phase.settle_us"),
+        ("ball.moving", "ball_motion.moving_speed_m_s"),
+        ("pz.enter", "possession_zone.enter_m"),
+        ("goal_ring", "goal_ring.widest_m"),
+        ("pass.len", "pass_length.medium_m"),
+        ("progress.pass", "progress.beyond_m"),
+        ("shot.xg", "shot_value.pressed_m"),
+    ],
+)
+def test_a_threshold_moved_past_the_value_undoes_what_it_let_through(kind: str, parameter: str) -> None:
+    usual = Parameters()
+    recording, sheet = play(usual)
+    name, margin = first(told(recording, sheet, usual), kind, parameter)
+    assert margin.margin >= 0
+    was = {p.path: p.value for p in all_parameters()}[parameter]
+    beyond = (1.02 if margin.sense == "at least" else 0.98) * margin.value
+    set_to = was + beyond - margin.threshold
+    again, _ = play(changed(parameter, type(was)(set_to)))
+    assert again.found.get(name) is None or again.found[name][-1].told != recording.found[name][-1].told
+
+
+@pytest.mark.parametrize("quality", [stage.OPTICAL, stage.RTLS], ids=["optical", "rtls"])
+def test_the_chain_tells_its_margins(quality: Any) -> None:
+    recording, sheet = play(Parameters(), quality)
+    kinds = {name.partition("#")[0] for name, ms in told(recording, sheet, Parameters()).items() if ms}
+    assert kinds >= {"ball.accel_peak", "near", "hit", "kick.released", "pass.attempt", "pass.complete", "shot.attempt",
+                     "shot.off", "out", "play.dead"}  # fmt: skip
+
+
+def test_a_goal_tells_how_it_lies_within_posts_and_bar() -> None:
+    ball = [(0, 36.3, 0, 0.1), (2, 36.3, 0, 0.1), (3, 55.3, 1.9, 1.2), (7, 54, 1.9, 0.1)]
+    sheet = stage.sheet(PLAYERS)
+    recording = Recording(lambda event: bool(event.id))
+    engine = Engine(Hierarchy(RAW_KINDS, build_detectors(sheet)), make_unit=recording.unit)
+    for packet in sorted(stage.packets(ball, PLAYERS, 8.0), key=lambda p: p.ts_us):
+        engine.push([arrival(packet)], packet.ts_us[-1])
+    engine.finish()
+    found = told(recording, sheet, Parameters())
+    posts, bar = next(ms for name, ms in found.items() if name.startswith("ball.in_goal#"))
+    assert (posts.threshold, bar.threshold) == (3.66, 2.44)
+    assert 0 < posts.margin < 3.66
+    assert 0 < bar.margin < 2.44
+    (sure,) = next(ms for name, ms in found.items() if name.startswith("goal.scored#"))
+    assert sure.parameter == "phase.sure"
+
+
+def test_every_parameter_named_is_one_and_every_kind_is_given_by_a_detector() -> None:
+    paths = {p.path for p in all_parameters()}
+    recording, sheet = play(Parameters())
+    for ms in told(recording, sheet, Parameters()).values():
+        assert {m.parameter for m in ms} <= {*paths, ""}
+    given = {kind for entry in catalogue() for kind in entry.outputs}
+    assert set(told_kinds()) <= given
+
+
+def test_every_detector_with_a_threshold_tells_its_margins() -> None:
+    """What no threshold decides stands in a list of its own, with what does; nothing is in neither, or in both."""
+    given = {t.kind for entry in catalogue() for t in entry.types if not t.internal}
+    officials = {kind for kind in given if kind.startswith("official.")}
+    assert {*told_kinds(), *UNDECIDED, *officials} == given | {"phase.dead", "phase.live"}
+    assert not {*told_kinds()} & {*UNDECIDED}
+    silent = {entry.kind for entry in catalogue() if entry.parameters and not {*entry.outputs} & {*told_kinds()}}
+    inside = {entry.kind for entry in catalogue() if all(t.internal for t in entry.types)} - {"pace", "play_phase"}
+    # Of the clock's three only how often is a parameter; the sums of level 14 only how often they are told.
+    every_so_often = {"distance_accumulator", "running_statistics", "possession_statistics", "heat_map"}
+    assert silent == inside | every_so_often
+
+
+def test_a_kind_whose_rule_is_not_told_has_no_margins() -> None:
+    recording, sheet = play(Parameters())
+    spec = next(iter(recording.found.values()))[-1].detector.spec
+    event = Event("unheard.of", 0, "x", id="unheard.of#x")
+    assert margins(Evidence(event, event, None, spec, lambda name: None, sheet)) == ()

@@ -1,0 +1,268 @@
+"""Exits and restarts in small scenes: what kills the ball, what brings it back, and what does neither."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from detectors.emission import make_event
+from detectors.laws.restarts import RestartParameters, free_kick_variant
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload, Frame
+from football.pitch import Pitch
+from tests.detectors.scene import body, cast, concluded, hit, path, scene, stay, told
+
+SHEET = MatchSheet(attacks_positive_x="home")
+
+
+def story(points, players=None, contacts=(), sheet=SHEET):
+    """Kinds, variants and teams of what was concluded about play, restarts and goals, in order of time."""
+    events = [*scene(points, players or cast()), *contacts]
+    return told(concluded(events, sheet, "play.", "out", "restart.", "goal."))
+
+
+def exit_and_restart(leaves, spot, target, taker, toucher="away_5"):
+    """A ball that leaves the field, lies at a spot beside a taker for 3 s, and is kicked to a target."""
+    start = (leaves[0] * 0.8, leaves[1] * 0.8)
+    way = [start, *path(start, leaves, 1.0), *path(leaves, spot, 6.0), *stay(spot, 3.0), *path(spot, target, 1.0)]
+    return story(way, cast(**{taker: (spot[0], spot[1] + 0.3)}), [hit(0.0, toucher, *start)])
+
+
+def test_a_ball_five_centimetres_over_the_line_plays_on():
+    way = [*path((0.0, 30.0), (5.0, 34.05), 1.0), *path((5.0, 34.05), (10.0, 30.0), 1.0)]
+    assert story(way) == []
+
+
+def test_a_track_that_wobbles_over_the_line_for_a_moment_plays_on():
+    way = [*path((0.0, 33.0), (4.0, 34.25), 1.0), *path((4.0, 34.25), (8.0, 33.0), 1.0)]
+    assert story(way) == []
+
+
+def test_a_ball_that_stays_a_quarter_of_a_metre_outside_is_out():
+    way = [*path((0.0, 30.0), (4.0, 34.25), 0.6), *path((4.0, 34.25), (14.0, 34.25), 1.0)]
+    found = story(way, contacts=[hit(0.1, "home_7", 0.5, 31.0)])
+    assert found == [("play.dead", "touch", ""), ("out", "left touch", "home")]
+
+
+def test_an_exit_is_dated_by_when_it_settled_and_tells_when_it_was():
+    way = [*path((0.0, 30.0), (0.0, 40.0), 1.0), *stay((0.0, 40.0), 1.0)]
+    (out,) = concluded(scene(way, cast()), SHEET, "out")
+    assert out.payload.detail["since_us"] == pytest.approx(370_000, abs=5_000)
+    assert out.ts_us - out.payload.detail["since_us"] == pytest.approx(400_000, abs=40_000)
+    assert (out.payload.x_m, out.payload.y_m) == (0.0, pytest.approx(34.11))
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_throw_in_is_taken_by_who_did_not_put_the_ball_out(side):
+    found = exit_and_restart((5.0, 36.0 * side), (7.0, 34.8 * side), (12.0, 25.0 * side), "home_3")
+    touch = "left touch" if side > 0 else "right touch"
+    assert found == [
+        ("play.dead", "touch", ""),
+        ("out", touch, "away"),
+        ("restart.throw_in", "", "home"),
+        ("play.live", "touch", "home"),
+    ]
+
+
+@pytest.mark.parametrize("carries", [True, False], ids=["in his hands", "thrown"])
+def test_who_runs_along_the_line_with_the_ball_in_his_hands_has_not_thrown_it(carries):
+    spot, on = (5.0, 33.5), (-5.0, 33.8)
+    way = [*path((0.0, 30.0), (5.0, 36.0), 1.0), *path((5.0, 36.0), spot, 2.0), *stay(spot, 2.0)]
+    runs_s = len(way) * 0.04
+    events = []
+    for one in scene([*way, *path(spot, on, 2.5), *stay(on, 0.4)], cast(home_3=(5.0, 33.8))):
+        frame = one.payload
+        if isinstance(frame, Frame) and carries and one.ts_us > runs_s * 1e6:
+            there = [body("home_3", frame.ball.x_m, frame.ball.y_m + 0.3) if p.object_id == "home_3" else p
+                     for p in frame.players]  # fmt: skip
+            one = msgspec.structs.replace(one, payload=msgspec.structs.replace(frame, players=tuple(there)))
+        events.append(one)
+    found = told(concluded([*events, hit(0.0, "away_5", 0.0, 30.0)], SHEET, "restart."))
+    assert found == ([] if carries else [("restart.throw_in", "", "home")])
+
+
+@pytest.mark.parametrize(
+    ("x_sign", "y_sign", "taker", "variant"),
+    [(1, 1, "home_10", "left"), (1, -1, "home_10", "right"), (-1, 1, "away_10", "right"), (-1, -1, "away_10", "left")],
+)
+def test_a_corner_kick_has_the_side_that_its_team_sees(x_sign, y_sign, taker, variant):
+    spot = (52.2 * x_sign, 33.6 * y_sign)
+    found = exit_and_restart((53.5 * x_sign, 20.0 * y_sign), spot, (43.0 * x_sign, 5.0 * y_sign), taker)
+    assert ("restart.corner", variant, taker[:4]) in found
+    assert sum(kind.startswith("restart.") for kind, _, _ in found) == 1
+
+
+def test_a_goal_kick_is_taken_from_the_goal_area():
+    found = exit_and_restart((54.0, 12.0), (47.5, 5.0), (20.0, 10.0), "away_1", toucher="home_9")
+    assert found[1:3] == [("out", "right goal line", "home"), ("restart.goal_kick", "", "away")]
+
+
+def test_a_ball_kicked_back_from_behind_the_goal_line_is_no_restart():
+    way = [
+        *path((48.0, 12.0), (54.0, 12.0), 1.0),
+        *stay((54.0, 12.0), 2.0),
+        *path((54.0, 12.0), (47.5, 6.0), 1.0),
+        *stay((47.5, 6.0), 2.0),
+    ]
+    found = story(way, cast(away_3=(54.0, 12.4), away_1=(47.5, 6.5)))
+    assert [kind for kind, _, _ in found] == ["play.dead", "out"]
+
+
+def test_a_dead_ball_between_the_posts_is_no_goal():
+    way = [
+        *path((50.0, 20.0), (54.0, 20.0), 0.8),
+        *path((54.0, 20.0), (51.0, 10.0), 6.0),
+        *path((51.0, 10.0), (51.0, 0.0), 6.0),
+        *path((51.0, 0.0), (53.5, 0.0), 0.5),
+        *stay((53.5, 0.0), 2.0),
+    ]
+    assert [kind for kind, _, _ in story(way)] == ["play.dead", "out"]
+
+
+def test_a_ball_that_lies_for_five_seconds_and_is_kicked_away_was_a_free_kick():
+    way = [*path((0.0, 0.0), (10.0, 12.0), 1.5), *stay((10.0, 12.0), 5.0), *path((10.0, 12.0), (0.0, 18.0), 1.0)]
+    found = story(way, cast(away_6=(10.5, 12.0)))
+    assert found == [("play.dead", "stop", ""), ("restart.free_kick", "short", "away"), ("play.live", "stop", "away")]
+
+
+def test_a_free_kick_is_dated_at_the_kick_and_names_its_taker():
+    way = [*path((0.0, 0.0), (10.0, 12.0), 1.5), *stay((10.0, 12.0), 5.0), *path((10.0, 12.0), (0.0, 18.0), 1.0)]
+    (kick,) = concluded(scene(way, cast(away_6=(10.5, 12.0))), SHEET, "restart.")
+    assert kick.ts_us == pytest.approx(6_480_000, abs=80_000)
+    assert (kick.payload.player, kick.payload.x_m) == ("away_6", 10.0)
+    assert kick.payload.detail["rest_s"] == pytest.approx(5.0, abs=0.1)
+
+
+def test_a_defender_who_rests_the_ball_for_three_seconds_plays_on():
+    way = [*path((0.0, 0.0), (-30.0, 5.0), 2.0), *stay((-30.0, 5.0), 3.0), *path((-30.0, 5.0), (-20.0, 20.0), 1.0)]
+    assert story(way, cast(home_4=(-30.0, 5.4))) == []
+
+
+def test_a_keeper_may_hold_the_ball_in_his_own_penalty_area():
+    hold = (-45.0, 3.0, 1.2)
+    way = [*path((-20.0, 0.0, 1.0), hold, 1.5), *stay(hold, 7.0), *path(hold, (-10.0, 10.0, 4.0), 1.5)]
+    assert story(way, cast(home_1=(-45.2, 3.0))) == []
+
+
+def test_an_attacker_who_holds_the_ball_there_has_stopped_play():
+    hold = (-45.0, 3.0, 1.2)
+    way = [*path((-20.0, 0.0, 1.0), hold, 1.5), *stay(hold, 3.0)]
+    assert story(way, cast(away_9=(-45.2, 3.0))) == [("play.dead", "stop", "")]
+
+
+def test_a_ball_carried_at_hand_height_outside_the_penalty_area_is_dead():
+    way = [*path((0.0, 0.0, 1.2), (9.0, 0.0, 1.2), 1.0), *path((9.0, 0.0, 1.2), (10.5, 0.0, 1.3), 1.2)]
+    (dead,) = concluded(scene(way, cast(home_8=(9.7, 0.3))), SHEET, "play.dead")
+    assert dead.payload.detail["sign"] == "carried"
+
+
+def test_a_slow_ball_that_nobody_goes_for_is_dead():
+    way = [*path((0.0, 0.0), (9.0, 0.0), 1.0), *path((9.0, 0.0), (13.0, 0.0), 2.5)]
+    (dead,) = concluded(scene(way, cast()), SHEET, "play.dead")
+    assert dead.payload.detail["sign"] == "alone"
+
+
+def test_a_ball_that_is_let_roll_died_soon_after_its_last_contact():
+    way = [*path((0.0, 0.0), (9.0, 0.0), 1.0), *path((9.0, 0.0), (13.0, 0.0), 2.5)]
+    frames = scene(way, cast(home_6=(0.2, 0.5), away_6=(8.0, 30.0)))
+    detail = {"delta_v_m_s": 9.0, "bounce": False}
+    kick = make_event("ball.accel_peak", 200_000, "ball:200000", EventPayload("hard", x_m=0.5, y_m=0.0, detail=detail))
+    (dead,) = concluded([*frames, kick], SHEET, "play.dead")
+    assert dead.payload.detail["since_us"] == 600_000
+    (dead,) = concluded(frames, SHEET, "play.dead")
+    assert dead.payload.detail["since_us"] > 900_000, "it lies alone since then"
+
+
+def test_a_ball_alone_in_a_penalty_area_with_its_defenders_far_off_is_dead():
+    way = [*path((-30.0, 10.0), (-39.0, 10.0), 1.0), *path((-39.0, 10.0), (-43.0, 10.0), 2.5)]
+    far, guarded = (scene(way, cast(home_8=place)) for place in ((-20.0, 20.0), (-44.0, 13.0)))
+    assert [e.payload.detail["sign"] for e in concluded(far, SHEET, "play.dead")] == ["alone"]
+    assert concluded(guarded, SHEET, "play.dead") == []
+
+
+def test_a_ball_pushed_about_after_the_whistle_is_no_free_kick():
+    way = [
+        *path((0.0, 0.0), (10.0, 12.0), 1.5),
+        *stay((10.0, 12.0), 4.5),
+        *path((10.0, 12.0), (13.0, 12.0), 0.6),
+        *stay((13.0, 12.0), 3.0),
+    ]
+    assert story(way, cast(away_6=(10.5, 12.0), home_8=(13.0, 12.5))) == [("play.dead", "stop", "")]
+
+
+def test_after_a_stop_at_the_line_who_stands_outside_throws():
+    spot = (10.0, 33.8)
+    way = [*path((10.0, 20.0), spot, 1.5), *stay(spot, 5.0), *path(spot, (16.0, 28.0), 1.0)]
+    assert ("restart.throw_in", "", "away") in story(way, cast(away_6=(10.0, 34.4)))
+    assert ("restart.free_kick", "short", "away") in story(way, cast(away_6=(10.0, 33.2)))
+
+
+def test_a_restart_that_escaped_is_made_up_for_when_play_plainly_goes_on():
+    way = [*path((0.0, 25.0), (0.0, 36.0), 1.0), *stay((0.0, 36.0), 1.0), *path((0.0, 36.0), (0.0, 30.0), 0.6)]
+    for _ in range(4):
+        way += [*path((0.0, 30.0), (15.0, 10.0), 1.5), *path((15.0, 10.0), (0.0, 30.0), 1.5)]
+    found = concluded(scene(way, cast()), SHEET, "play.", "restart.")
+    assert told(found) == [("play.dead", "touch", ""), ("play.live", "touch", "")]
+    assert found[-1].payload.detail["fallback"] is True
+
+
+def test_a_stream_that_starts_while_the_ball_is_played_says_nothing():
+    way = [*path((-0.5, -2.0), (-12.0, 2.0), 1.0), *path((-12.0, 2.0), (-14.0, -20.0), 2.0)]
+    assert story(way) == []
+
+
+def test_a_stream_that_starts_with_the_ball_outside_takes_it_for_dead():
+    way = [*path((20.0, 38.0), (20.0, 36.0), 1.0), *path((20.0, 36.0), (10.0, 25.0), 1.0)]
+    assert story(way) == []
+
+
+def test_the_first_kick_from_the_centre_spot_is_a_kick_off():
+    way = [*stay((0.0, 0.0), 3.0), *path((0.0, 0.0), (-8.0, 2.0), 1.0)]
+    found = story(way, cast(home_9=(0.4, 0.0), home_10=(-1.0, 2.0)))
+    assert found == [("restart.kick_off", "", "home"), ("play.live", "start", "home")]
+
+
+def test_a_kick_off_tapped_to_a_mate_counts_when_he_plays_it():
+    way = [*stay((0.0, 0.0), 3.0), *path((0.0, 0.0), (0.0, 2.0), 0.6), *stay((0.0, 2.0), 0.4)]
+    found = story([*way, *path((0.0, 2.0), (-9.0, 4.0), 1.0)], cast(home_9=(0.4, 0.0), home_10=(-0.5, 2.0)))
+    assert found == [("restart.kick_off", "", "home"), ("play.live", "start", "home")]
+
+
+def test_a_kick_from_the_centre_with_teams_mixed_is_no_kick_off():
+    way = [*stay((0.0, 0.0), 3.0), *path((0.0, 0.0), (-8.0, 2.0), 1.0)]
+    assert story(way, cast(home_9=(0.4, 0.0), home_10=(20.0, 2.0))) == []
+
+
+@pytest.mark.parametrize(
+    ("spot", "velocity", "variant"),
+    [
+        ((30.0, 3.0), (22.0, -2.0), "direct shot"),
+        ((30.0, 3.0), (4.0, -6.0), "short"),
+        ((30.0, 28.0), (12.0, -14.0), "crossed"),
+        ((-20.0, 0.0), (20.0, 0.0), "short"),
+        ((30.0, 3.0), (-20.0, 0.0), "short"),
+    ],
+)
+def test_a_free_kick_is_named_by_where_it_goes(spot, velocity, variant):
+    detail = {"vx_m_s": velocity[0], "vy_m_s": velocity[1], "attacks_x": "home"}
+    live = EventPayload("stop", "home", "home_7", *spot, detail=detail)
+    assert free_kick_variant(Pitch(), live, RestartParameters()) == variant
+    mirrored = msgspec.structs.replace(live, team="away", x_m=-spot[0], detail={**detail, "vx_m_s": -velocity[0]})
+    assert free_kick_variant(Pitch(), mirrored, RestartParameters()) == variant
+
+
+def test_a_corner_kick_by_those_who_put_the_ball_out_is_in_doubt():
+    start, spot = (40.0, 16.0), (52.2, 33.6)
+    way = [*path(start, (54.0, 20.0), 1.0), *path((54.0, 20.0), spot, 7.0), *stay(spot, 3.0)]
+    way += path(spot, (43.0, 3.0), 1.0)
+    events = [*scene(way, cast(home_10=(52.2, 33.9))), hit(0.0, "home_9", *start)]
+    (corner,) = concluded(events, SHEET, "restart.")
+    assert corner.payload.confidence == 0.6
+
+
+def test_radio_input_needs_less_time_to_settle():
+    quality = msgspec.structs.replace(SHEET.quality, kind="rtls", ball_hz=200.0)
+    sheet = msgspec.structs.replace(SHEET, quality=quality)
+    way = [*path((0.0, 30.0), (0.0, 38.0), 1.0, 0.005), *stay((0.0, 38.0), 1.0, 0.005)]
+    (out,) = concluded(scene(way, cast(), 0.005), sheet, "out")
+    assert out.ts_us - out.payload.detail["since_us"] <= 110_000

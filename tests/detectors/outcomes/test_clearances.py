@@ -1,0 +1,104 @@
+"""7.9, 7.14: clearances and what goalkeepers do with balls in play, on hand-made causes."""
+
+from __future__ import annotations
+
+import pytest
+
+from detectors.emission import make_event
+from detectors.outcomes.claims import GoalkeeperClaim
+from detectors.outcomes.clearances import Clearance
+from football.match_sheet import MatchSheet, Player, Team
+from football.payloads import EventPayload
+from middleware.events import Event
+from tests.detectors.scene import body, fold, frame_event
+
+SHEET = MatchSheet(players=(Player("home_1", "home", goalkeeper=True), Player("home_4", "home")))
+
+
+def team(player: str) -> Team:
+    return "home" if player.startswith("home") else "away" if player else ""
+
+
+def about(
+    kind: str, at_s: float, player: str = "", x_m: float = 0.0, y_m: float = 0.0, z_m: float = 0.1, **detail: object
+) -> Event:
+    payload = EventPayload("", team(player), player, x_m, y_m, z_m, detail=detail)
+    return make_event(kind, round(at_s * 1e6), f"{kind}:{at_s}", payload)
+
+
+def kick(x_m: float, player: str = "home_4") -> Event:
+    return about("kick.released", 1.2, player, x_m + 2.0, kick_us=1_000_000, kick_x_m=x_m, kick_y_m=3.0)
+
+
+NEAR = about("opponents.near", 0.5, "away_9", other="home_4")
+APART = about("opponents.apart", 0.9, "away_9", other="home_4")
+
+
+def cleared(*causes: Event, attacks: Team = "home") -> list[tuple[str, object, int | None]]:
+    told = fold(Clearance(SHEET), [make_event("direction", 0, "d", EventPayload(team=attacks)), *causes])
+    return [(e.payload.player, e.payload.detail["to"], e.dated_us) for e in told]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_hasty_kick_out_of_the_own_third_is_a_clearance(sign: float) -> None:
+    attacks: Team = "home" if sign > 0 else "away"
+    far = about("possession.gain", 3.0, "away_5", sign * 10.0)
+    assert cleared(NEAR, kick(sign * -40.0), far, attacks=attacks) == [("home_4", "away_5", 1_000_000)]
+    out = about("out", 3.0, "home_4", sign * -39.0)
+    assert cleared(NEAR, kick(sign * -40.0), out, attacks=attacks) == [("home_4", "", 1_000_000)]
+
+
+@pytest.mark.parametrize(
+    "causes",
+    [
+        [kick(-40.0), about("possession.gain", 3.0, "away_5", 10.0)],
+        [NEAR, APART, kick(-40.0), about("possession.gain", 3.0, "away_5", 10.0)],
+        [NEAR, kick(-17.0), about("possession.gain", 3.0, "away_5", 10.0)],
+        [NEAR, kick(-40.0), about("possession.gain", 3.0, "away_5", -18.0)],
+        [NEAR, kick(-40.0), about("possession.gain", 3.0, "home_9", 10.0)],
+        [NEAR, kick(-40.0), about("possession.gain", 9.0, "away_5", 10.0)],
+        [NEAR, kick(-40.0), kick(-5.0, "away_7"), about("possession.gain", 3.0, "away_5", 10.0)],
+    ],
+    ids=["nobody near", "not near any more", "too far up", "received near by", "to a mate", "long after", "kicked on"],
+)
+def test_no_clearance(causes: list[Event]) -> None:
+    assert cleared(*causes) == []
+
+
+# -- 7.14 --------------------------------------------------------------------------------------------------------
+
+
+def claims(*causes: Event, rival_m: float = 9.0) -> list[tuple[str, str]]:
+    look = frame_event(0.9, (-45.0, 0.0), [body("home_1", -45.0, 0.0), body("away_9", -45.0 + rival_m, 0.0)])
+    return [(e.kind, e.payload.player) for e in fold(GoalkeeperClaim(SHEET), [look, *causes])]
+
+
+@pytest.mark.parametrize(
+    ("z_m", "rival_m", "kind"), [(2.0, 9.0, "gk.claim"), (0.3, 9.0, "gk.pickup"), (0.3, 1.0, "gk.smother")]
+)
+def test_a_catch_is_named_by_the_ball(z_m: float, rival_m: float, kind: str) -> None:
+    assert claims(about("gk.catch", 1.0, "home_1", -45.0, z_m=z_m), rival_m=rival_m) == [(kind, "home_1")]
+
+
+def test_a_cross_that_is_punched_is_claimed() -> None:
+    assert claims(about("gk.punch", 1.0, "home_1", -45.0, z_m=2.2)) == [("gk.claim", "home_1")]
+
+
+def test_a_shot_is_saved_not_claimed_unless_somebody_touched_it() -> None:
+    shot, catch = about("shot.attempt", 0.95, "away_9", -40.0), about("gk.catch", 1.5, "home_1", -50.0)
+    assert claims(shot, catch) == []
+    assert claims(shot, about("hit", 1.2, "home_4", -44.0), catch) == [("gk.pickup", "home_1")]
+    assert claims(shot, about("gk.catch", 5.0, "home_1", -50.0)) == [("gk.pickup", "home_1")]
+
+
+def test_a_dead_ball_is_fetched_not_picked_up() -> None:
+    dead, catch = about("play.dead", 0.95), about("gk.catch", 1.5, "home_1", -50.0)
+    assert claims(dead, catch) == []
+    assert claims(dead, about("play.live", 1.2), catch) == [("gk.pickup", "home_1")]
+
+
+def test_outside_his_area_a_goalkeeper_sweeps() -> None:
+    assert claims(about("hit", 1.0, "home_1", -30.0)) == [("gk.sweep", "home_1")]
+    assert claims(about("hit", 1.0, "home_1", -45.0)) == []
+    assert claims(about("hit", 1.0, "home_4", -30.0)) == []
+    assert claims(about("play.dead", 0.95), about("hit", 1.0, "home_1", -30.0)) == []

@@ -1,0 +1,116 @@
+"""Goals: published at once, then confirmed by the kick-off or disallowed by any other restart."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from detectors.emission import make_event
+from detectors.outcomes.goals import Goal, GoalConfirmation
+from football.match_sheet import MatchSheet
+from football.payloads import EventPayload
+from middleware.events import Event
+from tests.detectors.scene import cast, concluded, fold, hit, path, scene, stay, told
+
+SHEET = MatchSheet(attacks_positive_x="home")
+SHOT = [*path((30.0, 5.0, 0.5), (52.0, 1.0, 1.0), 1.0), *path((52.0, 1.0, 1.0), (54.0, 0.6, 1.0), 0.1)]
+CENTRE = (0.0, 0.0, 0.1)
+
+
+def goals(events):
+    return concluded(events, SHEET, "goal.")
+
+
+def test_a_ball_under_the_bar_is_a_goal_at_once_for_who_attacks_that_end():
+    found = goals([*scene([*SHOT, *stay((54.0, 0.6, 0.1), 1.0)], cast()), hit(0.0, "home_9", 30.0, 5.0)])
+    assert told(found) == [("goal.candidate", "right", "home"), ("goal.scored", "right", "home")]
+    assert found[1].payload.player == "home_9"
+    assert found[1].ts_us == 984_400
+
+
+def test_a_ball_over_the_bar_is_out():
+    way = [*path((30.0, 5.0, 1.0), (54.0, 1.0, 3.5), 1.0), *stay((54.0, 1.0, 3.0), 1.0)]
+    assert told(concluded(scene(way, cast()), SHEET, "goal.", "out", "play.")) == [
+        ("play.dead", "goal line", ""),
+        ("out", "right goal line", ""),
+    ]
+
+
+def test_sides_follow_the_direction():
+    away = msgspec.structs.replace(SHEET, attacks_positive_x="away")
+    assert told(concluded(scene(SHOT, cast()), away, "goal.scored")) == [("goal.scored", "right", "away")]
+
+
+def test_the_kick_off_confirms():
+    way = [*SHOT, *path((54.0, 0.6, 0.1), CENTRE, 20.0), *stay(CENTRE, 3.0), *path(CENTRE, (9.0, 1.0, 0.1), 1.0)]
+    scorer = hit(0.0, "home_9", 30.0, 5.0)
+    found = concluded([*scene(way, cast(away_9=(0.3, 0.3))), scorer], SHEET, "goal.", "restart.")
+    assert told(found)[1:] == [
+        ("goal.scored", "right", "home"),
+        ("restart.kick_off", "", "away"),
+        ("goal.confirmed", "right", "home"),
+    ]
+    assert found[-1].payload.player == "home_9"
+
+
+def test_another_restart_disallows_and_annuls():
+    spot = (40.0, 10.0, 0.1)
+    way = [*SHOT, *path((54.0, 0.6, 0.1), spot, 12.0), *stay(spot, 4.0), *path(spot, (20.0, 20.0, 0.1), 1.0)]
+    found = concluded(scene(way, cast(away_4=(40.4, 10.0))), SHEET, "goal.", "restart.")
+    kinds = [e.kind for e in found]
+    assert kinds == ["goal.candidate", "goal.scored", "restart.free_kick", "goal.disallowed"]
+    assert found[-1].annuls == found[1].id
+
+
+def test_a_ball_carried_back_and_thrown_to_the_centre_decides_nothing():
+    way = [*SHOT, *path((54.0, 0.6, 0.1), (40.0, 0.0, 1.0), 9.0), *path((40.0, 0.0, 1.0), (5.0, 0.0, 1.0), 3.0)]
+    assert [e.kind for e in goals(scene(way, cast(away_4=(40.0, 0.4))))] == ["goal.candidate", "goal.scored"]
+
+
+def candidate(at_s, team="home"):
+    payload = EventPayload("right", team, x_m=52.6, y_m=1.0, detail={"since_us": round(at_s * 1e6)})
+    return make_event("goal.candidate", round(at_s * 1e6), f"ball:{at_s}", payload)
+
+
+def scored(*contacts):
+    (goal,) = fold(Goal(SHEET), [*contacts, candidate(10.0)])
+    return goal.kind, goal.payload.player
+
+
+def test_a_defender_who_deflects_a_shot_on_target_does_not_score():
+    assert scored(hit(9.0, "home_9", 35.0, 3.0), hit(9.5, "away_4", 45.0, 2.0)) == ("goal.scored", "home_9")
+
+
+def test_a_defender_who_turns_a_ball_in_that_was_not_aimed_at_goal_scores_an_own_goal():
+    assert scored(hit(9.0, "home_7", 45.0, 25.0), hit(9.6, "away_4", 46.0, 5.0)) == ("goal.own", "away_4")
+
+
+def test_a_defender_who_passes_back_into_his_goal_scores_an_own_goal():
+    assert scored(hit(2.0, "home_9", 35.0, 3.0), hit(9.5, "away_4", 45.0, 2.0)) == ("goal.own", "away_4")
+
+
+def test_a_goal_without_a_known_contact_has_no_scorer():
+    assert scored() == ("goal.scored", "")
+
+
+def restart(kind: str, at_s: float) -> Event:
+    return make_event(f"restart.{kind}", round(at_s * 1e6), f"ball:{at_s}", EventPayload(team="away"))
+
+
+def goal(at_s: float) -> Event:
+    return make_event("goal.scored", round(at_s * 1e6), f"ball:{at_s}", EventPayload("right", "home", "home_9"))
+
+
+def test_only_the_first_restart_decides():
+    found = fold(GoalConfirmation(SHEET), [goal(10.0), restart("kick_off", 60.0), restart("corner", 90.0)])
+    assert told(found) == [("goal.confirmed", "right", "home")]
+
+
+def test_a_restart_after_two_minutes_decides_nothing():
+    assert fold(GoalConfirmation(SHEET), [goal(10.0), restart("kick_off", 131.0)]) == []
+
+
+@pytest.mark.parametrize("kind", ["throw_in", "corner", "goal_kick", "free_kick"])
+def test_every_other_restart_annuls_the_goal_by_its_id(kind):
+    (void,) = fold(GoalConfirmation(SHEET), [goal(10.0), restart(kind, 30.0)])
+    assert (void.kind, void.annuls, void.payload.team) == ("goal.disallowed", "goal.scored#ball:10.0", "home")

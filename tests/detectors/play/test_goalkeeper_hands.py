@@ -1,0 +1,122 @@
+"""5.5 with hands and on centroids."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from detectors.emission import make_event
+from detectors.play.goalkeeper_hands import GoalkeeperHands
+from detectors.proximity.near import Candidate, Closest
+from football.match_sheet import MatchSheet, Player
+from football.payloads import EventPayload
+from middleware.events import Event
+from tests.detectors import stage
+from tests.detectors.scene import fold, frame_event, told
+
+PLAYERS = (Player("home_1", "home", goalkeeper=True), Player("away_9", "away"))
+SHEET = MatchSheet(players=PLAYERS, quality=stage.RTLS)
+ORDER = ("frame", "ball.accel_peak", "ball.closest")
+
+
+def hand(ms: int, distance_m: float, dx_m: float = 0.2, player: str = "home_1", limb: str = "right_hand") -> Event:
+    team = "home" if player.startswith("home") else "away"
+    reacher = Candidate(f"{player}/{limb}", player, team, limb, dx_m, 0.0, distance_m)
+    reachers = (reacher,) if distance_m < 1.2 else ()
+    return Event("ball.closest", ms * 1000, "ball", ms, Closest(reachers))
+
+
+def peak(ms: int, into: tuple[float, float], out: tuple[float, float], z_m: float = 1.0, vz_m_s: float = 0.0) -> Event:
+    (bx, by), (ax, ay) = into, out
+    detail = {
+        "delta_v_m_s": 9.0, "delta_vx_m_s": ax - bx, "delta_vy_m_s": ay - by, "vx_m_s": ax, "vy_m_s": ay,
+        "vz_m_s": vz_m_s, "speed_before_m_s": abs(bx), "speed_after_m_s": abs(ax), "bounce": False,
+    }  # fmt: skip
+    return make_event(
+        "ball.accel_peak", ms * 1000, f"ball:{ms}", EventPayload("hard", "", "", -50.0, 1.0, z_m, detail=detail)
+    )
+
+
+def frames(until_ms: int) -> list[Event]:
+    return [frame_event(ms / 1000, (-50.0, 1.0, 1.0), []) for ms in range(0, until_ms, 20)]
+
+
+def hands(*events: Event, until_ms: int = 1500) -> list[Event]:
+    ordered = sorted([*events, *frames(until_ms)], key=lambda e: (e.ts_us, ORDER.index(e.kind)))
+    return fold(GoalkeeperHands(SHEET), ordered)
+
+
+def grip(first_ms: int, last_ms: int, drift_m_s: float = 0.0, **who: str) -> list[Event]:
+    return [hand(ms, 0.25, 0.1 + drift_m_s * (ms - first_ms) / 1000, **who) for ms in range(first_ms, last_ms + 1, 20)]
+
+
+def test_a_ball_that_lies_in_the_hand_for_a_while_is_caught_once_and_dated_at_its_contact():
+    out = hands(peak(110, (-15, 0), (0, 0)), *grip(120, 1200), hand(1300, 2.0))
+    assert told(out) == [("gk.catch", "", "home")]
+    assert (out[0].ts_us, out[0].id, out[0].payload.player) == (110_000, "gk.catch#ball:110", "home_1")
+    assert (out[0].payload.x_m, out[0].payload.detail["limb"]) == (-50.0, "right_hand")
+
+
+def test_a_catch_without_a_change_of_velocity_is_named_by_hand_and_time():
+    out = hands(*grip(120, 600))
+    assert [(e.ts_us, e.id) for e in out] == [(120_000, "gk.catch#home_1:120000")]
+
+
+def test_a_ball_passed_from_hand_to_hand_is_held():
+    changing = [
+        hand(ms, 0.2, 0.1 if k % 2 else -0.1, limb="left_hand" if k % 2 else "right_hand")
+        for k, ms in enumerate(range(100, 700, 20))
+    ]
+    assert told(hands(*changing)) == [("gk.catch", "", "home")]
+
+
+def test_an_arm_that_swings_out_for_a_moment_does_not_end_the_hold():
+    assert len(hands(*grip(100, 500), hand(520, 0.7), *grip(560, 1000))) == 1
+
+
+@pytest.mark.parametrize(
+    ("out_m_s", "z_m", "kind"),
+    [
+        ((9.0, 1.0), 2.2, "gk.punch"),  # back to where it came from
+        ((-9.0, 6.0), 2.2, "gk.parry"),  # on, past the post
+        ((5.0, 1.0), 2.2, "gk.parry"),  # back, but slowly
+        ((9.0, 1.0), 0.5, "gk.parry"),  # back, but in a dive
+    ],
+)
+def test_a_short_contact_is_a_punch_if_the_ball_goes_back_fast_and_high(out_m_s, z_m, kind):
+    out = hands(peak(110, (-15, 0), out_m_s, z_m), *grip(100, 120, 9.0), hand(140, 2.0))
+    assert told(out) == [(kind, "", "home")]
+    assert out[0].source == "ball:110"
+
+
+def test_a_catch_that_is_lost_is_a_drop():
+    assert told(hands(peak(110, (-15, 0), (0, 0)), *grip(100, 300), hand(320, 2.0))) == [("gk.drop", "", "home")]
+
+
+def test_a_ball_that_flies_past_the_hand_is_nothing():
+    assert hands(*grip(100, 140, 12.0), hand(160, 2.0)) == []
+
+
+def test_a_field_player_has_no_goalkeepers_hands():
+    assert hands(*grip(100, 900, player="away_9")) == []
+
+
+def test_a_grip_ends_though_nobody_is_near_any_more():
+    """``ball.closest`` falls silent then: frames go on."""
+    out = hands(peak(110, (-15, 0), (-2, 5)), *grip(100, 120, 9.0))
+    assert told(out) == [("gk.parry", "", "home")]
+
+
+def test_without_a_goalkeeper_on_the_sheet_nobody_is_one():
+    sheet = msgspec.structs.replace(SHEET, players=())
+    assert fold(GoalkeeperHands(sheet), grip(100, 900)) == []
+
+
+def test_a_dead_ball_in_the_hands_is_no_catch_but_one_that_was_caught_before_it_died_is():
+    over = EventPayload("left goal line +y out", "", "", -52.6, 9.0, 0.2, detail={})
+    out = make_event("ball.crossed", 90_000, "ball:90", over)
+    fetched = sorted([out, *grip(400, 1400), *frames(1500)], key=lambda e: (e.ts_us, e.kind))
+    assert fold(GoalkeeperHands(SHEET), fetched) == []
+    late = make_event("ball.crossed", 500_000, "ball:500", over)
+    caught = sorted([late, *grip(120, 1400), *frames(1500)], key=lambda e: (e.ts_us, e.kind))
+    assert told(fold(GoalkeeperHands(SHEET), caught)) == [("gk.catch", "", "home")]

@@ -1,0 +1,266 @@
+"""Slack policies: each by itself, and in units that stand above each other."""
+
+from __future__ import annotations
+
+import pickle
+from random import Random
+from statistics import pstdev
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from middleware.detector import NOTHING, Spec, Step
+from middleware.engine import Engine
+from middleware.events import Event
+from middleware.hierarchy import Hierarchy
+from middleware.oracle import published
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.slack.estimators import MeanTime, RangeOfTimes, SingleTime
+from middleware.ordering.slack.frontier import FrontierSlack
+from middleware.ordering.slack.kslack import AdaptiveSlack, DynamicSlack
+from middleware.ordering.slack.protocol import Seen
+from middleware.ordering.slack.settings import Method, SlackSettings
+from middleware.ordering.slack.windows import Window
+from middleware.ordering.speculation import FixedAlpha
+from middleware.sources.progress import ProgressSettings
+from middleware.sources.transmitter import BEGINNING_US
+from tests.middleware.streams import Stream, run, standing, streams
+from tests.middleware.toys import arrival, hierarchy, raw
+
+METHODS: tuple[Method, ...] = ("fixed", "kslack", "adaptive", "sba", "bett", "betta", "bettwa", "bettd", "frontier")
+
+
+def seen(delay_us: int, now_us: int) -> Seen:
+    return Seen(now_us - delay_us, delay_us, now_us, "s", 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(-100, 10**7)), min_size=1, max_size=80), st.booleans())
+def test_differential_a_window_knows_what_recounting_gives(steps: list[tuple[int, int]], by_time: bool):
+    window = Window(span_us=100) if by_time else Window(count=7)
+    now_us, values = 0, []
+    for step_us, delay_us in steps:
+        now_us += step_us
+        values.append((now_us, delay_us))
+        window.add(delay_us, now_us)
+        values = [v for v in values if now_us - v[0] <= 100] if by_time else values[-7:]
+        delays = [delay for _, delay in values]
+        n = len(delays)
+        assert len(window) == n
+        assert window.mean_us == pytest.approx(sum(delays) / n)
+        assert window.deviation_us == pytest.approx(pstdev(delays), abs=1e-3)
+        assert (window.extreme_us("greatest"), window.extreme_us("least")) == (max(delays), min(delays))
+        weights = [((n - i) / n) ** 2 for i in range(1, n + 1)]
+        weighted = sum(w * d for w, d in zip(weights, delays, strict=True)) / sum(weights) if n > 1 else None
+        assert window.mean_by_age_us == (weighted if weighted is None else pytest.approx(weighted, abs=1e-3))
+
+
+def test_adaptive_slack_takes_a_margin_and_lets_go_of_old_delays():
+    slack = AdaptiveSlack(scale=0.5, span_us=100)
+    for now_us, delay_us in ((10, 40), (20, 0), (30, 0), (40, 0)):
+        slack.measure(seen(delay_us, now_us))
+    assert slack.k_us == 40 + 9, "half of the standard deviation of 40, 0, 0, 0 is 8.66"
+    slack.measure(seen(0, 115))
+    assert slack.k_us == 0
+
+
+def test_adaptive_slack_does_not_shrink_below_what_a_unit_beneath_announced():
+    slack = AdaptiveSlack(span_us=100)
+    slack.announce(70)
+    assert slack.k_us == 70
+    for now_us in range(0, 1_000, 50):
+        slack.measure(seen(0, now_us))
+    assert slack.k_us == 70
+
+
+def test_what_a_policy_begins_with_holds_until_it_has_seen_enough():
+    slack = SlackSettings("adaptive", k_us=500).policy()
+    slack.measure(seen(10, 0))
+    slack.measure(seen(10, 29_000_000))
+    assert slack.k_us >= 500
+    slack.measure(seen(10, 31_000_000))
+    slack.measure(seen(10, 32_000_000))
+    assert slack.k_us == 10
+
+
+def test_bett_goes_up_at_once_and_down_by_a_hundredth():
+    slack = SingleTime()
+    slack.measure(seen(1_500_000, 2_000_000))
+    assert slack.k_us == 2_000_000
+    slack.measure(seen(100_000, 2_100_000))
+    assert slack.k_us == 1_980_000
+    slack.measure(seen(1_400_000, 2_200_000))
+    assert slack.k_us == 1_980_000, "within the threshold nothing moves"
+
+
+def test_betta_bettwa_and_bettd_follow_their_formulas():
+    mean, weighted, spread = MeanTime(), MeanTime(weighted=True), RangeOfTimes()
+    for slack in (mean, weighted, spread):
+        for now_us, delay_us in ((0, 100_000), (1, 400_000), (2, 1_000_000)):
+            slack.measure(seen(delay_us, now_us))
+    assert mean.k_us == 1_200_000
+    assert weighted.k_us == round((4 * 100_000 + 1 * 400_000) / 5) + 700_000
+    assert spread.k_us == 900_000 + 350_000
+
+
+def test_the_frontier_waits_for_the_sources_and_alpha_for_a_share_of_that():
+    slack = FrontierSlack()
+    assert slack.limit_us(1_000, BEGINNING_US, 1.0) == BEGINNING_US
+    assert slack.limit_us(1_000, 600, 1.0) == 600
+    assert slack.k_us == 400
+    assert slack.limit_us(1_000, 600, 0.25) == 900
+    assert slack.limit_us(1_000, 600, 0.0) == 1_000
+    assert slack.limit_us(1_000, 1_200, 1.0) == 1_200
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_policy_goes_on_from_its_pickle(method: Method):
+    rng = Random(5)
+    one, other = SlackSettings(method).policy(), SlackSettings(method).policy()
+    for n in range(200):
+        what = seen(rng.randrange(2_000_000), n * 100_000)
+        one.measure(what)
+        other = pickle.loads(pickle.dumps(other))
+        other.measure(what)
+        assert one.k_us == other.k_us
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    stream=streams(),
+    method=st.sampled_from(METHODS),
+    alpha=st.sampled_from([0.0, 0.5, 1.0]),
+    profile=st.sampled_from(["literal", "paper"]),
+)
+def test_oracle_the_law_holds_with_every_policy(stream: Stream, method: Method, alpha: float, profile):
+    slack = SlackSettings(method, 30 if method in ("fixed", "sba") else None, profile=profile)
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), slack=slack), memory_us=400)
+    updates, engine = run(hierarchy, stream, engine_settings)
+    assert not engine.take_lost()
+    assert standing(updates, hierarchy()) == published(hierarchy(), [a.event for _, a in stream])
+    assert run(hierarchy, stream, engine_settings, restart_every=3)[0] == updates
+
+
+@settings(max_examples=30, deadline=None)
+@given(stream=streams(), methods=st.lists(st.sampled_from(METHODS), min_size=2, max_size=6))
+def test_oracle_the_law_holds_when_policies_are_switched(stream: Stream, methods: list[Method]):
+    names = [detector.spec.name for detector in hierarchy().detectors]
+
+    def switch(engine: Engine, push: int) -> None:
+        unit = UnitSettings(FixedAlpha(1.0), slack=SlackSettings(methods[push % len(methods)]))
+        engine.configure(names[push % len(names)], unit)
+
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(1.0)), memory_us=400)
+    updates, engine = run(hierarchy, stream, engine_settings, between=switch)
+    assert not engine.take_lost()
+    assert standing(updates, hierarchy()) == published(hierarchy(), [a.event for _, a in stream])
+
+
+class Under:
+    """Says U at each A; orders A and B."""
+
+    def __init__(self, horizon_us: int = 0) -> None:
+        self.spec = Spec("under", "2.1", 2, ("A", "B"), ("U",), horizon_us=horizon_us)
+
+    def initial(self) -> None:
+        return None
+
+    def step(self, state: None, event: Event) -> Step[None]:
+        if event.kind == "B":
+            return None, NOTHING
+        ts_us = event.ts_us - self.spec.horizon_us
+        return None, (Event("U", ts_us, event.source, event.seq, None, f"U#{event.source}:{event.seq}"),)
+
+
+class Over:
+    """Remembers the order in which U and C were given to it."""
+
+    def __init__(self) -> None:
+        self.spec = Spec("over", "5.1", 5, ("U", "C"), ("V",))
+        self.given: list[str] = []
+
+    def initial(self) -> None:
+        return None
+
+    def step(self, state: None, event: Event) -> Step[None]:
+        self.given.append(f"{event.kind}{event.ts_us}")
+        return None, NOTHING
+
+
+def growing_slack(over: Over, under: Under) -> Engine:
+    """A and C keep time; then a B comes so late that the slack of the unit below grows from 0 to 100.
+
+    In the same push come A295, which the unit below must now hold for 100, and C297. C is told completely, A is not:
+    another A source stays behind.
+    """
+    settings_ = EngineSettings(UnitSettings(FixedAlpha(1.0)), memory_us=10_000)
+    engine = Engine(Hierarchy(("A", "B", "C"), [under, over]), settings_)
+    engine.push([arrival(raw("A", 10, "behind", 0)), arrival(raw("C", 10, "c", 0))], 10)
+    engine.push([arrival(raw("A", 200, "a", 0)), arrival(raw("C", 200, "c", 1))], 200)
+    assert over.given == ["C10", "U10", "C200", "U200"]
+    late = [arrival(raw("B", 200, "b", 0)), arrival(raw("A", 295, "a", 1)), arrival(raw("C", 297, "c", 2))]
+    engine.push([*late, arrival(raw("A", 300, "a", 2))], 300)
+    return engine
+
+
+def test_004_a_unit_above_does_not_act_on_a_slack_that_has_just_grown_below():
+    over = Over()
+    engine = growing_slack(over, Under())
+    assert engine.health().slack_us == {"under": 100, "over": 100}
+    assert over.given[4:] == [], "C297 waits, because U295 is now known to be up to 100 late"
+    for ts_us in (400, 500):
+        engine.push([arrival(raw("A", ts_us, "a", ts_us))], ts_us)
+    assert over.given[4:] == ["U295", "C297", "U300"]
+    assert engine.health().late == 0
+
+
+def test_without_the_announcement_it_would(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(DynamicSlack, "announce", lambda self, delay_us: None)
+    over = Over()
+    engine = growing_slack(over, Under())
+    assert over.given[4:] == ["C297"], "given before its time"
+    engine.push([arrival(raw("A", 450, "a", 450))], 450)
+    assert over.given[4:] == ["C297", "U295"]
+    assert engine.health().late == 1
+
+
+def test_004_the_announcement_tells_how_far_outputs_are_dated_back():
+    over = Over()
+    settings_ = EngineSettings(UnitSettings(FixedAlpha(1.0)), memory_us=10_000)
+    engine = Engine(Hierarchy(("A", "B", "C"), [Under(horizon_us=30), over]), settings_)
+    engine.push([arrival(raw("A", 100, "a", 0))], 100)
+    engine.push([arrival(raw("A", 400, "a", 1)), arrival(raw("B", 350, "b", 0))], 400)
+    assert engine.health().slack_us["under"] == 50
+    assert engine.health().slack_us["over"] == 80
+
+
+def test_frontiers_propagate_less_the_horizons_below():
+    over = Over()
+    slack = SlackSettings("frontier")
+    engine = Engine(
+        Hierarchy(("A", "B", "C"), [Under(horizon_us=30), over]),
+        EngineSettings(
+            UnitSettings(FixedAlpha(1.0), slack=slack), memory_us=10_000, progress=ProgressSettings(newcomers_us=0)
+        ),
+    )
+    engine.push(
+        [arrival(raw("C", 900, "c", 0)), arrival(raw("A", 1_000, "a", 0)), arrival(raw("B", 1_000, "b", 0))], 1_000
+    )
+    irregular = (910, 940, 965, 970, 971, 999, 1_005)
+    engine.push([arrival(raw("C", ts_us, "c", n)) for n, ts_us in enumerate(irregular, 1)], 1_010)
+    assert over.given == ["C900", "C910", "C940", "C965", "C970", "U970"], "A has told until 1000, so U until 970"
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_slack_that_stands_alone_waits_k_out_whatever_the_sources_have_told(alone: bool):
+    over = Over()
+    slack = SlackSettings("fixed", 100, alone=alone)
+    engine = Engine(
+        Hierarchy(("U", "C"), [over]), EngineSettings(UnitSettings(FixedAlpha(1.0), slack=slack), memory_us=10_000)
+    )
+    for n, ts_us in enumerate((10, 50, 115)):
+        engine.push([arrival(raw("C", ts_us, "c", n))], ts_us)
+    assert over.given == (["C10"] if alone else ["C10", "C50", "C115"])
+    engine.finish()
+    assert over.given == ["C10", "C50", "C115"], "in the end nothing is kept back"

@@ -1,0 +1,79 @@
+"""Folding: where it is known what is still to come, everything is said once, when it is final, and nothing is kept."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from middleware.consolidation import consolidate
+from middleware.engine import Engine
+from middleware.events import Arrival, Event, Update, canonical_key
+from middleware.hierarchy import Hierarchy
+from middleware.oracle import published
+from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.speculation import FixedAlpha
+from tests.middleware.test_engine_law import arrival_orders
+from tests.middleware.toys import arrival, hierarchy, raw
+
+SETTINGS = EngineSettings(UnitSettings(FixedAlpha(0.0)), memory_us=400)
+Stream = list[tuple[int, Arrival]]
+
+
+def standing(updates: list[Update], ranks: Hierarchy) -> list[Event]:
+    return sorted(consolidate(updates).values(), key=lambda e: canonical_key(e, ranks.rank))
+
+
+def in_portions(stream: Stream, span_us: int) -> list[tuple[int, list[Arrival], int]]:
+    """(arrival time, arrivals, event time before which nothing comes any more) of stretches of arrival time."""
+    portions = [list(some) for _, some in itertools.groupby(stream, key=lambda pair: pair[0] // span_us)]
+    told, to_come_us = [], 10_000
+    for some in reversed(portions):
+        told.append((some[-1][0], [came for _, came in some], to_come_us))
+        to_come_us = min([to_come_us, *(came.event.ts_us for _, came in some)])
+    return told[::-1]
+
+
+@settings(max_examples=120, deadline=None)
+@given(stream=arrival_orders(), span_us=st.sampled_from([1, 30, 500]), stop=st.integers(0, 3))
+def test_oracle_what_is_folded_is_the_sorted_replay_and_nothing_is_taken_back_or_kept(stream, span_us, stop):
+    engine = Engine(hierarchy(), SETTINGS)
+    updates: list[Update] = []
+    for n, (now_us, arrivals, complete_us) in enumerate(in_portions(stream, span_us)):
+        updates += engine.push(arrivals, now_us, complete_us).updates
+        health = engine.health()
+        assert (health.held, health.redone, health.retracted) == (0, 0, 0)
+        assert health.final_us >= complete_us
+        if stop and n % stop == 0:
+            snapshot, engine = engine.snapshot(), Engine(hierarchy(), SETTINGS)
+            engine.restore(snapshot)
+    updates += engine.finish().updates
+    assert not engine.take_lost()
+    assert engine.health().waiting == 0
+    assert standing(updates, hierarchy()) == published(hierarchy(), [came.event for _, came in stream])
+
+
+def test_what_comes_in_spite_of_a_promise_is_lost_and_says_why():
+    engine = Engine(hierarchy(), SETTINGS)
+    engine.push([arrival(raw("A", 100))], 100, 100)
+    engine.push([arrival(raw("C", 90)), arrival(raw("B", 110))], 120, 110)
+    assert [(loss.event.kind, loss.reason) for loss in engine.take_lost()] == [("C", "promise")]
+
+
+def test_who_goes_on_live_says_at_once_what_has_waited():
+    """Three of a source make a keyed detector speak; they wait while nothing is final, and nothing more comes of it."""
+    engine = Engine(hierarchy(), SETTINGS)
+    assert engine.push([arrival(raw("A", 10 + n, seq=n)) for n in range(3)], 20, 0).updates == []
+    said = engine.push([arrival(raw("C", 50))], 50).updates
+    assert "G#a:2" in {update.event.id for update in said}
+
+
+def test_what_was_said_before_its_time_is_still_repaired_before_anything_is_folded():
+    """A live engine concludes too soon; what comes late comes with a promise: it is taken back, and nothing is kept."""
+    engine = Engine(hierarchy(), SETTINGS)
+    live = engine.push([arrival(raw("A", 10)), arrival(raw("C", 20))], 20).updates
+    told = engine.push([arrival(raw("B", 15))], 25, 12).updates
+    assert [(u.event.id, u.diff) for u in (*live, *told) if u.event.kind == "D"] == [("D#c:0", 1), ("D#c:0", -1)]
+    engine.push([arrival(raw("A", 100, seq=1))], 100, 100)
+    assert engine.health().held == 0

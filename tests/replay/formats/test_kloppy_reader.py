@@ -1,0 +1,152 @@
+"""Providers' files through kloppy: metres from the centre, the provider's direction, names from its metadata."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from football.errors import TrackingError
+from replay.formats.kloppy_reader import PROVIDERS
+from replay.formats.tracking import read_tracking
+
+TRACAB_METADATA = """<?xml version="1.0"?>
+<TracabMetaData sVersion="1.0">
+  <match iId="77" dtDate="2024-01-01 20:00:00" iFrameRateFps="25" fPitchXSizeMeters="104.00"
+         fPitchYSizeMeters="66.00" fTrackingAreaXSizeMeters="110" fTrackingAreaYSizeMeters="80">
+    <period iId="1" iStartFrame="100" iEndFrame="102"/>
+    <period iId="2" iStartFrame="1100" iEndFrame="1101"/>
+  </match>
+  <HomeTeam><LongName>Reds United</LongName><ShortName>Reds</ShortName><TeamId>1</TeamId>
+    <Players><Player><PlayerId>11</PlayerId><FirstName>Ana</FirstName><LastName>Ray</LastName>
+      <JerseyNo>7</JerseyNo><StartFrameCount>100</StartFrameCount><EndFrameCount>1101</EndFrameCount>
+    </Player></Players></HomeTeam>
+  <AwayTeam><LongName>Blues City</LongName><ShortName>Blues</ShortName><TeamId>2</TeamId>
+    <Players><Player><PlayerId>21</PlayerId><FirstName>Bea</FirstName><LastName>Sun</LastName>
+      <JerseyNo>1</JerseyNo><StartFrameCount>100</StartFrameCount><EndFrameCount>1101</EndFrameCount>
+    </Player></Players></AwayTeam>
+</TracabMetaData>
+"""
+
+# frame : team, target id, shirt, x cm, y cm, speed; ... : ball x, y, z cm, speed, owner, state;
+TRACAB_FRAMES = """100:1,1,7,-1000,250,1.0;0,2,1,4800,-100,0.0;:-200,300,150,2.0,H,Alive;:
+101:1,1,7,-990,250,1.0;0,2,1,4800,-100,0.0;:-180,310,140,2.0,H,Dead;:
+102:1,1,7,-980,250,1.0;:-160,320,130,2.0,H,Alive;:
+1100:1,1,7,500,0,1.0;0,2,1,-4800,0,0.0;:0,0,11,0.0,A,Alive;:
+1101:1,1,7,510,0,1.0;0,2,1,-4800,0,0.0;:0,0,11,0.0,A,Alive;:
+"""
+
+METRICA_HOME = """,,,Home,,Home,,,
+,,,7,,1,,,
+Period,Frame,Time [s],Player7,,Player1,,Ball,
+1,1,0.04,0.25,0.50,0.02,0.5,0.50,0.50
+1,2,0.08,0.26,0.25,0.02,0.5,0.75,0.25
+1,3,0.12,0.27,0.25,NaN,NaN,NaN,NaN
+"""
+
+METRICA_AWAY = """,,,Away,,Away,,,
+,,,9,,1,,,
+Period,Frame,Time [s],Player9,,Player1,,Ball,
+1,1,0.04,0.75,0.50,0.98,0.5,0.50,0.50
+1,2,0.08,0.74,0.50,0.98,0.5,0.75,0.25
+1,3,0.12,0.73,0.50,0.98,0.5,NaN,NaN
+"""
+
+
+def tracab(folder: Path, frames: str = TRACAB_FRAMES) -> str:
+    (folder / "meta.xml").write_text(TRACAB_METADATA)
+    (folder / "raw.dat").write_text(frames)
+    return f"kloppy:tracab:{folder / 'raw.dat'}:{folder / 'meta.xml'}"
+
+
+def metrica(folder: Path) -> str:
+    (folder / "home.csv").write_text(METRICA_HOME)
+    (folder / "away.csv").write_text(METRICA_AWAY)
+    return f"kloppy:metrica:{folder / 'home.csv'}:{folder / 'away.csv'}"
+
+
+def test_tracab_comes_in_metres_with_its_names_and_its_dead_frames(tmp_path: Path) -> None:
+    recording = read_tracking(tracab(tmp_path))
+    sheet = recording.sheet
+    assert (sheet.match_id, sheet.home, sheet.away) == ("77", "Reds", "Blues")
+    assert (sheet.length_m, sheet.width_m, sheet.quality.ball_hz) == (104.0, 66.0, 25.0)
+    assert {(p.object_id, p.team, p.name, p.shirt) for p in sheet.players} == {
+        ("11", "home", "Ana Ray", 7),
+        ("21", "away", "Bea Sun", 1),
+    }
+    track = {t.transmitter: t for t in recording.tracks}
+    assert track["ball"].x_m == pytest.approx([-2.0, -1.8, -1.6, 0.0, 0.0])
+    assert track["ball"].y_m == pytest.approx([3.0, 3.1, 3.2, 0.0, 0.0])
+    assert track["ball"].z_m == pytest.approx([1.5, 1.4, 1.3, 0.11, 0.11])
+    assert track["11"].x_m == pytest.approx([-10.0, -9.9, -9.8, 5.0, 5.1])
+    assert sheet.quality.ball_height
+
+
+def test_periods_keep_their_distance_and_a_missing_player_has_no_row(tmp_path: Path) -> None:
+    track = {t.transmitter: t for t in read_tracking(tracab(tmp_path)).tracks}
+    assert track["ball"].ts_us.tolist() == [0, 40_000, 80_000, 40_000_000, 40_040_000]
+    assert track["21"].ts_us.tolist() == [0, 40_000, 40_000_000, 40_040_000]
+
+
+def test_the_direction_stays_as_the_provider_recorded_it(tmp_path: Path) -> None:
+    recording = read_tracking(tracab(tmp_path))
+    track = {t.transmitter: t for t in recording.tracks}
+    assert track["21"].x_m.tolist() == pytest.approx([48.0, 48.0, -48.0, -48.0])
+    assert recording.sheet.attacks_positive_x == "home"
+
+
+def test_metrica_comes_in_metres_as_kloppy_understands_it(tmp_path: Path) -> None:
+    recording = read_tracking(metrica(tmp_path))
+    track = {t.transmitter: t for t in recording.tracks}
+    assert track["ball"].x_m == pytest.approx([0.0, 26.25])
+    # kloppy takes the y of these files to grow upwards; the reader decides that, not we.
+    assert track["ball"].y_m == pytest.approx([0.0, -17.0])
+    assert track["home_7"].x_m == pytest.approx([-26.25, -25.2, -24.15])
+    assert np.all(np.diff(track["home_7"].ts_us) == 40_000)
+    assert len(track["home_1"]) == 2
+    assert not recording.sheet.quality.ball_height
+    assert recording.sheet.attacks_positive_x == "home"
+
+
+def test_what_kloppy_cannot_read_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(TrackingError, match=r"raw\.dat.*kloppy cannot read it"):
+        read_tracking(tracab(tmp_path, "this is no frame\n"))
+
+
+def test_a_file_without_the_ball_is_refused(tmp_path: Path) -> None:
+    source = metrica(tmp_path)
+    for name in ("home.csv", "away.csv"):
+        text = (tmp_path / name).read_text().replace("0.50,0.50\n", "NaN,NaN\n").replace("0.75,0.25\n", "NaN,NaN\n")
+        (tmp_path / name).write_text(text)
+    with pytest.raises(TrackingError, match="no ball"):
+        read_tracking(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("kloppy:betamax:x.dat", "unknown format: kloppy provider 'betamax'"),
+        ("kloppy:tracab:/nowhere/x.dat:/nowhere/y.xml", "x.dat: no such file"),
+        ("kloppy:tracab", "give the files raw_data, meta_data"),
+        ("kloppy:tracab:a:b:c", "give the files raw_data, meta_data"),
+    ],
+)
+def test_wrong_options_are_told(source: str, message: str) -> None:
+    with pytest.raises(TrackingError, match=message):
+        read_tracking(source)
+
+
+def test_an_empty_provider_file_is_named(tmp_path: Path) -> None:
+    source = tracab(tmp_path, "")
+    with pytest.raises(TrackingError, match=r"raw\.dat: the file is empty"):
+        read_tracking(source)
+
+
+@pytest.mark.parametrize("provider", sorted(PROVIDERS))
+def test_every_listed_provider_is_one_that_kloppy_has(provider: str) -> None:
+    module, function, names = PROVIDERS[provider]
+    loader = getattr(importlib.import_module(f"kloppy.{module}"), function)
+    assert set(names) <= set(inspect.signature(loader).parameters)

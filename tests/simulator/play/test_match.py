@@ -1,0 +1,80 @@
+"""The match: the same however it is cut, whole stretches, and contacts where ball and bodies are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulator.play import substitutions as changes
+from simulator.play.match import Match
+from simulator.play.squads import MatchSettings
+from simulator.records import BALLS, COLUMNS, MARGIN_S, PERSONS, TICK_S, Stretch
+
+PLAYED_S = 90.0
+
+
+def played(seed: int, every_s: float = 4.0) -> tuple[Match, list[Stretch]]:
+    match = Match(MatchSettings(seed=seed))
+    return match, list(match.stretches(PLAYED_S, every_s))
+
+
+def test_a_match_does_not_depend_on_how_it_is_cut() -> None:
+    one, whole = played(5, 4.0)
+    two, parts = played(5, 7.3)
+    shortest = min(len(one.rows), len(two.rows))
+    assert one.rows[:shortest] == two.rows[:shortest]
+    a, b = (np.concatenate([s.balls for s in cut], axis=1) for cut in (whole, parts))
+    assert np.array_equal(a, b)
+    assert played(6)[0].rows[:200] != one.rows[:200]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_stretches_join_and_look_over_their_borders(seed: int) -> None:
+    _, stretches = played(seed)
+    end_s = 0.0
+    for stretch in stretches:
+        assert stretch.begin_s == pytest.approx(end_s)
+        end_s = stretch.end_s
+        steps = round((stretch.end_s - stretch.begin_s) * 2000)
+        assert stretch.balls.shape == (len(BALLS), steps, 3)
+        assert stretch.ball_velocity.shape == (steps, 3)
+        assert stretch.persons.shape == (len(stretch.ticks_s), PERSONS, COLUMNS)
+        assert np.isfinite(stretch.balls).all()
+        assert np.isfinite(stretch.persons).all()
+        assert stretch.ticks_s[0] == pytest.approx(max(stretch.begin_s - MARGIN_S, 0.0))
+        assert stretch.ticks_s[-1] == pytest.approx(stretch.end_s + MARGIN_S - TICK_S)
+    assert end_s == pytest.approx(PLAYED_S)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_contact_is_where_the_ball_is_and_somebody_can_reach_it(seed: int) -> None:
+    _, stretches = played(seed)
+    count = 0
+    for stretch in stretches:
+        for contact in stretch.contacts:
+            if not stretch.begin_s <= contact.t_s < stretch.end_s:
+                continue
+            count += 1
+            step = round((contact.t_s - stretch.begin_s) * 2000)
+            assert stretch.balls[stretch.active[step], step] == pytest.approx(contact.place, abs=1e-6)
+            tick = int((contact.t_s - stretch.ticks_s[0]) / TICK_S + 1e-6)
+            x, y = stretch.persons[tick, contact.person, :2]
+            reach = 1.45 if "hand" in contact.limb else 1.1
+            assert np.hypot(contact.place[0] - x, contact.place[1] - y) < reach, contact
+    assert count > 40
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_ball_that_is_carried_to_its_place_does_not_fly_when_its_carrier_is_sent_off(seed: int) -> None:
+    match = Match(MatchSettings(seed=seed))
+    state = match.state
+    sent_s: float | None = None
+    while sent_s is None or state.now_s < sent_s + 60.0:
+        match.tick()
+        restart = state.restart
+        if sent_s is None and restart is not None and restart.stage == "carrying" and state.now_s > 5.0:
+            changes.send_off(state, restart.fetcher, -1)
+            sent_s = state.now_s
+            assert not state.ball.in_hands
+        assert state.moving() < 45.0
+    assert any(row.kind.startswith("restart.") and row.t_s > sent_s for row in match.rows), "play goes on"
