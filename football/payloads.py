@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -35,11 +36,77 @@ class EventPayload(msgspec.Struct, frozen=True, gc=False):
     detail: Mapping[str, Scalar] = {}
 
 
+class PayloadError(TypeError):
+    """An event carries another payload, or a payload another value, than its kind promises."""
+
+
+class HasPayload(Protocol):
+    """An event, as far as its payload is read (``middleware.events.Event``)."""
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        ...
+
+    @property
+    def payload(self) -> object:
+        """What it carries."""
+        ...
+
+
+P = TypeVar("P")
+
+
+def payload_as(event: HasPayload, payload_type: type[P]) -> P:
+    """The payload of an event, which must be of a type.
+
+    Raises:
+        PayloadError: it is of another.
+    """
+    payload = event.payload
+    if not isinstance(payload, payload_type):
+        raise PayloadError(f"{event.kind} carries {type(payload).__name__}, not {payload_type.__name__}")
+    return payload
+
+
+def published(event: HasPayload) -> EventPayload:
+    """The payload of an event of a published kind."""
+    return payload_as(event, EventPayload)
+
+
 def number(payload: EventPayload, name: str) -> float:
-    """A number of a fact's details."""
+    """A number of a payload's detail.
+
+    Raises:
+        PayloadError: it is something else.
+    """
     value = payload.detail[name]
-    assert isinstance(value, float | int), f"{name} is not a number"
+    if not isinstance(value, float | int):
+        raise PayloadError(f"{name} is {value!r}, not a number")
     return float(value)
+
+
+def time_us(payload: EventPayload, name: str) -> int:
+    """A time of a payload's detail in microseconds.
+
+    Raises:
+        PayloadError: it is something else.
+    """
+    value = payload.detail[name]
+    if not isinstance(value, int):
+        raise PayloadError(f"{name} is {value!r}, not a time in whole microseconds")
+    return value
+
+
+def location_m(payload: EventPayload) -> tuple[float, float]:
+    """Where an event of a kind that has a location took place: x and y in metres.
+
+    Raises:
+        PayloadError: it has none.
+    """
+    if payload.x_m is None or payload.y_m is None:
+        raise PayloadError(f"no location: {payload}")
+    return payload.x_m, payload.y_m
 
 
 #: ``run`` of a ball state counts up to this number and stays there.
@@ -164,7 +231,17 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     around: Around | None
 
 
-def frame_of(ball: BallState | None, players: tuple[BodyState, ...]) -> Frame:
+def frame_of(event: HasPayload) -> Frame:
+    """The frame that an event carries."""
+    return payload_as(event, Frame)
+
+
+def ball_of(event: HasPayload) -> BallState:
+    """The ball state that an event carries."""
+    return payload_as(event, BallState)
+
+
+def build_frame(ball: BallState | None, players: tuple[BodyState, ...]) -> Frame:
     """A frame of a ball and players, who are sorted by object id."""
     places = array("d", [*[body.x_m for body in players], *[body.y_m for body in players]]).tobytes()
     names, sides = tuple([body.object_id for body in players]), bytes([SIDES[body.team] for body in players])

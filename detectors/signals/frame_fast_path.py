@@ -28,7 +28,7 @@ from detectors.signals.fusion import Balls
 from detectors.signals.kernels.filter_kernel import Together
 from football.match_sheet import Team
 from football.packets import Packet, raw_kind
-from football.payloads import SIDES, Around, BallState, BodyState, Frame, Seen, Tick, frame_of
+from football.payloads import SIDES, Around, BallState, BodyState, Frame, Seen, Tick, build_frame
 from middleware.detector import Step
 from middleware.events import Event
 
@@ -235,7 +235,7 @@ def gathered(state: Instant) -> Instant | PackedFrameState:
     names = (*bodies, *sorted(spoke))
     memories = [here[name].memory for name in names]
     ends = tuple([sum(map(len, memories[: i + 1])) for i in range(len(memories))])
-    frame = Event("frame", ts_us, "frame", ts_us, frame_of(ball, people))
+    frame = Event("frame", ts_us, "frame", ts_us, build_frame(ball, people))
     sequences = tuple([here[name].sequence for name in names])
     absent = {name: track for name, track in state.tracks.items() if name not in here}
     return PackedFrameState(names, ends, sequences, b"".join(memories), heard, frame, now.tick, balls, absent)

@@ -18,7 +18,7 @@ import msgspec
 
 from detectors.signals.sampling import ball_sampling, body_sampling
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, BodyState, Frame, Seen, Tick, frame_of
+from football.payloads import BallState, BodyState, Frame, Seen, Tick, build_frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -126,7 +126,7 @@ def _frame(latest: dict[str, Event], instant_us: int) -> Frame:
             assert isinstance(state, BallState)
             ball = state if age_us == 0 else _carry_ball(state, age_us)
     players.sort(key=_object_id)
-    return frame_of(ball, tuple(players))
+    return build_frame(ball, tuple(players))
 
 
 def _object_id(body: BodyState) -> str:

@@ -9,7 +9,7 @@ from detectors.catalogue import build_detectors
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
 from football.officials import Official
-from football.payloads import BallState, BodyState, EventPayload, frame_of
+from football.payloads import BallState, BodyState, EventPayload, build_frame
 from middleware.detector import Detector
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
@@ -52,7 +52,7 @@ def frame_event(at_s: float, ball: Point | None, players: Iterable[BodyState], s
     """A ``frame`` with a ball at rest."""
     state = None if ball is None else BallState(*(*ball, 0.0)[:3], 0.0, 0.0, 0.0, 40_000)
     everybody = tuple(sorted(players, key=lambda p: p.object_id))
-    return Event("frame", round(at_s * 1e6), "frame", seq, frame_of(state, everybody))
+    return Event("frame", round(at_s * 1e6), "frame", seq, build_frame(state, everybody))
 
 
 def fold(detector: Detector[object], events: Iterable[Event]) -> list[Event]:
@@ -101,7 +101,7 @@ def scene(points: Sequence[Point], players: Iterable[BodyState], step_s: float =
     """``ball.state`` and ``frame`` events of a ball on its way among players who stand still."""
     balls = ball_track(points, step_s)
     everybody = tuple(sorted(players, key=lambda p: p.object_id))
-    frames = [Event("frame", b.ts_us, "frame", b.seq, frame_of(b.payload, everybody)) for b in balls]
+    frames = [Event("frame", b.ts_us, "frame", b.seq, build_frame(b.payload, everybody)) for b in balls]
     return [*balls, *frames]
 
 

@@ -18,7 +18,7 @@ from detectors.statistics.heat_map import GRIDS, HeatMap, HeatMapParameters, cel
 from detectors.statistics.heat_map import WINDOWS_US as HEAT_WINDOWS_US
 from detectors.statistics.reports import WINDOWS_US, PossessionStatistics, ReportParameters, RunningStatistics
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload, Tick, frame_of
+from football.payloads import EventPayload, Tick, build_frame
 from middleware.events import Event
 from tests.detectors.contract import check_fold
 from tests.detectors.scene import body
@@ -33,7 +33,7 @@ def frames(ways: dict[str, Sequence[tuple[float, float] | None]]) -> list[Event]
     for i, places in enumerate(zip(*ways.values(), strict=True)):
         players = tuple(body(n, *place) for n, place in zip(ways, places, strict=True) if place is not None)
         events.append(
-            Event("frame", i * LOOK_US, "frame", i, frame_of(None, tuple(sorted(players, key=lambda p: p.object_id))))
+            Event("frame", i * LOOK_US, "frame", i, build_frame(None, tuple(sorted(players, key=lambda p: p.object_id))))
         )
     return events
 

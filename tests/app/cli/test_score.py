@@ -12,7 +12,7 @@ import pytest
 
 from app.cli.score import lines, run_score
 from football.match_sheet import MatchSheet, Player
-from football.payloads import BallState, frame_of
+from football.payloads import BallState, build_frame
 from football.update_stream import EventRecord, UpdateRecord
 from replay.event_list import consolidated_events, export_events
 from replay.match_store import MatchStore, StoreError, positions_table, updates_table
@@ -38,7 +38,7 @@ EVENTS = [
 def store(folder: Path, events: list[EventRecord], until_s: float = 10.0, sheet: MatchSheet = SHEET) -> Path:
     """A store that holds some events, and positions from 0 to ``until_s``."""
     made = MatchStore.create(folder, sheet, {})
-    frame = frame_of(BallState(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0), ())
+    frame = build_frame(BallState(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0), ())
     tables = {
         "updates": updates_table((UpdateRecord(n, 1, e.ts_us, e) for n, e in enumerate(events)), 0),
         "positions": positions_table((ts_us, frame) for ts_us in (0, round(until_s * 1e6))),

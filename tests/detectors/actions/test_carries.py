@@ -9,7 +9,7 @@ from detectors.actions.loose import LooseBall
 from detectors.emission import make_event
 from detectors.outcomes.recoveries import Recovery
 from football.match_sheet import MatchSheet, Player, Team
-from football.payloads import BallState, BodyState, EventPayload, frame_of
+from football.payloads import BallState, BodyState, EventPayload, build_frame
 from middleware.events import Event
 from tests.detectors.scene import fold
 
@@ -34,7 +34,7 @@ def look(at_s: float, ball_m: float | None, speed_m_s: float = 0.0, **players: f
     """A frame with ball and players on the x axis, all with one speed."""
     bodies = tuple(BodyState(n, team(n), "", x, 0.0, 0.0, speed_m_s, 0.0) for n, x in sorted(players.items()))
     ball = None if ball_m is None else BallState(ball_m, 0.0, 0.1, speed_m_s, 0.0, 0.0, 40_000)
-    return Event("frame", round(at_s * 1e6), "frame", round(at_s * 1e6), frame_of(ball, bodies))
+    return Event("frame", round(at_s * 1e6), "frame", round(at_s * 1e6), build_frame(ball, bodies))
 
 
 def run(start_s: float, seconds: float, speed_m_s: float, player: str = "home_9", x_m: float = 0.0) -> list[Event]:

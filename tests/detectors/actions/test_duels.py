@@ -8,7 +8,7 @@ from detectors.actions.duels import Duel
 from detectors.emission import make_event
 from detectors.outcomes.contests import Tackle, TakeOn
 from football.match_sheet import Team
-from football.payloads import BallState, BodyState, EventPayload, frame_of
+from football.payloads import BallState, BodyState, EventPayload, build_frame
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
@@ -33,7 +33,7 @@ def look(at_s: float, ball_m: float | None = 0.0, speed_m_s: float = 0.0, z_m: f
         for n, x in sorted(players.items())
     )
     ball = None if ball_m is None else BallState(ball_m, 0.0, z_m, speed_m_s, 0.0, 0.0, 40_000)
-    return Event("frame", round(at_s * 1e6), "frame", round(at_s * 1e6), frame_of(ball, bodies))
+    return Event("frame", round(at_s * 1e6), "frame", round(at_s * 1e6), build_frame(ball, bodies))
 
 
 def rows(events: list[Event]) -> list[Row]:

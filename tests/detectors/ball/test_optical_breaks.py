@@ -15,7 +15,7 @@ from detectors.ball.optical_breaks import has_pieces
 from detectors.contacts.hits import KickReleased, PlayerHitsBall
 from detectors.proximity.near import Near
 from football.match_sheet import MatchSheet, Quality
-from football.payloads import BallState, BodyState, EventPayload, frame_of
+from football.payloads import BallState, BodyState, EventPayload, build_frame
 from football.pitch import pitch_of
 from middleware.events import Event
 from tests.detectors.scene import fold
@@ -53,7 +53,7 @@ def player(name: str, x_m: float, y_m: float, vx_m_s: float = 0.0) -> BodyState:
 def hits(states: list[Event], *players: BodyState, detector: object = None) -> list[Event]:
     """What 5.1, or another, says of a ball among players who stand still."""
     everybody = tuple(sorted(players, key=lambda p: p.object_id))
-    frames = [Event("frame", e.ts_us, "frame", e.seq, frame_of(e.payload, everybody)) for e in states]  # type: ignore[arg-type]
+    frames = [Event("frame", e.ts_us, "frame", e.seq, build_frame(e.payload, everybody)) for e in states]  # type: ignore[arg-type]
     closest = [e for e in fold(Near(SHEET), frames) if e.kind == "ball.closest"]
     order = ("frame", "ball.accel_peak", "ball.closest")
     events = [*frames, *fold(AccelerationPeak(SHEET), states), *closest]

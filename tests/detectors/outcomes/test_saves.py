@@ -11,7 +11,7 @@ from detectors.outcomes.saves import Save
 from detectors.outcomes.shots import ShotOnWoodwork
 from football.match_sheet import MatchSheet, Player, Team
 from football.payloads import BallState, BodyState, EventPayload
-from football.payloads import frame_of as people_of
+from football.payloads import build_frame as people_of
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
@@ -144,19 +144,19 @@ def posts(*causes: Event, attacks: Team = "home") -> list[tuple[str, object]]:
     return [(e.payload.player, e.payload.detail["part"]) for e in told]
 
 
-def frame_of(side: str, at_s: float) -> Event:
+def build_frame(side: str, at_s: float) -> Event:
     return about("ball.woodwork", at_s, variant="bar", side=side)
 
 
 def test_a_shot_comes_off_the_frame_of_the_goal_that_it_was_meant_for_once() -> None:
-    assert posts(SHOT, frame_of("right", 1.9), frame_of("right", 2.0)) == [("home_9", "bar")]
-    assert posts(SHOT, frame_of("left", 1.9), attacks="away") == [("home_9", "bar")]
+    assert posts(SHOT, build_frame("right", 1.9), build_frame("right", 2.0)) == [("home_9", "bar")]
+    assert posts(SHOT, build_frame("left", 1.9), attacks="away") == [("home_9", "bar")]
 
 
 def test_other_frames_and_later_ones_are_not_the_shots() -> None:
-    assert posts(SHOT, frame_of("left", 1.9)) == []
-    assert posts(SHOT, frame_of("right", 3.1)) == []
-    assert posts(frame_of("right", 0.9), SHOT) == []
+    assert posts(SHOT, build_frame("left", 1.9)) == []
+    assert posts(SHOT, build_frame("right", 3.1)) == []
+    assert posts(build_frame("right", 0.9), SHOT) == []
 
 
 # -- 6.9 ---------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from detectors.bodies.area_watch import AreaWatch, Mark, Watch, draw
 from detectors.proximity.opponents import opposed
 from detectors.proximity.unit_lines import unit_lines
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, BodyState, Frame, frame_of
+from football.payloads import BallState, BodyState, Frame, build_frame
 from middleware.events import Event
 
 SHEET = MatchSheet()
@@ -39,7 +39,7 @@ def frames(seed: int, count: int = 150) -> list[Event]:
                 there.append(BodyState(name, team, "", *place, 0.0, 0.0, 0.0))  # type: ignore[arg-type]
         at = rng.choice(there) if there else None
         ball = BallState(at.x_m + rng.gauss(0, 2), at.y_m, 0.1, 0.0, 0.0, 0.0, 40_000) if at else None
-        found.append(Event("frame", tick * 40_000, "frame", tick, frame_of(ball, tuple(there))))
+        found.append(Event("frame", tick * 40_000, "frame", tick, build_frame(ball, tuple(there))))
     return found
 
 

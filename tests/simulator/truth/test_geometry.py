@@ -17,7 +17,7 @@ from detectors.bodies.area_watch import AreaWatch
 from detectors.play.spots import RestartSpot
 from detectors.proximity.near import NearestPlayer, PossessionZone
 from football.match_sheet import MatchSheet, Quality
-from football.payloads import BallState, BodyState, EventPayload, frame_of
+from football.payloads import BallState, BodyState, EventPayload, build_frame
 from football.pitch import Pitch
 from football.truth_kinds import LEVELS
 from middleware.events import Event
@@ -99,7 +99,7 @@ def frames(seconds: float, persons: dict[int, Way], ball: Way) -> list[Event]:
                 round(t * 1e6),
                 "frame",
                 n,
-                frame_of(BallState(*balls[n].tolist(), *speeds[n].tolist(), 20_000), bodies),
+                build_frame(BallState(*balls[n].tolist(), *speeds[n].tolist(), 20_000), bodies),
             )
         )
     return out
