@@ -102,7 +102,7 @@ class ScriptedFeed:
         with self._lock:
             self._health, self._latency, self._camera = health, latency, camera
 
-    def tell_input(self, state: InputState) -> None:
+    def set_input(self, state: InputState) -> None:
         """Sets how the input is doing."""
         with self._lock:
             self._input = state
@@ -175,7 +175,7 @@ class Choreography:
                 self._feed.publish(replaced, -1)
             if event is not replaced:
                 self._feed.publish(event)
-        self._feed.tell_input(InputState(0.03, None, 1.0, 0, ()))
+        self._feed.set_input(InputState(0.03, None, 1.0, 0, ()))
         self._feed.report(_health(now_us, self._passes), _latency(now_us), _camera(view))
 
     def _kick(self, number: int) -> None:

@@ -51,7 +51,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     """The next frame's body; None if the stream ended, between frames or (its sender died) within one.
 
     Raises:
-        LaneError: the length is beyond any real message.
+        HubConnectionError: the length is beyond any real message.
     """
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
@@ -63,7 +63,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     return body if len(body) == size else None
 
 
-class LaneClient:
+class HubClient:
     """One connection to the hub. Not thread-safe: each engine stage has its own."""
 
     def __init__(self, address: HubAddress) -> None:
@@ -81,7 +81,7 @@ class LaneClient:
         """Sends one message; returns when the system has taken it.
 
         Raises:
-            LaneError: the hub is gone, or refused us.
+            HubConnectionError: the hub is gone, or refused us.
         """
         try:
             self._socket.sendall(frame(self._encoder.encode(message)))

@@ -79,11 +79,11 @@ class MatchFeed:
             with self._lock:
                 self._subscribers.remove(subscriber)
 
-    def show_camera(self, pose: Callable[[], Any]) -> None:
+    def provide_camera(self, pose: Callable[[], Any]) -> None:
         """Tells where the camera's pose is to be had."""
         self._camera = pose
 
-    def show_input(self, state: Callable[[], Any]) -> None:
+    def provide_input(self, state: Callable[[], Any]) -> None:
         """Tells where it is to be had how the input is doing."""
         self._input = state
 

@@ -79,7 +79,7 @@ class Hub:
         """A further match may come from now on; its feed. One that is known already keeps the feed that it has."""
         return self._feeds.setdefault(sheet.match_id, MatchFeed(sheet))
 
-    def lanes(self) -> int:
+    def connected_stages(self) -> int:
         """How many stages are connected now."""
         return self._lanes
 

@@ -31,9 +31,9 @@ from app.kafka.topic_location import Place
 from app.many.host import ManyHost, Player
 from app.many.match_discovery import Wished, Wishes
 from app.many.roster import Entry, InTopic
-from app.operations.monitoring import Station
+from app.operations.match_monitor import MatchMonitor
+from app.operations.monitoring import Monitoring
 from app.operations.secrets import secrets_of
-from app.operations.watch import MatchWatch
 from app.pipeline.folder import Match, TopicMatch, open_match
 from app.pipeline.options import PIPELINE, options_of
 from app.run.live import LOGS, stopped_by_signals
@@ -77,8 +77,8 @@ class ManyRun:
         self._settings = make_settings({name: value for name, value in self._common.items() if name != "store"})
         self._matches: dict[str, Match] = {}
         self._feeds: dict[str, MatchFeed] = {}
-        self._watches: dict[str, MatchWatch] = {}
-        self._station = Station(self._settings, folder, console)
+        self._watches: dict[str, MatchMonitor] = {}
+        self._station = Monitoring(self._settings, folder, console)
         self._pages: dict[str, str] = {}
         self._began: dict[str, tuple[int, float]] = {}
         self._ended_s: dict[str, float] = {}
@@ -270,12 +270,12 @@ class ManyRun:
             entry = msgspec.structs.replace(entry, officials=(), in_topic=self._in_topic(settings, match, watch))
         return Player(entry, stage, mine_hz)
 
-    def _in_topic(self, settings: LiveSettings, match: TopicMatch, watch: MatchWatch) -> InTopic:
+    def _in_topic(self, settings: LiveSettings, match: TopicMatch, watch: MatchMonitor) -> InTopic:
         """Where its records are; from now on it is known how many of them wait."""
-        from app.operations.topic import TopicLag
+        from app.operations.topic_lag import TopicLagPoller
 
         place, window_s = match.place, settings.window_s
-        self._beside.enter_context(TopicLag(parse(settings.source), place.partition, match.offset(), watch))
+        self._beside.enter_context(TopicLagPoller(parse(settings.source), place.partition, match.offset(), watch))
         return InTopic(settings.source, place.match, place.partition, place.records_in(window_s), window_s)
 
     def _show(self, name: str, settings: LiveSettings, feed: MatchFeed, match: Match) -> None:

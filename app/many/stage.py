@@ -65,7 +65,7 @@ def run_seat(seat: Seat, results: Path, batches: Iterator[pa.RecordBatch]) -> It
 
     Raises:
         StageError: the input ended before a window was closed.
-        LaneError: the hub is gone.
+        HubConnectionError: the hub is gone.
         OSError: the disk is full, or this turn is over.
     """
     log_in_worker()

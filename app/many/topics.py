@@ -19,7 +19,7 @@ from app.kafka.clients import consumer, kind_of, records, told
 from app.kafka.matches import PATIENCE_S, begin_at, sheet_of
 from app.kafka.records import SHEET
 from app.kafka.topic_location import Place
-from app.operations.background import Beside
+from app.operations.background import BackgroundWorker
 
 #: Of one topic in one run: invented ones must not take the memory of those that are.
 MATCHES_MOST = 200
@@ -29,7 +29,7 @@ _RETRY_S = 1.0
 _log = logging.getLogger(__name__)
 
 
-class Scout(Beside):
+class Scout(BackgroundWorker):
     """Looks for matches while the context lasts, from where the address starts.
 
     Args:
@@ -60,7 +60,7 @@ class Scout(Beside):
                 return
 
     def _work(self) -> None:
-        while not self.over.is_set():
+        while not self.stopping.is_set():
             client: KafkaConsumer | None = None
             try:
                 client = consumer(self._address, check_crcs=False)
@@ -69,7 +69,7 @@ class Scout(Beside):
                 if not self.trouble:
                     _log.warning("no new matches are seen: %s", error)
                 self.trouble = str(error)
-                self.over.wait(_RETRY_S)
+                self.stopping.wait(_RETRY_S)
             finally:
                 if client is not None:
                     client.close()
@@ -77,7 +77,7 @@ class Scout(Beside):
     def _look(self, client: KafkaConsumer) -> None:
         with told(self._address):
             while not client.partitions_for_topic(self._address.topic):  # nobody has spoken yet
-                if self.over.wait(_POLL_MS / 1e3):
+                if self.stopping.wait(_POLL_MS / 1e3):
                     return
         begin_at(client, self._address)
         with told(self._address):
@@ -87,7 +87,7 @@ class Scout(Beside):
                     client.seek(part, self._at[part.partition])
             ends = client.end_offsets(parts)
         self.trouble = ""
-        while not self.over.is_set():
+        while not self.stopping.is_set():
             with told(self._address):
                 came = records(client, _POLL_MS)
             for record in came:

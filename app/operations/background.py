@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 
-class Beside:
+class BackgroundWorker:
     """Runs ``_work`` in a thread from the beginning of a ``with`` to its end.
 
     Args:
@@ -15,11 +15,11 @@ class Beside:
         patience_s: how long the end waits for the thread; None for as long as it takes.
 
     Attributes:
-        over: set at the end; ``_work`` returns soon after.
+        stopping: set at the end; ``_work`` returns soon after.
     """
 
     def __init__(self, name: str, patience_s: float | None = None) -> None:
-        self.over = threading.Event()
+        self.stopping = threading.Event()
         self._patience_s = patience_s
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
 
@@ -30,7 +30,7 @@ class Beside:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.over.set()
+        self.stopping.set()
         self._thread.join(self._patience_s)
         self._closing()
 

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, Metric, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from app.operations.watch import MatchWatch
+from app.operations.match_monitor import MatchMonitor
 from football.update_stream import Health
 
 #: Bounds that are told, of those that a histogram has: from 0.64 ms to 10.5 s, each twice the one before it.
@@ -39,7 +39,7 @@ class MatchCollector(Collector):
         folder: of the match store, whose disk is looked at.
     """
 
-    def __init__(self, watches: Sequence[MatchWatch], folder: Path) -> None:
+    def __init__(self, watches: Sequence[MatchMonitor], folder: Path) -> None:
         self._watches, self._folder = watches, folder
 
     def collect(self) -> Iterator[Metric]:
@@ -70,7 +70,7 @@ class MatchCollector(Collector):
 
     def _lag(self) -> Iterator[Metric]:
         yield self._gauge(
-            "source_lag_seconds", "Now, less when the newest block that was worked on was due.", MatchWatch.behind_s
+            "source_lag_seconds", "Now, less when the newest block that was worked on was due.", MatchMonitor.behind_s
         )
         yield self._gauge(
             "source_lag_records", "Records of the topic that were not read yet.", lambda watch: watch.records_behind
@@ -81,7 +81,7 @@ class MatchCollector(Collector):
             lambda watch: watch.publisher.waiting() if watch.publisher is not None else None,
         )
         yield self._gauge("frontier_lag_seconds", "Stream time that may still change.", _frontier_lag_s)
-        yield self._gauge("speed_ratio", "Seconds of the stream in a second, of the last ten.", MatchWatch.speed)
+        yield self._gauge("speed_ratio", "Seconds of the stream in a second, of the last ten.", MatchMonitor.speed)
         latency = HistogramMetricFamily(
             "touchline_latency_seconds",
             "Wall time from a block's arrival at the source to the hub (total), and its parts.",
@@ -120,13 +120,13 @@ class MatchCollector(Collector):
             _add_histogram(took, [watch.match], watch.commit_costs())
         yield took
 
-    def _counter(self, name: str, text: str, value: Callable[[MatchWatch], float]) -> CounterMetricFamily:
+    def _counter(self, name: str, text: str, value: Callable[[MatchMonitor], float]) -> CounterMetricFamily:
         family = CounterMetricFamily(f"touchline_{name}", text, labels=["match"])
         for watch in self._watches:
             family.add_metric([watch.match], value(watch))
         return family
 
-    def _gauge(self, name: str, text: str, value: Callable[[MatchWatch], float | None]) -> GaugeMetricFamily:
+    def _gauge(self, name: str, text: str, value: Callable[[MatchMonitor], float | None]) -> GaugeMetricFamily:
         """What is not known is left out, and not told as zero."""
         family = GaugeMetricFamily(f"touchline_{name}", text, labels=["match"])
         for watch in self._watches:
@@ -135,7 +135,7 @@ class MatchCollector(Collector):
         return family
 
 
-def registry_of(watches: Sequence[MatchWatch], folder: Path) -> CollectorRegistry:
+def registry_of(watches: Sequence[MatchMonitor], folder: Path) -> CollectorRegistry:
     """Metrics of matches and of this process (memory, processor time, open files)."""
     registry = CollectorRegistry()
     registry.register(MatchCollector(watches, folder))
@@ -143,15 +143,15 @@ def registry_of(watches: Sequence[MatchWatch], folder: Path) -> CollectorRegistr
     return registry
 
 
-def _of_health(value: Callable[[Health], float]) -> Callable[[MatchWatch], float | None]:
-    def of(watch: MatchWatch) -> float | None:
+def _of_health(value: Callable[[Health], float]) -> Callable[[MatchMonitor], float | None]:
+    def of(watch: MatchMonitor) -> float | None:
         health = watch.feed.health()
         return None if health is None else value(health)
 
     return of
 
 
-def _frontier_lag_s(watch: MatchWatch) -> float | None:
+def _frontier_lag_s(watch: MatchMonitor) -> float | None:
     frontier_us = watch.feed.frontier_us()
     known = -(2**61) < frontier_us < 2**61
     return max(0, watch.feed.now_us() - frontier_us) / 1e6 if known else None

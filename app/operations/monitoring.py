@@ -9,14 +9,14 @@ from types import TracebackType
 from rich.console import Console
 
 from app.hub.feed import MatchFeed
+from app.operations.health_log import HealthLogger
+from app.operations.match_monitor import MatchMonitor, StageLink
 from app.operations.metrics import registry_of
-from app.operations.observe import Observer
 from app.operations.serve import MetricsServer
-from app.operations.watch import MatchWatch, StageLink
 from app.settings.model import LiveSettings
 
 
-class Station:
+class Monitoring:
     """Serves metrics and health while the context lasts; matches may come meanwhile.
 
     Args:
@@ -29,11 +29,11 @@ class Station:
     """
 
     def __init__(self, settings: LiveSettings, folder: Path, console: Console) -> None:
-        self.watches: list[MatchWatch] = []
+        self.watches: list[MatchMonitor] = []
         self._settings, self._folder, self._console = settings, folder, console
         self._open = ExitStack()
 
-    def __enter__(self) -> Station:
+    def __enter__(self) -> Monitoring:
         settings = self._settings
         if settings.metrics_port != 0:
             server = MetricsServer(
@@ -51,9 +51,9 @@ class Station:
     ) -> None:
         self._open.close()
 
-    def watch(self, feed: MatchFeed, states: Path, *, paced: bool, link: StageLink | None) -> MatchWatch:
-        """Watches one more match, see :class:`app.operations.watch.MatchWatch`."""
-        watch = MatchWatch(feed, states, paced=paced, link=link)
-        self._open.enter_context(Observer(watch))
+    def watch(self, feed: MatchFeed, states: Path, *, paced: bool, link: StageLink | None) -> MatchMonitor:
+        """Watches one more match, see :class:`app.operations.match_monitor.MatchMonitor`."""
+        watch = MatchMonitor(feed, states, paced=paced, link=link)
+        self._open.enter_context(HealthLogger(watch))
         self.watches.append(watch)
         return watch

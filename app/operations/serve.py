@@ -20,7 +20,7 @@ import msgspec
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
-from app.operations.watch import MatchWatch
+from app.operations.match_monitor import MatchMonitor
 from dashboard.access import is_loopback
 from football.errors import UserError
 
@@ -52,7 +52,7 @@ class MetricsServer:
     def __init__(
         self,
         registry: CollectorRegistry,
-        watches: Sequence[MatchWatch],
+        watches: Sequence[MatchMonitor],
         *,
         host: str = "127.0.0.1",
         port: int | None = None,
@@ -81,7 +81,7 @@ class MetricsServer:
         self._httpd.server_close()
 
 
-def health_of(watches: Sequence[MatchWatch]) -> tuple[int, dict[str, object]]:
+def health_of(watches: Sequence[MatchMonitor]) -> tuple[int, dict[str, object]]:
     """Status and body: 200 if every match is live or has ended, else 503, with what is wrong by match."""
     problems = {watch.match: watch.problems() for watch in watches}
     states = {

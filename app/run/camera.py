@@ -48,7 +48,7 @@ def camera_on(feed: MatchFeed, store_rows: Callable[[pa.Table], None]) -> Iterat
     lots = _Lots(profile.name, store_rows)
     size_m = (sheet.length_m, sheet.width_m)
     controller = CameraController(feed, mount, profile, head.address, lots.add, size_m=size_m)
-    feed.show_camera(lambda: CameraPose(profile.name, _aim(head.pose(), mount, profile, size_m)))
+    feed.provide_camera(lambda: CameraPose(profile.name, _aim(head.pose(), mount, profile, size_m)))
     controller.start()
     try:
         yield CameraRun(controller)

@@ -25,9 +25,9 @@ from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.kafka.address import parse
 from app.kafka.topic_location import TopicOptions
-from app.operations.monitoring import Station
+from app.operations.match_monitor import MatchMonitor, MonitoredCommitter, Publisher
+from app.operations.monitoring import Monitoring
 from app.operations.secrets import secrets_of
-from app.operations.watch import MatchWatch, Publisher, WatchedCommitter
 from app.pipeline.commits import Committer
 from app.pipeline.folder import CAPTURE, InUseError, Match, TopicMatch, open_match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
@@ -103,7 +103,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         say(_log, logging.INFO, "run begins", watch.match, **options)
         watch.publisher = _publish(settings, feed, match, beside, console)
         _show_page(settings, feed, beside, console)
-        committer = WatchedCommitter(match, {watch.match: watch})
+        committer = MonitoredCommitter(match, {watch.match: watch})
         host = _host(settings, match, hub, committer, starting)
         camera = _camera(settings, feed, match, beside)
         began_us, began_s = match.played_us(), time.monotonic()
@@ -253,15 +253,15 @@ def _log_in_workers(session: SparkSession, folder: Path, settings: LiveSettings)
 
 def _watch(
     settings: LiveSettings, feed: MatchFeed, match: Match, hub: Hub, beside: ExitStack, console: Console
-) -> MatchWatch:
+) -> MatchMonitor:
     """Watches the match, and serves what is seen."""
-    station = beside.enter_context(Station(settings, match.folder, console))
+    station = beside.enter_context(Monitoring(settings, match.folder, console))
     paced, link = isinstance(match, TopicMatch) or settings.pace > 0, hub if settings.engine == "spark" else None
     watch = station.watch(feed, match.folder / "states", paced=paced, link=link)
     if isinstance(match, TopicMatch):
-        from app.operations.topic import TopicLag
+        from app.operations.topic_lag import TopicLagPoller
 
-        beside.enter_context(TopicLag(parse(settings.source), match.place.partition, match.offset(), watch))
+        beside.enter_context(TopicLagPoller(parse(settings.source), match.place.partition, match.offset(), watch))
     return watch
 
 

@@ -34,7 +34,7 @@ import pyarrow as pa
 
 from app.base.garbage import collect_rarely
 from app.base.logs import log_in_worker, say
-from app.hub.client import HubAddress, HubConnectionError, LaneClient
+from app.hub.client import HubAddress, HubClient, HubConnectionError
 from app.pipeline.framing import together, unpack
 from app.pipeline.options import load_pipeline
 from app.pipeline.seal import StateError
@@ -116,7 +116,7 @@ class Window(msgspec.Struct, frozen=True):
 
 #: Pipelines and connections of this process; Spark keeps its workers between batches.
 _kept: dict[tuple[str, str], Kept] = {}
-_lanes: dict[HubAddress, LaneClient] = {}
+_lanes: dict[HubAddress, HubClient] = {}
 
 
 def engine_stage(config: StageConfig) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -133,7 +133,7 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
 
     Raises:
         StageError: the input ended before a range was closed.
-        LaneError, StateError: see there.
+        StateError, HubConnectionError: see there.
         OSError: the state of the window before could not be stored.
     """
     log_in_worker()
@@ -280,10 +280,10 @@ def _stored_pipeline(config: StageConfig, store: StateStore, start: int, epoch: 
     return pipeline
 
 
-def _lane(address: HubAddress) -> LaneClient:
+def _lane(address: HubAddress) -> HubClient:
     """This process's connection to the hub."""
     if address not in _lanes:
-        _lanes[address] = LaneClient(address)
+        _lanes[address] = HubClient(address)
     return _lanes[address]
 
 

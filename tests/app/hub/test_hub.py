@@ -7,7 +7,7 @@ import time
 import msgspec
 import pytest
 
-from app.hub.client import HubAddress, HubConnectionError, LaneClient, frame
+from app.hub.client import HubAddress, HubClient, HubConnectionError, frame
 from app.hub.latency import Histogram
 from app.hub.server import Hub, HubError
 from football.match_sheet import MatchSheet
@@ -36,7 +36,7 @@ def until(condition) -> None:
         time.sleep(0.005)
 
 
-def send_again_and_again(client: LaneClient, what: UpdateMessage) -> None:
+def send_again_and_again(client: HubClient, what: UpdateMessage) -> None:
     """For two seconds: that the other side has closed shows only some sends later."""
     for _ in range(200):
         client.send(what)
@@ -44,7 +44,7 @@ def send_again_and_again(client: LaneClient, what: UpdateMessage) -> None:
 
 
 def test_what_is_sent_on_the_lane_is_what_the_feed_shows(hub):
-    client = LaneClient(hub.address)
+    client = HubClient(hub.address)
     client.send(message(update(0), update(1), continues_from=0))
     client.send(message(UpdateRecord(2, -1, 12, update(0).event), ended=True))
     feed = hub.feed("m")
@@ -56,13 +56,13 @@ def test_what_is_sent_on_the_lane_is_what_the_feed_shows(hub):
 
 
 def test_a_stage_that_died_in_mid_sentence_is_superseded_by_its_successor(hub):
-    first = LaneClient(hub.address)
+    first = HubClient(hub.address)
     first.send(message(update(0), update(1), update(2), continues_from=0))
     first._socket.sendall(frame(msgspec.msgpack.encode(message(update(3))))[:20])
     first.close()
     feed = hub.feed("m")
     until(lambda: len(feed.events()) == 3)
-    second = LaneClient(hub.address)
+    second = HubClient(hub.address)
     second.send(message(update(1, name="other"), epoch=1, continues_from=1, ended=True))
     assert feed.wait_ended(10)
     assert set(feed.events()) == {"e0", "other"}
@@ -70,7 +70,7 @@ def test_a_stage_that_died_in_mid_sentence_is_superseded_by_its_successor(hub):
 
 
 def test_a_gap_closes_the_lane_so_that_the_stage_begins_anew(hub):
-    client = LaneClient(hub.address)
+    client = HubClient(hub.address)
     client.send(message(update(5), continues_from=0))
     with pytest.raises(HubConnectionError):
         send_again_and_again(client, message())
@@ -78,7 +78,7 @@ def test_a_gap_closes_the_lane_so_that_the_stage_begins_anew(hub):
 
 
 def test_a_stranger_is_not_listened_to(hub):
-    stranger = LaneClient(HubAddress(hub.address.host, hub.address.port, "guess"))
+    stranger = HubClient(HubAddress(hub.address.host, hub.address.port, "guess"))
     with pytest.raises(HubConnectionError):
         send_again_and_again(stranger, message(update(0), continues_from=0))
     assert hub.feed("m").messages == 0
@@ -99,7 +99,7 @@ def test_a_closed_hub_refuses_the_lane_with_a_reason():
     hub = Hub([MatchSheet(match_id="m")])
     hub.close()
     with pytest.raises(HubConnectionError, match="no hub at"):
-        LaneClient(hub.address)
+        HubClient(hub.address)
 
 
 def test_an_unknown_match_is_named(hub):
@@ -109,7 +109,7 @@ def test_an_unknown_match_is_named(hub):
 
 def test_a_seeded_hub_goes_on_where_the_committed_run_ended(hub):
     hub.seed("m", [update(0), update(1)], epoch=3)
-    client = LaneClient(hub.address)
+    client = HubClient(hub.address)
     client.send(message(update(2), epoch=4, continues_from=2, ended=True))
     assert hub.feed("m").wait_ended(10)
     assert set(hub.feed("m").events()) == {"e0", "e1", "e2"}

@@ -27,7 +27,7 @@ from app.kafka.updates import Begin, Floor
 from football.match_sheet import MatchSheet
 from tests.app.kafka.proxy import Proxy
 from tests.app.kafka.test_topics import message
-from tests.app.kafka.test_updates import lanes
+from tests.app.kafka.test_updates import connected_stages
 from tests.app.kafka.watching import raw_total
 
 ADDRESS = parse("kafka://nowhere:1/t")
@@ -149,7 +149,7 @@ def begun(log: Log, feed: MatchFeed, folder: Path) -> tuple[Relay, Sender]:
 
 
 @settings(max_examples=60)
-@given(lanes(), st.randoms(use_true_random=False), st.sampled_from([0.1, 0.5, 0.9]))
+@given(connected_stages(), st.randoms(use_true_random=False), st.sampled_from([0.1, 0.5, 0.9]))
 def test_whatever_of_dead_relays_arrives_and_when_followers_hold_what_the_last_one_holds(lane, chance, share):
     """Each relay plays the lane as far as it comes, and dies; the next begins with what was committed by then."""
     log = Log(lambda: chance.random() < share)

@@ -10,8 +10,8 @@ import pytest
 from kafka import KafkaProducer
 
 from app.kafka.address import KafkaError, parse
-from app.operations import topic
-from app.operations.topic import TopicLag
+from app.operations import topic_lag
+from app.operations.topic_lag import TopicLagPoller
 from tests.app.operations.test_metrics_and_health import Case
 
 pytestmark = pytest.mark.spark
@@ -32,7 +32,7 @@ def test_what_waits_is_the_end_less_what_was_worked_on(broker: str, tmp_path: Pa
         sender.send("lag", b"x", timestamp_ms=BEGAN_MS + 20 * number)
     sender.flush()
     case = Case(tmp_path)
-    with TopicLag(parse(f"kafka://{broker}/lag"), 0, 10, case.watch):
+    with TopicLagPoller(parse(f"kafka://{broker}/lag"), 0, 10, case.watch):
         wait_until(lambda: case.watch.records_behind is not None)
         assert case.watch.records_behind == 40, "nothing was worked on: all from where the match begins"
         case.say(due_s=BEGAN_MS / 1e3 + 0.6 - 1_000)
@@ -51,9 +51,9 @@ def test_a_broker_that_does_not_answer_leaves_it_unknown(tmp_path: Path, monkeyp
     def silent(address: object) -> None:
         raise KafkaError("no answer")
 
-    monkeypatch.setattr(topic, "consumer", silent)
+    monkeypatch.setattr(topic_lag, "consumer", silent)
     case = Case(tmp_path)
     case.watch.records_behind = 7
-    with TopicLag(parse("kafka://127.0.0.1:1/t"), 0, 0, case.watch):
+    with TopicLagPoller(parse("kafka://127.0.0.1:1/t"), 0, 0, case.watch):
         wait_until(lambda: case.watch.records_behind is None)
     assert ("touchline_source_lag_records",) not in case.metrics()

@@ -17,7 +17,7 @@ def event(name: int) -> EventRecord:
 
 
 @st.composite
-def lanes(draw: st.DrawFn) -> list[UpdateMessage]:
+def connected_stages(draw: st.DrawFn) -> list[UpdateMessage]:
     """Stages one after the other: each takes over at some update of the one before, and says something else."""
     messages: list[UpdateMessage] = []
     said: list[UpdateRecord] = []
@@ -44,7 +44,7 @@ def lanes(draw: st.DrawFn) -> list[UpdateMessage]:
     return messages
 
 
-@given(lanes(), st.randoms(use_true_random=False))
+@given(connected_stages(), st.randoms(use_true_random=False))
 def test_the_topic_says_what_the_lane_says_though_stages_die_and_records_come_twice(lane, chance):
     follower, view, total, next_seq = Follower(), View(), dict[str, int](), 0
     for message in lane:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from app.base import logs
 from app.base.logs import JsonLines, hide, log_in_worker, logging_to, say, worker_variable
-from app.operations.observe import Observer
-from app.operations.watch import SILENCE_S
+from app.operations.health_log import HealthLogger
+from app.operations.match_monitor import SILENCE_S
 from tests.app.operations.test_metrics_and_health import HEALTH, Case
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -139,7 +139,7 @@ def test_in_this_process_a_worker_logs_nowhere_unless_told(monkeypatch: pytest.M
 
 def test_what_goes_wrong_and_right_again_is_written_down_once(tmp_path: Path):
     case = Case(tmp_path)
-    observer = Observer(case.watch)
+    observer = HealthLogger(case.watch)
     with logging_to(tmp_path / "logs", "files", "info"):
         observer.look()
         case.say(health=HEALTH, continues_from=0)

@@ -19,13 +19,13 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console
 
-from app.hub.client import LaneClient
+from app.hub.client import HubClient
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
+from app.operations.match_monitor import SILENCE_S, MatchMonitor, MonitoredCommitter
 from app.operations.metrics import registry_of
-from app.operations.monitoring import Station
+from app.operations.monitoring import Monitoring
 from app.operations.serve import MetricsServer, OperationError, health_of
-from app.operations.watch import SILENCE_S, MatchWatch, WatchedCommitter
 from app.settings.model import make_settings
 from dashboard.live import LiveState
 from football.match_sheet import MatchSheet
@@ -58,7 +58,7 @@ class Link:
     def __init__(self) -> None:
         self.count = 1
 
-    def lanes(self) -> int:
+    def connected_stages(self) -> int:
         return self.count
 
 
@@ -68,7 +68,7 @@ class Case:
     def __init__(self, folder: Path, *, paced: bool = True, match: str = "m") -> None:
         self.clocks, self.link, self.folder = Clocks(), Link(), folder
         self.feed = MatchFeed(MatchSheet(match_id=match))
-        self.watch = MatchWatch(
+        self.watch = MatchMonitor(
             self.feed, folder / "states", paced=paced, link=self.link, clock_s=self.clocks.now_s,
             wall_us=self.clocks.wall_us,
         )  # fmt: skip
@@ -153,7 +153,7 @@ def test_a_store_that_fails_is_said_until_a_commit_succeeds(case: Case):
                 raise self.error
 
     inner = Committer()
-    committer = WatchedCommitter(inner, {"m": case.watch})
+    committer = MonitoredCommitter(inner, {"m": case.watch})
     case.say()
     with pytest.raises(OSError, match="No space"):
         committer.commit(0, "m", {}, {})
@@ -233,7 +233,7 @@ def test_a_match_that_was_taken_out_is_troubled_and_others_are_not(case: Case, t
 
 def test_a_station_takes_matches_in_while_it_serves(tmp_path: Path):
     told = io.StringIO()
-    with Station(make_settings({"metrics_port": free_port()}), tmp_path, Console(file=told, width=200)) as station:
+    with Monitoring(make_settings({"metrics_port": free_port()}), tmp_path, Console(file=told, width=200)) as station:
         url = told.getvalue().split()[1].removesuffix("/metrics")
         feeds = [MatchFeed(MatchSheet(match_id=name)) for name in ("one", "two")]
         for count, feed in enumerate(feeds, 1):
@@ -383,15 +383,15 @@ def test_a_taken_port_is_refused_if_it_was_asked_for_and_else_another_is_taken(c
 
 def test_a_hub_counts_the_stages_that_have_shown_its_token():
     with Hub([MatchSheet(match_id="m")]) as hub:
-        client = LaneClient(hub.address)
+        client = HubClient(hub.address)
         client.send(UpdateMessage("m", 0, 1, 0, continues_from=0, ended=True))
         assert hub.feed("m").wait_ended(10)
-        assert hub.lanes() == 1
+        assert hub.connected_stages() == 1
         stranger = socket.create_connection((hub.address.host, hub.address.port))
-        assert hub.lanes() == 1
+        assert hub.connected_stages() == 1
         stranger.close()
         client.close()
         until_s = time.monotonic() + 10
-        while hub.lanes():  # the hub hears of it in its own thread
+        while hub.connected_stages():  # the hub hears of it in its own thread
             assert time.monotonic() < until_s
             time.sleep(0.01)

@@ -6,8 +6,8 @@ import logging
 import time
 
 from app.base.logs import say
-from app.operations.background import Beside
-from app.operations.watch import MatchWatch
+from app.operations.background import BackgroundWorker
+from app.operations.match_monitor import MatchMonitor
 
 LOOK_S = 1.0
 RATES_S = 10.0
@@ -15,10 +15,10 @@ RATES_S = 10.0
 _log = logging.getLogger(__name__)
 
 
-class Observer(Beside):
+class HealthLogger(BackgroundWorker):
     """Looks once a second, in a thread of its own, while the context lasts."""
 
-    def __init__(self, watch: MatchWatch) -> None:
+    def __init__(self, watch: MatchMonitor) -> None:
         super().__init__("observer")
         self._watch = watch
         self._problems: list[str] = []
@@ -27,7 +27,7 @@ class Observer(Beside):
         self._counted = self._counts()
 
     def _work(self) -> None:
-        while not self.over.wait(LOOK_S):
+        while not self.stopping.wait(LOOK_S):
             self.look()
             if time.monotonic() >= self._counted_s + RATES_S:
                 self.rates()

@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 class StageLink(Protocol):
     """Whoever knows how many engine stages are connected: the hub."""
 
-    def lanes(self) -> int:
+    def connected_stages(self) -> int:
         """Stages that are connected now."""
         ...
 
@@ -85,7 +85,7 @@ class _Seen(msgspec.Struct, frozen=True):
     quarantined: int
 
 
-class MatchWatch:
+class MatchMonitor:
     """What is known of a running match. Thread safe; listens from its construction on.
 
     Args:
@@ -129,7 +129,7 @@ class MatchWatch:
         self._due_wall_us = 0
         self._was_linked = False
         feed.subscribe(self._heard)
-        feed.show_input(self.input)
+        feed.provide_input(self.input)
 
     def _heard(self, message: UpdateMessage, applied: Sequence[UpdateRecord]) -> None:
         with self._lock:
@@ -223,7 +223,7 @@ class MatchWatch:
                 found.append(f"the source cannot be read: {self.source_trouble}")
             if self.publisher is not None and (waits_s := self.publisher.waits_s()) > SILENCE_S:
                 found.append(f"the broker takes no updates for {waits_s:.0f} s: {self.publisher.waiting()} wait")
-            if self._link is not None and self._was_linked and not self._link.lanes():
+            if self._link is not None and self._was_linked and not self._link.connected_stages():
                 found.append("the engine's stage is starting again")
             if (silent_s := now_s - self._heard_s) > SILENCE_S:
                 found.append(f"no input for {silent_s:.0f} s")
@@ -246,10 +246,10 @@ class MatchWatch:
         return InputState(self.behind_s(), self.records_behind, self.speed(), self.restarts, tuple(self.problems()))
 
 
-class WatchedCommitter:
+class MonitoredCommitter:
     """Hands commits on, and tells the watch of that match how they went."""
 
-    def __init__(self, committer: Committer, watches: Mapping[str, MatchWatch]) -> None:
+    def __init__(self, committer: Committer, watches: Mapping[str, MatchMonitor]) -> None:
         self._committer, self._watches = committer, watches
 
     def committed(self) -> Committed | None:

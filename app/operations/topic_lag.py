@@ -10,14 +10,14 @@ from kafka import KafkaConsumer, TopicPartition
 
 from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, told
-from app.operations.background import Beside
-from app.operations.watch import MatchWatch
+from app.operations.background import BackgroundWorker
+from app.operations.match_monitor import MatchMonitor
 
 _EVERY_S = 1.0
 _RETRY_S = 5.0
 
 
-class TopicLag(Beside):
+class TopicLagPoller(BackgroundWorker):
     """Asks once a second, in a thread of its own, while the context lasts.
 
     Args:
@@ -27,17 +27,17 @@ class TopicLag(Beside):
         watch: who is told.
     """
 
-    def __init__(self, address: Address, partition: int, position: int, watch: MatchWatch) -> None:
+    def __init__(self, address: Address, partition: int, position: int, watch: MatchMonitor) -> None:
         super().__init__("topic-lag", _EVERY_S)  # a broker that does not answer must not hold up the end
         self._address, self._part = address, TopicPartition(address.topic, partition)
         self._position, self._watch = position, watch
 
     def _work(self) -> None:
-        while not self.over.is_set():
+        while not self.stopping.is_set():
             try:
                 client = consumer(self._address)
                 try:
-                    while not self.over.wait(_EVERY_S):
+                    while not self.stopping.wait(_EVERY_S):
                         with told(self._address):
                             self._watch.records_behind = self._behind(client)
                         self._watch.source_trouble = ""
@@ -46,7 +46,7 @@ class TopicLag(Beside):
             except KafkaError as error:
                 self._watch.records_behind = None  # what was known holds no more
                 self._watch.source_trouble = str(error)
-                self.over.wait(_RETRY_S)
+                self.stopping.wait(_RETRY_S)
 
     def _behind(self, client: KafkaConsumer) -> int:
         (end,) = client.end_offsets([self._part]).values()
