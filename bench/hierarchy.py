@@ -38,7 +38,7 @@ from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.sources.captures import prepare_capture
 from app.sources.production import write_simulation
 from detectors.arrivals import arrival, frame_arrival
-from detectors.catalogue import ASKED, build_detectors
+from detectors.catalogue import OPT_IN, build_detectors
 from football.match_sheet import MatchSheet
 from football.packets import RAW_KINDS, Block
 from football.update_stream import Follower, UpdateMessage
@@ -281,7 +281,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     chosen = parser.parse_args()
     collect_rarely()
-    extra = ASKED if chosen.all else ()
+    extra = OPT_IN if chosen.all else ()
     with tempfile.TemporaryDirectory() as folder:
         radio = capture_of("sim", "full", chosen.seconds, chosen.seed, Path(folder) / "radio")
         result = {"radio": measure(radio, extra, GOAL_RADIO)}

@@ -1,11 +1,12 @@
-"""The catalogue: which detectors there are, which of them a match gets, and how their events look to users.
+"""The catalogue: the list of detectors, the choice among them for a match, and the form of their events for users.
 
-``DETECTORS`` is the one list. Everything else is made from it: the detectors of a match, the command that lists them,
-the docs page, the counts, and the tests of levels and acyclicity.
+``DETECTORS`` is the only list, put together from the registries of the rooms. Everything else is derived from it: the
+detectors of a match, the command that lists them, the docs pages, the counts, and the tests of levels and acyclicity.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, get_args
@@ -29,7 +30,7 @@ from detectors.statistics import registry as statistics
 from football.lifecycle import State
 from football.lifecycle import __doc__ as lifecycle_doc
 from football.match_sheet import MatchSheet, Quality
-from football.payloads import EventPayload
+from football.payloads import EventPayload, published
 from football.update_stream import EventRecord
 from middleware.detector import Detector, Spec
 from middleware.events import Event
@@ -50,14 +51,14 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     *statistics.DETECTORS,
 )
 
-#: Names of the detectors that a match gets only when asked for.
-ASKED = tuple(line.asked for line in DETECTORS if line.asked)
+#: Names of the detectors that a match gets only on request.
+OPT_IN = tuple(entry.opt_in_name for entry in DETECTORS if entry.opt_in_name)
 
+#: Numbers of rows of docs/hierarchy.md that the design of the hierarchy did not have: they were added while building.
+ADDED_NUMBERS = frozenset(("1.8", "1.9", "1.10", "1.11", "3.12", "5.10", "9.13", "11.8"))
 
-#: Numbers that the hierarchy document does not have: detectors between its own.
-OURS = frozenset(("1.8", "1.9", "1.10", "1.11", "3.12", "5.10", "9.13", "11.8"))
-
-#: Inputs that the catalogue describes its detectors on: radio with four limbs; and, for what only they have, frames.
+#: Qualities of input on which the catalogue describes the detectors: radio with four limbs first; optical frames for
+#: the detectors that radio does not have.
 REFERENCES = (
     Quality(2_000.0, 200.0, ("left_foot", "right_foot", "left_hand", "right_hand"), True, 0.02, "rtls"),
     Quality(framed=True),
@@ -67,37 +68,46 @@ REFERENCES = (
 def build_detectors(
     sheet: MatchSheet, parameters: Parameters | None = None, extra: Collection[str] = ()
 ) -> tuple[Detector[Any], ...]:
-    """All detectors for a match. ``middleware.hierarchy.Hierarchy`` sorts them.
+    """The detectors of a match, in no particular order (``middleware.hierarchy.Hierarchy`` sorts them).
 
     Args:
-        sheet: pitch, players and the quality of the input, which chooses among them.
-        parameters: numbers that differ from the defaults.
-        extra: names out of ``ASKED``; those that feed them come by themselves.
+        sheet: pitch, players and the quality of the input, which selects the detectors.
+        parameters: thresholds of the match; the defaults without them.
+        extra: names out of ``OPT_IN``; the detectors that feed them are added.
 
     Raises:
-        PitchError: the sheet's pitch is not one.
-        ValueError: no detector of such a name can be asked for.
+        PitchError: the dimensions of the sheet's pitch are impossible.
+        ValueError: ``extra`` has a name that is not in ``OPT_IN``.
     """
-    if unknown := set(extra) - set(ASKED):
-        raise ValueError(f"no detector {', '.join(sorted(unknown))} can be asked for: {', '.join(ASKED)}")
-    numbers = parameters or Parameters()
-    wanted = [line for line in DETECTORS if line.wanted(sheet.quality)]
-    chosen = [line.make(sheet, numbers) for line in wanted if not line.asked or line.asked in extra]
-    others = [line.make(sheet, numbers) for line in wanted if line.asked and line.asked not in extra]
-    # From above downwards, so that one pass finds the feeders of feeders.
-    for other in sorted(others, key=lambda detector: -detector.spec.level):
-        if any(kind in detector.spec.inputs for kind in other.spec.outputs for detector in chosen):
-            chosen.append(other)
+    if unknown := set(extra) - set(OPT_IN):
+        raise ValueError(f"no detector {', '.join(sorted(unknown))} can be asked for: {', '.join(OPT_IN)}")
+    thresholds = parameters or Parameters()
+    chosen: list[Detector[Any]] = []
+    optional: list[Detector[Any]] = []
+    for entry in DETECTORS:
+        if entry.enabled_for(sheet.quality):
+            requested = not entry.opt_in_name or entry.opt_in_name in extra
+            (chosen if requested else optional).append(entry.build(sheet, thresholds))
+    # From the highest level downwards, so that one pass also finds what feeds an added detector.
+    for detector in sorted(optional, key=lambda candidate: -candidate.spec.level):
+        if any(kind in reader.spec.inputs for kind in detector.spec.outputs for reader in chosen):
+            chosen.append(detector)
     for detector in chosen:
-        # What is published is shown and stored as a fact: anything else is refused, and the match goes on.
+        # A published event must carry an EventPayload; the engine refuses any other, and the match goes on.
         detector.spec = replace(detector.spec, payload=EventPayload)
     return tuple(chosen)
 
 
 class EventTypes(msgspec.Struct, frozen=True):
-    """The types of one kind: ``variants`` are one each, ``team_variants`` one each per team; ``count`` is their sum.
+    """The event types of one kind.
 
-    Of a kind whose variants are payload (``typed`` false) only the kind itself counts, once, or once per team.
+    Attributes:
+        kind: the kind.
+        variants: each is one type.
+        team_variants: each is one type per team.
+        typed: False if variants are payload only: then the kind counts once, or once per team.
+        internal: the kind stays inside the engine.
+        count: number of types.
     """
 
     kind: str
@@ -108,23 +118,27 @@ class EventTypes(msgspec.Struct, frozen=True):
     count: int
 
 
-class Entry(msgspec.Struct, frozen=True):
+class DetectorInfo(msgspec.Struct, frozen=True, rename={"opt_in": "asked"}):
     """A detector as the catalogue lists it.
 
     Attributes:
-        kind: the detector's name.
-        number: its place in the hierarchy; ``covers`` further ones.
+        kind: name of the detector.
+        number: its row in docs/hierarchy.md.
+        covers: further rows that it implements.
         level: 1 to 15.
-        summary: what it finds, in a sentence.
-        inputs, outputs: kinds.
-        types: of each output, see :class:`EventTypes`.
-        parameters: with value, unit and range; the first part of the path is the section of a settings file.
-        horizon_us: how far before its newest cause an event may be dated.
-        needs: quality that the input must have, empty for any.
+        summary: what it detects, in a sentence.
+        inputs: kinds that it reads.
+        outputs: kinds that it emits.
+        types: event types of each output.
+        parameters: path, value, unit and range; the first part of a path is the section of a settings file.
+        horizon_us: how far before its newest cause it may date an event, microseconds.
+        needs: quality that the input must have, in words; empty for any.
         source: where the rule comes from.
-        keyed: one unit a transmitter or player.
+        keyed: True if it has one state per transmitter or player.
         annuls: kinds that its events may declare void.
-        asked: whether a match gets it only when it is asked for.
+        opt_in: True if a match gets it only on request (``asked`` in JSON).
+        description: paragraphs of its docstring after the first: its rule, and the payload of its events.
+        module: where it is defined.
     """
 
     kind: str
@@ -141,14 +155,21 @@ class Entry(msgspec.Struct, frozen=True):
     source: str
     keyed: bool
     annuls: tuple[str, ...]
-    asked: bool
+    opt_in: bool
+    description: str = ""
+    module: str = ""
 
 
 class Count(msgspec.Struct, frozen=True):
-    """How large the catalogue is; each number with its unit in its name.
+    """The size of a catalogue.
 
-    ``hierarchy_rows``: places of the hierarchy document that are covered. ``event_types``: kind x enumerated variants
-    x team, players not counted, of published kinds; ``internal_types`` the same of kinds that stay in the engine.
+    Attributes:
+        detectors: detectors.
+        hierarchy_rows: rows of docs/hierarchy.md that they implement, without those added while building.
+        event_kinds: published kinds.
+        event_types: kind x enumerated variants x team of published kinds; players are not counted.
+        internal_kinds: kinds that stay inside the engine.
+        internal_types: their event types.
     """
 
     detectors: int
@@ -159,42 +180,49 @@ class Count(msgspec.Struct, frozen=True):
     internal_types: int
 
 
-def catalogue(parameters: Parameters | None = None) -> tuple[Entry, ...]:
-    """Every detector once, by level and number, with the values that its parameters have."""
+def catalogue(parameters: Parameters | None = None) -> tuple[DetectorInfo, ...]:
+    """Every detector once, by level and number, with the values of its parameters in a tree."""
     chosen = parameters or Parameters()
-    entries: dict[str, Entry] = {}
+    entries: dict[str, DetectorInfo] = {}
     for quality in REFERENCES:
         sheet = MatchSheet(quality=quality)
-        for line in DETECTORS:
-            if line.wanted(quality):
-                detector = line.make(sheet, chosen)
-                entries.setdefault(detector.spec.name, _entry(detector, line, chosen))
-    return tuple(sorted(entries.values(), key=lambda entry: (entry.level, _parts(entry.number))))
+        for entry in DETECTORS:
+            if entry.enabled_for(quality):
+                detector = entry.build(sheet, chosen)
+                entries.setdefault(detector.spec.name, _describe(detector, entry, chosen))
+    return tuple(sorted(entries.values(), key=lambda info: (info.level, number_key(info.number))))
 
 
-def life_cycle(entries: Iterable[Entry]) -> Entry:
-    """15.8, no fold in the engine: it follows the log of what all of them publish (``football.lifecycle``)."""
-    told = dict.fromkeys(t.kind for entry in entries for t in entry.types if not t.internal)
+def life_cycle(entries: Iterable[DetectorInfo]) -> DetectorInfo:
+    """15.8 as an entry: no detector of the engine, but a fold over the log of published events (football.lifecycle)."""
+    inputs = tuple(dict.fromkeys(t.kind for entry in entries for t in entry.types if not t.internal))
     states = (*get_args(State), "amended")
     types = tuple(EventTypes(state, (), (), True, False, 1) for state in states)
     summary = " ".join((lifecycle_doc or "").split("\n\n")[0].split()).partition(", ")[2]
-    source = "000 4.3; api-sports 301"
-    return Entry("life_cycle", "15.8", (), 15, summary, tuple(told), states, types, (), 0, "", source, False, (), False)
+    source, module = "000 4.3; api-sports 301", "football.lifecycle"
+    return DetectorInfo(
+        "life_cycle", "15.8", (), 15, summary, inputs, states, types, (), 0, "", source, False, (), False, "", module
+    )
 
 
-def count(entries: Collection[Entry]) -> Count:
-    """The size of a catalogue; a kind that two detectors give on different inputs counts once."""
+def count(entries: Collection[DetectorInfo]) -> Count:
+    """The size of a catalogue; a kind that two detectors emit on different inputs counts once."""
     types = {t.kind: t for entry in entries for t in entry.types}
-    rows = {number for entry in entries for number in (entry.number, *entry.covers)} - OURS
-    told = [t for t in types.values() if not t.internal]
-    inner = [t for t in types.values() if t.internal]
+    rows = {number for entry in entries for number in (entry.number, *entry.covers)} - ADDED_NUMBERS
+    public = [t for t in types.values() if not t.internal]
+    internal = [t for t in types.values() if t.internal]
     return Count(
-        len(entries), len(rows), len(told), sum(t.count for t in told), len(inner), sum(t.count for t in inner)
+        len(entries),
+        len(rows),
+        len(public),
+        sum(t.count for t in public),
+        len(internal),
+        sum(t.count for t in internal),
     )
 
 
 def event_types(spec: Spec) -> tuple[EventTypes, ...]:
-    """The types of every kind that a detector gives."""
+    """The event types of every kind that a detector emits."""
     return tuple(_types(spec, kind) for kind in spec.outputs)
 
 
@@ -206,53 +234,49 @@ def _types(spec: Spec, kind: str) -> EventTypes:
     return EventTypes(kind, plain, per_team, typed, kind in spec.internal, size)
 
 
-def _entry(detector: Detector[Any], line: DetectorEntry, parameters: Parameters) -> Entry:
+def _describe(detector: Detector[Any], entry: DetectorEntry, parameters: Parameters) -> DetectorInfo:
     spec = detector.spec
-    numbers = tuple(p for group in line.groups for p in parameters_of(getattr(parameters, group), group))
-    return Entry(
+    first, *more = (inspect.getdoc(type(detector)) or "").split("\n\n")
+    return DetectorInfo(
         spec.name,
         spec.number,
         spec.covers,
         spec.level,
-        _summary(detector),
+        # Without the number that the docstring begins with.
+        " ".join(first.split()).split(": ", 1)[-1],
         spec.inputs,
         spec.outputs,
         event_types(spec),
-        numbers,
+        tuple(p for group in entry.groups for p in parameters_of(getattr(parameters, group), group)),
         spec.horizon_us,
         spec.needs,
         spec.source,
         spec.keyed,
         spec.annuls,
-        bool(line.asked),
+        bool(entry.opt_in_name),
+        "\n\n".join(more),
+        type(detector).__module__,
     )
 
 
-def _summary(detector: Detector[Any]) -> str:
-    """The first paragraph of the detector's docstring without its number."""
-    text = type(detector).__doc__ or ""
-    paragraph = " ".join(text.split("\n\n")[0].split())
-    return paragraph.split(": ", 1)[-1]
-
-
-def _parts(number: str) -> tuple[int, ...]:
+def number_key(number: str) -> tuple[int, ...]:
+    """Sort key of a number of the hierarchy, such as ``9.10``."""
     return tuple(int(part) for part in number.split("."))
 
 
 def level_of_kinds(detectors: Iterable[Detector[Any]]) -> Mapping[str, int]:
-    """Level of each kind that the detectors give."""
+    """Level of each kind that the detectors emit."""
     return {kind: detector.spec.level for detector in detectors for kind in detector.spec.outputs}
 
 
 def to_record(event: Event, level: int) -> EventRecord:
-    """A sparse event as users and stores see it.
+    """A published event as users and stores see it.
 
     Args:
-        event: its payload must be a ``EventPayload``.
+        event: its payload must be an ``EventPayload``.
         level: of its kind, see ``level_of_kinds``.
     """
-    payload = event.payload
-    assert isinstance(payload, EventPayload), f"{event.kind} is not a sparse kind"
+    payload = published(event)
     detail = {**payload.detail, "annuls": event.annuls} if event.annuls else payload.detail
     return EventRecord(
         event.id,

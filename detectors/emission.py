@@ -1,4 +1,4 @@
-"""Makes the sparse events that detectors emit: named by their kind and their anchor."""
+"""The published events that detectors emit: each is named by its kind and its anchor."""
 
 from __future__ import annotations
 
@@ -16,11 +16,17 @@ def make_event(
     annuls: str = "",
     dated_us: int | None = None,
 ) -> Event:
-    """A sparse event, named by its kind and its anchor: ``pass.attempt#ball:1234``.
+    """A published event with the id ``kind#anchor``, such as ``pass.attempt#ball:1234``.
 
-    ``anchor`` is the cause that makes the event this one (of a pass the kick, of a kick the ball sample) and
-    never something that may be corrected later. The event's ``source`` is its anchor, so that two events of
-    one kind at one instant have a fixed order. ``dated_us``: the time under which it is shown, if that is not
-    ``ts_us``, when it became known (kinds that are amended only).
+    Args:
+        kind: its kind.
+        ts_us: event time at which it is known.
+        anchor: name of the cause that makes it this event (of a pass the kick, of a kick the ball sample); never
+            something that may be corrected later. It becomes the event's ``source``, so that two events of one kind at
+            one instant have a fixed order.
+        payload: what it carries.
+        causes: ids of the events that it was concluded from.
+        annuls: id of the event that it declares void; empty for none.
+        dated_us: event time under which it is published, if that is not ``ts_us`` (kinds that are amended only).
     """
     return Event(kind, ts_us, anchor, 0, payload, f"{kind}#{anchor}", causes, annuls, dated_us)

@@ -1,4 +1,4 @@
-"""How a detector is listed: who makes it, from which parameters, and which inputs want it."""
+"""The entry of a detector in the registry of its room, and the tests of input quality that entries use."""
 
 from __future__ import annotations
 
@@ -9,41 +9,44 @@ from detectors.parameters import Parameters
 from football.match_sheet import MatchSheet, Quality
 from middleware.detector import Detector
 
-#: Makes a detector for a match.
-Maker = Callable[[MatchSheet, Parameters], Detector[Any]]
+#: Builds a detector for a match.
+Builder = Callable[[MatchSheet, Parameters], Detector[Any]]
 
 
 class DetectorEntry(NamedTuple):
-    """A detector of the catalogue.
+    """A detector in the registry of its room.
 
-    ``groups``: the groups of parameters that it is made from. ``wanted``: on which inputs a match gets it.
-    ``asked``: its name, if a match gets it only when it is asked for, since it costs more than most want to pay.
+    Attributes:
+        build: builds it for a match sheet and parameters.
+        groups: the groups of parameters that it is built from, as ``Parameters`` names them.
+        enabled_for: True if a match with such an input gets it.
+        opt_in_name: its name if a match gets it only on request, because of its cost; empty if every match does.
     """
 
-    make: Maker
+    build: Builder
     groups: tuple[str, ...] = ()
-    wanted: Callable[[Quality], bool] = lambda quality: True
-    asked: str = ""
+    enabled_for: Callable[[Quality], bool] = lambda quality: True
+    opt_in_name: str = ""
 
 
 def framed(quality: Quality) -> bool:
-    """All objects of an instant come together."""
+    """True if all objects of an instant arrive together."""
     return quality.framed
 
 
 def single(quality: Quality) -> bool:
-    """Each transmitter comes by itself."""
+    """True if each transmitter sends packets of its own."""
     return not quality.framed
 
 
 def limbs(quality: Quality) -> bool:
-    """Players carry a transmitter a limb, each by itself."""
+    """True if players wear a transmitter per limb, each with packets of its own."""
     return bool(quality.limbs) and not quality.framed
 
 
-def worn(*names: str) -> Callable[[Quality], bool]:
-    """Whether everybody wears a transmitter on these limbs, each by itself."""
+def limbs_named(*names: str) -> Callable[[Quality], bool]:
+    """A test that every player wears a transmitter on each of some limbs."""
     return lambda quality: limbs(quality) and {*names} <= {*quality.limbs}
 
 
-feet = worn("left_foot", "right_foot")
+feet = limbs_named("left_foot", "right_foot")

@@ -30,7 +30,7 @@ from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.options import PIPELINE, options_of
 from app.settings.model import make_settings
 from app.sources.captures import is_capture
-from detectors.catalogue import ASKED
+from detectors.catalogue import OPT_IN
 from football.update_stream import UpdateMessage
 from replay.capture import Capture
 from replay.event_list import consolidated_events
@@ -164,7 +164,7 @@ def _given(recorded: Recorded, choices: Choices, draft: Path) -> dict[str, Any]:
     asked = set(choices.detectors)
     if recorded.store:
         kept = read_run(recorded.store).get("settings")  # not its parameters: some may be no more
-        asked |= set(kept.get("detectors") or ()) & set(ASKED) if isinstance(kept, dict) else set()
+        asked |= set(kept.get("detectors") or ()) & set(OPT_IN) if isinstance(kept, dict) else set()
     if asked:
         given["detectors"] = ",".join(sorted(asked))
     if choices.parameters:

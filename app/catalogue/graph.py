@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from html import escape
 
-from detectors.catalogue import Entry
+from detectors.catalogue import DetectorInfo
 
 #: From whom to whom, and the kinds that pass.
 Edge = tuple[str, str, tuple[str, ...]]
@@ -15,7 +15,7 @@ _COLUMN, _ROW, _BOX, _MARGIN = 230, 34, (170, 24), 40
 _COLOURS = ("#888", "#4c78a8", "#72b7b2", "#54a24b", "#eeca3b", "#f58518", "#e45756", "#b279a2", "#9d755d", "#666")
 
 
-def edges(entries: Collection[Entry]) -> list[Edge]:
+def edges(entries: Collection[DetectorInfo]) -> list[Edge]:
     """Who feeds whom, by name."""
     told: list[Edge] = []
     for lower in entries:
@@ -26,7 +26,7 @@ def edges(entries: Collection[Entry]) -> list[Edge]:
     return told
 
 
-def dot(entries: Collection[Entry]) -> str:
+def dot(entries: Collection[DetectorInfo]) -> str:
     """A directed graph in Graphviz' language, a rank for each level."""
     lines = ["digraph detectors {", "  rankdir=LR; node [shape=box, fontname=sans]; edge [color=gray];"]
     for level in sorted({entry.level for entry in entries}):
@@ -39,7 +39,7 @@ def dot(entries: Collection[Entry]) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def svg(entries: Sequence[Entry]) -> str:
+def svg(entries: Sequence[DetectorInfo]) -> str:
     """A picture: a column for each level, each detector near those that feed it."""
     columns = _columns(entries)
     rows = max(map(len, columns.values()))
@@ -61,7 +61,7 @@ def svg(entries: Sequence[Entry]) -> str:
     return "\n".join(drawn) + "\n"
 
 
-def _columns(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+def _columns(entries: Sequence[DetectorInfo]) -> dict[str, list[DetectorInfo]]:
     """Entries by level (a column for each of level 1's chain), sorted by the mean place of their feeders."""
     feeders: dict[str, list[str]] = {entry.kind: [] for entry in entries}
     for a, b, _ in edges(entries):
@@ -71,7 +71,7 @@ def _columns(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
         depth[entry.kind] = 1 + max(
             (depth[a] for a in feeders[entry.kind] if a in depth and entry.level == 1), default=0
         )
-    columns: dict[str, list[Entry]] = {}
+    columns: dict[str, list[DetectorInfo]] = {}
     for entry in sorted(entries, key=lambda e: (e.level, depth[e.kind])):
         name = f"1.{depth[entry.kind]}" if entry.level == 1 else str(entry.level)
         columns.setdefault(name, []).append(entry)
@@ -96,7 +96,7 @@ def _line(start: tuple[float, float], end: tuple[float, float], level: int, kind
     return f'<path d="{way}" fill="none" stroke="{colour}" stroke-opacity="0.6"><title>{title}</title></path>'
 
 
-def _box(place: tuple[float, float], entry: Entry) -> str:
+def _box(place: tuple[float, float], entry: DetectorInfo) -> str:
     x, y = place
     width, height = _BOX
     frame = f'<rect x="{x:.0f}" y="{y:.0f}" width="{width}" height="{height}" rx="4" fill="#f4f6f8" stroke="#99a"/>'

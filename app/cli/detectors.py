@@ -11,7 +11,7 @@ import msgspec
 
 from app.catalogue.graph import dot, svg
 from app.settings.parameters import as_toml, load_parameters
-from detectors.catalogue import Count, Entry, EventTypes, catalogue, count, life_cycle
+from detectors.catalogue import Count, DetectorInfo, EventTypes, catalogue, count, life_cycle
 from detectors.parameters import Parameter, Parameters, all_parameters
 from football.errors import UserError
 
@@ -60,24 +60,24 @@ def render(form: str, parameters: Parameters, *, picture: bool = False) -> str:
     return as_toml(parameters) if form == "toml" else listing(entries)
 
 
-def listing(entries: Sequence[Entry]) -> str:
+def listing(entries: Sequence[DetectorInfo]) -> str:
     """A line a detector, and the counts."""
     rows = [
-        (e.number, e.kind, ", ".join(k for k in e.outputs if k not in _internal(e)) or "(internal)", e.asked)
+        (e.number, e.kind, ", ".join(k for k in e.outputs if k not in _internal(e)) or "(internal)", e.opt_in)
         for e in entries
     ]
     width = max(len(row[1]) for row in rows)
     lines = [
-        f"{number:>6}  {kind.ljust(width)}  {kinds}{_ASKED if asked else ''}" for number, kind, kinds, asked in rows
+        f"{number:>6}  {kind.ljust(width)}  {kinds}{_OPT_IN if opt_in else ''}" for number, kind, kinds, opt_in in rows
     ]
     parts = ["\n".join(lines), *_changed(entries), sentence(count(entries))]
     return "\n\n".join(parts) + "\n"
 
 
-_ASKED = "  (only when asked for: live --detectors)"
+_OPT_IN = "  (only when asked for: live --detectors)"
 
 
-def _changed(entries: Sequence[Entry]) -> list[str]:
+def _changed(entries: Sequence[DetectorInfo]) -> list[str]:
     """Which numbers are not the defaults; nothing if all are."""
     usual = {p.path: p.value for p in all_parameters()}
     chosen = {p.path: p for entry in entries for p in entry.parameters}
@@ -99,7 +99,7 @@ def sentence(size: Count) -> str:
     )
 
 
-def markdown(entries: Sequence[Entry]) -> str:
+def markdown(entries: Sequence[DetectorInfo]) -> str:
     """The docs page."""
     levels = sorted({entry.level for entry in entries})
     parts = [_PREFACE.format(sizes=sentence(count(entries)))]
@@ -139,11 +139,11 @@ confirmed or withdrawn, with how often each was amended; every one ends confirme
 """
 
 
-def _level(level: int, entries: Sequence[Entry]) -> str:
+def _level(level: int, entries: Sequence[DetectorInfo]) -> str:
     return "\n".join([f"## Level {level}\n", *map(_section, entries)])
 
 
-def _section(entry: Entry) -> str:
+def _section(entry: DetectorInfo) -> str:
     covers = f", also {', '.join(entry.covers)}" if entry.covers else ""
     payloads = [
         f"* inputs: {_kinds(entry.inputs)}",
@@ -151,7 +151,7 @@ def _section(entry: Entry) -> str:
         f"* horizon: {entry.horizon_us / 1000:g} ms",
         *([f"* needs: {entry.needs}"] if entry.needs else []),
         *([f"* annuls: {_kinds(entry.annuls)}"] if entry.annuls else []),
-        *(["* only when asked for"] if entry.asked else []),
+        *(["* only when asked for"] if entry.opt_in else []),
         *(["* a state for each transmitter or player"] if entry.keyed else []),
         *([f"* parameters: {', '.join(f'`{g}`' for g in _group_names(entry))}"] if entry.parameters else []),
         f"* source: {entry.source}",
@@ -171,7 +171,7 @@ def _told(types: EventTypes) -> str:
     )
 
 
-def _groups(entries: Sequence[Entry]) -> str:
+def _groups(entries: Sequence[DetectorInfo]) -> str:
     """Every group of parameters: why its numbers are what they are, and a table."""
     used: dict[str, list[str]] = {}
     values: dict[str, list[Parameter]] = {}
@@ -199,11 +199,11 @@ def _paragraphs(doc: str) -> list[str]:
     return [*lines, ""] if attributes else lines
 
 
-def _group_names(entry: Entry) -> list[str]:
+def _group_names(entry: DetectorInfo) -> list[str]:
     return list(dict.fromkeys(p.path.partition(".")[0] for p in entry.parameters))
 
 
-def _internal(entry: Entry) -> set[str]:
+def _internal(entry: DetectorInfo) -> set[str]:
     return {types.kind for types in entry.types if types.internal}
 
 
@@ -211,7 +211,7 @@ def _kinds(kinds: Sequence[str]) -> str:
     return ", ".join(f"`{kind}`" for kind in kinds)
 
 
-def _plain(entry: Entry) -> dict[str, object]:
+def _plain(entry: DetectorInfo) -> dict[str, object]:
     """An entry for JSON: parameters and types as objects."""
     told = dict(msgspec.to_builtins(entry))
     told["internal"] = sorted(_internal(entry))

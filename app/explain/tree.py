@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from detectors.catalogue import Entry, catalogue, to_record
+from detectors.catalogue import DetectorInfo, catalogue, to_record
 from detectors.explanations.evidence import Evidence, Margin
 from detectors.explanations.margins import margins
 from detectors.parameters import Parameters
@@ -118,7 +118,7 @@ class Tree:
     ) -> None:
         self._known, self._parameters, self._found, self._sheet = known, parameters, found, sheet
         entries = catalogue(parameters)
-        self._entries: dict[str, Entry] = {entry.kind: entry for entry in entries}
+        self._entries: dict[str, DetectorInfo] = {entry.kind: entry for entry in entries}
         self._levels = {kind: entry.level for entry in entries for kind in entry.outputs}
         self._told: set[str] = set()
         self._states = _states(found)

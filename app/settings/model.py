@@ -25,7 +25,7 @@ from app.kafka.address import KafkaError, is_kafka, parse
 from app.settings.layers import Layer, chosen_file, environment_layer, file_layer, flag, worded
 from app.settings.parameters import ParametersError, load_parameters, parameters_from
 from app.sources.captures import SIM, default_channel, is_capture
-from detectors.catalogue import ASKED
+from detectors.catalogue import OPT_IN
 from detectors.parameters import Parameters, all_parameters
 from football.errors import UserError
 from middleware.ordering.retraction import Retraction
@@ -183,8 +183,8 @@ class LiveSettings(BaseModel):
     def _detectors_can_be_asked_for(cls, value: Any) -> Any:
         """Names with commas between them, or a list."""
         for name in (names := _names(value)):
-            if name not in ASKED:
-                raise ValueError(f"no detector {name!r} can be asked for; these can: {', '.join(ASKED)}")
+            if name not in OPT_IN:
+                raise ValueError(f"no detector {name!r} can be asked for; these can: {', '.join(OPT_IN)}")
         return names
 
     @field_serializer("parameters")

@@ -8,9 +8,15 @@ from detectors.statistics.reports import PossessionStatistics, RunningStatistics
 
 #: In order of their numbers.
 DETECTORS: tuple[DetectorEntry, ...] = (
-    DetectorEntry(lambda s, p: RunningStatistics(p.running_report), ("running_report",), asked="running_statistics"),
     DetectorEntry(
-        lambda s, p: PossessionStatistics(p.possession_report), ("possession_report",), asked="possession_statistics"
+        lambda s, p: RunningStatistics(p.running_report),
+        groups=("running_report",),
+        opt_in_name="running_statistics",
     ),
-    DetectorEntry(lambda s, p: HeatMap(s, p.heat_map), ("heat_map",), asked="heat_map"),
+    DetectorEntry(
+        lambda s, p: PossessionStatistics(p.possession_report),
+        groups=("possession_report",),
+        opt_in_name="possession_statistics",
+    ),
+    DetectorEntry(lambda s, p: HeatMap(s, p.heat_map), groups=("heat_map",), opt_in_name="heat_map"),
 )

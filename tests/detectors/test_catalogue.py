@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from detectors.catalogue import (
-    ASKED,
+    ADDED_NUMBERS,
     DETECTORS,
-    OURS,
+    OPT_IN,
     REFERENCES,
-    Entry,
+    DetectorInfo,
     build_detectors,
     catalogue,
     count,
@@ -50,11 +50,11 @@ def test_no_way_leads_round():
 def test_names_and_numbers_are_used_once():
     assert len({entry.kind for entry in ENTRIES}) == len(ENTRIES) == len(DETECTORS)
     assert len({entry.number for entry in ENTRIES}) == len(ENTRIES)
-    assert {entry.number for entry in ENTRIES} >= OURS
+    assert {entry.number for entry in ENTRIES} >= ADDED_NUMBERS
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.kind)
-def test_an_entry_says_all_that_there_is_to_say(entry: Entry):
+def test_an_entry_says_all_that_there_is_to_say(entry: DetectorInfo):
     assert entry.summary
     assert entry.source
     assert entry.inputs
@@ -102,7 +102,7 @@ def test_every_row_of_the_document_that_is_to_be_built_is_there():
     assert len(low) == 97
     there = {number for entry in ENTRIES for number in (entry.number, *entry.covers)} | {life_cycle(ENTRIES).number}
     assert (low | {"14.1", "14.2", "14.3", "15.8"}) - there == set()
-    assert there - OURS - {number for number, _, _ in rows} == set(), "a place that the document has not"
+    assert there - ADDED_NUMBERS - {number for number, _, _ in rows} == set(), "a place that the document has not"
     assert count(ENTRIES).hierarchy_rows == len(low) + 3
 
 
@@ -127,7 +127,7 @@ def test_the_count_is_of_kinds_once_each():
 
 
 def test_the_references_need_every_line():
-    names = {d.spec.name for quality in REFERENCES for d in build_detectors(MatchSheet(quality=quality), extra=ASKED)}
+    names = {d.spec.name for quality in REFERENCES for d in build_detectors(MatchSheet(quality=quality), extra=OPT_IN)}
     assert names == {entry.kind for entry in ENTRIES}
 
 
@@ -150,17 +150,17 @@ def _changed(group: str, name: str, value: float) -> Parameters:
 def test_a_parameter_reaches_every_detector_of_its_group(quality):
     """Each numeric parameter is changed in turn; the specs that show it must show the new value."""
     sheet = MatchSheet(quality=quality)
-    for line in DETECTORS:
-        if not line.wanted(quality):
+    for entry in DETECTORS:
+        if not entry.enabled_for(quality):
             continue
-        spec = line.make(sheet, Parameters()).spec
-        for group in line.groups:
+        spec = entry.build(sheet, Parameters()).spec
+        for group in entry.groups:
             for field in msgspec.structs.fields(getattr(Parameters(), group)):
                 value = getattr(getattr(Parameters(), group), field.name)
                 if isinstance(value, msgspec.Struct):
                     continue
                 other = value * 0.5 if isinstance(value, float) else value + 1
-                changed = line.make(sheet, _changed(group, field.name, other)).spec
+                changed = entry.build(sheet, _changed(group, field.name, other)).spec
                 shown = {k: v for k, v in changed.parameters.items() if k.rpartition(".")[2] == field.name}
                 assert other in shown.values() or not shown, f"{spec.name} does not take {group}.{field.name}"
                 assert changed.outputs == spec.outputs

@@ -13,7 +13,7 @@ from app.sources.captures import first_seconds
 from bench.opta_clip import clip
 from bench.sorted_world import packets_of
 from detectors.arrivals import arrival, frame_arrival
-from detectors.catalogue import ASKED, build_detectors, level_of_kinds, to_record
+from detectors.catalogue import OPT_IN, build_detectors, level_of_kinds, to_record
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet
 from football.packets import RAW_KINDS
@@ -42,7 +42,7 @@ QUALITIES = {
 
 
 def names(quality: str) -> list[str]:
-    return [d.spec.name for d in build_detectors(stage.sheet(PLAYERS, QUALITIES[quality]), extra=ASKED)]
+    return [d.spec.name for d in build_detectors(stage.sheet(PLAYERS, QUALITIES[quality]), extra=OPT_IN)]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def broken() -> Callable[[str], dict[str, list[str]]]:
                 raw = [frame_arrival(packets, i).event for i, packets in enumerate(instants)]
             else:
                 raw = [arrival(p).event for p in sampled]
-            detectors = build_detectors(sheet, extra=ASKED)
+            detectors = build_detectors(sheet, extra=OPT_IN)
             cache[quality] = contract.check_stream(detectors, raw, every=7 if quality == "rtls" else 1)
         return cache[quality]
 
@@ -77,12 +77,12 @@ def test_a_detector_keeps_the_contract_on_a_scene(
 
 def test_all_detectors_keep_the_contract_on_a_minute_of_a_real_match(shared_data: Path) -> None:
     minute = first_seconds(clip(shared_data / "opta_tracab_clip"), 60.0)
-    found = contract.check_stream(build_detectors(minute.sheet, extra=ASKED), packets_of(minute), every=31)
+    found = contract.check_stream(build_detectors(minute.sheet, extra=OPT_IN), packets_of(minute), every=31)
     assert {name: lines[:3] for name, lines in found.items() if lines} == {}
 
 
 @pytest.mark.parametrize(
-    "detector", build_detectors(stage.sheet(PLAYERS, stage.RTLS), extra=ASKED), ids=lambda d: d.spec.name
+    "detector", build_detectors(stage.sheet(PLAYERS, stage.RTLS), extra=OPT_IN), ids=lambda d: d.spec.name
 )
 def test_a_detector_documents_itself(detector: Detector[object]) -> None:
     spec = detector.spec

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detectors.bodies.running import CLASSES, Run, RunningIntensity, Runs
-from detectors.catalogue import ASKED, build_detectors, catalogue
+from detectors.catalogue import OPT_IN, build_detectors, catalogue
 from detectors.emission import make_event
 from detectors.statistics.heat_map import GRIDS, HeatMap, HeatMapParameters, cells_of, coarser, filled
 from detectors.statistics.heat_map import WINDOWS_US as HEAT_WINDOWS_US
@@ -31,10 +31,9 @@ def frames(ways: dict[str, Sequence[tuple[float, float] | None]]) -> list[Event]
     """Frames a look apart; a player is left out where his way has None."""
     events = []
     for i, places in enumerate(zip(*ways.values(), strict=True)):
-        players = tuple(body(n, *place) for n, place in zip(ways, places, strict=True) if place is not None)
-        events.append(
-            Event("frame", i * LOOK_US, "frame", i, build_frame(None, tuple(sorted(players, key=lambda p: p.object_id))))
-        )
+        players = [body(n, *place) for n, place in zip(ways, places, strict=True) if place is not None]
+        frame = build_frame(None, tuple(sorted(players, key=lambda p: p.object_id)))
+        events.append(Event("frame", i * LOOK_US, "frame", i, frame))
     return events
 
 
@@ -326,13 +325,13 @@ def test_grids_lie_in_one_another():
 
 def test_they_come_only_when_asked_for_and_bring_what_feeds_them():
     plain = {d.spec.name for d in build_detectors(SHEET)}
-    assert not plain & set(ASKED)
+    assert not plain & set(OPT_IN)
     asked = {d.spec.name for d in build_detectors(SHEET, extra=["running_statistics"])}
     assert asked - plain == {"running_statistics", "running_intensity"}
-    assert {d.spec.name for d in build_detectors(SHEET, extra=ASKED)} == plain | set(ASKED)
+    assert {d.spec.name for d in build_detectors(SHEET, extra=OPT_IN)} == plain | set(OPT_IN)
     with pytest.raises(ValueError, match="no detector juggling"):
         build_detectors(SHEET, extra=["juggling"])
-    assert {entry.kind for entry in catalogue() if entry.asked} == set(ASKED)
+    assert {entry.kind for entry in catalogue() if entry.asked} == set(OPT_IN)
 
 
 def test_the_rate_of_looks_is_a_parameter():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from detectors.catalogue import ASKED, DETECTORS, build_detectors, catalogue
+from detectors.catalogue import DETECTORS, OPT_IN, build_detectors, catalogue
 from football.match_sheet import MatchSheet
 from middleware.oracle import sorted_replay
 from tests.detectors.plays import CASES, QUALITIES, rows, story
@@ -35,7 +35,7 @@ def test_every_detector_has_a_transcript() -> None:
     told, there = set[str](), set[str]()
     for quality, declared in QUALITIES.items():
         kinds = {row[0] for case in CASES if quality in case["inputs"] for row in case["expect"]}
-        detectors = build_detectors(MatchSheet(quality=declared), extra=ASKED)
+        detectors = build_detectors(MatchSheet(quality=declared), extra=OPT_IN)
         there |= {detector.spec.name for detector in detectors}
         told |= {detector.spec.name for detector in detectors if kinds & {*detector.spec.outputs}}
     assert len(there) == len(DETECTORS)

@@ -165,9 +165,9 @@ def test_the_maker_of_a_pipeline_changes_with_detectors_parameters_and_code(monk
 
 
 def _asked() -> tuple[str, ...]:
-    from detectors.catalogue import ASKED
+    from detectors.catalogue import OPT_IN
 
-    return tuple(ASKED)[:1]
+    return tuple(OPT_IN)[:1]
 
 
 class Looking(FileCommitter):
