@@ -1,8 +1,9 @@
-"""What a detector concluded, from what and in which state: for chosen events, once nothing can change them any more.
+"""Records conclusions: which event a detector concluded, from which input and in which state.
 
-Another kind of ordering unit (the engine's ``make_unit``): before it forgets what is final, it tells a
-:class:`Recording` what was concluded there. So what is recorded is what the sorted world holds, whatever was said and
-taken back before.
+Purpose: ``touchline explain`` shows the numbers behind an event, and for these it needs the state of the detector.
+A :class:`ConclusionLog` makes another kind of ordering unit (the engine's ``make_unit``). Before such a unit forgets
+what is final, it hands the conclusions below the watermark to the log. So the log holds what the sorted replay holds,
+whatever was asserted and withdrawn before.
 """
 
 from __future__ import annotations
@@ -21,51 +22,49 @@ from middleware.trace import name_of
 
 
 class Conclusion(msgspec.Struct, frozen=True):
-    """``detector`` concluded ``told`` on the input ``by``, in the state ``before``."""
+    """``detector`` concluded ``event`` from ``input``, in the state ``before``."""
 
-    told: Event
-    by: Event
+    event: Event
+    input: Event
     before: object
     detector: Detector[object]
 
 
-class Recording:
+class ConclusionLog:
     """Conclusions of an engine whose units were made by :meth:`unit`.
 
     Args:
-        keeps: whether an event is to be recorded.
+        records: True of an event that is to be recorded.
 
     Attributes:
-        found: by name (:func:`middleware.trace.name_of`); of an event with versions all of them, oldest first.
+        conclusions: by event name (:func:`middleware.trace.name_of`); of an event with versions all, oldest first.
     """
 
-    def __init__(self, keeps: Callable[[Event], bool]) -> None:
-        self._keeps = keeps
-        self.found: dict[str, list[Conclusion]] = {}
+    def __init__(self, records: Callable[[Event], bool]) -> None:
+        self._records = records
+        self.conclusions: dict[str, list[Conclusion]] = {}
 
     def take(self, conclusion: Conclusion) -> None:
-        """Records a conclusion, if it is one to be kept."""
-        if self._keeps(conclusion.told):
-            self.found.setdefault(name_of(conclusion.told), []).append(conclusion)
+        """Record a conclusion if its event is one of those asked for."""
+        if self._records(conclusion.event):
+            self.conclusions.setdefault(name_of(conclusion.event), []).append(conclusion)
 
     def unit(self, detector: Detector[object], settings: UnitSettings, report: Report) -> OrderingUnit:
-        """Makes a unit that tells this recording: the engine's ``make_unit``."""
+        """Make a unit that reports to this log: the engine's ``make_unit``."""
         return RecordingUnit(self, detector, settings, report)
 
 
 class RecordingUnit(OrderingUnit):
-    """An ordering unit that tells what it forgets."""
+    """An ordering unit that hands its conclusions to a log before it forgets them."""
 
-    def __init__(
-        self, recording: Recording, detector: Detector[object], settings: UnitSettings, report: Report
-    ) -> None:
+    def __init__(self, log: ConclusionLog, detector: Detector[object], settings: UnitSettings, report: Report) -> None:
         super().__init__(detector, settings, report)
-        self._recording = recording
+        self._log = log
         self._detector = detector
 
     def purge(self, final_us: int) -> None:
-        """Tells what was concluded from inputs that are final, and forgets them."""
+        """Record what was concluded from inputs dated before ``final_us``, then forget them."""
         for at in range(min(bisect_left(self._keys, (final_us,)), len(self._after))):
-            for told in self._outputs[at]:
-                self._recording.take(Conclusion(told, self._events[at], self._state_before(at), self._detector))
+            for event in self._outputs[at]:
+                self._log.take(Conclusion(event, self._events[at], self._state_before(at), self._detector))
         super().purge(final_us)

@@ -32,7 +32,7 @@ from detectors.parameters import Parameters
 from football.errors import CaptureError, UserError
 from football.payloads import Scalar
 from football.update_stream import EventRecord
-from middleware.provenance import Conclusion, Recording
+from middleware.provenance import Conclusion, ConclusionLog
 from replay.capture import Capture
 from replay.formats.officials import decode
 from replay.match_store import read_sheet_of, updates_log
@@ -206,22 +206,22 @@ def _play(
     for lead_us in _LEADS_US:
         begin_us = max(capture.begin_us, first_us - lead_us)
         progress(f"Playing {begin_us / 1e6:.0f} s to {last_us / 1e6:.0f} s once more")
-        recording = Recording(lambda event: event.id in standing or _within(event.ts_us, windows))
-        levels = _replay(capture, begin_us, last_us + _ON_US, options, recording)
-        differs = [name for name, record in standing.items() if shown(recording.found.get(name), levels) != record]
+        log = ConclusionLog(lambda event: event.id in standing or _within(event.ts_us, windows))
+        levels = _replay(capture, begin_us, last_us + _ON_US, options, log)
+        differs = [name for name, record in standing.items() if shown(log.conclusions.get(name), levels) != record]
         if not differs or begin_us == capture.begin_us:
             break
     if differs:
         some = ", ".join(differs[:_NEAR_MOST])
         notes.append(f"Played once more, these do not come out as the store has them: {some}")
-    return recording.found
+    return log.conclusions
 
 
 def _replay(
-    capture: Capture, begin_us: int, until_us: int, options: PipelineOptions, recording: Recording
+    capture: Capture, begin_us: int, until_us: int, options: PipelineOptions, log: ConclusionLog
 ) -> Mapping[str, int]:
     """Pushes a stretch of the capture; returns the level of each kind."""
-    pipeline = MatchPipeline(capture.sheet, options, make_unit=recording.unit)
+    pipeline = MatchPipeline(capture.sheet, options, make_unit=log.unit)
     end_us = min(until_us, capture.readable_us)
     blocks = replayed(capture.path.parent, capture.payloads(begin_us, end_us), begin_us, end_us)
     for arrival_us, payload in blocks:

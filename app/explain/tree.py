@@ -94,7 +94,7 @@ def shown(versions: Sequence[Conclusion] | None, levels: Mapping[str, int]) -> E
     """An event as it is published: its last version, under the time that it is dated."""
     if not versions:
         return None
-    told = versions[-1].told
+    told = versions[-1].event
     dated = told if told.dated_us is None else msgspec.structs.replace(told, ts_us=told.dated_us, dated_us=None)
     return to_record(dated, levels[told.kind])
 
@@ -128,12 +128,12 @@ class Tree:
         record = self._known.get(name)
         versions = self._found.get(name)
         if name in self._told:
-            return Node(name, versions[-1].told.ts_us if versions else record.ts_us if record else 0, above=True)
+            return Node(name, versions[-1].event.ts_us if versions else record.ts_us if record else 0, above=True)
         self._told.add(name)
         if not versions:
             return self._from_log(name, record)
         conclusion = versions[-1]
-        told, by = conclusion.told, conclusion.by
+        told, by = conclusion.event, conclusion.input
         spec = conclusion.detector.spec
         record = shown(versions, self._levels) if isinstance(told.payload, EventPayload) else None
         held = [event for event in events_in(conclusion.before) if event is not by]
@@ -170,8 +170,8 @@ class Tree:
     def _margins(self, conclusion: Conclusion) -> tuple[Margin, ...]:
         return margins(
             Evidence(
-                conclusion.told,
-                conclusion.by,
+                conclusion.event,
+                conclusion.input,
                 conclusion.before,
                 conclusion.detector.spec,
                 self._find,
@@ -182,7 +182,7 @@ class Tree:
 
     def _find(self, name: str) -> Event | None:
         step = self._step(name)
-        return step.told if step is not None else None
+        return step.event if step is not None else None
 
     def _numbers(self, detector: str) -> tuple[Number, ...]:
         entry = self._entries.get(detector)
@@ -207,9 +207,9 @@ class Tree:
         times, conclusions = self._states.get(position.object, ([], []))
         at = bisect_right(times, position.ts_us) - 1
         step = conclusions[at] if at >= 0 else self._step(position.state)
-        while step is not None and not step.by.kind.startswith("raw."):
-            step = self._step(name_of(step.by))
-        return _nearest(step.by, position) if step is not None else None
+        while step is not None and not step.input.kind.startswith("raw."):
+            step = self._step(name_of(step.input))
+        return _nearest(step.input, position) if step is not None else None
 
     def _step(self, name: str) -> Conclusion | None:
         versions = self._found.get(name)
@@ -220,15 +220,15 @@ def _states(found: Mapping[str, list[Conclusion]]) -> dict[str, tuple[list[int],
     """Conditioned positions by object, in order of time."""
     by_object: dict[str, list[Conclusion]] = {}
     for versions in found.values():
-        payload = versions[-1].told.payload
-        kind = versions[-1].told.kind
+        payload = versions[-1].event.payload
+        kind = versions[-1].event.kind
         if kind == "ball.state":
             by_object.setdefault("ball", []).append(versions[-1])
         elif isinstance(payload, BodyState):
             by_object.setdefault(payload.object_id, []).append(versions[-1])
     for conclusions in by_object.values():
-        conclusions.sort(key=lambda c: c.told.ts_us)
-    return {name: ([c.told.ts_us for c in all_], all_) for name, all_ in by_object.items()}
+        conclusions.sort(key=lambda c: c.event.ts_us)
+    return {name: ([c.event.ts_us for c in all_], all_) for name, all_ in by_object.items()}
 
 
 def events_in(state: object) -> Iterator[Event]:

@@ -21,7 +21,7 @@ from middleware.events import Arrival, Event, canonical_key
 from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.speculation import FixedAlpha
-from middleware.provenance import Recording
+from middleware.provenance import ConclusionLog
 from middleware.sources.progress import ProgressSettings
 from tests.detectors.plays import CASES, QUALITIES, Story, rows, said_us, story
 
@@ -47,13 +47,13 @@ def in_disorder(told: Story, seed: int) -> Iterator[tuple[int, list[Arrival]]]:
         yield (slot + 1) * SLOT_US, [row[2] for row in together]
 
 
-def played(told: Story, seed: int, recording: Recording) -> list[Event]:
+def played(told: Story, seed: int, log: ConclusionLog) -> list[Event]:
     """What the engine says in the end."""
     progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS)
     settings = EngineSettings(
         UnitSettings(FixedAlpha(0.0), WAYS[seed % 3]), memory_us=1_000_000, progress=progress
     )  # fmt: skip
-    engine = Engine(told.hierarchy, settings, make_unit=recording.unit)
+    engine = Engine(told.hierarchy, settings, make_unit=log.unit)
     updates = []
     for now_us, slot in in_disorder(told, seed):
         updates += engine.push(slot, now_us).updates
@@ -63,17 +63,17 @@ def played(told: Story, seed: int, recording: Recording) -> list[Event]:
     return sorted(consolidate(updates).values(), key=lambda e: canonical_key(e, told.hierarchy.rank))
 
 
-def wrong_margins(recording: Recording, sheet: Any) -> list[str]:
+def wrong_margins(log: ConclusionLog, sheet: Any) -> list[str]:
     """Margins of recorded events that would not have let them through."""
-    return [f"{name}: {m}" for name, ms in found_margins(recording, sheet) for m in ms if m.margin < -ROUNDING]
+    return [f"{name}: {m}" for name, ms in found_margins(log, sheet) for m in ms if m.margin < -ROUNDING]
 
 
-def found_margins(recording: Recording, sheet: Any) -> Iterator[tuple[str, tuple[Margin, ...]]]:
+def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[Margin, ...]]]:
     """The margins of each version of each event."""
-    known = {name: versions[-1].told for name, versions in recording.found.items()}
-    for name, versions in recording.found.items():
+    known = {name: versions[-1].event for name, versions in log.conclusions.items()}
+    for name, versions in log.conclusions.items():
         for c in versions:
-            yield name, margins(Evidence(c.told, c.by, c.before, c.detector.spec, known.get, sheet))
+            yield name, margins(Evidence(c.event, c.input, c.before, c.detector.spec, known.get, sheet))
 
 
 def cases() -> Iterator[Any]:
@@ -88,11 +88,11 @@ def cases() -> Iterator[Any]:
 def test_a_transcript_in_disorder_says_what_the_sorted_one_does(case: dict[str, Any], quality: str) -> None:
     told = story(case, quality)
     dense = told.hierarchy.internal & {*case["look_at"]}
-    recording = Recording(lambda event: bool(event.id) or event.kind in dense)
-    found = played(told, len(case["name"]), recording)
+    log = ConclusionLog(lambda event: bool(event.id) or event.kind in dense)
+    found = played(told, len(case["name"]), log)
     assert found == published(told.hierarchy, [one.event for one in told.arrivals])
     # Of what has versions the last one is published; the rows of a transcript are all of them.
     whole = {*case["look_at"]} - told.hierarchy.amendable
-    seen = [*found, *(step.told for steps in recording.found.values() for step in steps if step.told.kind in dense)]
+    seen = [*found, *(step.event for steps in log.conclusions.values() for step in steps if step.event.kind in dense)]
     assert rows(seen, *whole) == sorted(tuple(row) for row in case["expect"] if row[0] in whole)
-    assert wrong_margins(recording, told.sheet) == []
+    assert wrong_margins(log, told.sheet) == []

@@ -19,7 +19,7 @@ from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.speculation import FixedAlpha
-from middleware.provenance import Recording
+from middleware.provenance import ConclusionLog
 from tests.detectors import stage
 
 PLAYERS = {
@@ -37,24 +37,24 @@ BALL = [
 ]
 
 
-def play(parameters: Parameters, quality: Any = stage.OPTICAL) -> tuple[Recording, MatchSheet]:
+def play(parameters: Parameters, quality: Any = stage.OPTICAL) -> tuple[ConclusionLog, MatchSheet]:
     """Conclusions on the scene."""
     sheet = stage.sheet(PLAYERS, quality)
-    recording = Recording(lambda event: bool(event.id))
+    log = ConclusionLog(lambda event: bool(event.id))
     settings = EngineSettings(UnitSettings(FixedAlpha(1.0)))
-    engine = Engine(Hierarchy(RAW_KINDS, build_detectors(sheet, parameters)), settings, make_unit=recording.unit)
+    engine = Engine(Hierarchy(RAW_KINDS, build_detectors(sheet, parameters)), settings, make_unit=log.unit)
     for packet in sorted(stage.packets(BALL, PLAYERS, 8.0, quality), key=lambda p: p.ts_us):
         engine.push([arrival(packet)], packet.ts_us[-1])
     engine.finish()
-    return recording, sheet
+    return log, sheet
 
 
-def told(recording: Recording, sheet: MatchSheet, parameters: Parameters) -> dict[str, tuple[Margin, ...]]:
+def told(log: ConclusionLog, sheet: MatchSheet, parameters: Parameters) -> dict[str, tuple[Margin, ...]]:
     """Margins by event."""
-    known = {name: versions[-1].told for name, versions in recording.found.items()}
-    last = [versions[-1] for versions in recording.found.values()]
+    known = {name: versions[-1].event for name, versions in log.conclusions.items()}
+    last = [versions[-1] for versions in log.conclusions.values()]
     return {
-        c.told.id: margins(Evidence(c.told, c.by, c.before, c.detector.spec, known.get, sheet, parameters))
+        c.event.id: margins(Evidence(c.event, c.input, c.before, c.detector.spec, known.get, sheet, parameters))
         for c in last
     }
 
@@ -92,20 +92,20 @@ def first(found: dict[str, tuple[Margin, ...]], kind: str, parameter: str) -> tu
 )
 def test_a_threshold_moved_past_the_value_undoes_what_it_let_through(kind: str, parameter: str) -> None:
     usual = Parameters()
-    recording, sheet = play(usual)
-    name, margin = first(told(recording, sheet, usual), kind, parameter)
+    log, sheet = play(usual)
+    name, margin = first(told(log, sheet, usual), kind, parameter)
     assert margin.margin >= 0
     was = {p.path: p.value for p in all_parameters()}[parameter]
     beyond = (1.02 if margin.sense == "at least" else 0.98) * margin.value
     set_to = was + beyond - margin.threshold
     again, _ = play(changed(parameter, type(was)(set_to)))
-    assert again.found.get(name) is None or again.found[name][-1].told != recording.found[name][-1].told
+    assert again.conclusions.get(name) is None or again.conclusions[name][-1].event != log.conclusions[name][-1].event
 
 
 @pytest.mark.parametrize("quality", [stage.OPTICAL, stage.RTLS], ids=["optical", "rtls"])
 def test_the_chain_tells_its_margins(quality: Any) -> None:
-    recording, sheet = play(Parameters(), quality)
-    kinds = {name.partition("#")[0] for name, ms in told(recording, sheet, Parameters()).items() if ms}
+    log, sheet = play(Parameters(), quality)
+    kinds = {name.partition("#")[0] for name, ms in told(log, sheet, Parameters()).items() if ms}
     assert kinds >= {"ball.accel_peak", "near", "hit", "kick.released", "pass.attempt", "pass.complete", "shot.attempt",
                      "shot.off", "out", "play.dead"}  # fmt: skip
 
@@ -113,12 +113,12 @@ def test_the_chain_tells_its_margins(quality: Any) -> None:
 def test_a_goal_tells_how_it_lies_within_posts_and_bar() -> None:
     ball = [(0, 36.3, 0, 0.1), (2, 36.3, 0, 0.1), (3, 55.3, 1.9, 1.2), (7, 54, 1.9, 0.1)]
     sheet = stage.sheet(PLAYERS)
-    recording = Recording(lambda event: bool(event.id))
-    engine = Engine(Hierarchy(RAW_KINDS, build_detectors(sheet)), make_unit=recording.unit)
+    log = ConclusionLog(lambda event: bool(event.id))
+    engine = Engine(Hierarchy(RAW_KINDS, build_detectors(sheet)), make_unit=log.unit)
     for packet in sorted(stage.packets(ball, PLAYERS, 8.0), key=lambda p: p.ts_us):
         engine.push([arrival(packet)], packet.ts_us[-1])
     engine.finish()
-    found = told(recording, sheet, Parameters())
+    found = told(log, sheet, Parameters())
     posts, bar = next(ms for name, ms in found.items() if name.startswith("ball.in_goal#"))
     assert (posts.threshold, bar.threshold) == (3.66, 2.44)
     assert 0 < posts.margin < 3.66
@@ -129,8 +129,8 @@ def test_a_goal_tells_how_it_lies_within_posts_and_bar() -> None:
 
 def test_every_parameter_named_is_one_and_every_kind_is_given_by_a_detector() -> None:
     paths = {p.path for p in all_parameters()}
-    recording, sheet = play(Parameters())
-    for ms in told(recording, sheet, Parameters()).values():
+    log, sheet = play(Parameters())
+    for ms in told(log, sheet, Parameters()).values():
         assert {m.parameter for m in ms} <= {*paths, ""}
     given = {kind for entry in catalogue() for kind in entry.outputs}
     assert set(told_kinds()) <= given
@@ -150,7 +150,7 @@ def test_every_detector_with_a_threshold_tells_its_margins() -> None:
 
 
 def test_a_kind_whose_rule_is_not_told_has_no_margins() -> None:
-    recording, sheet = play(Parameters())
-    spec = next(iter(recording.found.values()))[-1].detector.spec
+    log, sheet = play(Parameters())
+    spec = next(iter(log.conclusions.values()))[-1].detector.spec
     event = Event("unheard.of", 0, "x", id="unheard.of#x")
     assert margins(Evidence(event, event, None, spec, lambda name: None, sheet)) == ()
