@@ -1,0 +1,102 @@
+"""The pages name what exists: links, paths, modules, anchors; decisions are numbered; generated pages are current."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from app.cli.docs import markdown
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+#: The record of past measurements names files as they were called then.
+CURRENT = [page for page in PAGES if page != ROOT / "docs" / "benchmarks" / "history.md"]
+
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+TICKS = re.compile(r"`([^`\n]+)`")
+PACKAGES = (
+    "app",
+    "bench",
+    "camera",
+    "dashboard",
+    "detectors",
+    "football",
+    "middleware",
+    "replay",
+    "simulator",
+    "tests",
+)
+FILE = re.compile(rf"(?:{'|'.join((*PACKAGES, 'docs'))})/[\w./-]*")
+MODULE = re.compile(rf"(?:python -m )?((?:{'|'.join(PACKAGES)})(?:\.\w+)+)(?:\(.*\))?(?: .*)?")
+
+
+def prose(page: Path) -> str:
+    """The text of a page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub makes from the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-") for heading in headings}
+
+
+def is_importable(dotted: str) -> bool:
+    """True if ``dotted`` is a module, or an attribute (of an attribute) of one."""
+    parts = dotted.split(".")
+    for length in range(len(parts), 0, -1):
+        name = ".".join(parts[:length])
+        try:
+            if find_spec(name) is None:
+                continue
+        except ModuleNotFoundError:
+            continue
+        target: object = __import__(name, fromlist=["_"])
+        for attribute in parts[length:]:
+            if not hasattr(target, attribute):
+                return False
+            target = getattr(target, attribute)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    broken = []
+    for link in LINK.findall(prose(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert not broken
+
+
+@pytest.mark.parametrize("page", CURRENT, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_a_page_names_exists(page: Path) -> None:
+    named = [text for text in TICKS.findall(prose(page)) if FILE.fullmatch(text)]
+    assert not [name for name in named if not (ROOT / name.removesuffix(":")).exists()]
+
+
+@pytest.mark.parametrize("page", CURRENT, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_module_that_a_page_names_can_be_imported(page: Path) -> None:
+    named = {match[1] for text in TICKS.findall(prose(page)) if (match := MODULE.fullmatch(text))}
+    suffixes = (".py", ".md", ".toml", ".json", ".sql", ".parquet")
+    assert not [name for name in sorted(named) if not name.endswith(suffixes) and not is_importable(name)]
+
+
+def test_decisions_are_numbered_without_gaps_and_titled_by_their_number() -> None:
+    numbers = [page.name[:3] for page in DECISIONS]
+    assert numbers == [f"{number:03d}" for number in range(1, len(DECISIONS) + 1)]
+    for page in DECISIONS:
+        assert page.read_text(encoding="utf-8").startswith(f"# {page.name[:3]} "), page.name
+
+
+def test_the_page_of_the_command_line_is_current() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert page == markdown(), "python -m app.cli.docs > docs/cli.md"
