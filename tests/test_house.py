@@ -14,6 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("football", "middleware", "detectors", "simulator", "camera", "replay", "dashboard", "app")
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+#: Modules that are run by name: the command, its reference page, `spark-submit`, the demonstration of the page.
+ENTRY_POINTS = {"app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo"}
 PURE = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("football", "middleware", "detectors")]
 
 
@@ -57,6 +59,23 @@ def _public(tree: ast.Module):
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             yield node
+
+
+def test_every_module_of_the_product_has_an_importer():
+    imported: set[str] = set()
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {name.name for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in FILES if path.name != "__init__.py"}
+    assert not modules - imported - ENTRY_POINTS
+    assert modules >= ENTRY_POINTS, "an entry point has gone"
+
+
+def test_the_top_of_app_holds_folders_only():
+    assert [path.name for path in (ROOT / "app").glob("*.py")] == ["__init__.py"]
 
 
 def test_no_file_has_outgrown_its_room():
