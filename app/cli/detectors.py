@@ -1,8 +1,7 @@
-"""``touchline detectors``: the catalogue as a list, JSON, a graph, a docs page or a settings file."""
+"""``touchline detectors``: the catalogue as a list, JSON, a graph, one of two docs pages or a settings file."""
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +9,10 @@ from pathlib import Path
 import msgspec
 
 from app.catalogue.graph import dot, svg
+from app.catalogue.thresholds import groups_of, thresholds
 from app.settings.parameters import as_toml, load_parameters
 from detectors.catalogue import Count, DetectorInfo, EventTypes, catalogue, count, life_cycle
-from detectors.parameters import Parameter, Parameters, all_parameters
+from detectors.parameters import Parameters, all_parameters
 from football.errors import UserError
 
 
@@ -21,7 +21,7 @@ class DetectorsError(UserError, ValueError):
 
 
 #: How the catalogue can be written besides the list.
-FORMS = ("json", "graph", "markdown", "toml")
+FORMS = ("json", "graph", "markdown", "thresholds", "toml")
 
 
 def run_detectors(form: str, parameters_file: Path | None, out: Path | None) -> None:
@@ -57,6 +57,8 @@ def render(form: str, parameters: Parameters, *, picture: bool = False) -> str:
         return svg(entries) if picture else dot(entries)
     if form == "markdown":
         return markdown(entries)
+    if form == "thresholds":
+        return thresholds(entries, parameters)
     return as_toml(parameters) if form == "toml" else listing(entries)
 
 
@@ -105,7 +107,7 @@ def markdown(entries: Sequence[DetectorInfo]) -> str:
     parts = [_PREFACE.format(sizes=sentence(count(entries)))]
     parts += [_level(level, [e for e in entries if e.level == level]) for level in levels]
     parts.append(_LIFE_CYCLE.format(source=life_cycle(entries).source))
-    return "\n".join([*parts, _groups(entries)])
+    return "\n".join(parts)
 
 
 _PREFACE = """# Detectors
@@ -118,7 +120,8 @@ picture: `touchline detectors --graph --out docs/images/detectors.svg`.
 A detector's *horizon* is how far before its newest cause it may date an event. *Needs* is the quality that the input
 must have; without it the detector is left out, or does as it says. The inputs are those on radio with limb
 transmitters; on camera tracking a detector looks at `frame` instead of runs of limbs and `ball.state` where it needs
-players. Values of parameters can be changed in a settings file (`touchline detectors --toml` writes one).
+players. [thresholds.md](thresholds.md) has every parameter: its value, its range and the reason of it. A settings file
+changes values (`touchline detectors --toml` writes one).
 
 A detector that *also* names other places of the hierarchy does their work as well. Level 5 cannot feed level 5: what
 says more of a contact than that it was (5.3, 5.4, 5.7, 5.9) finds the contacts of 5.1 and 5.2 again by itself, with the
@@ -153,7 +156,7 @@ def _section(entry: DetectorInfo) -> str:
         *([f"* annuls: {_kinds(entry.annuls)}"] if entry.annuls else []),
         *(["* only when asked for"] if entry.opt_in else []),
         *(["* a state for each transmitter or player"] if entry.keyed else []),
-        *([f"* parameters: {', '.join(f'`{g}`' for g in _group_names(entry))}"] if entry.parameters else []),
+        *([f"* parameters: {', '.join(f'`{g}`' for g in groups_of(entry))}"] if entry.parameters else []),
         f"* source: {entry.source}",
     ]
     return "\n".join(
@@ -169,38 +172,6 @@ def _told(types: EventTypes) -> str:
     return f"`{types.kind}`{names}, " + (
         "internal" if types.internal else f"{types.count} type{'s' * (types.count != 1)}"
     )
-
-
-def _groups(entries: Sequence[DetectorInfo]) -> str:
-    """Every group of parameters: why its numbers are what they are, and a table."""
-    used: dict[str, list[str]] = {}
-    values: dict[str, list[Parameter]] = {}
-    for entry in entries:
-        for group in _group_names(entry):
-            used.setdefault(group, []).append(entry.kind)
-            values[group] = [p for p in entry.parameters if p.path.startswith(f"{group}.")]
-    parts = ["## Parameters\n"]
-    for group in Parameters.__struct_fields__:
-        if group not in used:
-            continue
-        why = inspect.getdoc(type(getattr(Parameters(), group))) or ""
-        rows = [f"| `{p.path}` | {p.value} | {p.unit.text} | {p.unit.span} |" for p in values[group]]
-        head = ["| parameter | value | unit | range |", "|---|---|---|---|"]
-        parts += [f"### {group}\n", f"Of {', '.join(used[group])}.\n", *_paragraphs(why), *head, *rows, ""]
-    return "\n".join(parts)
-
-
-def _paragraphs(doc: str) -> list[str]:
-    """A docstring as Markdown: its prose, and its attributes as a list."""
-    prose, _, attributes = doc.partition("Attributes:\n")
-    lines = [prose.strip().replace("``", "`"), ""]
-    for line in inspect.cleandoc(attributes).splitlines():
-        lines.append(f"  {line.strip()}" if line.startswith(" ") else f"* {line.replace('``', '`')}")
-    return [*lines, ""] if attributes else lines
-
-
-def _group_names(entry: DetectorInfo) -> list[str]:
-    return list(dict.fromkeys(p.path.partition(".")[0] for p in entry.parameters))
 
 
 def _internal(entry: DetectorInfo) -> set[str]:

@@ -306,6 +306,7 @@ def detectors(
         bool, Given("--graph", help="Who feeds whom: Graphviz text, or a picture with --out x.svg.")
     ] = False,
     markdown: Annotated[bool, Given("--markdown", help="The page docs/detectors.md.")] = False,
+    thresholds: Annotated[bool, Given("--thresholds", help="The page docs/thresholds.md.")] = False,
     toml: Annotated[bool, Given("--toml", help="A whole settings file with all parameters.")] = False,
     parameters: Annotated[Path | None, Given(help="Settings file (TOML) to check, and to show the values of.")] = None,
     out: Annotated[Path | None, Given(help="File to write; default stdout.")] = None,
@@ -313,7 +314,7 @@ def detectors(
     """Lists the detectors: levels, inputs, outputs, parameters, horizons and sources, and counts them."""
     from app.cli.detectors import FORMS, DetectorsError, run_detectors
 
-    forms = [form for form, asked in zip(FORMS, (as_json, graph, markdown, toml), strict=True) if asked]
+    forms = [form for form, asked in zip(FORMS, (as_json, graph, markdown, thresholds, toml), strict=True) if asked]
     if len(forms) > 1:
         raise DetectorsError(f"--{' and --'.join(forms)}: one at a time")
     run_detectors("".join(forms), parameters, out)

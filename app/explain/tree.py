@@ -173,7 +173,7 @@ class Tree:
                 conclusion.event,
                 conclusion.input,
                 conclusion.before,
-                conclusion.detector.spec,
+                conclusion.detector,
                 self._find,
                 self._sheet,
                 self._parameters,

@@ -7,12 +7,12 @@ import math
 from detectors.actions.carries import CarryState
 from detectors.actions.duels import DuelState
 from detectors.contacts.body_parts import HeaderState
+from detectors.decisions import Sense
 from detectors.explanations.evidence import (
     Evidence,
     Found,
     Margin,
     Rule,
-    Sense,
     against,
     ball_in_frame,
     between,

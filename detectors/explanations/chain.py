@@ -10,12 +10,12 @@ from detectors.actions.possession import played_us
 from detectors.ball.changes import is_fitted
 from detectors.contacts.contact_attribution import contact_rule
 from detectors.contacts.hits import ContactState
+from detectors.decisions import Sense
 from detectors.explanations.evidence import (
     Evidence,
     Found,
     Margin,
     Rule,
-    Sense,
     against,
     number,
     payload_of,

@@ -12,12 +12,12 @@ from detectors.ball.trajectory_breaks import Trail
 from detectors.bodies.efforts import Movers, gained, gains_of
 from detectors.bodies.running import CLASSES, Running
 from detectors.bodies.sides import SidesState
+from detectors.decisions import Sense
 from detectors.explanations.evidence import (
     Evidence,
     Found,
     Margin,
     Rule,
-    Sense,
     against,
     all_of,
     ball_in_frame,

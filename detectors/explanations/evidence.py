@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal
 
 import msgspec
 
+from detectors.decisions import Sense
 from detectors.parameters import Parameters, all_parameters, unit_of
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, BodyState, EventPayload, Frame
-from middleware.detector import Spec
+from middleware.detector import Detector
 from middleware.events import Event
 
 #: How far rounding may move a value that is told in a fact.
 ROUNDING = 0.006
-
-Sense = Literal["at least", "at most"]
 
 
 class Margin(msgspec.Struct, frozen=True):
@@ -51,7 +49,7 @@ class Evidence(msgspec.Struct, frozen=True):
         told: the event.
         by: the input on whose step it was concluded.
         before: state of its detector before that step.
-        spec: of its detector.
+        detector: that concluded it.
         find: event by id, as far as it is known.
         sheet: of the match.
         parameters: of the match.
@@ -60,7 +58,7 @@ class Evidence(msgspec.Struct, frozen=True):
     told: Event
     by: Event
     before: object
-    spec: Spec
+    detector: Detector[object]
     find: Callable[[str], Event | None]
     sheet: MatchSheet
     parameters: Parameters = Parameters()
@@ -118,7 +116,7 @@ def payload_of(event: Event | None) -> EventPayload:
 
 def raised(evidence: Evidence, name: str) -> float | None:
     """A threshold that the detector raised to what the input's noise allows."""
-    value = evidence.spec.parameters.get(name)
+    value = evidence.detector.spec.parameters.get(name)
     return float(value) if isinstance(value, int | float) else None
 
 

@@ -1,20 +1,23 @@
-"""How clearly a detector concluded what it did: the numbers of an event against the thresholds that it passed.
+"""Margins: how clearly a detector decided, as the compared values of an event against their thresholds.
 
-For each kind a function of :mod:`detectors.comparing` names the comparisons that its rule makes (the rule itself stands
-with the detector), takes their values out of what led to the event, and the thresholds out of the match's parameters.
-Values in facts are rounded, so a margin may miss by half of the last place (``ROUNDING``).
+Theory of operation
+-------------------
+A detector's rules compare by :mod:`detectors.decisions`. A step is pure, so the step that emitted an event is run once
+more, on the recorded state and input, with the recorder on; the comparisons that held and belong to the event are its
+margins. Kinds whose detectors do not compare in that way yet have their comparisons restated in this package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from detectors.decisions import recording
 from detectors.explanations import acts, chain, early, match
-from detectors.explanations.evidence import Evidence, Margin, Rule
+from detectors.explanations.evidence import ROUNDING, Evidence, Margin, Rule
+from detectors.parameters import all_parameters, unit_of
 from football.payloads import EventPayload
 
-#: How far rounding may move a value that is told in a fact.
-ROUNDING = 0.006
+__all__ = ["ROUNDING", "UNDECIDED", "decided", "margins", "told_kinds"]
 
 _RULES: Mapping[str, Rule] = {**early.RULES, **chain.RULES, **acts.RULES, **match.RULES}
 
@@ -38,10 +41,26 @@ UNDECIDED: Mapping[str, str] = {
 
 def margins(evidence: Evidence) -> tuple[Margin, ...]:
     """The comparisons behind an event; none for a kind that no threshold decides."""
-    rule = _RULES.get(evidence.told.kind)
-    if rule is None or not isinstance(evidence.told.payload, EventPayload):
+    if not isinstance(evidence.told.payload, EventPayload):
         return ()
-    return tuple(margin for margin in rule(evidence) if margin is not None)
+    rule = _RULES.get(evidence.told.kind)
+    restated = rule(evidence) if rule is not None else ()
+    return (*(margin for margin in restated if margin is not None), *decided(evidence))
+
+
+def decided(evidence: Evidence) -> tuple[Margin, ...]:
+    """The comparisons that the detector made for an event, the last of each name; its step is run once more."""
+    with recording() as comparisons:
+        evidence.detector.step(evidence.before, evidence.by)
+    told, payload = evidence.told, evidence.payload
+    properties = {told.kind, told.id, told.source, payload.variant, payload.team, payload.player}
+    values = {p.path: p.value for p in all_parameters(evidence.parameters)}
+    found: dict[tuple[str, str, str], Margin] = {}
+    for c in comparisons:
+        if properties.issuperset(c.about):
+            unit = c.unit if c.unit or not c.parameter else unit_of(c.parameter, values[c.parameter]).text
+            found[c.what, c.parameter, c.sense] = Margin(c.what, c.value, c.sense, c.threshold, unit, c.parameter)
+    return tuple(found.values())
 
 
 def told_kinds() -> tuple[str, ...]:

@@ -73,7 +73,7 @@ def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[M
     known = {name: versions[-1].event for name, versions in log.conclusions.items()}
     for name, versions in log.conclusions.items():
         for c in versions:
-            yield name, margins(Evidence(c.event, c.input, c.before, c.detector.spec, known.get, sheet))
+            yield name, margins(Evidence(c.event, c.input, c.before, c.detector, known.get, sheet))
 
 
 def cases() -> Iterator[Any]:

@@ -22,7 +22,11 @@ ENTRIES = catalogue()
 
 @pytest.mark.parametrize(
     ("file", "form", "command"),
-    [("detectors.md", "markdown", "--markdown"), ("images/detectors.svg", "graph", "--graph")],
+    [
+        ("detectors.md", "markdown", "--markdown"),
+        ("thresholds.md", "thresholds", "--thresholds"),
+        ("images/detectors.svg", "graph", "--graph"),
+    ],
 )
 def test_the_docs_are_of_today(file, form, command):
     made = render(form, Parameters(), picture=True)

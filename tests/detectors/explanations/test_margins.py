@@ -54,7 +54,7 @@ def told(log: ConclusionLog, sheet: MatchSheet, parameters: Parameters) -> dict[
     known = {name: versions[-1].event for name, versions in log.conclusions.items()}
     last = [versions[-1] for versions in log.conclusions.values()]
     return {
-        c.event.id: margins(Evidence(c.event, c.input, c.before, c.detector.spec, known.get, sheet, parameters))
+        c.event.id: margins(Evidence(c.event, c.input, c.before, c.detector, known.get, sheet, parameters))
         for c in last
     }
 
@@ -151,6 +151,6 @@ def test_every_detector_with_a_threshold_tells_its_margins() -> None:
 
 def test_a_kind_whose_rule_is_not_told_has_no_margins() -> None:
     log, sheet = play(Parameters())
-    spec = next(iter(log.conclusions.values()))[-1].detector.spec
+    detector = next(iter(log.conclusions.values()))[-1].detector
     event = Event("unheard.of", 0, "x", id="unheard.of#x")
-    assert margins(Evidence(event, event, None, spec, lambda name: None, sheet)) == ()
+    assert margins(Evidence(event, event, None, detector, lambda name: None, sheet)) == ()

@@ -1,0 +1,109 @@
+"""Comparisons with thresholds, which can be recorded: by them ``explain`` shows how clearly a detector decided.
+
+Theory of operation
+-------------------
+A rule compares by :func:`at_least`, :func:`at_most` or :func:`is_over`, which return a plain bool. While a recorder is
+active (:func:`recording`), they also append a :class:`Comparison`. Otherwise a call costs one read of a global.
+Steps are pure, so ``explain`` runs the step that emitted an event once more under a recorder, and each rule stands
+once, with the detector.
+
+Hot loops and kernels compare in their own way. The code that emits an event then notes the value that was compared, by
+:func:`note`, if :func:`is_recording`.
+
+A step may judge several candidates, and emit several events. ``about`` names the event that a comparison belongs to, by
+one or more of its properties: kind, variant, player, team, anchor or id. A comparison without it belongs to all events
+of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Literal, NamedTuple
+
+Sense = Literal["at least", "at most"]
+
+#: Properties of an event: one, or several of which all must fit.
+About = str | tuple[str, ...]
+
+
+class Comparison(NamedTuple):
+    """A comparison that held.
+
+    Attributes:
+        what: the compared quantity, in words.
+        value: its value.
+        sense: how it stands to the threshold.
+        threshold: as it was in force: the parameter, or what the input's noise made of it.
+        parameter: path of the threshold (``hit.share_min``); empty if it has none, as the Laws' measures.
+        unit: of both; empty if it is the parameter's.
+        about: properties of the event that it belongs to; empty for each event of the step.
+    """
+
+    what: str
+    value: float
+    sense: Sense
+    threshold: float
+    parameter: str
+    unit: str
+    about: tuple[str, ...]
+
+
+class _Recorder(NamedTuple):
+    thread: int
+    comparisons: list[Comparison]
+
+
+_recorder: _Recorder | None = None
+
+
+@contextmanager
+def recording() -> Iterator[list[Comparison]]:
+    """Record the comparisons that this thread makes; other threads' are not recorded."""
+    global _recorder
+    before = _recorder
+    recorder = _recorder = _Recorder(get_ident(), [])
+    try:
+        yield recorder.comparisons
+    finally:
+        _recorder = before
+
+
+def is_recording() -> bool:
+    """True while a recorder is active: values that only :func:`note` needs are computed then."""
+    return _recorder is not None
+
+
+def at_least(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
+    """Return ``value >= threshold``; record the comparison if it holds."""
+    holds = value >= threshold
+    if _recorder is not None and holds:
+        note(what, value, "at least", threshold, parameter, about, unit)
+    return holds
+
+
+def at_most(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
+    """Return ``value <= threshold``; record the comparison if it holds."""
+    holds = value <= threshold
+    if _recorder is not None and holds:
+        note(what, value, "at most", threshold, parameter, about, unit)
+    return holds
+
+
+def is_over(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
+    """Return ``value > threshold`` where either answer decides; record it in the sense in which it holds."""
+    over = value > threshold
+    if _recorder is not None:
+        note(what, value, "at least" if over else "at most", threshold, parameter, about, unit)
+    return over
+
+
+def note(
+    what: str, value: float, sense: Sense, threshold: float, parameter: str = "", about: About = (), unit: str = ""
+) -> None:
+    """Record a comparison that held in a hot loop or a kernel; nothing without a recorder."""
+    if _recorder is None or _recorder.thread != get_ident():
+        return
+    properties = (about,) if isinstance(about, str) else about
+    _recorder.comparisons.append(Comparison(what, float(value), sense, float(threshold), parameter, unit, properties))
