@@ -40,7 +40,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 
 from app.cli.score import truth_and_finds
-from app.cli.simulate import Wish, prepare, produce, settings_of
+from app.cli.simulate import SimulateOptions, prepare, produce, settings_of
 from app.pipeline.seal import fingerprint
 from app.run.live import run_live
 from app.settings.model import LiveSettings
@@ -115,7 +115,9 @@ def kept_play(
 def play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool, whistled: bool) -> Played:
     """Simulates a match into ``folder``, plays it (or folds it ``in_order``, perhaps with its whistles), scores it."""
     optical = rate == OPTICAL
-    wish = Wish(folder / "match", seed=seed, minutes=minutes, rate="live" if optical else rate, channel=channel)
+    wish = SimulateOptions(
+        folder / "match", seed=seed, minutes=minutes, rate="live" if optical else rate, channel=channel
+    )
     simulation, quiet = settings_of(wish, None), Console(quiet=True)
     radio = channel_named(channel)
     prepare(wish.out, simulation, radio)

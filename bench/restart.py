@@ -42,7 +42,7 @@ from app.base.java import find_java
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError, parse
 from app.kafka.broker import broker_status, start_broker, stop_broker
-from app.kafka.clients import consumer, kind_of, partitions_of, records
+from app.kafka.clients import consumer, kind_of, partitions_of, poll_records
 from app.kafka.publish import publish
 from app.sources.captures import is_capture, prepare_capture
 from football.update_stream import View
@@ -63,7 +63,7 @@ class Edge:
     """How far a follower of positions is behind what the gateway is sending, in seconds; asked at any time."""
 
     def __init__(self, capture: Capture, events: Address) -> None:
-        self._capture, self._events = capture, events.beside(updates.POSITIONS_SUFFIX)
+        self._capture, self._events = capture, events.sibling(updates.POSITIONS_SUFFIX)
         self._anchor: tuple[float, int] | None = None
         self.view_us = -(2**62)
         self._over = threading.Event()
@@ -97,7 +97,7 @@ class Edge:
             client.assign(parts)
             client.seek_to_beginning(*parts)
             while not self._over.is_set():
-                for record in records(client, 50):
+                for record in poll_records(client, 50):
                     if kind_of(record) == updates.VIEW:
                         view = msgspec.json.decode(record.value, type=View)
                         self.view_us = max(self.view_us, view.ts_us)

@@ -24,7 +24,7 @@ from pathlib import Path
 import msgspec
 
 from middleware.sources.transmitter import BEGINNING_US, END_US
-from replay.formats.officials import FILE, Line, OfficialError, encode, parse
+from replay.formats.officials import FILE, OfficialError, OfficialLine, encode, parse
 
 #: The journal, in the folder of a match store.
 JOURNAL = "official.journal"
@@ -39,7 +39,7 @@ class Entry(msgspec.Struct, frozen=True):
     """A line of the journal: a line's place in the stream, or up to where the stream is sealed."""
 
     arrival_us: int
-    line: Line | None = None
+    line: OfficialLine | None = None
 
 
 _entries = msgspec.json.Decoder(Entry)
@@ -57,7 +57,7 @@ class Desk:
         self._journal = folder / JOURNAL
         self._files = [_Follower(folder / FILE, FILE), *(_Follower(path, str(path)) for path in files)]
         #: Lines that are not due yet: when they will be, and what they are about.
-        self._waiting: list[tuple[int, int, Line]] = []
+        self._waiting: list[tuple[int, int, OfficialLine]] = []
         #: Lines that have their place: that, and how they are dated; those that may still be to come.
         self._ahead: list[tuple[int, int]] = []
         self._settled_us = BEGINNING_US
@@ -99,7 +99,7 @@ class Desk:
                 yield _as_block(entry)
         self._write([Entry(end_us)])
 
-    def _due(self, arrival_us: int | None) -> list[Line]:
+    def _due(self, arrival_us: int | None) -> list[OfficialLine]:
         """Lines that are due; with None all that there are."""
         if arrival_us is not None:
             if arrival_us < self._looked_us + LOOK_EVERY_US:
@@ -116,7 +116,7 @@ class Desk:
             self._waiting = [] if arrival_us is None else [w for w in self._waiting if w[0] > arrival_us]
         return due
 
-    def _place(self, lines: list[Line], arrival_us: int) -> list[Entry]:
+    def _place(self, lines: list[OfficialLine], arrival_us: int) -> list[Entry]:
         """Notes the place of lines, for good, before they are used."""
         entries = [Entry(arrival_us, msgspec.structs.replace(line, settled_us=self._settled_us)) for line in lines]
         if entries:
@@ -177,7 +177,7 @@ class _Follower:
         self._path, self._name = path, name
         self._offset = self._count = 0
 
-    def new_lines(self, *, to_the_end: bool) -> Iterator[Line]:
+    def new_lines(self, *, to_the_end: bool) -> Iterator[OfficialLine]:
         """Lines since the last call; ``to_the_end`` with the last one as it is."""
         try:
             size = self._path.stat().st_size
@@ -196,10 +196,10 @@ class _Follower:
             self._count += 1
             text = raw.decode("utf-8", errors="replace").strip()
             if text:
-                yield Line(self._name, self._count, text)
+                yield OfficialLine(self._name, self._count, text)
 
 
-def _times_us(line: Line) -> tuple[int, int]:
+def _times_us(line: OfficialLine) -> tuple[int, int]:
     """What a line is about, and the arrival time before which it is not given on: that of what it names.
 
     A line that names no time is about when it gets its place, and due at once.

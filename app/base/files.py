@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def put(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes) -> None:
     """Writes a file anew; whoever reads it meanwhile reads the old one.
 
     Raises:

@@ -7,8 +7,8 @@ Each process has its own file in ``DIR/logs`` (nobody can write into another's l
 that has grown goes on in a new one, and the oldest are deleted, so a run of any length takes a bounded place. A log
 never disturbs a match: what can't be written is dropped.
 
-No secret gets in: nothing logs one, and what :func:`hide` was told is replaced in every line whoever made it, also in
-errors of libraries.
+No line holds a secret: no module logs one, and every text given to :func:`hide_secrets` is replaced in every line, also
+in errors of libraries.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _secrets: set[str] = set()
 _log = logging.getLogger(__name__)
 
 
-def say(logger: logging.Logger, level: int, what: str, match: str = "", **figures: object) -> None:
+def log_event(logger: logging.Logger, level: int, what: str, match: str = "", **figures: object) -> None:
     """Logs what happened, with figures.
 
     Args:
@@ -60,7 +60,7 @@ def say(logger: logging.Logger, level: int, what: str, match: str = "", **figure
     logger.log(level, what, extra={"match": match, "figures": figures})
 
 
-def hide(secrets: Iterable[str]) -> None:
+def hide_secrets(secrets: Iterable[str]) -> None:
     """From now on these stand in no line of this process's logs."""
     for secret in secrets:
         if len(secret) >= _LEAST_SECRET:
@@ -139,7 +139,7 @@ def logging_to(folder: Path, logs: Logs, level: str, process: str = "driver") ->
     try:
         yield
     except Exception as error:
-        say(_log, logging.ERROR, "run failed", error=f"{type(error).__name__}: {error}")
+        log_event(_log, logging.ERROR, "run failed", error=f"{type(error).__name__}: {error}")
         raise
     finally:
         _set_levels(before)

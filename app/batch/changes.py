@@ -100,7 +100,7 @@ def compare(match: str, recorded: pa.Table, now: pa.Table) -> tuple[dict[str, Ki
     return counts, pa.Table.from_pylist(rows, schema=CHANGES)
 
 
-def added(counts: Sequence[KindChange]) -> KindChange:
+def sum_changes(counts: Sequence[KindChange]) -> KindChange:
     """Counts of several matches or kinds together; the shift is the median of their medians."""
     sums = {name: sum(getattr(one, name) for one in counts) for name in KindChange.__struct_fields__[:-1]}
     shifts = [one.shift_ms for one in counts if one.shift_ms is not None]

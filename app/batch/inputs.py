@@ -16,7 +16,7 @@ class BatchError(UserError, ValueError):
     """A batch cannot begin as asked; the message says why."""
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class RecordedMatch(msgspec.Struct, frozen=True):
     """A match that was recorded.
 
     Attributes:
@@ -28,26 +28,26 @@ class Recorded(msgspec.Struct, frozen=True):
     store: str = ""
 
 
-def find_recorded(given: Iterable[str]) -> list[Recorded]:
+def find_recorded(given: Iterable[str]) -> list[RecordedMatch]:
     """The matches that arguments mean, each once, in their order; of a folder of matches all in it, by name.
 
     Raises:
         BatchError: something is not there, or holds no match.
     """
-    found: dict[Recorded, None] = {}
+    found: dict[RecordedMatch, None] = {}
     for text in given:
         if text.startswith(("kloppy:", "debs:")):
-            found[Recorded(_in_full(text))] = None
+            found[RecordedMatch(_in_full(text))] = None
         else:
             found.update(dict.fromkeys(_of_path(Path(text).resolve())))
     return list(found)
 
 
-def _of_path(path: Path) -> list[Recorded]:
+def _of_path(path: Path) -> list[RecordedMatch]:
     if not path.exists():
         raise BatchError(f"{path}: no such file or folder")
     if (one := _of_folder(path)) is not None or path.is_file():
-        return [one or Recorded(str(path))]
+        return [one or RecordedMatch(str(path))]
     inside = [_of_folder(child) for child in sorted(path.iterdir()) if child.is_dir() and child.name[0] != "."]
     found = [recorded for recorded in inside if recorded is not None]
     if not found:
@@ -55,10 +55,10 @@ def _of_path(path: Path) -> list[Recorded]:
     return found
 
 
-def _of_folder(path: Path) -> Recorded | None:
+def _of_folder(path: Path) -> RecordedMatch | None:
     if is_store(path):
-        return Recorded(str(path), str(path))
-    return Recorded(str(path)) if path.is_dir() and is_capture(str(path)) else None
+        return RecordedMatch(str(path), str(path))
+    return RecordedMatch(str(path)) if path.is_dir() and is_capture(str(path)) else None
 
 
 def _in_full(text: str) -> str:
@@ -69,7 +69,7 @@ def _in_full(text: str) -> str:
     return ":".join([kind, *full])
 
 
-def named(recorded: Iterable[Recorded], before: Mapping[str, str]) -> dict[str, Recorded]:
+def name_matches(recorded: Iterable[RecordedMatch], before: Mapping[str, str]) -> dict[str, RecordedMatch]:
     """Matches by the name of their folder in the result: that of their own, with a number where two have the same.
 
     Args:

@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from app.base.errors import why
+from app.base.errors import reason_of
 from app.base.pace import NEVER_US
 from app.batch.changes import KindChange, compare
-from app.batch.inputs import BatchError, Recorded
+from app.batch.inputs import BatchError, RecordedMatch
 from app.pipeline.commits import Committed
 from app.pipeline.folder import TOPIC, Match, open_match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
@@ -47,7 +47,7 @@ DRAFTS = ".playing"
 _WINDOW_US = 300_000_000
 
 
-class Choices(msgspec.Struct, frozen=True):
+class BatchOptions(msgspec.Struct, frozen=True):
     """What is the same for all matches of a batch.
 
     Attributes:
@@ -70,7 +70,7 @@ class Result(msgspec.Struct, frozen=True):
 
     Attributes:
         name: of its folder.
-        source, store: see :class:`app.batch.inputs.Recorded`.
+        source, store: see :class:`app.batch.inputs.RecordedMatch`.
         input: what was played: the capture's fingerprint and the arrival time up to which.
         broken: why there is nothing, else empty.
         stream_s, wall_s: how long the match was, and how long that took.
@@ -89,7 +89,7 @@ class Result(msgspec.Struct, frozen=True):
     kinds: dict[str, KindChange] | None = None
 
 
-def play(name: str, recorded: Recorded, choices: Choices) -> Result:
+def play(name: str, recorded: RecordedMatch, choices: BatchOptions) -> Result:
     """Plays a match again; what goes wrong is in the result and nowhere else."""
     draft = Path(choices.out) / DRAFTS / name
     try:
@@ -98,13 +98,13 @@ def play(name: str, recorded: Recorded, choices: Choices) -> Result:
         return _played(name, recorded, choices, draft)
     except Exception as error:
         # Whatever it is, it is this match's: a bug that one match shows must not end the others.
-        told = why(error)
+        told = reason_of(error)
         return Result(name, recorded.source, recorded.store, broken=told)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def finished(name: str, recorded: Recorded, out: Path) -> Result | None:
+def finished(name: str, recorded: RecordedMatch, out: Path) -> Result | None:
     """The result that is there already; None if there is none, or of less or other input than there is now."""
     try:
         result = msgspec.json.decode((out / name / REPORT).read_bytes(), type=Result)
@@ -127,7 +127,7 @@ def share_done(name: str, out: Path) -> float:
         return 0.0
 
 
-def _played(name: str, recorded: Recorded, choices: Choices, draft: Path) -> Result:
+def _played(name: str, recorded: RecordedMatch, choices: BatchOptions, draft: Path) -> Result:
     began_s = time.monotonic()
     if recorded.store and (Path(recorded.store) / TOPIC).is_file():
         raise BatchError(f"{recorded.store}: came out of a topic, which leaves no positions in the store")
@@ -156,7 +156,7 @@ def _played(name: str, recorded: Recorded, choices: Choices, draft: Path) -> Res
     return result
 
 
-def _given(recorded: Recorded, choices: Choices, draft: Path) -> dict[str, Any]:
+def _given(recorded: RecordedMatch, choices: BatchOptions, draft: Path) -> dict[str, Any]:
     given: dict[str, Any] = {
         "source": recorded.source, "store": draft, "engine": "inprocess", "speed": "max", "alpha": choices.alpha,
         "retraction": "auto" if choices.alpha == "auto" else "on-demand", "dashboard": False, "camera": False,
@@ -172,7 +172,7 @@ def _given(recorded: Recorded, choices: Choices, draft: Path) -> dict[str, Any]:
     return given
 
 
-def _recorded_until_us(recorded: Recorded, capture: Capture) -> int:
+def _recorded_until_us(recorded: RecordedMatch, capture: Capture) -> int:
     """Where the recording stopped: a run that was interrupted is held against as much as it had played."""
     if not recorded.store:
         return NEVER_US if capture.is_finished else capture.readable_us
@@ -182,7 +182,7 @@ def _recorded_until_us(recorded: Recorded, capture: Capture) -> int:
     return max((commit.meta.end_offset for commit in commits), default=capture.begin_us)
 
 
-def _input(recorded: Recorded) -> str:
+def _input(recorded: RecordedMatch) -> str:
     """What is there to be played: another one after a recording has gone on, or a file was written anew."""
     source = recorded.source
     if is_capture(source):
@@ -194,7 +194,7 @@ def _input(recorded: Recorded) -> str:
     return f"{stat.st_size} bytes of {stat.st_mtime_ns}"
 
 
-def _compared(name: str, recorded: Recorded, events: pa.Table, draft: Path) -> dict[str, KindChange] | None:
+def _compared(name: str, recorded: RecordedMatch, events: pa.Table, draft: Path) -> dict[str, KindChange] | None:
     if not recorded.store:
         return None
     kinds, changes = compare(name, consolidated_events(recorded.store), events)

@@ -23,9 +23,9 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from app.base.java import find_java
-from app.batch.changes import CHANGES, KindChange, added
-from app.batch.inputs import BatchError, Recorded, find_recorded, named
-from app.batch.play import CHANGES_FILE, DRAFTS, Choices, Result, finished, play, share_done
+from app.batch.changes import CHANGES, KindChange, sum_changes
+from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
+from app.batch.play import CHANGES_FILE, DRAFTS, BatchOptions, Result, finished, play, share_done
 from app.pipeline.folder import alone
 from app.pipeline.seal import code_fingerprint
 from app.sources.captures import is_capture
@@ -50,7 +50,7 @@ class Batch(msgspec.Struct, frozen=True):
         names: folder of each source.
     """
 
-    choices: Choices
+    choices: BatchOptions
     code: str
     names: dict[str, str]
 
@@ -61,7 +61,7 @@ Watch = Callable[[Mapping[str, float], int], None]
 
 def run_batch(
     given: Sequence[str],
-    choices: Choices,
+    choices: BatchOptions,
     *,
     jobs: int = 0,
     master: str = "",
@@ -95,8 +95,8 @@ def run_batch(
 
 def _played(
     out: Path,
-    matches: Mapping[str, Recorded],
-    choices: Choices,
+    matches: Mapping[str, RecordedMatch],
+    choices: BatchOptions,
     *,
     jobs: int,
     master: str,
@@ -128,10 +128,10 @@ def totals(results: Sequence[Result]) -> dict[str, KindChange]:
     for result in results:
         for kind, counts in (result.kinds or {}).items():
             kinds.setdefault(kind, []).append(counts)
-    return {kind: added(counts) for kind, counts in sorted(kinds.items())}
+    return {kind: sum_changes(counts) for kind, counts in sorted(kinds.items())}
 
 
-def _begin(out: Path, recorded: Sequence[Recorded], choices: Choices, anew: bool) -> dict[str, Recorded]:
+def _begin(out: Path, recorded: Sequence[RecordedMatch], choices: BatchOptions, anew: bool) -> dict[str, RecordedMatch]:
     """The folder, and the matches by name in it."""
     kept = msgspec.structs.replace(choices, out="", parameters=_contents(choices.parameters))
     for one in recorded:
@@ -146,7 +146,7 @@ def _begin(out: Path, recorded: Sequence[Recorded], choices: Choices, anew: bool
             raise BatchError(f"--out {out}: was made with other options: {way_out}")
     if before is None and out.exists() and (out.is_file() or any(out.iterdir())):
         raise BatchError(f"--out {out}: is neither empty nor the result of a batch; choose another")
-    matches = named(recorded, before.names if before is not None else {})
+    matches = name_matches(recorded, before.names if before is not None else {})
     names = (before.names if before is not None else {}) | {one.source: name for name, one in matches.items()}
     out.mkdir(parents=True, exist_ok=True)
     draft = out / f".{BATCH}.{os.getpid()}"
@@ -168,7 +168,7 @@ def _contents(parameters: str) -> str:
     return Path(parameters).read_text(encoding="utf-8") if parameters else ""
 
 
-def _size(recorded: Recorded) -> float:
+def _size(recorded: RecordedMatch) -> float:
     """Positions of a match, about; what cannot be read is told by its task."""
     try:
         if is_capture(recorded.source):
@@ -180,7 +180,7 @@ def _size(recorded: Recorded) -> float:
 
 
 def _job(
-    session: SparkSession, work: Sequence[tuple[str, Recorded, Choices]], look: Callable[[], None]
+    session: SparkSession, work: Sequence[tuple[str, RecordedMatch, BatchOptions]], look: Callable[[], None]
 ) -> list[Result]:
     """Runs a task a match; looks at them meanwhile."""
     results: list[Result] = []
@@ -202,7 +202,7 @@ def _job(
     return results
 
 
-def _task(work: tuple[str, Recorded, Choices]) -> Result:
+def _task(work: tuple[str, RecordedMatch, BatchOptions]) -> Result:
     name, recorded, choices = work
     context = TaskContext.get()
     deaths = context.attemptNumber() if context is not None else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.cli.score import found_in, span_us
+from app.cli.score import event_records, span_us
 from football.errors import UserError
 from replay.event_list import consolidated_events
 from replay.formats.debs import MATCH_HALVES, PS_IN_US, Half, read_halves
@@ -31,7 +31,7 @@ def run_annotate(folder: Path, out: Path, like: Path | None) -> None:
     _, last_us = span_us(folder)
     begin_ps = MATCH_HALVES[0].begin_ps
     halves = read_halves(like) if like else (Half(1, begin_ps, begin_ps + (last_us + 1) * PS_IN_US),)
-    annotation = annotate(found_in(consolidated_events(folder)), read_sheet_of(folder), Clock(halves))
+    annotation = annotate(event_records(consolidated_events(folder)), read_sheet_of(folder), Clock(halves))
     try:
         write_annotation(out, annotation, halves)
     except OSError as error:

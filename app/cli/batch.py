@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from app.batch.changes import KindChange, added
-from app.batch.play import Choices, Result
+from app.batch.changes import KindChange, sum_changes
+from app.batch.play import BatchOptions, Result
 from app.batch.run import Watch, as_plain, run_batch, totals
 from app.settings.model import make_settings
 from app.settings.parameters import load_parameters
@@ -40,7 +40,7 @@ def run(
     if parameters is not None:
         load_parameters(parameters)  # a bad file is told now, and not by every match
     checked = make_settings({"detectors": detectors, "alpha": alpha})
-    choices = Choices(
+    choices = BatchOptions(
         str(out.resolve()), alpha, str(parameters.resolve()) if parameters else "", checked.detectors, positions
     )
     console = Console(stderr=as_json, width=None if sys.stdout.isatty() else 150)
@@ -105,7 +105,7 @@ def _match_row(result: Result) -> tuple[str, ...]:
     times = (f"{result.stream_s:.1f}", f"{result.wall_s:.1f}", rate, str(result.events))
     if result.kinds is None:
         return (result.name, *times, "", "", "nothing was recorded of it")
-    all_kinds = added(list(result.kinds.values()))
+    all_kinds = sum_changes(list(result.kinds.values()))
     return (result.name, *times, str(all_kinds.recorded), f"{all_kinds.agreement:.4f}", "")
 
 

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from app.kafka.address import SECRETS, SETTINGS_VARIABLE, connection, is_kafka, parse
 from app.settings.layers import Layer
-from app.settings.model import NAMES, Settled, settings_of
+from app.settings.model import SETTING_NAMES, ResolvedSettings, resolve_settings
 from detectors.parameters import Parameters, all_parameters
 
 HIDDEN = "********"
@@ -41,9 +41,9 @@ def run_config(context: typer.Context, *, as_json: bool) -> None:
     """Prints the settings that ``live`` would have with the options of this command line.
 
     Raises:
-        The errors of :func:`app.settings.model.settings_of`.
+        The errors of :func:`app.settings.model.resolve_settings`.
     """
-    settled = settings_of(options_of_live(context), os.environ, Path())
+    settled = resolve_settings(options_of_live(context), os.environ, Path())
     shown = {**shown_settings(settled), **kafka_settings(settled, os.environ)}
     if as_json:
         print(msgspec.json.encode(shown).decode())
@@ -56,12 +56,12 @@ def run_config(context: typer.Context, *, as_json: bool) -> None:
     Console().print(table)
 
 
-def shown_settings(settled: Settled) -> dict[str, Setting]:
+def shown_settings(settled: ResolvedSettings) -> dict[str, Setting]:
     """All settings by name; a secret is hidden, and of the detectors' parameters only those that are not defaults."""
-    return {name: _shown(settled, name, settled.origin.get(name)) for name in NAMES}
+    return {name: _shown(settled, name, settled.origin.get(name)) for name in SETTING_NAMES}
 
 
-def kafka_settings(settled: Settled, environ: Mapping[str, str]) -> dict[str, Setting]:
+def kafka_settings(settled: ResolvedSettings, environ: Mapping[str, str]) -> dict[str, Setting]:
     """How topics are connected to, as their own file says; empty without topics.
 
     Raises:
@@ -80,8 +80,8 @@ def kafka_settings(settled: Settled, environ: Mapping[str, str]) -> dict[str, Se
     return shown
 
 
-def _shown(settled: Settled, name: str, layer: Layer | None) -> Setting:
-    value: Any = getattr(settled.settings, NAMES[name])
+def _shown(settled: ResolvedSettings, name: str, layer: Layer | None) -> Setting:
+    value: Any = getattr(settled.settings, SETTING_NAMES[name])
     if isinstance(value, SecretStr):
         value = HIDDEN if value.get_secret_value() else ""
     elif isinstance(value, Parameters):

@@ -20,7 +20,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from rich.console import Console
 from rich.table import Table
 
-from app.base.errors import is_problem, one_line
+from app.base.errors import one_line
 from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
 from app.kafka.address import SETTINGS_VARIABLE, KafkaError, is_kafka, parse
 from app.kafka.broker import broker_status, default_home
@@ -31,7 +31,7 @@ from app.pipeline.recovery import STATES, outlook
 from app.pipeline.seal import code_fingerprint
 from app.pipeline.state_store import StateStore
 from app.settings.layers import LayerError, chosen_file
-from app.settings.model import LiveSettings, SettingsError, settings_of
+from app.settings.model import LiveSettings, SettingsError, resolve_settings
 from app.settings.parameters import ParametersError
 from app.spark.checkpoint import trouble
 from football.errors import UserError
@@ -113,12 +113,10 @@ def run_doctor(flags: Mapping[str, Any], *, as_json: bool) -> bool:
 def _settings(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> tuple[Finding, LiveSettings]:
     """What is wrong with the settings, and the settings; the defaults where they can't be."""
     try:
-        settled = settings_of(flags, environ, folder)
+        settled = resolve_settings(flags, environ, folder)
     except (LayerError, SettingsError, ParametersError) as error:
         return Finding("settings", "bad", one_line(error), "mend it; touchline config shows what holds"), LiveSettings()
-    except Exception as error:
-        if not is_problem(error):
-            raise
+    except UserError as error:
         return Finding("settings", "bad", one_line(error), "mend the source or the store"), LiveSettings()
     kinds = sorted({layer.kind for layer in settled.origin.values()})
     return Finding("settings", "ok", f"from {', '.join(['defaults', *kinds])}"), settled.settings

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from rich.console import Console
 
-from app.explain.reasons import Explanation, Said, explain
+from app.explain.reasons import Explanation, HistoryEntry, explain
 from app.explain.tree import Node, Number, Position
 from detectors.explanations.evidence import Margin
 from football.update_stream import EventRecord
@@ -44,7 +44,7 @@ def lines(found: Explanation) -> Iterator[str]:
     yield from _node(found.event, 0)
 
 
-def _said(said: Said) -> str:
+def _said(said: HistoryEntry) -> str:
     arrived = ""
     if said.packets:
         age_ms = (said.now_us - said.oldest_us) / 1e3

@@ -15,10 +15,11 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from app.base.errors import is_problem, one_line
+from app.base.errors import one_line
 from app.cli.archive import archive
 from app.cli.broker import broker
 from app.cli.options import Folder, Format, Given, Out
+from football.errors import UserError
 from football.officials import DECISIONS
 
 app = typer.Typer(
@@ -154,9 +155,9 @@ def live(
     `touchline config` shows what holds, and why.
     """
     from app.run.live import run_live
-    from app.settings.model import SettingsError, settings_of
+    from app.settings.model import SettingsError, resolve_settings
 
-    settings = settings_of(context.params, os.environ, Path()).settings
+    settings = resolve_settings(context.params, os.environ, Path()).settings
     if not matches:
         run_live(settings, as_json=as_json)
         return
@@ -223,9 +224,9 @@ def simulate(
     as_json: Annotated[bool, Given("--json", help="Print the report as JSON on stdout.")] = False,
 ) -> None:
     """Makes a match: what radio tags and gateway would deliver, and the exact truth about it."""
-    from app.cli.simulate import Wish, run_simulate
+    from app.cli.simulate import SimulateOptions, run_simulate
 
-    wish = Wish(out, seed, minutes, rate, channel, scenario, tracking, half_length, noise, realism)
+    wish = SimulateOptions(out, seed, minutes, rate, channel, scenario, tracking, half_length, noise, realism)
     raise typer.Exit(run_simulate(wish, as_json_text=as_json))
 
 
@@ -475,10 +476,12 @@ def main() -> None:
         code = app(standalone_mode=False)
     except typer.Abort:
         _give_up("stopped")
+    except UserError as error:
+        _give_up(one_line(error))
     except Exception as error:
-        if not (is_usage := hasattr(error, "format_message")) and not is_problem(error):
+        if not hasattr(error, "format_message"):  # Typer's own: a command line that cannot be
             raise
-        _give_up(error.format_message() if is_usage else one_line(error))
+        _give_up(error.format_message())
     raise SystemExit(code if isinstance(code, int) else 0)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from replay.formats.officials import FILE, OfficialError, Said, check, parse
+from replay.formats.officials import FILE, DecisionFields, OfficialError, check, parse
 from replay.match_store import read_commits, read_run, read_sheet_of
 
 
@@ -17,7 +17,7 @@ def run_official(folder: Path, fields: dict[str, object]) -> None:
 
     Args:
         folder: of the store of a running match; of an interrupted one the line waits until it goes on.
-        fields: of ``replay.formats.officials.Said``; what is None or empty is left out.
+        fields: of ``replay.formats.officials.DecisionFields``; what is None or empty is left out.
 
     Raises:
         OfficialError: the decision cannot be, or the match has ended.
@@ -43,5 +43,5 @@ def run_official(folder: Path, fields: dict[str, object]) -> None:
     sys.stdout.write(line.decode())
 
 
-def _line(said: Said) -> bytes:
+def _line(said: DecisionFields) -> bytes:
     return msgspec.json.encode(said) + b"\n"

@@ -40,10 +40,10 @@ def truth_and_finds(folder: Path, truth_path: Path) -> tuple[Truth, list[EventRe
     sheet = read_sheet_of(folder)
     truth = read_truth(truth_path, sheet)
     _belongs(truth, sheet, truth_path)
-    return _played(truth, folder, truth_path), list(found_in(consolidated_events(folder)))
+    return _played(truth, folder, truth_path), list(event_records(consolidated_events(folder)))
 
 
-def found_in(events: pa.Table) -> Iterator[EventRecord]:
+def event_records(events: pa.Table) -> Iterator[EventRecord]:
     """The rows of a consolidated event list as records."""
     names = [name for name in EventRecord.__struct_fields__ if name != "detail"]
     for batch in events.select([*names, "detail"]).to_batches(max_chunksize=10_000):

@@ -49,7 +49,7 @@ class SimulateError(UserError, ValueError):
 
 
 @dataclass(frozen=True)
-class Wish:
+class SimulateOptions:
     """What the command was given.
 
     Attributes:
@@ -77,19 +77,19 @@ class Wish:
     realism: bool = False
 
 
-def run_simulate(wish: Wish, *, as_json_text: bool = False) -> int:
+def run_simulate(options: SimulateOptions, *, as_json_text: bool = False) -> int:
     """Simulates, writes and tells; 1 if a scenario did not come out as its file expects, else 0.
 
     Raises:
         SimulateError: the folder holds something else, or a length makes no sense.
         ScenarioError, SimulatorError, ChannelError: of scenario, rate or channel.
     """
-    scenario = read_scenario(find_scenario(wish.scenario)) if wish.scenario else None
-    settings = settings_of(wish, scenario)
-    channel = channel_named(wish.channel)
+    scenario = read_scenario(find_scenario(options.scenario)) if options.scenario else None
+    settings = settings_of(options, scenario)
+    channel = channel_named(options.channel)
     console = Console(stderr=True, width=None if sys.stderr.isatty() else 150)
-    prepare(wish.out, settings, channel)
-    report = produce(wish, settings, channel, scenario, console)
+    prepare(options.out, settings, channel)
+    report = produce(options, settings, channel, scenario, console)
     if as_json_text:
         sys.stdout.buffer.write(msgspec.json.encode(_verdicts(report, settings.seed)) + b"\n")
         sys.stdout.flush()
@@ -98,30 +98,32 @@ def run_simulate(wish: Wish, *, as_json_text: bool = False) -> int:
     return 1 if report["unmet"] else 0
 
 
-def settings_of(wish: Wish, scenario: Scenario | None) -> Simulation:
+def settings_of(options: SimulateOptions, scenario: Scenario | None) -> Simulation:
     """The simulator's settings.
 
     Raises:
         SimulateError: a length that makes no sense.
         SimulatorError: a rate that cannot be.
     """
-    if wish.minutes is not None and not 0 <= wish.minutes <= 100_000:
-        raise SimulateError(f"--minutes {wish.minutes:g}: give 0 for the whole match, or a length")
-    if wish.half_minutes is not None and not 0 < wish.half_minutes <= 1000:
-        raise SimulateError(f"--half-length {wish.half_minutes:g}: a half lasts longer than 0 and up to 1000 minutes")
-    if wish.tracking and (wish.scenario or wish.half_minutes is not None):
+    if options.minutes is not None and not 0 <= options.minutes <= 100_000:
+        raise SimulateError(f"--minutes {options.minutes:g}: give 0 for the whole match, or a length")
+    if options.half_minutes is not None and not 0 < options.half_minutes <= 1000:
+        raise SimulateError(
+            f"--half-length {options.half_minutes:g}: a half lasts longer than 0 and up to 1000 minutes"
+        )
+    if options.tracking and (options.scenario or options.half_minutes is not None):
         raise SimulateError("--from has its own match: leave out --scenario and --half-length")
-    if wish.seed is not None and not 0 <= wish.seed < 2**63:
-        raise SimulateError(f"--seed {wish.seed}: give a whole number from 0 on")
+    if options.seed is not None and not 0 <= options.seed < 2**63:
+        raise SimulateError(f"--seed {options.seed}: give a whole number from 0 on")
     match = scenario.settings if scenario else MatchSettings()
-    if wish.half_minutes is not None:
-        match = replace(match, half_s=60.0 * wish.half_minutes)
-    own_s = scenario.seconds if scenario else None if wish.tracking else 300.0
-    duration_s = own_s if wish.minutes is None else 60.0 * wish.minutes or None
+    if options.half_minutes is not None:
+        match = replace(match, half_s=60.0 * options.half_minutes)
+    own_s = scenario.seconds if scenario else None if options.tracking else 300.0
+    duration_s = own_s if options.minutes is None else 60.0 * options.minutes or None
     own_seed = scenario.settings.seed if scenario else DEFAULT_SEED
     return Simulation(
-        seed=own_seed if wish.seed is None else wish.seed, duration_s=duration_s, noise_m=wish.noise_m, match=match,
-        length_m=match.length_m, width_m=match.width_m, **rates_named(wish.rate),
+        seed=own_seed if options.seed is None else options.seed, duration_s=duration_s, noise_m=options.noise_m,
+        match=match, length_m=match.length_m, width_m=match.width_m, **rates_named(options.rate),
     )  # fmt: skip
 
 
@@ -152,16 +154,16 @@ def prepare(out: Path, settings: Simulation, channel: Channel) -> None:
 
 
 def produce(
-    wish: Wish, settings: Simulation, channel: Channel, scenario: Scenario | None, console: Console
+    options: SimulateOptions, settings: Simulation, channel: Channel, scenario: Scenario | None, console: Console
 ) -> dict[str, Any]:
     """Plays and writes it all; what there is to tell afterwards.
 
     Raises:
         TrackingError: a tracked match cannot be used.
     """
-    production, truth = _production(wish, settings)
+    production, truth = _production(options, settings)
     play = production.play
-    sampler = Sampler(production.sheet) if wish.realism and isinstance(play, Match) else None
+    sampler = Sampler(production.sheet) if options.realism and isinstance(play, Match) else None
 
     def watch(stretch: Stretch) -> None:
         truth.take(stretch)
@@ -178,14 +180,16 @@ def produce(
         def after(until_s: float, _: object) -> None:
             bar.update(task, completed=min(until_s, total_s))
 
-        written = write_simulation(production, wish.out / "capture", channel, settings.seed, watch=watch, after=after)
+        written = write_simulation(
+            production, options.out / "capture", channel, settings.seed, watch=watch, after=after
+        )
         bar.update(task, completed=total_s, description="writing truth")
         table, frames = truth.finish()
         # Of a tracked match nobody knows when the ball was in play, or whose it was.
-        write_truth(wish.out, table, frames if isinstance(play, Match) else None)
+        write_truth(options.out, table, frames if isinstance(play, Match) else None)
         sheet = msgspec.json.format(msgspec.json.encode(production.sheet), indent=1)
-        (wish.out / "sheet.json").write_bytes(sheet + b"\n")
-    report = _report(wish, written, time.perf_counter() - begun, table.num_rows)
+        (options.out / "sheet.json").write_bytes(sheet + b"\n")
+    report = _report(options, written, time.perf_counter() - begun, table.num_rows)
     report["transmitters"] = {"balls": sum(n.startswith("ball") for n in production.names)}
     report["transmitters"]["others"] = len(production.names) - report["transmitters"]["balls"]
     report["score"] = list(play.score) if isinstance(play, Match) else None
@@ -199,13 +203,13 @@ def produce(
     return report
 
 
-def _production(wish: Wish, settings: Simulation) -> tuple[Production, Truth]:
+def _production(options: SimulateOptions, settings: Simulation) -> tuple[Production, Truth]:
     """The match on its way into the capture, and its truth."""
-    if wish.tracking is None:
+    if options.tracking is None:
         production = Production(settings)
         assert isinstance(production.play, Match)
         return production, Truth(production.sheet, production.play)
-    production, _ = tracked_production(settings, wish.tracking)
+    production, _ = tracked_production(settings, options.tracking)
     play = production.play
     assert isinstance(play, TrackedMatch)
     return production, Truth(production.sheet, Touched(play.contacts, play.on_pitch), names=play.names)
@@ -218,11 +222,11 @@ def _bar(console: Console) -> Progress:
     )  # fmt: skip
 
 
-def _report(wish: Wish, written: Written, took_s: float, truths: int) -> dict[str, Any]:
-    sizes = {name: _size(wish.out / name) for name in HOLDS}
+def _report(options: SimulateOptions, written: Written, took_s: float, truths: int) -> dict[str, Any]:
+    sizes = {name: _size(options.out / name) for name in HOLDS}
     seconds = max(written.seconds, 1e-9)
     return {
-        "out": str(wish.out),
+        "out": str(options.out),
         "seconds": written.seconds,
         "took_s": round(took_s, 3),
         "times_real_time": round(seconds / max(took_s, 1e-9), 2),

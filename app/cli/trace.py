@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import track
 
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions, measured_costs
-from app.settings.model import make_settings, read_kept
+from app.settings.model import make_settings, read_stored_settings
 from detectors.parameters import Parameters
 from football.errors import UserError
 from middleware.trace import Came, Concluded, Line, Released, Trace, story
@@ -83,7 +83,7 @@ def write_story(lines: list[Line], event: str, out: TextIO) -> None:
 
 def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | None) -> PipelineOptions:
     """The ordering that the match had, but for what was asked for, before the detectors that it had."""
-    kept = read_kept(path) or {}
+    kept = read_stored_settings(path) or {}
     chosen = {"alpha": alpha, "retraction": retraction}
     settings = make_settings({name: kept.get(name) if value is None else value for name, value in chosen.items()})
     options = PipelineOptions(

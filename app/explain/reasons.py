@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 from app.explain.tree import Node, Tree, shown
 from app.pipeline.folder import TOPIC
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
-from app.settings.model import read_kept
+from app.settings.model import read_stored_settings
 from detectors.parameters import Parameters
 from football.errors import CaptureError, UserError
 from football.payloads import Scalar
@@ -55,7 +55,7 @@ class ExplainError(UserError, ValueError):
     """Nothing can be explained; the message says why."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class HistoryEntry(msgspec.Struct, frozen=True):
     """A line of an event's history.
 
     Attributes:
@@ -79,7 +79,7 @@ class Explanation(msgspec.Struct, frozen=True):
     """The whole: the tree, the history, and what could not be told and why."""
 
     event: Node
-    history: tuple[Said, ...]
+    history: tuple[HistoryEntry, ...]
     notes: tuple[str, ...]
 
 
@@ -160,7 +160,7 @@ def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda te
     """
     log = Log(folder)
     log.need(name)
-    kept = read_kept(folder) or {}
+    kept = read_stored_settings(folder) or {}
     parameters: Parameters = kept.get("parameters", Parameters())
     known = log.with_causes(name)
     notes: list[str] = []
@@ -181,7 +181,7 @@ def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda te
 def _capture(folder: Path, notes: list[str]) -> Capture | None:
     """The capture of the match, if it is still there and is the match: that of a topic is a rehearsal."""
     missing = "explained from the log, without margins and positions"
-    source = (read_kept(folder) or {}).get("source", "its source")
+    source = (read_stored_settings(folder) or {}).get("source", "its source")
     if (folder / TOPIC).exists():
         notes.append(f"The match came out of {source}, which is not read again: {missing}")
         return None
@@ -252,7 +252,7 @@ def _record(row: Mapping[str, Any]) -> EventRecord:
     return EventRecord(**{**fields, "causes": tuple(row["causes"]), "detail": detail})
 
 
-def _history(updates: Sequence[Mapping[str, Any]], capture: Capture | None) -> Iterator[Said]:
+def _history(updates: Sequence[Mapping[str, Any]], capture: Capture | None) -> Iterator[HistoryEntry]:
     """What was said of an event: a withdrawal and an assertion at one instant are an amendment."""
     standing: Mapping[str, Any] | None = None
     for at, update in enumerate(updates):
@@ -279,15 +279,15 @@ def _changes(before: EventRecord, after: EventRecord) -> dict[str, tuple[Any, An
     return {name: pair for name, pair in sorted(told.items()) if pair[0] != pair[1]}
 
 
-def _said(now_us: int, what: str, changed: dict[str, tuple[Any, Any]], capture: Capture | None) -> Said:
+def _said(now_us: int, what: str, changed: dict[str, tuple[Any, Any]], capture: Capture | None) -> HistoryEntry:
     """With what arrived just then."""
     if capture is None or now_us >= capture.readable_us:
-        return Said(now_us, what, changed)
+        return HistoryEntry(now_us, what, changed)
     packets = [packet for block in capture.blocks(now_us, now_us + 1) for packet in block.packets]
     decided = replayed(capture.path.parent, iter(()), now_us, now_us + 1)
     officials = tuple(decode(line).text for _, line in decided)
     if not packets:
-        return Said(now_us, what, changed, officials=officials)
+        return HistoryEntry(now_us, what, changed, officials=officials)
     oldest = min(packets, key=lambda packet: packet.ts_us[0])
     name = f"{oldest.transmitter}:{oldest.sequence}"
-    return Said(now_us, what, changed, len(packets), name, oldest.ts_us[0], officials)
+    return HistoryEntry(now_us, what, changed, len(packets), name, oldest.ts_us[0], officials)

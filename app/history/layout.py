@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pyarrow as pa
 
-from app.batch.inputs import BatchError, Recorded, find_recorded, named
+from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
 from app.batch.play import CHANGES_FILE
 from football.errors import UserError
 from replay.match_store import Commit, read_commits, read_sheet_of
@@ -83,7 +83,7 @@ def open_archive(folders: Sequence[str | Path]) -> Archive:
         raise HistoryError(f"{', '.join(map(str, folders))}: no match store")
     matches, players, files = [], [], []
     parts: dict[str, list[str]] = {name: [] for name in PARTS}
-    for name, one in named(stores, {}).items():
+    for name, one in name_matches(stores, {}).items():
         commits = [commit for commit in read_commits(one.store) if not commit.series]
         matches.append(_match(name, one, commits))
         players += _players(name, one)
@@ -98,7 +98,7 @@ def open_archive(folders: Sequence[str | Path]) -> Archive:
     )
 
 
-def _match(name: str, store: Recorded, commits: Sequence[Commit]) -> dict[str, object]:
+def _match(name: str, store: RecordedMatch, commits: Sequence[Commit]) -> dict[str, object]:
     sheet = read_sheet_of(store.store)
     return {
         "match": name, "folder": store.store, "match_id": sheet.match_id, "home": sheet.home, "away": sheet.away,
@@ -109,7 +109,7 @@ def _match(name: str, store: Recorded, commits: Sequence[Commit]) -> dict[str, o
     }  # fmt: skip
 
 
-def _players(name: str, store: Recorded) -> list[dict[str, object]]:
+def _players(name: str, store: RecordedMatch) -> list[dict[str, object]]:
     sheet = read_sheet_of(store.store)
     return [
         {"match": name, "player": p.object_id, "team": p.team, "shirt": p.shirt, "name": p.name} for p in sheet.players

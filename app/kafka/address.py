@@ -92,7 +92,7 @@ class Address(msgspec.Struct, frozen=True):
             else round(datetime.fromisoformat(self.start).timestamp() * 1e3)
         )
 
-    def beside(self, suffix: str) -> Address:
+    def sibling(self, suffix: str) -> Address:
         """Another topic of the same cluster."""
         return msgspec.structs.replace(self, topic=f"{self.topic}{suffix}")
 

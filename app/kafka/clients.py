@@ -54,7 +54,7 @@ _manager_log.addHandler(_causes)
 
 
 @contextmanager
-def told(address: Address) -> Iterator[None]:
+def translate_kafka_errors(address: Address) -> Iterator[None]:
     """Errors of the client library in words for people."""
     began_s = time.monotonic()
     try:
@@ -73,7 +73,7 @@ def consumer(address: Address, **options: Any) -> KafkaConsumer:
     Raises:
         KafkaError: no broker answers, or the settings are refused.
     """
-    with told(address):
+    with translate_kafka_errors(address):
         return KafkaConsumer(
             **{
                 **connection(address), "group_id": None, "enable_auto_commit": False, "fetch_max_wait_ms": 100,
@@ -88,7 +88,7 @@ def producer(address: Address, **options: Any) -> KafkaProducer:
     Raises:
         KafkaError: no broker answers, or the settings are refused.
     """
-    with told(address):
+    with translate_kafka_errors(address):
         return KafkaProducer(
             **{
                 **connection(address), "acks": "all", "enable_idempotence": True, "linger_ms": 0,
@@ -103,7 +103,7 @@ def make_topic(address: Address, partitions: int = 1) -> None:
     Raises:
         KafkaError: it cannot be made.
     """
-    with told(address):
+    with translate_kafka_errors(address):
         admin = KafkaAdminClient(**connection(address), **BOOTSTRAP)
         try:
             admin.create_topics([NewTopic(address.topic, partitions, -1)])
@@ -119,14 +119,14 @@ def partitions_of(client: KafkaConsumer, address: Address) -> list[TopicPartitio
     Raises:
         KafkaError: there is no such topic.
     """
-    with told(address):
+    with translate_kafka_errors(address):
         numbers = client.partitions_for_topic(address.topic)
     if not numbers:
         raise KafkaError(f"there is no topic {address.topic!r} at {', '.join(address.brokers)}")
     return [TopicPartition(address.topic, number) for number in sorted(numbers)]
 
 
-def records(client: KafkaConsumer, wait_ms: int) -> Sequence[Any]:
+def poll_records(client: KafkaConsumer, wait_ms: int) -> Sequence[Any]:
     """What has come, of all partitions, each in its order; empty if nothing came within the wait."""
     polled = client.poll(timeout_ms=wait_ms)
     return [record for partition in sorted(polled) for record in polled[partition]]

@@ -17,15 +17,15 @@ from typing import Any
 
 import msgspec
 
-from app.base.files import put
+from app.base.files import write_atomically
 from football.packets import Rejected
 from replay.match_store import read_batch
 
 #: In the folder of a match.
-LETTER_MARK = "rejected.json"
+DEAD_LETTER_MARK = "rejected.json"
 
 
-class Letter(Rejected, frozen=True, kw_only=True):
+class DeadLetter(Rejected, frozen=True, kw_only=True):
     """A record that was kept out, as the topic tells it.
 
     Attributes:
@@ -45,7 +45,7 @@ class Letter(Rejected, frozen=True, kw_only=True):
         return hashlib.blake2b(msgspec.json.encode(plain), digest_size=16).digest()
 
 
-class LetterMark(msgspec.Struct, frozen=True):
+class DeadLetterMark(msgspec.Struct, frozen=True):
     """In ``partition``, the records before ``offset`` hold all letters up to ``seq``, ``number`` of ``batch``."""
 
     partition: int
@@ -55,10 +55,10 @@ class LetterMark(msgspec.Struct, frozen=True):
     number: int
 
 
-_decoder = msgspec.json.Decoder(Letter)
+_decoder = msgspec.json.Decoder(DeadLetter)
 
 
-def read_letter(value: bytes | None) -> Letter | None:
+def decode_dead_letter(value: bytes | None) -> DeadLetter | None:
     """A letter from a record's value; None if it is none."""
     try:
         return _decoder.decode(value or b"")
@@ -66,20 +66,20 @@ def read_letter(value: bytes | None) -> Letter | None:
         return None
 
 
-def read_mark(folder: Path) -> LetterMark | None:
+def read_mark(folder: Path) -> DeadLetterMark | None:
     """How far the topic is certain to hold what the store of a folder does; None if that is not known."""
     try:
-        return msgspec.json.decode((folder / LETTER_MARK).read_bytes(), type=LetterMark)
+        return msgspec.json.decode((folder / DEAD_LETTER_MARK).read_bytes(), type=DeadLetterMark)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 
-def write_mark(folder: Path, mark: LetterMark) -> None:
+def write_mark(folder: Path, mark: DeadLetterMark) -> None:
     """Keeps it."""
-    put(folder / LETTER_MARK, msgspec.json.encode(mark))
+    write_atomically(folder / DEAD_LETTER_MARK, msgspec.json.encode(mark))
 
 
-class Letters:
+class DeadLetterReader:
     """Takes the letters of a match out of its store, as batches are committed.
 
     Args:
@@ -88,19 +88,19 @@ class Letters:
         after: the last one that need not be taken.
     """
 
-    def __init__(self, folder: Path, match: str, after: LetterMark | None = None) -> None:
+    def __init__(self, folder: Path, match: str, after: DeadLetterMark | None = None) -> None:
         self._folder, self._match = folder, match
         self._seq, self._batch = (after.seq + 1, after.batch) if after else (0, 0)
         self._rows: Iterator[tuple[int, dict[str, Any]]] = iter(())
         self._known = after.number + 1 if after else 0
 
-    def take(self, most: int) -> list[Letter]:
+    def take(self, most: int) -> list[DeadLetter]:
         """The next ones, at most so many; fewer if the store has no more.
 
         Raises:
             StoreError: a part of the store is damaged.
         """
-        taken: list[Letter] = []
+        taken: list[DeadLetter] = []
         while len(taken) < most:
             if (row := next(self._rows, None)) is None:
                 table = read_batch(self._folder, "quarantine", self._batch)
@@ -111,6 +111,6 @@ class Letters:
                 self._batch += 1
                 continue
             number, said = row
-            taken.append(Letter(match=self._match, seq=self._seq, batch=self._batch - 1, number=number, **said))
+            taken.append(DeadLetter(match=self._match, seq=self._seq, batch=self._batch - 1, number=number, **said))
             self._seq += 1
         return taken

@@ -18,8 +18,8 @@ from kafka import TopicPartition
 
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError, parse
-from app.kafka.clients import consumer, header_of, kind_of, partitions_of, records, told
-from app.kafka.updates import Line, Told
+from app.kafka.clients import consumer, header_of, kind_of, partitions_of, poll_records, translate_kafka_errors
+from app.kafka.updates import StandingUpdates, TopicUpdate
 from football.update_stream import EventRecord
 
 _POLL_MS = 100
@@ -35,7 +35,7 @@ class Change(msgspec.Struct, frozen=True):
         behind: records of its partition that had been written after it when it was read.
     """
 
-    update: Told
+    update: TopicUpdate
     events: Mapping[str, EventRecord]
     offset: int
     behind: int
@@ -45,14 +45,14 @@ class View:
     """What is asserted, folded from updates in their order. Pure.
 
     Raises:
-        GapError: see :class:`app.kafka.updates.Line`.
+        GapError: see :class:`app.kafka.updates.StandingUpdates`.
     """
 
     def __init__(self) -> None:
         self.events: dict[str, EventRecord] = {}
-        self._line = Line()
+        self._line = StandingUpdates()
 
-    def take(self, update: Told) -> bool:
+    def take(self, update: TopicUpdate) -> bool:
         """Applies an update; False if it was known already."""
         if not self._line.take(update):
             return False
@@ -77,23 +77,23 @@ def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Chang
     address = parse(url) if isinstance(url, str) else url
     client = consumer(address)
     views: dict[str, View] = {}
-    floors: dict[str, updates.Floor] = {}
+    floors: dict[str, updates.WriterFence] = {}
     try:
         parts = partitions_of(client, address)
-        with told(address):
+        with translate_kafka_errors(address):
             client.assign(parts)
             client.seek_to_beginning(*parts)
         idle_ms = 0.0
         while idle_s is None or idle_ms < idle_s * 1e3:
-            with told(address):
-                came = records(client, _POLL_MS)
+            with translate_kafka_errors(address):
+                came = poll_records(client, _POLL_MS)
             idle_ms = 0.0 if came else idle_ms + _POLL_MS
             for record in came:
                 match, kind = (record.key or b"").decode("utf-8", "replace"), kind_of(record)
                 if record.key is None or address.match not in ("", match):
                     continue
-                floor = floors.setdefault(match, updates.Floor())
-                if not floor.heard(kind, header_of(record, updates.SESSION), record.value):
+                floor = floors.setdefault(match, updates.WriterFence())
+                if not floor.admits(kind, header_of(record, updates.SESSION), record.value):
                     continue
                 if kind == updates.END:
                     return
@@ -107,7 +107,7 @@ def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Chang
         client.close()
 
 
-def _decoded(record: object, address: Address) -> Told:
+def _decoded(record: object, address: Address) -> TopicUpdate:
     try:
         return updates.decode(record.value)  # type: ignore[attr-defined]
     except ValueError as error:

@@ -8,17 +8,17 @@ from kafka import KafkaConsumer, TopicPartition
 
 from app.kafka import records as schema
 from app.kafka.address import Address, KafkaError
-from app.kafka.clients import consumer, partitions_of, records, told
-from app.kafka.topic_location import Place
+from app.kafka.clients import consumer, partitions_of, poll_records, translate_kafka_errors
+from app.kafka.topic_location import TopicLocation
 
 #: A sheet is told again so often, in arrival time; who joins late waits so long, and some more.
 SHEET_EVERY_US = 10_000_000
-PATIENCE_S = 30.0
+SHEET_PATIENCE_S = 30.0
 
 _POLL_MS = 200
 
 
-def find(address: Address, patience_s: float = PATIENCE_S) -> Place:
+def find_match(address: Address, patience_s: float = SHEET_PATIENCE_S) -> TopicLocation:
     """The match that an address means: the one it names, else the first one found from where it starts.
 
     Waits for a topic that nobody speaks on yet, and for the next sheet if it starts in the middle of a match.
@@ -34,15 +34,15 @@ def find(address: Address, patience_s: float = PATIENCE_S) -> Place:
         begin_at(client, address)
         seen: set[str] = set()
         while time.monotonic() < until_s:
-            with told(address):
-                came = records(client, _POLL_MS)
+            with translate_kafka_errors(address):
+                came = poll_records(client, _POLL_MS)
             for record in came:
                 sheet = sheet_of(record)
                 if sheet is None:
                     continue
                 match = sheet.sheet.match_id
                 if address.match in ("", match):
-                    return Place(match, record.partition, record.offset, sheet)
+                    return TopicLocation(match, record.partition, record.offset, sheet)
                 seen.add(match)
             if came:  # there was something to read: time runs only where nothing comes
                 until_s = time.monotonic() + patience_s
@@ -52,7 +52,7 @@ def find(address: Address, patience_s: float = PATIENCE_S) -> Place:
     raise KafkaError(f"{address.url}: no match sheet {f'of {address.match} ' if address.match else ''}came{others}")
 
 
-def is_of(record_key: bytes | None, match: str) -> bool:
+def belongs_to(record_key: bytes | None, match: str) -> bool:
     """Whether a record belongs to a match; one without a key does in a topic of one match."""
     return record_key is None or record_key == match.encode()
 
@@ -64,7 +64,7 @@ def begin_at(client: KafkaConsumer, address: Address) -> None:
         KafkaError: there is no such topic, or no broker answers.
     """
     parts = partitions_of(client, address)
-    with told(address):
+    with translate_kafka_errors(address):
         client.assign(parts)
         if address.start == "earliest":
             client.seek_to_beginning(*parts)

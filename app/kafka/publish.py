@@ -10,7 +10,7 @@ import msgspec
 from app.base.pace import Pace, Waiter, wall_us
 from app.kafka import records as schema
 from app.kafka.address import Address
-from app.kafka.clients import make_topic, producer, told
+from app.kafka.clients import make_topic, producer, translate_kafka_errors
 from app.kafka.matches import SHEET_EVERY_US
 from football.packets import Block
 from replay import wire
@@ -73,7 +73,7 @@ def publish(
         sent = sender.send(address.topic, value, key, schema.headers(kind), timestamp_ms=due_us // 1000)
         sent.add_errback(failed.append)
 
-    with told(address):
+    with translate_kafka_errors(address):
         try:
             for block in _growing(capture):
                 arrival_us = block.arrival_us

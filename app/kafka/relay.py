@@ -2,18 +2,18 @@
 
 Theory of operation
 -------------------
-The relay follows the hub, so it leaves as early as the lane does. What it has sent may have to be taken back by a later
-process: so when it begins it reads what of the match stands in the topic, undoes what the store does not confirm, and
-sends what is missing; from then on it sends what its feed applies. Where the topic was certain to agree with what is
-committed is kept in ``relay.json`` beside the store, so only what came after it need be read. What was kept out of the
-match is told out of the store, see :mod:`app.kafka.dead_letters`.
+The relay follows the hub, so an update leaves as early as it does for the page. A later process may have to take back
+what a relay has sent. So when a relay begins, it reads what of the match stands in the topic, undoes what the store
+does not confirm, and sends what is missing; from then on it sends what its feed applies. ``relay.json`` in the match
+store holds the newest offset at which the topic is certain to agree with what is committed, so only records after it
+are read. Quarantined records are sent out of the store, see :mod:`app.kafka.dead_letters`.
 
-Before it sends anything it takes the floor (:class:`app.kafka.updates.Floor`), and reads on to the record with which it
-did. What stands then stays so: whatever an older relay's network may still bring does not count any more. A relay that
-has had the floor and finds that another took it is not wanted any more, and ends.
+Before it sends anything, a relay writes a ``begin`` record (:class:`app.kafka.updates.WriterFence`) and reads up to it.
+What stands then is final: records of an older relay that arrive later are of a session that is no longer current. A
+relay whose session was current and no longer is has been replaced, and ends.
 
-The lane never waits for a broker. A thread sends; while no broker answers, updates wait in memory, and if records were
-given up on, the relay begins again as above.
+The update stream never waits for a broker. A thread sends; while no broker answers, updates wait in memory. If the
+producer gave up on records, the relay begins again as above.
 """
 
 from __future__ import annotations
@@ -32,14 +32,30 @@ from typing import Any
 import msgspec
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
-from app.base.files import put
+from app.base.files import write_atomically
 from app.hub.feed import MatchFeed
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError
-from app.kafka.clients import consumer, header_of, kind_of, make_topic, partitions_of, producer, records, told
-from app.kafka.dead_letters import Letter, LetterMark, Letters, read_letter, read_mark, write_mark
+from app.kafka.clients import (
+    consumer,
+    header_of,
+    kind_of,
+    make_topic,
+    partitions_of,
+    poll_records,
+    producer,
+    translate_kafka_errors,
+)
+from app.kafka.dead_letters import (
+    DeadLetter,
+    DeadLetterMark,
+    DeadLetterReader,
+    decode_dead_letter,
+    read_mark,
+    write_mark,
+)
 from app.kafka.records import headers
-from app.kafka.updates import Begin, Floor, Line, Told, told_of
+from app.kafka.updates import Begin, StandingUpdates, TopicUpdate, WriterFence, topic_updates
 from football.update_stream import UpdateMessage, UpdateRecord
 from replay.match_store import StoreError
 
@@ -96,13 +112,13 @@ class Relay:
         self._sent = self._taken = 0
         self._moved_s = time.monotonic()
         self._stored = threading.Event()
-        self._letters_after: LetterMark | None = None
-        self._letters = Letters(folder, self._match)
+        self._letters_after: DeadLetterMark | None = None
+        self._letters = DeadLetterReader(folder, self._match)
         self._standing_letters: dict[int, bytes] | None = None
-        self._letter_mark: LetterMark | None = None
+        self._letter_mark: DeadLetterMark | None = None
         self._closing_s: float | None = None
         for suffix in ("", updates.POSITIONS_SUFFIX, updates.REJECTED_SUFFIX):
-            make_topic(address.beside(suffix))
+            make_topic(address.sibling(suffix))
         self._thread = threading.Thread(target=self._run, name="relay", daemon=True)
 
     def __enter__(self) -> Relay:
@@ -138,7 +154,7 @@ class Relay:
         self._mark_letters()
         if certain:
             with contextlib.suppress(OSError):  # the disk may be full: then more is read when the next relay begins
-                put(self._mark_path, msgspec.json.encode(certain[-1]))
+                write_atomically(self._mark_path, msgspec.json.encode(certain[-1]))
 
     def _mark_letters(self) -> None:
         if self._letter_mark is not None:
@@ -177,7 +193,10 @@ class Relay:
         try:
             self._catch_up(sender, self._take_the_floor(sender))
             self._letters_after = read_mark(self._folder)
-            self._letters, self._standing_letters = Letters(self._folder, self._match, self._letters_after), None
+            self._letters, self._standing_letters = (
+                DeadLetterReader(self._folder, self._match, self._letters_after),
+                None,
+            )
             self._stored.set()
             while not self._failed:
                 message = None if self._closing_s is not None and self._heard_of.empty() else self._heard_of.get()
@@ -186,11 +205,11 @@ class Relay:
                 if message is None:
                     if self._complete:
                         self._put(sender, self._address, updates.END, {"match": self._match})
-                    with told(self._address):
+                    with translate_kafka_errors(self._address):
                         sender.flush()
                     return not self._failed
                 if message.view is not None:
-                    self._put(sender, self._address.beside(updates.POSITIONS_SUFFIX), updates.VIEW, message.view)
+                    self._put(sender, self._address.sibling(updates.POSITIONS_SUFFIX), updates.VIEW, message.view)
             return False
         finally:
             sender.close()
@@ -198,7 +217,7 @@ class Relay:
     def _send_news(self, sender: KafkaProducer) -> None:
         """What the feed has applied since the last time."""
         self._cursor, applied = self._feed.events_since(self._cursor)
-        for record in told_of(self._match, self._next_seq, applied):
+        for record in topic_updates(self._match, self._next_seq, applied):
             self._send_update(sender, record)
 
     def _send_letters(self, sender: KafkaProducer, *, to_the_end: bool) -> None:
@@ -211,7 +230,7 @@ class Relay:
                 _log.error("what was kept out cannot be told any more: %s", error)
                 return
             if letters and self._standing_letters is None and not self._look_for_letters():
-                self._letters = Letters(self._folder, self._match)
+                self._letters = DeadLetterReader(self._folder, self._match)
                 self._stored.set()
                 continue
             for letter in letters:
@@ -222,31 +241,33 @@ class Relay:
             if not to_the_end:
                 return
 
-    def _send_letter(self, sender: KafkaProducer, letter: Letter) -> None:
+    def _send_letter(self, sender: KafkaProducer, letter: DeadLetter) -> None:
         def arrived(at: Any) -> None:
             if not self._failed:
-                self._letter_mark = LetterMark(at.partition, at.offset + 1, letter.seq, letter.batch, letter.number)
+                self._letter_mark = DeadLetterMark(at.partition, at.offset + 1, letter.seq, letter.batch, letter.number)
 
-        self._put(sender, self._address.beside(updates.REJECTED_SUFFIX), updates.REJECTED, letter).add_callback(arrived)
+        self._put(sender, self._address.sibling(updates.REJECTED_SUFFIX), updates.REJECTED, letter).add_callback(
+            arrived
+        )
 
     def _look_for_letters(self) -> bool:
         """Reads what stands of the match in the topic of rejected records; False if the mark does not serve."""
-        address = self._address.beside(updates.REJECTED_SUFFIX)
+        address = self._address.sibling(updates.REJECTED_SUFFIX)
         client = consumer(address)
         try:
             ends, as_marked = self._seek(client, address, self._letters_after)
-            with told(address):
-                found = (read_letter(record.value) for record in self._records(client, ends))
+            with translate_kafka_errors(address):
+                found = (decode_dead_letter(record.value) for record in self._records(client, ends))
                 self._standing_letters = {letter.seq: letter.digest() for letter in found if letter is not None}
             return as_marked or self._letters_after is None
         finally:
             client.close()
 
-    def _catch_up(self, sender: KafkaProducer, standing: Line) -> None:
+    def _catch_up(self, sender: KafkaProducer, standing: StandingUpdates) -> None:
         """Undoes what the feed does not hold, and sends what the topic lacks."""
         self._cursor, log = self._feed.events_since(0)
-        held = Line()
-        for record in told_of(self._match, 0, log):
+        held = StandingUpdates()
+        for record in topic_updates(self._match, 0, log):
             held.take(record)
         agreed = min(standing.next_seq, held.next_seq)
         while agreed > standing.begin and not _same(standing.at(agreed - 1), held.at(agreed - 1)):
@@ -257,7 +278,7 @@ class Relay:
         for record in held.since(agreed):
             self._send_update(sender, record)
 
-    def _take_the_floor(self, sender: KafkaProducer) -> Line:
+    def _take_the_floor(self, sender: KafkaProducer) -> StandingUpdates:
         """What of the match stands in the topic where this relay begins to speak, as far back as may be undone.
 
         Raises:
@@ -268,8 +289,12 @@ class Relay:
         try:
             mark = self._mark()
             ends, as_marked = self._seek(client, self._address, mark)
-            line, floor = (Line(mark.seq), Floor(mark.session)) if mark and as_marked else (Line(), Floor())
-            with told(self._address):
+            line, floor = (
+                (StandingUpdates(mark.seq), WriterFence(mark.session))
+                if mark and as_marked
+                else (StandingUpdates(), WriterFence())
+            )
+            with translate_kafka_errors(self._address):
                 self._read_on(client, line, floor, ends)
                 if self._had_floor and floor.session not in self._sessions:
                     raise ReplacedError(f"another relay speaks for {self._match}")
@@ -284,21 +309,23 @@ class Relay:
         finally:
             client.close()
 
-    def _read_on(self, client: KafkaConsumer, line: Line, floor: Floor, ends: Mapping[TopicPartition, int]) -> None:
+    def _read_on(
+        self, client: KafkaConsumer, line: StandingUpdates, floor: WriterFence, ends: Mapping[TopicPartition, int]
+    ) -> None:
         for record in self._records(client, ends):
             kind, session = kind_of(record), header_of(record, updates.SESSION)
-            if floor.heard(kind, session, record.value) and kind == updates.UPDATE:
+            if floor.admits(kind, session, record.value) and kind == updates.UPDATE:
                 line.take(updates.decode(record.value))
 
     def _seek(
-        self, client: KafkaConsumer, address: Address, mark: Mark | LetterMark | None
+        self, client: KafkaConsumer, address: Address, mark: Mark | DeadLetterMark | None
     ) -> tuple[Mapping[TopicPartition, int], bool]:
         """Stands a client at a mark, or where a topic begins; where the topic ends now, and whether the mark served.
 
         It does not where the topic was made anew since then.
         """
         parts = partitions_of(client, address)
-        with told(address):
+        with translate_kafka_errors(address):
             client.assign(parts)
             client.seek_to_beginning(*parts)
             ends = client.end_offsets(parts)
@@ -311,7 +338,7 @@ class Relay:
     def _records(self, client: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> Iterator[Any]:
         """The match's records up to these ends."""
         while any(client.position(part) < end for part, end in ends.items()):
-            yield from (record for record in records(client, _POLL_MS) if record.key == self._match.encode())
+            yield from (record for record in poll_records(client, _POLL_MS) if record.key == self._match.encode())
 
     def _mark(self) -> Mark | None:
         try:
@@ -319,7 +346,7 @@ class Relay:
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
 
-    def _send_update(self, sender: KafkaProducer, record: Told) -> None:
+    def _send_update(self, sender: KafkaProducer, record: TopicUpdate) -> None:
         self._next_seq = record.seq if record.undo else record.seq + 1
         standing = self._next_seq
         sent = self._put(sender, self._address, updates.UPDATE, record)
@@ -330,7 +357,7 @@ class Relay:
         head = [*headers(kind, updates.VERSION), (updates.SESSION, self._sessions[-1].encode())]
         if self._sent == self._taken:
             self._moved_s = time.monotonic()
-        with told(address):
+        with translate_kafka_errors(address):
             sent = sender.send(address.topic, msgspec.json.encode(value), self._match.encode(), head)
         self._sent += 1
         sent.add_callback(self._has_taken)
@@ -338,5 +365,5 @@ class Relay:
         return sent
 
 
-def _same(standing: Told, held: Told) -> bool:
+def _same(standing: TopicUpdate, held: TopicUpdate) -> bool:
     return (standing.diff, standing.event) == (held.diff, held.event)

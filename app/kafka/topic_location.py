@@ -7,7 +7,7 @@ import msgspec
 from app.kafka.records import Sheet
 
 
-class Place(msgspec.Struct, frozen=True):
+class TopicLocation(msgspec.Struct, frozen=True):
     """A match in a topic.
 
     Attributes:
@@ -33,7 +33,7 @@ class TopicOptions(msgspec.Struct, frozen=True):
 
     Attributes:
         url: address of the topic.
-        match, partition, begin: see :class:`Place`.
+        match, partition, begin: see :class:`TopicLocation`.
         window_records, window_s: what should come between two commits, and how long that should take.
         stop_flag: file whose existence asks for the end.
         marks: folder for ranges that were closed early.

@@ -15,7 +15,7 @@ _PACKET = 10
 _ROLL_M_S = 4.0
 
 
-def rehearsal(out: Path, sheet: MatchSheet) -> Capture:
+def write_warm_up_capture(out: Path, sheet: MatchSheet) -> Capture:
     """Writes three seconds at the rates and with the transmitters that the sheet tells of."""
     quality = sheet.quality
     starting = [player for player in sheet.players if player.starts]

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from app.base.files import put
+from app.base.files import write_atomically
 
 _SUFFIX = ".closed"
 
@@ -56,7 +56,7 @@ class Results:
         # A failure comes after the window that ends where its own begins.
         place = f"{closed.start if closed.failed else closed.end:020d}.{int(bool(closed.failed))}.{closed.epoch}"
         path = self.folder / f"{place}.{quote(closed.match, safe='')}{_SUFFIX}"
-        put(path, msgspec.msgpack.encode(closed))
+        write_atomically(path, msgspec.msgpack.encode(closed))
 
     def ready(self, is_stored: Callable[[str, int, int], bool]) -> Iterator[Closed]:
         """Windows whose state is stored, and failures; those of a match in their order, each gone when it is done with.

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from app.base.files import put
+from app.base.files import write_atomically
 from app.pipeline.seal import StateError, broken_seal, sealed, unsealed
 
 if TYPE_CHECKING:  # sources are asked and read in processes that start the sooner for not knowing of engines
@@ -75,7 +75,7 @@ class Seat:
     def write(self, entries: list[Entry]) -> None:
         """Tells who plays here."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        put(self.folder / "roster.json", msgspec.json.encode(entries))
+        write_atomically(self.folder / "roster.json", msgspec.json.encode(entries))
 
     def entries(self) -> list[Entry]:
         """Who plays here."""
@@ -83,7 +83,7 @@ class Seat:
 
     def write_stage(self, match: str, config: StageConfig) -> None:
         """Tells how a match's engine is made. Sealed, since it is unpickled."""
-        put(self.folder / f"{quote(match, safe='')}.stage", b"".join(sealed(b"", pickle.dumps(config))))
+        write_atomically(self.folder / f"{quote(match, safe='')}.stage", b"".join(sealed(b"", pickle.dumps(config))))
 
     def stage(self, match: str) -> StageConfig:
         """How a match's engine is made.
@@ -111,7 +111,7 @@ class Seat:
             TimeoutError: the driver is gone.
         """
         wanted, until_s = str(time.time_ns()), time.monotonic() + _PATIENCE_S
-        put(self.folder / _WANTED, wanted.encode())
+        write_atomically(self.folder / _WANTED, wanted.encode())
         while self.turn() != wanted:
             if time.monotonic() > until_s and not stopped():
                 raise TimeoutError(f"{self.folder}: nobody says from where the matches go on")
@@ -133,11 +133,11 @@ class Seat:
 
     def grant(self, turn: str) -> None:
         """A turn begins; the roster is written before, and nothing of an earlier turn is committed any more."""
-        put(self.folder / _TURN, turn.encode())
+        write_atomically(self.folder / _TURN, turn.encode())
 
     def put_out(self, match: str, reason: str) -> None:
         """The match does not go on in this run."""
-        put(self.folder / f"{quote(match, safe='')}.out", reason.encode())
+        write_atomically(self.folder / f"{quote(match, safe='')}.out", reason.encode())
 
     def is_out(self, match: str) -> bool:
         """Whether it does not go on."""

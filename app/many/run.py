@@ -20,14 +20,14 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
-from app.base.errors import one_line, why
+from app.base.errors import one_line, reason_of
 from app.base.java import find_java
-from app.base.logs import VARIABLE, hide, logging_to, say, worker_variable
+from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_variable
 from app.base.pace import NEVER_US
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
 from app.kafka.address import KafkaError, parse
-from app.kafka.topic_location import Place
+from app.kafka.topic_location import TopicLocation
 from app.many.host import ManyHost, Player
 from app.many.match_discovery import Wished, Wishes
 from app.many.roster import Entry, InTopic
@@ -104,12 +104,12 @@ class ManyRun:
                 "`touchline batch` takes such a cluster"
             )
         os.environ.pop("TOUCHLINE_TOKEN", None)  # known by now; children shall not inherit it
-        hide(secrets_of(settings))
+        hide_secrets(secrets_of(settings))
         self._folder.mkdir(parents=True, exist_ok=True)
         with self._beside as beside:
             beside.enter_context(logging_to(self._folder / LOGS, settings.logs, settings.log_level))
             hub = beside.enter_context(Hub([]))
-            hide([hub.address.token])
+            hide_secrets([hub.address.token])
             beside.enter_context(self._station)
             players = self._first_players(hub, stop)
             if not players:
@@ -161,7 +161,9 @@ class ManyRun:
             watch.commit_failed(one_line(error))
             raise
         watch.committed(sum(map(len, tables.values())), time.perf_counter() - began_s)
-        say(_log, logging.INFO, "batch committed", match, end_offset=meta.get("end_offset"), last=meta.get("last"))
+        log_event(
+            _log, logging.INFO, "batch committed", match, end_offset=meta.get("end_offset"), last=meta.get("last")
+        )
         if one.has_ended():
             self._ended_s[match] = time.monotonic()
             self._console.print(f"{match}: over")
@@ -169,7 +171,7 @@ class ManyRun:
     def failed(self, match: str, reason: str) -> None:
         """See :class:`app.many.host.Stores`. What was said and not committed is taken back."""
         self.broken[match] = self._watches[match].broken = reason
-        say(_log, logging.ERROR, "match is out", match, error=reason)
+        log_event(_log, logging.ERROR, "match is out", match, error=reason)
         self._console.print(f"{match}: broken: {reason}")
         feed, one = self._feeds[match], self._matches[match]
         committed = len(one.committed_updates())
@@ -204,7 +206,7 @@ class ManyRun:
         except (ValueError, KafkaError) as error:
             if not self._seen:
                 raise
-            say(_log, logging.WARNING, "list of matches cannot be read", "", error=one_line(error))
+            log_event(_log, logging.WARNING, "list of matches cannot be read", "", error=one_line(error))
             return []
         new = [wish for wish in wished if wish["name"] not in self._seen]
         opened: list[tuple[str, LiveSettings, Match]] = []
@@ -214,7 +216,7 @@ class ManyRun:
             try:
                 opened.append((name, *self._open(name, wish)))
             except Exception as error:  # whatever it is, it is this match's
-                told = why(error)
+                told = reason_of(error)
                 self.broken[name] = told
                 self._console.print(f"{name}: broken: {told}")
         everybody = sum(positions_hz(match.capture.sheet) for match in self._matches.values())
@@ -224,7 +226,7 @@ class ManyRun:
     def _open(self, name: str, wish: Mapping[str, Any]) -> tuple[LiveSettings, Match]:
         given = {**self._common, **{key: value for key, value in wish.items() if key not in ("name", "place")}}
         given["duration_s"] = given.pop("duration", given.get("duration_s"))
-        place: Place | None = wish.get("place")
+        place: TopicLocation | None = wish.get("place")
         if place is not None:
             given["speed"] = "1"  # a topic comes at its own, whatever the others are played at
         settings = make_settings({**given, "store": self._folder / quote(name, safe=" ")})

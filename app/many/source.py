@@ -29,8 +29,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
-from app.base.errors import why
-from app.base.logs import log_in_worker, say
+from app.base.errors import reason_of
+from app.base.logs import log_event, log_in_worker
 from app.base.pace import Pace, Waiter, anchored_pace, wall_us
 from app.many.roster import Entry, Seat
 from app.pipeline.framing import pack
@@ -180,7 +180,9 @@ class _Batch:
         elif item.closes:
             yield from mine.flushed()
             match, failed = mine.entry.match, item.failed
-            say(_log, logging.INFO, "range read", match, start=item.start, end=item.end, last=item.last, failed=failed)
+            log_event(
+                _log, logging.INFO, "range read", match, start=item.start, end=item.end, last=item.last, failed=failed
+            )
             yield row(match, item.start, item.end, failed.encode(), closing=True, last=item.last)
 
     def _flushed(self) -> Iterator[pa.RecordBatch]:
@@ -251,7 +253,7 @@ class _Batch:
                     return
                 at_us, closed = end_us, closed + 1
         except Exception as error:  # whatever it is, it is this match's
-            told = why(error)
+            told = reason_of(error)
             yield _Due(due_us, nth, at_us, end_us, closes=True, failed=told)
 
     def _end_us(self, pace: Pace, at_us: int, part: float) -> int:

@@ -17,9 +17,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.base.errors import why
+from app.base.errors import reason_of
 from app.base.garbage import collect_rarely
-from app.base.logs import log_in_worker, say
+from app.base.logs import log_event, log_in_worker
 from app.hub.client import HubConnectionError
 from app.many.results import Closed, Results
 from app.many.roster import Seat
@@ -137,7 +137,7 @@ class _Place:
         """Fails the match for an error that is its own; raises what is nobody's own."""
         if isinstance(error, HubConnectionError | StageError) or is_full(error):
             raise error
-        return self._fail(why(error))
+        return self._fail(reason_of(error))
 
     def _fail(self, reason: str) -> Closed:
         """The match goes on no more. Once this is told, the state of its last window is there or will never be."""
@@ -145,5 +145,5 @@ class _Place:
         with contextlib.suppress(OSError, StateError):
             if self._storing is not None:
                 self._storing.wait()
-        say(_log, logging.ERROR, "match failed", self._match, error=reason)
+        log_event(_log, logging.ERROR, "match failed", self._match, error=reason)
         return Closed(self._match, self._at, self._at, 0, failed=reason)

@@ -23,7 +23,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from app.base.logs import say
+from app.base.logs import log_event
 from app.kafka.address import Address, KafkaError, parse
 from app.many.roster import Entry, InTopic
 from app.spark.record_reader import Taker, TopicRecords
@@ -106,7 +106,7 @@ class _Match:
         yield from self.flushed()
         self.position, last = max(self.position, reached), self.taker.ended and not failed
         end = self.position
-        say(_log, logging.INFO, "range read", self.name, start=self.start, end=end, last=last, failed=failed)
+        log_event(_log, logging.INFO, "range read", self.name, start=self.start, end=end, last=last, failed=failed)
         if failed or end > self.start:
             yield row(self.name, self.start, end, failed.encode(), closing=True, last=last)
 

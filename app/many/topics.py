@@ -15,10 +15,10 @@ from typing import Any
 from kafka import KafkaConsumer
 
 from app.kafka.address import Address, KafkaError
-from app.kafka.clients import consumer, kind_of, records, told
-from app.kafka.matches import PATIENCE_S, begin_at, sheet_of
+from app.kafka.clients import consumer, kind_of, poll_records, translate_kafka_errors
+from app.kafka.matches import SHEET_PATIENCE_S, begin_at, sheet_of
 from app.kafka.records import SHEET
-from app.kafka.topic_location import Place
+from app.kafka.topic_location import TopicLocation
 from app.operations.background import BackgroundWorker
 
 #: Of one topic in one run: invented ones must not take the memory of those that are.
@@ -39,18 +39,18 @@ class Scout(BackgroundWorker):
     def __init__(self, address: Address) -> None:
         super().__init__("topic-scout", patience_s=5.0)
         self._address = address
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, TopicLocation] = {}
         self._at: dict[int, int] = {}
         self._caught_up = threading.Event()
         self._is_full = False
         #: Why nothing can be read now; empty while it can.
         self.trouble = ""
 
-    def places(self) -> Mapping[str, Place]:
+    def places(self) -> Mapping[str, TopicLocation]:
         """Where each match is that was found so far, by its id, in the order in which they were found."""
         return dict(self._places)
 
-    def wait_first(self, stop: threading.Event, patience_s: float = PATIENCE_S) -> None:
+    def wait_first(self, stop: threading.Event, patience_s: float = SHEET_PATIENCE_S) -> None:
         """Returns when all that stands in the topic has been seen and there is a match, or the patience is over."""
         until_s, read = time.monotonic() + patience_s, 0
         while not (self._places and self._caught_up.is_set()) and not stop.wait(_POLL_MS / 1e3):
@@ -75,12 +75,12 @@ class Scout(BackgroundWorker):
                     client.close()
 
     def _look(self, client: KafkaConsumer) -> None:
-        with told(self._address):
+        with translate_kafka_errors(self._address):
             while not client.partitions_for_topic(self._address.topic):  # nobody has spoken yet
                 if self.stopping.wait(_POLL_MS / 1e3):
                     return
         begin_at(client, self._address)
-        with told(self._address):
+        with translate_kafka_errors(self._address):
             parts = sorted(client.assignment())
             for part in parts:
                 if part.partition in self._at:  # after an outage
@@ -88,13 +88,13 @@ class Scout(BackgroundWorker):
             ends = client.end_offsets(parts)
         self.trouble = ""
         while not self.stopping.is_set():
-            with told(self._address):
-                came = records(client, _POLL_MS)
+            with translate_kafka_errors(self._address):
+                came = poll_records(client, _POLL_MS)
             for record in came:
                 self._at[record.partition] = record.offset + 1
                 self._take(record)
             if not self._caught_up.is_set():
-                with told(self._address):
+                with translate_kafka_errors(self._address):
                     caught_up = all(client.position(part) >= ends[part] for part in parts)
                 if caught_up:
                     self._caught_up.set()
@@ -108,4 +108,4 @@ class Scout(BackgroundWorker):
                 _log.warning("%s has shown %d matches; further ones are left out", self._address.topic, MATCHES_MOST)
             self._is_full = True
         elif record.key == match.encode():  # a sheet with another key would lead to no records
-            self._places.setdefault(match, Place(match, record.partition, record.offset, sheet))
+            self._places.setdefault(match, TopicLocation(match, record.partition, record.offset, sheet))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 
-from app.base.logs import say
+from app.base.logs import log_event
 from app.operations.background import BackgroundWorker
 from app.operations.match_monitor import MatchMonitor
 
@@ -42,13 +42,13 @@ class HealthLogger(BackgroundWorker):
         kinds = [problem.partition(":")[0].rstrip("0123456789 s") for problem in problems]
         if kinds != self._problems:
             if problems:
-                say(_log, logging.WARNING, "troubled", watch.match, reasons="; ".join(problems))
+                log_event(_log, logging.WARNING, "troubled", watch.match, reasons="; ".join(problems))
             else:
-                say(_log, logging.INFO, "live again", watch.match)
+                log_event(_log, logging.INFO, "live again", watch.match)
             self._problems = kinds
         if watch.restarts != self._restarts:
             self._restarts = watch.restarts
-            say(_log, logging.WARNING, "stage began anew", watch.match, epoch=watch.feed.epoch())
+            log_event(_log, logging.WARNING, "stage began anew", watch.match, epoch=watch.feed.epoch())
 
     def rates(self) -> None:
         """Logs rates since the last time, and how far behind the live edge we are."""
@@ -57,7 +57,7 @@ class HealthLogger(BackgroundWorker):
         rates = {f"{name}_per_s": round((counts[name] - self._counted[name]) / passed_s, 1) for name in counts}
         self._counted_s, self._counted = now_s, counts
         state = self._watch.input()
-        say(
+        log_event(
             _log, logging.INFO, "rates", self._watch.match, **rates, behind_s=state.behind_s,
             records_behind=state.records, speed=state.speed and round(state.speed, 3), **self._watch.counters(),
         )  # fmt: skip

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 import msgspec
 import pyarrow as pa
 
-from app.base.logs import say
+from app.base.logs import log_event
 from app.hub.feed import MatchFeed
 from app.hub.latency import Histogram
 from app.pipeline.commits import Committed, Committer
@@ -268,12 +268,12 @@ class MonitoredCommitter:
         except Exception as error:
             told = " ".join(str(error).split()) or type(error).__name__
             watch.commit_failed(told)
-            say(_log, logging.ERROR, "commit failed", match, batch=batch_id, error=told)
+            log_event(_log, logging.ERROR, "commit failed", match, batch=batch_id, error=told)
             raise
         took_s, rows = time.perf_counter() - began_s, {name: len(table) for name, table in tables.items()}
         watch.committed(sum(rows.values()), took_s)
         figures = {name: meta.get(name) for name in ("epoch", "end_offset", "next_seq", "positions", "late", "lost")}
-        say(
+        log_event(
             _log, logging.INFO, "batch committed", match, batch=batch_id, took_ms=round(took_s * 1e3, 1),
             state_bytes=watch.commits.state_bytes, rows=rows, **figures,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kafka import KafkaConsumer, TopicPartition
 
 from app.kafka.address import Address, KafkaError
-from app.kafka.clients import consumer, told
+from app.kafka.clients import consumer, translate_kafka_errors
 from app.operations.background import BackgroundWorker
 from app.operations.match_monitor import MatchMonitor
 
@@ -38,7 +38,7 @@ class TopicLagPoller(BackgroundWorker):
                 client = consumer(self._address)
                 try:
                     while not self.stopping.wait(_EVERY_S):
-                        with told(self._address):
+                        with translate_kafka_errors(self._address):
                             self._watch.records_behind = self._behind(client)
                         self._watch.source_trouble = ""
                 finally:

@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from app.kafka.address import is_kafka, parse
-from app.kafka.topic_location import Place
+from app.kafka.topic_location import TopicLocation
 from app.pipeline.commits import Committed
 from app.pipeline.recovery import recover
 from app.settings.model import LiveSettings
@@ -140,7 +140,7 @@ class Match:
 class TopicMatch(Match):
     """A match that comes out of a topic. Offsets are numbers of records."""
 
-    def __init__(self, store: MatchStore, capture: Capture, place: Place) -> None:
+    def __init__(self, store: MatchStore, capture: Capture, place: TopicLocation) -> None:
         super().__init__(store, capture)
         self.place = place
 
@@ -163,7 +163,7 @@ class TopicMatch(Match):
 
 
 @contextmanager
-def open_match(settings: LiveSettings, console: Console, place: Place | None = None) -> Iterator[Match]:
+def open_match(settings: LiveSettings, console: Console, place: TopicLocation | None = None) -> Iterator[Match]:
     """Makes the folder, or opens it to go on; nobody else may run in it meanwhile.
 
     Args:
@@ -196,7 +196,7 @@ def open_match(settings: LiveSettings, console: Console, place: Place | None = N
 
 
 def _make(
-    settings: LiveSettings, console: Console, beside: ExitStack, place: Place | None
+    settings: LiveSettings, console: Console, beside: ExitStack, place: TopicLocation | None
 ) -> tuple[MatchStore, Capture]:
     """A new store; who goes on producing its capture is entered into ``beside``."""
     folder = settings.store
@@ -221,17 +221,19 @@ def _make(
     return store, Capture.open(folder / CAPTURE)
 
 
-def _place(folder: Path) -> Place | None:
+def _place(folder: Path) -> TopicLocation | None:
     """Where in a topic the match of a store is; None if it came otherwise."""
     try:
-        return msgspec.json.decode((folder / TOPIC).read_bytes(), type=Place)
+        return msgspec.json.decode((folder / TOPIC).read_bytes(), type=TopicLocation)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{folder / TOPIC}: cannot be read: {error}") from error
 
 
-def _captured(settings: LiveSettings, draft: Path, console: Console, beside: ExitStack, place: Place | None) -> Capture:
+def _captured(
+    settings: LiveSettings, draft: Path, console: Console, beside: ExitStack, place: TopicLocation | None
+) -> Capture:
     """The capture to play: the source itself, one that has begun to grow in ``draft``, or a whole one there."""
     if is_capture(settings.source):
         return Capture.open(settings.source)
@@ -255,19 +257,19 @@ def _captured(settings: LiveSettings, draft: Path, console: Console, beside: Exi
     return Capture.open(draft)
 
 
-def _found(settings: LiveSettings, console: Console) -> Place:
+def _found(settings: LiveSettings, console: Console) -> TopicLocation:
     """Where in its topic the match is."""
-    from app.kafka.matches import find
+    from app.kafka.matches import find_match
 
     console.print(f"Looking for the match in {settings.source}")
-    return find(parse(settings.source))
+    return find_match(parse(settings.source))
 
 
-def _rehearsed(place: Place, draft: Path) -> Capture:
+def _rehearsed(place: TopicLocation, draft: Path) -> Capture:
     """What a match out of a topic is warmed up on; where it is, is told beside that."""
-    from app.kafka.warm_up_capture import rehearsal
+    from app.kafka.warm_up_capture import write_warm_up_capture
 
-    capture = rehearsal(draft, place.sheet.sheet)
+    capture = write_warm_up_capture(draft, place.sheet.sheet)
     (draft / TOPIC).write_bytes(msgspec.json.encode(place))
     return capture
 

@@ -49,7 +49,7 @@ from middleware.ordering.unit import OrderingUnit
 from middleware.push_result import Outcome
 from middleware.sources.progress import ProgressSettings
 from replay.capture import Capture
-from replay.formats.officials import Line, OfficialError, decode, is_official, read, rejected
+from replay.formats.officials import OfficialError, OfficialLine, decode, is_official, read, rejected
 from replay.match_store import positions_table, updates_table
 from replay.quarantine import SOURCES_MOST, quarantine_of
 
@@ -310,7 +310,7 @@ class MatchPipeline:
 
     def _decided(self, payload: bytes) -> list[Arrival]:
         """The decision of a line of officials, if it says one."""
-        line, carried = Line("a record", 0, payload.hex()), self._carried
+        line, carried = OfficialLine("a record", 0, payload.hex()), self._carried
         try:
             line = decode(payload)
             told = read(line, self.sheet, carried.now_us)

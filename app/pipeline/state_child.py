@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from app.base.logs import say
+from app.base.logs import log_event
 from app.pipeline.seal import Maker, StateError
 from app.pipeline.state_store import StateStore
 
@@ -79,7 +79,7 @@ class StateChild:
                 state = make()
                 made_s = time.monotonic()
                 store.write(offset, epoch, state, maker)
-                say(
+                log_event(
                     _log, logging.INFO, "state stored", store.match, offset=offset, epoch=epoch, state_bytes=len(state),
                     snapshot_ms=(made_s - began_s) * 1e3, write_ms=(time.monotonic() - made_s) * 1e3,
                 )  # fmt: skip
@@ -87,7 +87,9 @@ class StateChild:
             except OSError as error:
                 code = min(error.errno or _OTHER, _OTHER)
             except BaseException as error:
-                say(_log, logging.ERROR, "state not stored", store.match, error=f"{type(error).__name__}: {error}")
+                log_event(
+                    _log, logging.ERROR, "state not stored", store.match, error=f"{type(error).__name__}: {error}"
+                )
             finally:
                 os._exit(code)
         self.keepers = (os.getpid(), pid)

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.base.java import find_java
-from app.base.logs import VARIABLE, hide, logging_to, say, worker_variable
+from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_variable
 from app.hub.client import HubAddress
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
@@ -78,7 +78,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     console = Console(stderr=as_json)
     stop = threading.Event()
     os.environ.pop("TOUCHLINE_TOKEN", None)  # known by now; children shall not inherit it
-    hide(secrets_of(settings))
+    hide_secrets(secrets_of(settings))
     with ExitStack() as standing_by, ExitStack() as playing, ExitStack() as beside:
         stood_by = _stood_by(settings, standing_by, console) if settings.standby else None
         match = _opened(settings, playing, console)
@@ -92,7 +92,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         if settings.engine == "spark" and starting is None:
             log = match.folder / "spark" / "spark.log"
             starting = beside.enter_context(_starting(log, match.capture.sheet.match_id))
-        hide([hub.address.token])
+        hide_secrets([hub.address.token])
         feed = hub.feed(match.capture.sheet.match_id)
         hub.seed(
             match.capture.sheet.match_id, match.committed_updates(), match.committed_epoch(),
@@ -100,7 +100,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
         )  # fmt: skip
         watch = _watch(settings, feed, match, hub, beside, console)
         options = settings.model_dump(mode="json", exclude={"parameters", "token"})
-        say(_log, logging.INFO, "run begins", watch.match, **options)
+        log_event(_log, logging.INFO, "run begins", watch.match, **options)
         watch.publisher = _publish(settings, feed, match, beside, console)
         _show_page(settings, feed, beside, console)
         committer = MonitoredCommitter(match, {watch.match: watch})
@@ -111,7 +111,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
             host.run(stop)
         took_s = time.monotonic() - began_s
         ended = match.has_ended()
-        say(_log, logging.INFO, "run ends", watch.match, ended=ended, took_s=round(took_s, 3))
+        log_event(_log, logging.INFO, "run ends", watch.match, ended=ended, took_s=round(took_s, 3))
         if ended and match.played_us() > began_us and not feed.wait_ended(10):
             raise LiveError("the last message of the match did not reach the hub")
     summary = summarize(
@@ -170,7 +170,7 @@ def _starting(log: Path, match: str) -> Iterator[Future[SparkSession]]:
 
     def start() -> SparkSession:
         session = start_session(find_java(os.environ), log, slots=2, options=STREAMING)
-        say(_log, logging.INFO, "spark is up", match)
+        log_event(_log, logging.INFO, "spark is up", match)
         return session
 
     with ThreadPoolExecutor(1, "spark") as pool:
@@ -221,7 +221,7 @@ def _spark_host(
     cold = not settings.standby and topic is not None and match.offset() > match.begin()
     if not (cold or settings.standby):
         warm_up(session, config, _warming(stage, capture.path))
-        say(_log, logging.INFO, "warmed up", capture.sheet.match_id)
+        log_event(_log, logging.INFO, "warmed up", capture.sheet.match_id)
     return SparkHost(session, config, committer, cold=cold)
 
 

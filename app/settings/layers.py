@@ -120,7 +120,7 @@ def environment_layer(environ: Mapping[str, str], names: Collection[str]) -> Lay
     return Layer("environment", "", values)
 
 
-def worded(message: str, origin: Mapping[str, Layer]) -> str:
+def name_origins(message: str, origin: Mapping[str, Layer]) -> str:
     """A message that speaks of flags, as it must read where a setting came otherwise."""
 
     def instead(found: re.Match[str]) -> str:

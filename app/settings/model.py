@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from app.kafka.address import KafkaError, is_kafka, parse
-from app.settings.layers import Layer, chosen_file, environment_layer, file_layer, flag, worded
+from app.settings.layers import Layer, chosen_file, environment_layer, file_layer, flag, name_origins
 from app.settings.parameters import ParametersError, load_parameters, parameters_from
 from app.sources.captures import SIM, default_channel, is_capture
 from detectors.catalogue import OPT_IN
@@ -257,7 +257,7 @@ def _name(field: str) -> str:
 
 
 #: Name of each setting, as people know it, and its field.
-NAMES: Mapping[str, str] = {_name(field): field for field in LiveSettings.model_fields}
+SETTING_NAMES: Mapping[str, str] = {_name(field): field for field in LiveSettings.model_fields}
 
 #: Settings that are shown to nobody, and can't be given where processes are listed.
 SECRET = frozenset(("token",))
@@ -267,7 +267,7 @@ _PLACES = frozenset(("source", "sheet", "store", "official", "parameters", "publ
 
 
 @dataclass(frozen=True)
-class Settled:
+class ResolvedSettings:
     """Settings, and which place each comes from; by name. What stands in none is a default."""
 
     settings: LiveSettings
@@ -287,7 +287,7 @@ def make_settings(given: dict[str, Any]) -> LiveSettings:
     return _settle([Layer("flag", "", flags)]).settings
 
 
-def settings_of(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Settled:
+def resolve_settings(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> ResolvedSettings:
     """Settings of a run: flags, above the environment, above a settings file, above the defaults.
 
     What a store keeps of the run that shall go on in it stands above environment and file: those are wishes for runs to
@@ -302,21 +302,21 @@ def settings_of(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Pa
         SettingsError, ParametersError: as :func:`make_settings`.
         LayerError: a key or a variable is none, or the file cannot be read.
     """
-    told = {name: value for name, value in flags.items() if value is not None and name in NAMES}
+    told = {name: value for name, value in flags.items() if value is not None and name in SETTING_NAMES}
     layers = []
     if (found := chosen_file(flags.get("config"), environ, folder)) is not None:
-        layers.append(file_layer(*found, NAMES))
-    layers.append(environment_layer(environ, NAMES))
+        layers.append(file_layer(*found, SETTING_NAMES))
+    layers.append(environment_layer(environ, SETTING_NAMES))
     return _settle([*layers, Layer("flag", "", told)])
 
 
-def _settle(layers: Sequence[Layer]) -> Settled:
+def _settle(layers: Sequence[Layer]) -> ResolvedSettings:
     """Settings from layers, the last of which are the flags."""
     origin = {name: layer for layer in layers for name in layer.values}
     try:
-        values = {NAMES[name]: _findable(name, layer.values[name], layer) for name, layer in origin.items()}
+        values = {SETTING_NAMES[name]: _findable(name, layer.values[name], layer) for name, layer in origin.items()}
         store, file = values.get("store"), values.get("parameters")
-        kept = (read_kept(Path(store)) if store is not None else None) or {}
+        kept = (read_stored_settings(Path(store)) if store is not None else None) or {}
         in_store = Layer("store", str(store), {_name(field): value for field, value in kept.items()})
         for name in set(in_store.values) - set(layers[-1].values):
             origin[name] = in_store
@@ -327,11 +327,11 @@ def _settle(layers: Sequence[Layer]) -> Settled:
             if said := _contradiction(field, values[field], kept[field], f"the run in {store}", file):
                 raise SettingsError(f"{said}; leave it out to go on there, or choose another --store")
         _check_addresses(values, origin)
-        return Settled(LiveSettings(**{**kept, **values}), origin)
+        return ResolvedSettings(LiveSettings(**{**kept, **values}), origin)
     except ValidationError as error:
         raise SettingsError(_for_people(error, origin)) from error
     except (SettingsError, ParametersError) as error:
-        raise type(error)(worded(str(error), origin)) from error
+        raise type(error)(name_origins(str(error), origin)) from error
 
 
 def _check_addresses(values: Mapping[str, Any], origin: Mapping[str, Layer]) -> None:
@@ -344,7 +344,7 @@ def _check_addresses(values: Mapping[str, Any], origin: Mapping[str, Layer]) -> 
                 raise SettingsError(f"{origin[name].called(name)}: {error}") from None
 
 
-def read_kept(store: Path) -> dict[str, Any] | None:
+def read_stored_settings(store: Path) -> dict[str, Any] | None:
     """Options that the match in a store was begun with, None if there is none in it.
 
     ``parameters`` are typed. A store from before parameters were kept has been made with the defaults.
@@ -429,7 +429,7 @@ def _for_people(error: ValidationError, origin: Mapping[str, Layer]) -> str:
     for problem in error.errors():
         said = problem["msg"].removeprefix("Value error, ")
         if not problem["loc"]:
-            problems.append(worded(said, origin))
+            problems.append(name_origins(said, origin))
             continue
         name = _name(str(problem["loc"][0]))
         layer = origin.get(name)

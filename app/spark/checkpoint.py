@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.base.files import put
+from app.base.files import write_atomically
 from app.pipeline.commits import Committed
 
 CHECKPOINT, BASE = "checkpoint", "base.json"
@@ -67,7 +67,7 @@ def trouble(folder: Path, committed: Committed | None) -> str:
 def _begin(folder: Path, committed: Committed | None) -> Base:
     """Notes that a new checkpoint begins where the store ends."""
     base = Base(committed.offset) if committed else Base()
-    put(folder / BASE, msgspec.json.encode(base))
+    write_atomically(folder / BASE, msgspec.json.encode(base))
     return base
 
 

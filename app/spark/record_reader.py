@@ -10,8 +10,8 @@ from kafka import TopicPartition
 
 from app.kafka import records as schema
 from app.kafka.address import Address
-from app.kafka.clients import consumer, records, told
-from app.kafka.matches import is_of
+from app.kafka.clients import consumer, poll_records, translate_kafka_errors
+from app.kafka.matches import belongs_to
 from app.pipeline.framing import pack
 from replay import wire
 
@@ -60,13 +60,13 @@ class TopicRecords:
         """Number of the partition's first record, as far as it must be asked for to go on at ``position``."""
         if self._at.get(partition) == position:
             return position
-        with told(self._address):
+        with translate_kafka_errors(self._address):
             (first,) = self._client.beginning_offsets([self._part(partition)]).values()
         return first
 
     def stand(self, starts: Mapping[int, int]) -> None:
         """Reads on from these records of these partitions."""
-        with told(self._address):
+        with translate_kafka_errors(self._address):
             if starts.keys() != self._at.keys():
                 self._client.assign([self._part(partition) for partition in starts])
                 self._at = {}
@@ -77,8 +77,8 @@ class TopicRecords:
 
     def read(self, wait_ms: float = POLL_MS) -> Sequence[Any]:
         """What has come; nothing if nothing comes within the wait."""
-        with told(self._address):
-            came = records(self._client, max(0, round(wait_ms)))
+        with translate_kafka_errors(self._address):
+            came = poll_records(self._client, max(0, round(wait_ms)))
         for record in came:
             self._at[record.partition] = record.offset + 1
         return came
@@ -105,7 +105,7 @@ class Taker:
 
     def take(self, record: Any) -> bytes:
         """The record as a frame of a row; empty if it says nothing that the engine needs."""
-        if not is_of(record.key, self._match):
+        if not belongs_to(record.key, self._match):
             return b""
         payload = self._payload(record)
         if not payload:

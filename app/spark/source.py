@@ -30,7 +30,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
-from app.base.logs import log_in_worker, say
+from app.base.logs import log_event, log_in_worker
 from app.base.pace import Waiter, anchored_pace, wall_us
 from app.pipeline.framing import pack, pad
 from replay.capture import Capture
@@ -143,7 +143,7 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             yield row(match, partition.start_us, partition.end_us, b"".join(frames))
         last = not capture.goes_on_after(partition.end_us)
         late_us = wall_us() - pace.due_wall_us(partition.end_us)
-        say(
+        log_event(
             _log, logging.INFO, "range read", match, start=partition.start_us, end=partition.end_us, last=last,
             behind_ms=late_us / 1e3, stopped=waiter.stopped,
         )  # fmt: skip

@@ -33,7 +33,7 @@ import msgspec
 import pyarrow as pa
 
 from app.base.garbage import collect_rarely
-from app.base.logs import log_in_worker, say
+from app.base.logs import log_event, log_in_worker
 from app.hub.client import HubAddress, HubClient, HubConnectionError
 from app.pipeline.framing import together, unpack
 from app.pipeline.options import load_pipeline
@@ -154,7 +154,7 @@ def run_stage(config: StageConfig, batches: Iterator[pa.RecordBatch]) -> Iterato
             meta = {**window.meta, KEEPERS: window.storing.keepers}
             yield result_row(name, window.start, window.end, "", b"", msgspec.json.encode(meta).decode())
     except Exception as error:
-        say(_log, logging.ERROR, "batch failed", ", ".join(matches), error=f"{type(error).__name__}: {error}")
+        log_event(_log, logging.ERROR, "batch failed", ", ".join(matches), error=f"{type(error).__name__}: {error}")
         raise
 
 
@@ -199,7 +199,9 @@ class MatchStage:
             self._pipeline = _stored_pipeline(config, self._store, start, self._epoch)
         self._lane = _lane(config.lane)
         self._blocks = self._portions = 0
-        say(_log, logging.INFO, "window begins", match, start=start, end=end, epoch=self._epoch, goes_on_from=origin)
+        log_event(
+            _log, logging.INFO, "window begins", match, start=start, end=end, epoch=self._epoch, goes_on_from=origin
+        )
         self._closed = self._last = False
 
     def take(self, row: dict[str, Any]) -> None:
@@ -238,7 +240,7 @@ class MatchStage:
         self._pipeline.settle()
         make, maker = self._pipeline.snapshot, self._pipeline.maker
         storing = StateChild(self._store, self._end, self._epoch, make, maker, last=self._last)
-        say(
+        log_event(
             _log, logging.INFO, "window closed", self._match, end=self._end, epoch=self._epoch, last=self._last,
             blocks=self._blocks, portions=self._portions, rows={name: len(table) for name, table in tables.items()},
             closing_ms=(_wall_us() - began_us) / 1e3,

@@ -29,7 +29,7 @@ import msgspec
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
-from app.base.logs import log_in_worker, say
+from app.base.logs import log_event, log_in_worker
 from app.kafka.address import KafkaError, parse
 from app.kafka.topic_location import TopicOptions
 from app.spark.source import ROW_BYTES, SCHEMA, WINDOWS, row
@@ -151,7 +151,7 @@ class TopicReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                     frames, size = [], 0
             if frames:
                 yield self._row(partition, b"".join(frames))
-        say(
+        log_event(
             _log, logging.INFO, "range read", told.match, start=begin, end=position, promised=partition.end,
             last=taker.ended,
         )  # fmt: skip

@@ -40,7 +40,7 @@ class OfficialError(UserError, ValueError):
     """A line that says no decision; the message says why not."""
 
 
-class Line(msgspec.Struct, frozen=True, array_like=True):
+class OfficialLine(msgspec.Struct, frozen=True, array_like=True):
     """A line as it was read.
 
     Attributes:
@@ -55,7 +55,7 @@ class Line(msgspec.Struct, frozen=True, array_like=True):
     settled_us: int = BEGINNING_US
 
 
-class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class DecisionFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The fields of a line."""
 
     kind: str
@@ -73,11 +73,11 @@ class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 _payloads = msgspec.msgpack.Encoder()
-_lines = msgspec.msgpack.Decoder(Line)
-_said = msgspec.json.Decoder(Said)
+_lines = msgspec.msgpack.Decoder(OfficialLine)
+_said = msgspec.json.Decoder(DecisionFields)
 
 
-def encode(line: Line) -> bytes:
+def encode(line: OfficialLine) -> bytes:
     """A line as a payload."""
     return bytes([PREFIX]) + _payloads.encode(line)
 
@@ -87,7 +87,7 @@ def is_official(payload: bytes) -> bool:
     return payload[:1] == bytes([PREFIX])
 
 
-def decode(payload: bytes) -> Line:
+def decode(payload: bytes) -> OfficialLine:
     """The line of a payload.
 
     Raises:
@@ -99,7 +99,7 @@ def decode(payload: bytes) -> Line:
         raise OfficialError(f"not a line of officials: {error}") from error
 
 
-def read(line: Line, sheet: MatchSheet, arrival_us: int) -> Official:
+def read(line: OfficialLine, sheet: MatchSheet, arrival_us: int) -> Official:
     """The decision that a line says.
 
     Args:
@@ -120,7 +120,7 @@ def read(line: Line, sheet: MatchSheet, arrival_us: int) -> Official:
     return Official(source, number, said.kind, at_us, **named)
 
 
-def parse(text: str) -> Said:
+def parse(text: str) -> DecisionFields:
     """The fields of a line.
 
     Raises:
@@ -136,7 +136,7 @@ def parse(text: str) -> Said:
         raise OfficialError(f"not JSON: {error}") from error
 
 
-def check(said: Said, sheet: MatchSheet) -> None:
+def check(said: DecisionFields, sheet: MatchSheet) -> None:
     """Whether a decision can be.
 
     Raises:
@@ -163,7 +163,7 @@ def check(said: Said, sheet: MatchSheet) -> None:
     _check_players(said, sheet)
 
 
-def _check_players(said: Said, sheet: MatchSheet) -> None:
+def _check_players(said: DecisionFields, sheet: MatchSheet) -> None:
     teams = {player.object_id: player.team for player in sheet.players}
     for name in ("player", "other"):
         who = getattr(said, name)
@@ -176,7 +176,7 @@ def _check_players(said: Said, sheet: MatchSheet) -> None:
             raise OfficialError(f"{name} = {who!r} is not of team {said.team}")
 
 
-def rejected(line: Line, reason: str) -> Rejected:
+def rejected(line: OfficialLine, reason: str) -> Rejected:
     """The record of a line that cannot be used."""
     text = line.text if len(line.text) <= _SHOWN else line.text[: _SHOWN - 3] + "..."
     return Rejected(f"{line.file} line {line.number}", "official", line.number, None, reason, text)

@@ -23,9 +23,9 @@ import msgspec
 from app.base.java import find_java
 from app.hub.server import Hub
 from app.kafka.address import parse
-from app.kafka.matches import find
+from app.kafka.matches import find_match
 from app.kafka.relay import Relay
-from app.kafka.topic_location import Place, TopicOptions
+from app.kafka.topic_location import TopicLocation, TopicOptions
 from app.pipeline.commits import Committed
 from app.spark.host import HostConfig, SparkHost
 from app.spark.session import STREAMING, start_session, stop_session
@@ -100,8 +100,8 @@ def topic_options(folder: Path, url: str, window_s: float) -> TopicOptions:
     kept = folder / "topic.json"
     (folder / "listening").touch()
     if not kept.exists():
-        kept.write_bytes(msgspec.json.encode(find(parse(url))))
-    place = msgspec.json.decode(kept.read_bytes(), type=Place)
+        kept.write_bytes(msgspec.json.encode(find_match(parse(url))))
+    place = msgspec.json.decode(kept.read_bytes(), type=TopicLocation)
     return TopicOptions(
         url, place.match, place.partition, place.offset, round(window_s * 1e6 / PERIOD_US), window_s,
         str(folder / "spark" / "stop"), str(folder / "spark" / "marks"),

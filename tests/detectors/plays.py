@@ -24,7 +24,7 @@ from football.packets import RAW_KINDS
 from football.payloads import EventPayload, Frame
 from middleware.events import Arrival, Event
 from middleware.hierarchy import Hierarchy
-from replay.formats.officials import FILE, Line, read
+from replay.formats.officials import FILE, OfficialLine, read
 from tests.detectors import stage
 
 FILES = sorted(Path(__file__).parent.glob("transcripts*.yaml"))
@@ -69,7 +69,7 @@ def story(case: dict[str, Any], quality: str) -> Story:
     for number, said in enumerate(case.get("officials", ()), 1):
         lines.append(msgspec.json.encode(said).decode())
         said_us = round(said["said_s"] * 1e6)
-        told = read(Line(FILE, number, lines[-1]), sheet, said_us)
+        told = read(OfficialLine(FILE, number, lines[-1]), sheet, said_us)
         arrivals.append(official_arrival(told, said_us, said_us - _REACH_US))
     return Story(hierarchy, sheet, arrivals, lines)
 

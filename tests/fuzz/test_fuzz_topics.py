@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from app.kafka import records, updates
 from app.kafka.address import KafkaError, connection, is_kafka, parse
-from app.kafka.dead_letters import LETTER_MARK, Letter, LetterMark, read_letter, read_mark, write_mark
+from app.kafka.dead_letters import (
+    DEAD_LETTER_MARK,
+    DeadLetter,
+    DeadLetterMark,
+    decode_dead_letter,
+    read_mark,
+    write_mark,
+)
 from app.kafka.follow import View
 from app.pipeline.framing import pad, unpack
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
@@ -27,7 +34,7 @@ from tests.fuzz.test_fuzz_wire import payloads
 ADDRESS = parse("kafka://broker/positions")
 EVENT = EventRecord("hit#1", "hit", "", 5, 7, "home", "home_7", 1.0, 2.0, None, 1.0, ("x",), {"limb": "head"})
 SHEET = msgspec.json.encode(records.Sheet(MatchSheet("final"), 5_000, 7))
-TOLD = [msgspec.json.encode(updates.Told("m", seq, diff, 5, EVENT, undo)) for seq in (0, 1) for diff, undo in
+TOLD = [msgspec.json.encode(updates.TopicUpdate("m", seq, diff, 5, EVENT, undo)) for seq in (0, 1) for diff, undo in
         ((1, False), (-1, False), (-1, True))]  # fmt: skip
 
 headers = st.lists(
@@ -102,7 +109,7 @@ def test_a_match_of_any_sheet_that_is_taken_can_be_played(cases: int):
 
 @both
 def test_any_update_is_decoded_or_refused_and_a_view_never_holds_one_twice(cases: int):
-    names = [*updates.Told.__struct_fields__, *EventRecord.__struct_fields__]
+    names = [*updates.TopicUpdate.__struct_fields__, *EventRecord.__struct_fields__]
 
     def body(raw: list[bytes | None]) -> None:
         view, total = View(), dict[str, int]()
@@ -166,21 +173,21 @@ def test_a_mark_is_a_number_or_an_error_that_names_it(cases: int, tmp_path: Path
 
 @both
 def test_any_letter_and_any_mark_of_a_relay_is_read_or_does_not_count(cases: int, tmp_path: Path):
-    letter = Letter(
+    letter = DeadLetter(
         "block 7", "ball", 9, None, "position is not a number", "nan", match="final", seq=3, batch=2, number=1
     )
-    mark = LetterMark(0, 9, 3, 2, 1)
+    mark = DeadLetterMark(0, 9, 3, 2, 1)
     write_mark(tmp_path, mark)
     assert read_mark(tmp_path) == mark
-    assert read_letter(msgspec.json.encode(letter)) == letter
+    assert decode_dead_letter(msgspec.json.encode(letter)) == letter
 
     def body(told: tuple[bytes | None, bytes]) -> None:
         value, content = told
-        assert isinstance(read_letter(value), Letter | None)
-        (tmp_path / LETTER_MARK).write_bytes(content)
-        assert isinstance(read_mark(tmp_path), LetterMark | None)
+        assert isinstance(decode_dead_letter(value), DeadLetter | None)
+        (tmp_path / DEAD_LETTER_MARK).write_bytes(content)
+        assert isinstance(read_mark(tmp_path), DeadLetterMark | None)
 
-    names = [*Letter.__struct_fields__, *LetterMark.__struct_fields__]
+    names = [*DeadLetter.__struct_fields__, *DeadLetterMark.__struct_fields__]
     rubbish = json_like(names).map(msgspec.json.encode)
     letters = st.none() | mangled([msgspec.json.encode(letter)]) | rubbish
     hold(cases, st.tuples(letters, mangled([msgspec.json.encode(mark)]) | rubbish), body)

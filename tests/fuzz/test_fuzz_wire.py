@@ -12,7 +12,7 @@ from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from football.match_sheet import MatchSheet, Player, Quality
 from football.packets import Block, Packet
 from replay import wire
-from replay.formats.officials import Line, encode
+from replay.formats.officials import OfficialLine, encode
 from replay.quarantine import check_block
 from tests.fuzz.cases import NUMBERS, both, hold, json_like, mangled
 
@@ -99,7 +99,7 @@ def test_no_payload_stops_a_pipeline(cases: int):
     pipeline = MatchPipeline(SHEET, PipelineOptions(alpha=0.0))
     came = {"arrival_us": 0, "payloads": 0}
     lines = json_like(["kind", "variant", "team", "player", "at_s"]).map(
-        lambda value: encode(Line("official.jsonl", 1, msgspec.json.encode(value).decode()))
+        lambda value: encode(OfficialLine("official.jsonl", 1, msgspec.json.encode(value).decode()))
     )
 
     def body(told: tuple[bytes, int]) -> None:

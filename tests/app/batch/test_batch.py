@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.batch.changes import KindChange, compare
-from app.batch.inputs import BatchError, Recorded, find_recorded, named
-from app.batch.play import Choices, finished, play
+from app.batch.inputs import BatchError, RecordedMatch, find_recorded, name_matches
+from app.batch.play import BatchOptions, finished, play
 from app.batch.run import run_batch
 from app.pipeline.folder import alone
 from football.tables import EVENTS
@@ -46,19 +46,19 @@ def recordings(tmp_path_factory) -> Path:
 
 def test_nothing_changes_where_nothing_has_changed(recordings: Path, tmp_path: Path):
     store = recordings / "stores" / "one"
-    result = play("one", Recorded(str(store), str(store)), Choices(str(tmp_path)))
+    result = play("one", RecordedMatch(str(store), str(store)), BatchOptions(str(tmp_path)))
     assert not result.broken
     assert all(counts.unchanged and counts.agreement == 1 for counts in result.kinds.values())
     before, now = consolidated_events(store), consolidated_events(tmp_path / "one")
     assert now.drop_columns("detected_us").equals(before.drop_columns("detected_us"))
     assert read_table(tmp_path / "one", "positions").equals(read_table(store, "positions"))
     assert pq.read_table(tmp_path / "one" / "changes.parquet").num_rows == 0
-    assert finished("one", Recorded(str(store), str(store)), tmp_path) == result
+    assert finished("one", RecordedMatch(str(store), str(store)), tmp_path) == result
 
 
 def test_an_interrupted_recording_is_held_against_as_much_as_it_had_played(recordings: Path, tmp_path: Path):
     store = recordings / "half"
-    result = play("half", Recorded(str(store), str(store)), Choices(str(tmp_path)))
+    result = play("half", RecordedMatch(str(store), str(store)), BatchOptions(str(tmp_path)))
     assert not result.broken
     assert result.stream_s == pytest.approx(10.0, abs=0.1)
     assert max(consolidated_events(tmp_path / "half")["ts_us"].to_pylist()) <= 10_000_001
@@ -67,14 +67,14 @@ def test_an_interrupted_recording_is_held_against_as_much_as_it_had_played(recor
 def test_two_batches_do_not_play_into_one_folder(recordings: Path, tmp_path: Path):
     given = [str(recordings / "stores")]
     with alone(tmp_path), pytest.raises(StoreError, match="another run is using this folder"):
-        run_batch(given, Choices(str(tmp_path)))
+        run_batch(given, BatchOptions(str(tmp_path)))
 
 
 def test_other_parameters_change_events_and_every_change_is_told(recordings: Path, tmp_path: Path):
     store = recordings / "stores" / "one"
     (tmp_path / "other.toml").write_text("[near]\nenter_m = 0.7\n")
-    choices = Choices(str(tmp_path / "out"), parameters=str(tmp_path / "other.toml"), positions=False)
-    result = play("one", Recorded(str(store), str(store)), choices)
+    choices = BatchOptions(str(tmp_path / "out"), parameters=str(tmp_path / "other.toml"), positions=False)
+    result = play("one", RecordedMatch(str(store), str(store)), choices)
     assert not result.broken
     near = result.kinds["near"]
     assert not near.unchanged
@@ -89,14 +89,14 @@ def test_other_parameters_change_events_and_every_change_is_told(recordings: Pat
 
 def test_a_match_that_came_out_of_a_topic_is_broken_with_its_reason(recordings: Path, tmp_path: Path):
     from app.kafka.records import Sheet
-    from app.kafka.topic_location import Place
+    from app.kafka.topic_location import TopicLocation
     from replay.capture import Capture
 
     store = tmp_path / "topic"
     shutil.copytree(recordings / "stores" / "one", store, symlinks=True)
     sheet = Sheet(Capture.open(store).sheet, *([0] * (len(Sheet.__struct_fields__) - 1)))
-    (store / "topic.json").write_bytes(msgspec.json.encode(Place("m", 0, 0, sheet)))
-    result = play("topic", Recorded(str(store), str(store)), Choices(str(tmp_path / "out")))
+    (store / "topic.json").write_bytes(msgspec.json.encode(TopicLocation("m", 0, 0, sheet)))
+    result = play("topic", RecordedMatch(str(store), str(store)), BatchOptions(str(tmp_path / "out")))
     assert "topic" in result.broken
     assert not (tmp_path / "out" / "topic").exists()
 
@@ -159,30 +159,32 @@ def test_a_batch_that_is_killed_in_the_middle_goes_on_with_what_is_missing(recor
 def test_a_folder_of_something_else_is_left_alone(recordings: Path, tmp_path: Path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(BatchError, match="neither empty"):
-        run_batch([str(recordings / "stores")], Choices(str(tmp_path)))
+        run_batch([str(recordings / "stores")], BatchOptions(str(tmp_path)))
     with pytest.raises(BatchError, match="no such file"):
-        run_batch([str(tmp_path / "absent")], Choices(str(tmp_path / "out")))
+        run_batch([str(tmp_path / "absent")], BatchOptions(str(tmp_path / "out")))
     with pytest.raises(BatchError, match="onto itself"):
-        run_batch([str(recordings / "stores")], Choices(str(recordings / "stores")), anew=True)
+        run_batch([str(recordings / "stores")], BatchOptions(str(recordings / "stores")), anew=True)
 
 
 def test_inputs_are_stores_captures_files_and_folders_of_them(recordings: Path):
-    stores = [Recorded(str(recordings / "stores" / name), str(recordings / "stores" / name)) for name in ("one", "two")]
-    capture = Recorded(str(recordings / "stores" / "one" / "capture"))
-    table = Recorded(str(recordings / "one.parquet"))
+    stores = [
+        RecordedMatch(str(recordings / "stores" / name), str(recordings / "stores" / name)) for name in ("one", "two")
+    ]
+    capture = RecordedMatch(str(recordings / "stores" / "one" / "capture"))
+    table = RecordedMatch(str(recordings / "one.parquet"))
     assert find_recorded([str(recordings / "stores")]) == stores
     assert find_recorded([capture.source, table.source, table.source]) == [capture, table]
-    assert named([stores[0], table], {}) == {"one": stores[0], "one-2": table}
-    assert named([table], {table.source: "kept"}) == {"kept": table}
+    assert name_matches([stores[0], table], {}) == {"one": stores[0], "one-2": table}
+    assert name_matches([table], {table.source: "kept"}) == {"kept": table}
 
 
 def test_a_result_is_not_taken_for_that_of_another_input(recordings: Path, tmp_path: Path):
     table = shutil.copy(recordings / "one.parquet", tmp_path / "one.parquet")
-    result = play("one", Recorded(str(table)), Choices(str(tmp_path / "out")))
+    result = play("one", RecordedMatch(str(table)), BatchOptions(str(tmp_path / "out")))
     assert not result.broken
-    assert finished("one", Recorded(str(table)), tmp_path / "out") == result
+    assert finished("one", RecordedMatch(str(table)), tmp_path / "out") == result
     shutil.copy(recordings / "two.parquet", table)
-    assert finished("one", Recorded(str(table)), tmp_path / "out") is None
+    assert finished("one", RecordedMatch(str(table)), tmp_path / "out") is None
 
 
 def events_of(rows: list[tuple[int, str]]):

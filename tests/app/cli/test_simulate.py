@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.cli.main import main
-from app.cli.simulate import SimulateError, Wish, prepare, run_simulate, settings_of
+from app.cli.simulate import SimulateError, SimulateOptions, prepare, run_simulate, settings_of
 from football.match_sheet import MatchSheet
 from football.tables import EVENTS
 from replay.capture import Capture
@@ -26,7 +26,7 @@ SHORT = {"minutes": 0.1, "rate": "live"}
 
 def simulate(out: Path, capsys: pytest.CaptureFixture[str], **wish: object) -> dict:
     """Simulates a few seconds; the report."""
-    code = run_simulate(Wish(out, **{**SHORT, **wish}), as_json_text=True)  # type: ignore[arg-type]
+    code = run_simulate(SimulateOptions(out, **{**SHORT, **wish}), as_json_text=True)  # type: ignore[arg-type]
     report = json.loads(capsys.readouterr().out)
     assert code == (1 if report["unmet"] else 0)
     return report
@@ -48,7 +48,7 @@ def content(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("simulated") / "one"
-    run_simulate(Wish(out, seed=7, **SHORT), as_json_text=True)  # type: ignore[arg-type]
+    run_simulate(SimulateOptions(out, seed=7, **SHORT), as_json_text=True)  # type: ignore[arg-type]
     return out
 
 
@@ -172,13 +172,13 @@ def test_a_scenario_keeps_its_seed_unless_another_is_given(tmp_path: Path) -> No
     path = tmp_path / "x.yaml"
     path.write_text("name: x\nseed: 5\n")
     scenario = read_scenario(path)
-    assert settings_of(Wish(tmp_path), scenario).seed == 5
-    assert settings_of(Wish(tmp_path, seed=0), scenario).seed == 0
-    assert settings_of(Wish(tmp_path), None).seed == DEFAULT_SEED
+    assert settings_of(SimulateOptions(tmp_path), scenario).seed == 5
+    assert settings_of(SimulateOptions(tmp_path, seed=0), scenario).seed == 0
+    assert settings_of(SimulateOptions(tmp_path), None).seed == DEFAULT_SEED
 
 
 def test_lengths_are_those_of_the_match_the_scenario_or_the_wish(tmp_path: Path) -> None:
-    assert settings_of(Wish(tmp_path), None).duration_s == 300.0
-    assert settings_of(Wish(tmp_path, minutes=0), None).duration_s is None
-    assert settings_of(Wish(tmp_path, minutes=2.5, half_minutes=1.0), None).match.half_s == 60.0
-    assert settings_of(Wish(tmp_path, tracking="x"), None).duration_s is None
+    assert settings_of(SimulateOptions(tmp_path), None).duration_s == 300.0
+    assert settings_of(SimulateOptions(tmp_path, minutes=0), None).duration_s is None
+    assert settings_of(SimulateOptions(tmp_path, minutes=2.5, half_minutes=1.0), None).match.half_s == 60.0
+    assert settings_of(SimulateOptions(tmp_path, tracking="x"), None).duration_s is None

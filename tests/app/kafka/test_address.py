@@ -16,7 +16,7 @@ def test_an_address_says_brokers_topic_match_and_start():
     assert address == Address(("a:9093", "b:9092"), "positions.v1", "Cup final", "2026-11-21T15:00:00Z")
     assert address.start_ms == 1_795_273_200_000
     assert parse(address.url) == address
-    assert address.beside(".rejected").topic == "positions.v1.rejected"
+    assert address.sibling(".rejected").topic == "positions.v1.rejected"
 
 
 @pytest.mark.parametrize(

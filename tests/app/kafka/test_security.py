@@ -19,7 +19,7 @@ from app.kafka import clients
 from app.kafka.address import Address, KafkaError, parse
 from app.kafka.broker import listener_port, start_broker, stop_broker
 from app.kafka.follow import follow
-from app.kafka.matches import find
+from app.kafka.matches import find_match
 from app.kafka.publish import publish
 from app.kafka.relay import Relay
 from app.kafka.security import SECURED, add_user, secured_listener
@@ -84,7 +84,7 @@ def test_a_match_goes_in_and_out_over_tls_with_a_login(secured: Secured, tmp_pat
     positions, events = (secured.address(f"{mechanism}-{name}", mine) for name in ("positions", "events"))
     source = capture(tmp_path / "capture", blocks=5)
     publish(source, positions, speed=0)
-    assert find(positions).match == "final"
+    assert find_match(positions).match == "final"
     feed = MatchFeed(source.sheet)
     with Relay(feed, events, tmp_path):
         feed.apply(message(0, 0, 5, 0, ended=True), 0)

@@ -12,9 +12,9 @@ from kafka import KafkaConsumer, KafkaProducer
 from app.hub.feed import MatchFeed
 from app.kafka import clients, records, updates
 from app.kafka.address import KafkaError, parse
-from app.kafka.dead_letters import Letter
+from app.kafka.dead_letters import DeadLetter
 from app.kafka.follow import Change, follow
-from app.kafka.matches import find
+from app.kafka.matches import find_match
 from app.kafka.publish import publish
 from app.kafka.relay import Relay
 from football.match_sheet import MatchSheet
@@ -64,13 +64,13 @@ def test_a_capture_is_published_whole_and_in_order_with_sheets_on_the_way(broker
 def test_a_match_is_found_by_name_by_time_and_while_it_goes_on(broker: str, tmp_path: Path):
     for match in ("first", "second"):
         publish(capture(tmp_path / match, match), parse(f"kafka://{broker}/two"), speed=0)
-    assert find(parse(f"kafka://{broker}/two")).match == "first"
-    second = find(parse(f"kafka://{broker}/two?match=second"))
+    assert find_match(parse(f"kafka://{broker}/two")).match == "first"
+    second = find_match(parse(f"kafka://{broker}/two?match=second"))
     assert (second.match, second.sheet.sheet.match_id) == ("second", "second")
     assert second.offset > 60
     with pytest.raises(KafkaError, match="no match sheet of third came; there are first, second"):
-        find(parse(f"kafka://{broker}/two?match=third"), patience_s=1.0)
-    late = find(parse(f"kafka://{broker}/two?start=2000-01-01T00:00:00Z"))
+        find_match(parse(f"kafka://{broker}/two?match=third"), patience_s=1.0)
+    late = find_match(parse(f"kafka://{broker}/two?start=2000-01-01T00:00:00Z"))
     assert late.match == "first"
 
     def go_on() -> None:
@@ -78,16 +78,16 @@ def test_a_match_is_found_by_name_by_time_and_while_it_goes_on(broker: str, tmp_
 
     speaking = threading.Timer(1.0, go_on)
     speaking.start()
-    assert find(parse(f"kafka://{broker}/two?start=latest")).match == "third"
+    assert find_match(parse(f"kafka://{broker}/two?start=latest")).match == "third"
     speaking.join()
 
 
 def test_no_topic_and_no_broker_are_said(broker: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(clients.BOOTSTRAP, "bootstrap_timeout_ms", 1_000)
     with pytest.raises(KafkaError, match=r"no match sheet|there is no topic"):
-        find(parse(f"kafka://{broker}/nobody-speaks-here"), patience_s=0.5)
+        find_match(parse(f"kafka://{broker}/nobody-speaks-here"), patience_s=0.5)
     with pytest.raises(KafkaError, match="no answer"):
-        find(parse("kafka://127.0.0.1:1/t"))
+        find_match(parse("kafka://127.0.0.1:1/t"))
 
 
 def event(name: int) -> EventRecord:
@@ -138,7 +138,7 @@ def test_what_a_dead_process_had_said_beyond_the_store_is_undone_by_the_next(bro
     ]  # fmt: skip
     (view,) = read_all(broker, "events.positions")
     assert msgspec.json.decode(view.value, type=View) == View(5, None, ())
-    told = [msgspec.json.decode(r.value, type=Letter) for r in read_all(broker, "events.rejected")]
+    told = [msgspec.json.decode(r.value, type=DeadLetter) for r in read_all(broker, "events.rejected")]
     assert [(one.seq, one.batch, one.number, one.record) for one in told] == [
         (0, 0, 0, "block 3"), (1, 1, 0, "block 5"), (2, 2, 0, "block 7"),
     ]  # fmt: skip
@@ -152,4 +152,4 @@ def test_rubbish_in_a_topic_does_not_hide_the_match(broker: str, tmp_path: Path)
     sender.flush()
     sender.close()
     publish(capture(tmp_path / "capture", blocks=3), parse(f"kafka://{broker}/rubbish"), speed=0)
-    assert find(parse(f"kafka://{broker}/rubbish")).offset == 4
+    assert find_match(parse(f"kafka://{broker}/rubbish")).offset == 4

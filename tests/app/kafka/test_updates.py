@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.kafka.follow import View
-from app.kafka.updates import GapError, Line, Told, decode, told_of
+from app.kafka.updates import GapError, StandingUpdates, TopicUpdate, decode, topic_updates
 from football.update_stream import EventRecord, Follower, UpdateMessage, UpdateRecord
 
 
@@ -48,7 +48,7 @@ def connected_stages(draw: st.DrawFn) -> list[UpdateMessage]:
 def test_the_topic_says_what_the_lane_says_though_stages_die_and_records_come_twice(lane, chance):
     follower, view, total, next_seq = Follower(), View(), dict[str, int](), 0
     for message in lane:
-        for record in told_of("m", next_seq, follower.apply(message)):
+        for record in topic_updates("m", next_seq, follower.apply(message)):
             next_seq = record.seq if record.undo else record.seq + 1
             again = decode(msgspec.json.encode(record))
             assert again == record
@@ -61,14 +61,14 @@ def test_the_topic_says_what_the_lane_says_though_stages_die_and_records_come_tw
 
 
 def test_updates_that_are_missing_are_a_gap():
-    line = Line()
+    line = StandingUpdates()
     with pytest.raises(GapError, match="update 0 of m is missing: 1 came"):
-        line.take(Told("m", 1, 1, 0, event(1)))
+        line.take(TopicUpdate("m", 1, 1, 0, event(1)))
 
 
 def test_a_line_begun_in_the_middle_can_be_undone_to_before_its_beginning():
-    line = Line(7)
-    assert line.take(Told("m", 6, -1, 0, event(6), undo=True))
+    line = StandingUpdates(7)
+    assert line.take(TopicUpdate("m", 6, -1, 0, event(6), undo=True))
     assert line.next_seq == 6
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from app.kafka import updates
 from app.kafka.address import Address, KafkaError, parse
-from app.kafka.clients import consumer, header_of, kind_of, partitions_of, records, told
+from app.kafka.clients import consumer, header_of, kind_of, partitions_of, poll_records, translate_kafka_errors
 from app.kafka.follow import follow
 
 
@@ -62,15 +62,15 @@ class Watcher:
 
 def raw_total(address: Address) -> dict[str, int]:
     """The sum of all ``diff`` of a topic of one match by event, which is 0 or 1 after every record."""
-    client, total, floor = consumer(address), dict[str, int](), updates.Floor()
+    client, total, floor = consumer(address), dict[str, int](), updates.WriterFence()
     try:
         parts = partitions_of(client, address)
-        with told(address):
+        with translate_kafka_errors(address):
             client.assign(parts)
             client.seek_to_beginning(*parts)
             ends = client.end_offsets(parts)
         while any(client.position(part) < ends[part] for part in parts):
-            for record in records(client, 500):
+            for record in poll_records(client, 500):
                 kind = kind_of(record)
                 if floor.heard(kind, header_of(record, updates.SESSION), record.value) and kind == updates.UPDATE:
                     one = updates.decode(record.value)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.base import logs
-from app.base.logs import JsonLines, hide, log_in_worker, logging_to, say, worker_variable
+from app.base.logs import JsonLines, hide_secrets, log_event, log_in_worker, logging_to, worker_variable
 from app.operations.health_log import HealthLogger
 from app.operations.match_monitor import SILENCE_S
 from tests.app.operations.test_metrics_and_health import HEALTH, Case
@@ -34,8 +34,8 @@ def lines(folder: Path) -> list[dict]:
 
 def test_a_line_has_time_level_process_match_what_and_figures(tmp_path: Path):
     with logging_to(tmp_path, "files", "info"):
-        say(log, logging.INFO, "batch closed", "final", blocks=3, took_ms=1.5, place=tmp_path, odd=float("nan"))
-        say(log, logging.DEBUG, "too much")
+        log_event(log, logging.INFO, "batch closed", "final", blocks=3, took_ms=1.5, place=tmp_path, odd=float("nan"))
+        log_event(log, logging.DEBUG, "too much")
         try:
             raise KeyError("x")
         except KeyError:
@@ -62,16 +62,16 @@ def test_it_ends_with_the_run_and_says_that_the_run_failed(tmp_path: Path, capsy
 
 def test_stderr_gets_json_or_warnings_for_people_and_off_is_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with logging_to(tmp_path / "a", "stderr", "warning"):
-        say(log, logging.WARNING, "troubled", "m", why="rain")
-        say(log, logging.INFO, "not asked for")
+        log_event(log, logging.WARNING, "troubled", "m", why="rain")
+        log_event(log, logging.INFO, "not asked for")
     (line,) = capsys.readouterr().err.splitlines()
     assert json.loads(line)["figures"] == {"why": "rain"}
     with logging_to(tmp_path / "b", "files", "info"):
-        say(log, logging.WARNING, "troubled", "m", why="rain")
-        say(log, logging.INFO, "nothing for people")
+        log_event(log, logging.WARNING, "troubled", "m", why="rain")
+        log_event(log, logging.INFO, "nothing for people")
     assert capsys.readouterr().err == "touchline: troubled: why rain\n"
     with logging_to(tmp_path / "c", "off", "info"):
-        say(log, logging.INFO, "nobody hears")
+        log_event(log, logging.INFO, "nobody hears")
     assert not (tmp_path / "a").exists()
     assert not (tmp_path / "c").exists()
 
@@ -79,7 +79,7 @@ def test_stderr_gets_json_or_warnings_for_people_and_off_is_off(tmp_path: Path, 
 @given(st.text(min_size=4).filter(lambda text: "*" not in text), st.text(), st.text())
 def test_what_is_hidden_stands_in_no_line(secret: str, before: str, after: str):
     logs._secrets.clear()
-    hide([secret])
+    hide_secrets([secret])
     record = log.makeRecord("app", logging.ERROR, "f", 1, "%s", (before + secret + after,), None)
     record.figures = {"deep": [{"in": secret, "at": 1}]}
     told = json.loads(JsonLines("driver").format(record))
@@ -91,7 +91,7 @@ def test_a_file_that_grows_goes_on_in_another_and_the_oldest_go(tmp_path: Path, 
     monkeypatch.setattr(logs, "FILE_BYTES", 2_000)
     with logging_to(tmp_path, "files", "info"):
         for number in range(100):
-            say(log, logging.INFO, "again", number=number)
+            log_event(log, logging.INFO, "again", number=number)
     names = {path.name for path in tmp_path.iterdir()}
     own = f"driver-{os.getpid()}"
     assert names == {f"{own}.jsonl", f"{own}.1.jsonl", f"{own}.2.jsonl"}
@@ -107,7 +107,7 @@ def test_files_of_many_processes_are_bounded_too(tmp_path: Path):
         os.utime(path, (number, number))
     (tmp_path / "letter.txt").write_text("dear")
     with logging_to(tmp_path, "files", "info"):
-        say(log, logging.INFO, "here")
+        log_event(log, logging.INFO, "here")
     left = sorted(path.name for path in tmp_path.glob("engine-*.jsonl"))
     assert len(left) + 1 + logs.FILES_BEFORE == logs.FILES_MOST
     assert "engine-59.jsonl" in left

@@ -19,7 +19,7 @@ from football.match_sheet import MatchSheet, Player
 from football.packets import Block, Packet
 from replay.capture import Capture, CaptureWriter
 from replay.event_list import consolidated_events
-from replay.formats.officials import FILE, Line, OfficialError, decode, encode, is_official
+from replay.formats.officials import FILE, OfficialError, OfficialLine, decode, encode, is_official
 from replay.match_store import MatchStore, StoreError
 from replay.official_feed import JOURNAL, Desk, replayed
 from tests.app.cli.test_main import refusal, touchline, write_track
@@ -205,8 +205,8 @@ def test_a_decision_below_memory_is_known_from_when_it_was_said(capture: Capture
     for arrival_us, payload in capture.payloads(0, capture.end_us):
         pipeline.push(payload, arrival_us)
         if arrival_us == 8_000_001:
-            pipeline.push(encode(Line(FILE, 1, json.dumps(CARD))), arrival_us)
-            pipeline.push(encode(Line(FILE, 2, json.dumps({**CARD, "at_s": 7.5, "number": 8}))), arrival_us)
+            pipeline.push(encode(OfficialLine(FILE, 1, json.dumps(CARD))), arrival_us)
+            pipeline.push(encode(OfficialLine(FILE, 2, json.dumps({**CARD, "at_s": 7.5, "number": 8}))), arrival_us)
     pipeline.finish()
     rows = pipeline.take_tables()["updates"].to_pylist()
     assert [row["ts_us"] for row in rows if row["kind"] == "official.card"] == [2_000_000, 7_500_000]

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from app.cli.main import app, main
 from app.kafka.address import parse
 from app.settings.layers import LayerError
-from app.settings.model import NAMES, SettingsError, make_settings, settings_of
+from app.settings.model import SETTING_NAMES, SettingsError, make_settings, resolve_settings
 from app.settings.parameters import ParametersError
 from football.match_sheet import MatchSheet
 from replay.match_store import MatchStore
@@ -32,7 +32,7 @@ def config_file(folder: Path, text: str, name: str = "touchline.toml") -> Path:
 def test_flags_go_before_the_environment_before_the_file_before_defaults(tmp_path: Path):
     config_file(tmp_path, "seed = 1\nwindow = 5\nalpha = 0.5\n")
     environ = {"TOUCHLINE_SEED": "2", "TOUCHLINE_WINDOW": "6", "HOME": "/"}
-    settled = settings_of({"seed": 3, "pitch": None}, environ, tmp_path)
+    settled = resolve_settings({"seed": 3, "pitch": None}, environ, tmp_path)
     found = settled.settings
     assert (found.seed, found.window_s, found.alpha, found.pitch) == (3, 6.0, 0.5, "105x68")
     told = {name: settled.origin[name].called(name) for name in ("seed", "window", "alpha")}
@@ -47,10 +47,10 @@ def test_the_highest_place_that_says_something_wins(tmp_path_factory, places: se
     if "file" in places:
         config_file(folder, f"{name} = 11\n")
     environ = {f"TOUCHLINE_{name.upper()}": "12"} if "environment" in places else {}
-    settled = settings_of({name: 13 if "flag" in places else None}, environ, folder)
+    settled = resolve_settings({name: 13 if "flag" in places else None}, environ, folder)
     highest = next((place for place in ("flag", "environment", "file") if place in places), None)
-    expected = values[highest] if highest else getattr(make_settings({}), NAMES[name])
-    assert getattr(settled.settings, NAMES[name]) == expected
+    expected = values[highest] if highest else getattr(make_settings({}), SETTING_NAMES[name])
+    assert getattr(settled.settings, SETTING_NAMES[name]) == expected
     assert (settled.origin[name].kind if name in settled.origin else None) == highest
 
 
@@ -58,23 +58,23 @@ def test_every_flag_of_live_is_a_setting_of_the_same_name():
     from typer.main import get_command
 
     flags = {parameter.name for parameter in get_command(app).commands["live"].params}  # type: ignore[attr-defined]
-    assert flags - {"config", "matches", "as_json", "help"} == set(NAMES) - {"token"}, "a token is never a flag"
+    assert flags - {"config", "matches", "as_json", "help"} == set(SETTING_NAMES) - {"token"}, "a token is never a flag"
 
 
 def test_a_file_is_named_by_flag_or_environment_and_its_paths_count_from_it(tmp_path: Path):
     named = config_file(tmp_path / "there", 'source = "match.parquet"\nsheet = "m.json"\n', "a.toml")
     other = config_file(tmp_path, "seed = 4\n", "b.toml")
     environ = {"TOUCHLINE_CONFIG": str(named), "TOUCHLINE_STORE": "here"}
-    found = settings_of({}, environ, tmp_path).settings
+    found = resolve_settings({}, environ, tmp_path).settings
     assert (found.source, found.sheet) == (str(tmp_path / "there/match.parquet"), tmp_path / "there/m.json")
     assert found.store == Path("here").resolve()
-    assert settings_of({"config": other}, environ, tmp_path).settings.seed == 4
-    assert settings_of({"config": other}, environ, tmp_path).settings.source == "sim"
+    assert resolve_settings({"config": other}, environ, tmp_path).settings.seed == 4
+    assert resolve_settings({"config": other}, environ, tmp_path).settings.source == "sim"
 
 
 def test_an_address_names_its_settings_file_in_full(tmp_path: Path):
     config_file(tmp_path, 'source = "kafka://h:1/t?match=a&settings=k.toml"\n')
-    found = settings_of({"publish": "kafka://h:1/u?settings=/etc/k.toml"}, {}, tmp_path).settings
+    found = resolve_settings({"publish": "kafka://h:1/u?settings=/etc/k.toml"}, {}, tmp_path).settings
     address = parse(found.source)
     assert (address.settings, address.match, address.topic) == (str(tmp_path / "k.toml"), "a", "t")
     assert found.publish == "kafka://h:1/u?settings=/etc/k.toml"
@@ -105,7 +105,7 @@ def test_what_is_wrong_is_named_with_its_place_in_one_line(tmp_path: Path, text,
     if text:
         config_file(tmp_path, text)
     with pytest.raises((LayerError, SettingsError, ParametersError)) as raised:
-        settings_of(flags, environ, tmp_path)
+        resolve_settings(flags, environ, tmp_path)
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -123,13 +123,13 @@ def test_an_error_repeats_no_secret(tmp_path: Path, text, environ):
     if text:
         config_file(tmp_path, text)
     with pytest.raises(SettingsError) as raised:
-        settings_of({}, environ, tmp_path)
+        resolve_settings({}, environ, tmp_path)
     assert "hush" not in str(raised.value)
     assert "touchline.toml" in str(raised.value) or "TOUCHLINE_" in str(raised.value)
 
 
 def test_beyond_loopback_a_token_is_demanded_and_is_not_kept_with_the_match(tmp_path: Path):
-    found = settings_of({"host": "0.0.0.0"}, {"TOUCHLINE_TOKEN": SECRET}, tmp_path).settings
+    found = resolve_settings({"host": "0.0.0.0"}, {"TOUCHLINE_TOKEN": SECRET}, tmp_path).settings
     assert found.token.get_secret_value() == SECRET
     assert SECRET not in repr(found)
     assert SECRET not in json.dumps(found.kept())
@@ -141,11 +141,11 @@ def test_a_store_goes_before_file_and_environment_and_a_flag_must_agree(tmp_path
     begun = make_settings({"seed": 5, "alpha": 0.5})
     MatchStore.create(tmp_path / "store", MatchSheet(), {"settings": begun.kept()})
     config_file(tmp_path, "seed = 6\nport = 8123\n")
-    settled = settings_of({"store": tmp_path / "store"}, {"TOUCHLINE_ALPHA": "1"}, tmp_path)
+    settled = resolve_settings({"store": tmp_path / "store"}, {"TOUCHLINE_ALPHA": "1"}, tmp_path)
     assert (settled.settings.seed, settled.settings.alpha, settled.settings.port) == (5, 0.5, 8123)
     assert {settled.origin[name].kind for name in ("seed", "alpha")} == {"store"}
     with pytest.raises(SettingsError, match=r"--seed 6 contradicts .*choose another --store"):
-        settings_of({"store": tmp_path / "store", "seed": 6}, {}, tmp_path)
+        resolve_settings({"store": tmp_path / "store", "seed": 6}, {}, tmp_path)
 
 
 def test_the_command_shows_values_places_and_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

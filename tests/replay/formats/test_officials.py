@@ -12,14 +12,14 @@ import pytest
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from football.match_sheet import MatchSheet, Player
 from football.officials import Official
-from replay.formats.officials import FILE, Line, OfficialError, decode, encode, is_official, read
+from replay.formats.officials import FILE, OfficialError, OfficialLine, decode, encode, is_official, read
 from replay.official_feed import JOURNAL, Desk, replayed
 
 SHEET = MatchSheet(players=(Player("home_7", "home"), Player("home_14", "home"), Player("away_4", "away")))
 
 
-def line(text: str, number: int = 3, file: str = FILE) -> Line:
-    return Line(file, number, text)
+def line(text: str, number: int = 3, file: str = FILE) -> OfficialLine:
+    return OfficialLine(file, number, text)
 
 
 def card(**more: object) -> str:

@@ -23,7 +23,7 @@ from app.kafka.address import KafkaError, parse
 from app.kafka.clients import consumer, header_of, kind_of
 from app.kafka.follow import View, follow
 from app.kafka.relay import Relay, ReplacedError
-from app.kafka.updates import Begin, Floor
+from app.kafka.updates import Begin, WriterFence
 from football.match_sheet import MatchSheet
 from tests.app.kafka.proxy import Proxy
 from tests.app.kafka.test_topics import message
@@ -124,12 +124,12 @@ def cluster(log: Log) -> Iterator[None]:
         yield
 
 
-def folded(records: Sequence[Any], floor: Floor | None) -> tuple[View, list[str]]:
+def folded(records: Sequence[Any], floor: WriterFence | None) -> tuple[View, list[str]]:
     """What a follower holds after all records, and what was impossible on the way; without a floor he hears all."""
     view, wrong, standing = View(), list[str](), set[str]()
     for record in records:
         kind = kind_of(record)
-        if floor is not None and not floor.heard(kind, header_of(record, updates.SESSION), record.value):
+        if floor is not None and not floor.admits(kind, header_of(record, updates.SESSION), record.value):
             continue
         if kind != updates.UPDATE:
             continue
@@ -169,7 +169,7 @@ def test_whatever_of_dead_relays_arrives_and_when_followers_hold_what_the_last_o
         for network in log.networks:
             while network:
                 log.deliver(network)
-    view, wrong = folded(log.records, Floor())
+    view, wrong = folded(log.records, WriterFence())
     assert not wrong
     assert view.events == feed.events()
 
@@ -195,7 +195,7 @@ def late_words() -> tuple[Log, MatchFeed]:
 
 def test_late_words_count_and_would_be_wrong_if_they_did():
     log, feed = late_words()
-    view, wrong = folded(log.records, Floor())
+    view, wrong = folded(log.records, WriterFence())
     assert (view.events, wrong) == (feed.events(), [])
     assert folded(log.records, None)[0].events != feed.events(), "what is late would have been believed"
 
@@ -208,7 +208,7 @@ def test_a_beginning_that_comes_late_does_not_take_the_floor_back():
         feed = MatchFeed(MatchSheet("m"))
         relay, _ = begun(log, feed, Path("/nonexistent"))
         log.deliver(log.networks[0])
-    floor = Floor()
+    floor = WriterFence()
     folded(log.records, floor)
     assert floor.session == relay._sessions[-1] != "dead"
 

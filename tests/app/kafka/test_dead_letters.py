@@ -18,7 +18,7 @@ from kafka import TopicPartition
 from app.hub.feed import MatchFeed
 from app.kafka import relay as relaying
 from app.kafka.address import parse
-from app.kafka.dead_letters import Letter, Letters, read_letter, read_mark
+from app.kafka.dead_letters import DeadLetter, DeadLetterReader, decode_dead_letter, read_mark
 from app.kafka.relay import Relay
 from football.match_sheet import MatchSheet
 from football.packets import Rejected
@@ -41,8 +41,8 @@ class Broker:
         record.offset = len(self.topics[record.topic])
         self.topics[record.topic].append(record)
 
-    def letters(self) -> list[Letter]:
-        return [letter for record in self.topics[LETTERS] if (letter := read_letter(record.value))]
+    def letters(self) -> list[DeadLetter]:
+        return [letter for record in self.topics[LETTERS] if (letter := decode_dead_letter(record.value))]
 
 
 class Producer:
@@ -252,7 +252,7 @@ def test_letters_are_taken_a_few_at_a_time_and_gone_on_with_from_a_mark(tmp_path
     store = store_in(tmp_path / "store")
     for records in (["a", "b", "c"], [], ["d"]):
         commit(store, records)
-    letters = Letters(store.path, "m")
+    letters = DeadLetterReader(store.path, "m")
     taken = [letters.take(2), letters.take(2), letters.take(2)]
     assert [[letter.record for letter in part] for part in taken] == [["a", "b"], ["c", "d"], []]
     assert [(letter.seq, letter.batch, letter.number) for part in taken for letter in part] == [
@@ -261,5 +261,5 @@ def test_letters_are_taken_a_few_at_a_time_and_gone_on_with_from_a_mark(tmp_path
     commit(store, ["e"])
     assert [letter.record for letter in letters.take(2)] == ["e"]
     for number, expected in ((1, ["c", "d", "e"]), (2, ["d", "e"])):
-        mark = relaying.LetterMark(0, 9, number, 0, number)
-        assert [letter.record for letter in Letters(store.path, "m", mark).take(9)] == expected
+        mark = relaying.DeadLetterMark(0, 9, number, 0, number)
+        assert [letter.record for letter in DeadLetterReader(store.path, "m", mark).take(9)] == expected
