@@ -1,4 +1,4 @@
-"""What followers of an updates topic see, whoever dies in between: the same as followers of the lane."""
+"""Followers of an updates topic see what followers of the update stream see, whichever process dies in between."""
 
 from __future__ import annotations
 
@@ -20,34 +20,36 @@ def event(name: int) -> EventRecord:
 def connected_stages(draw: st.DrawFn) -> list[UpdateMessage]:
     """Stages one after the other: each takes over at some update of the one before, and says something else."""
     messages: list[UpdateMessage] = []
-    said: list[UpdateRecord] = []
+    stream: list[UpdateRecord] = []
     for epoch in range(draw(st.integers(1, 4))):
-        begin = draw(st.integers(0, len(said)))
-        del said[begin:]
+        begin = draw(st.integers(0, len(stream)))
+        del stream[begin:]
         continues_from: int | None = begin
         for _ in range(draw(st.integers(1, 4))):
             fresh = []
             for _ in range(draw(st.integers(0, 3))):
-                asserted = {u.event.id: u.event for u in said if u.diff > 0}
-                for u in said:
-                    if u.diff < 0:
-                        asserted.pop(u.event.id, None)
+                asserted: dict[str, EventRecord] = {}
+                for update in stream:
+                    if update.diff > 0:
+                        asserted[update.event.id] = update.event
+                    else:
+                        del asserted[update.event.id]
                 withdraws = bool(asserted) and draw(st.booleans())
-                chosen = draw(st.sampled_from(sorted(asserted))) if withdraws else None
-                told = asserted[chosen] if chosen else event(draw(st.integers(0, 10**6)))
-                if not withdraws and told.id in asserted:
+                withdrawn = draw(st.sampled_from(sorted(asserted))) if withdraws else None
+                record = asserted[withdrawn] if withdrawn else event(draw(st.integers(0, 10**6)))
+                if not withdraws and record.id in asserted:
                     continue
-                fresh.append(UpdateRecord(len(said), -1 if withdraws else 1, len(messages), told))
-                said.append(fresh[-1])
+                fresh.append(UpdateRecord(len(stream), -1 if withdraws else 1, len(messages), record))
+                stream.append(fresh[-1])
             messages.append(UpdateMessage("m", epoch, len(messages), 0, tuple(fresh), continues_from))
             continues_from = None
     return messages
 
 
 @given(connected_stages(), st.randoms(use_true_random=False))
-def test_the_topic_says_what_the_lane_says_though_stages_die_and_records_come_twice(lane, chance):
+def test_a_topic_gives_what_the_update_stream_gives_though_stages_die_and_records_come_twice(messages, chance):
     follower, view, total, next_seq = Follower(), View(), dict[str, int](), 0
-    for message in lane:
+    for message in messages:
         for record in topic_updates("m", next_seq, follower.apply(message)):
             next_seq = record.seq if record.undo else record.seq + 1
             again = decode(msgspec.json.encode(record))
@@ -61,15 +63,15 @@ def test_the_topic_says_what_the_lane_says_though_stages_die_and_records_come_tw
 
 
 def test_updates_that_are_missing_are_a_gap():
-    line = StandingUpdates()
+    standing = StandingUpdates()
     with pytest.raises(GapError, match="update 0 of m is missing: 1 came"):
-        line.take(TopicUpdate("m", 1, 1, 0, event(1)))
+        standing.take(TopicUpdate("m", 1, 1, 0, event(1)))
 
 
 def test_a_line_begun_in_the_middle_can_be_undone_to_before_its_beginning():
-    line = StandingUpdates(7)
-    assert line.take(TopicUpdate("m", 6, -1, 0, event(6), undo=True))
-    assert line.next_seq == 6
+    standing = StandingUpdates(7)
+    assert standing.take(TopicUpdate("m", 6, -1, 0, event(6), undo=True))
+    assert standing.next_seq == 6
 
 
 @pytest.mark.parametrize("value", [None, b"", b"{}", b"[1]", b'{"match": "m", "seq": "x"}', b"\xff"])

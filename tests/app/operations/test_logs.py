@@ -117,8 +117,8 @@ def test_files_of_many_processes_are_bounded_too(tmp_path: Path):
 
 def test_a_worker_logs_as_its_environment_says(tmp_path: Path):
     code = (
-        "import logging; from app.base.logs import log_in_worker, say; log_in_worker(); log_in_worker();"
-        "say(logging.getLogger('app.x'), logging.INFO, 'batch begins', 'm')"
+        "import logging; from app.base.logs import log_event, log_in_worker; log_in_worker(); log_in_worker();"
+        "log_event(logging.getLogger('app.x'), logging.INFO, 'batch begins', 'm')"
     )
     environment = {
         **os.environ, "PYTHONPATH": str(ROOT), "TOUCHLINE_ROLE": "engine",
