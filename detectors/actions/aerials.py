@@ -8,7 +8,7 @@ import msgspec
 
 from detectors.ball.trajectory_breaks import GRAVITY_M_S2
 from detectors.emission import make_event
-from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar
+from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -62,8 +62,7 @@ class AerialDuel:
         """A jump, then a contact."""
         if event.kind == "frame":
             return AerialState(state.dead, event, state.start), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind in ("phase.dead", "phase.live"):
             return AerialState(event.kind == "phase.dead", state.frame), NOTHING
         if event.kind == "jump.take_off":
@@ -74,8 +73,7 @@ class AerialDuel:
         going_on = state.start is not None and event.ts_us - state.start.ts_us <= self.parameters.within_us
         if state.dead or going_on or state.frame is None:
             return state, NOTHING
-        frame = state.frame.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(state.frame)
         jumper = next((b for b in frame.players if b.object_id == jump.player), None)
         if frame.ball is None or jumper is None:
             return state, NOTHING
@@ -105,8 +103,7 @@ class AerialDuel:
         start = state.start
         if start is None or event.ts_us <= start.ts_us:
             return state, NOTHING
-        made = start.payload
-        assert isinstance(made, EventPayload)
+        made = published(start)
         after = AerialState(state.dead, state.frame)
         other = str(made.detail["other"])
         late = event.ts_us - start.ts_us > self.parameters.within_us

@@ -9,7 +9,7 @@ import msgspec
 from detectors.actions.flight import FlightParameters, first_to_reach
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BodyState, EventPayload, Frame, Scalar, number
+from football.payloads import BodyState, EventPayload, Scalar, frame_of, number, published
 from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -106,8 +106,7 @@ class Carry:
             if holder is None or event.ts_us < state.due_us:
                 return state, NOTHING
             return self._look(state, holder, event)
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "phase.dead":
             return CarryState(dead=True), self._end(holder, event) if holder is not None else NOTHING
         if event.kind == "phase.live":
@@ -122,8 +121,7 @@ class Carry:
         return CarryState(False, _holder(event, payload), state.frame, state.due_us), out
 
     def _look(self, state: CarryState, holder: Holder, event: Event) -> Step[CarryState]:
-        frame, p = event.payload, self.parameters
-        assert isinstance(frame, Frame)
+        frame, p = frame_of(event), self.parameters
         due_us = event.ts_us + p.every_us
         body = next((b for b in frame.players if b.object_id == holder.player), None)
         ball = frame.ball
@@ -158,8 +156,7 @@ class Carry:
         if holder is None or holder.player != release.player or state.frame is None:
             return state, NOTHING
         kick_us = round(number(release, "kick_us"))
-        frame = state.frame.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(state.frame)
         own, others = first_to_reach(release, frame, self.flight)
         soonest_s = min((reach.after_s for reach in others.values()), default=math.inf)
         if kick_us < holder.since_us or (own is not None and own.after_s <= soonest_s):

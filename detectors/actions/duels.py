@@ -8,7 +8,7 @@ import msgspec
 
 from detectors.contacts.recent_contacts import opponents_of
 from detectors.emission import make_event
-from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar
+from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -83,8 +83,7 @@ class Duel:
         """Looks now and then; a contact or a death may end a duel at once."""
         if event.kind == "frame":
             return (state, NOTHING) if state.dead or event.ts_us < state.due_us else self._look(state, event)
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "phase.live":
             return DuelState(False, payload.player or state.last), NOTHING
         over = event.kind == "phase.dead" or (state.pair is not None and payload.player not in state.pair.players)
@@ -95,8 +94,7 @@ class Duel:
         return DuelState(event.kind == "phase.dead", last, None, state.due_us), out
 
     def _look(self, state: DuelState, event: Event) -> Step[DuelState]:
-        frame, p = event.payload, self.parameters
-        assert isinstance(frame, Frame)
+        frame, p = frame_of(event), self.parameters
         due_us = event.ts_us + p.every_us
         ball = frame.ball
         if ball is None:
@@ -158,8 +156,7 @@ def _started(event: Event, last: str, ball: BallState, nearest: tuple[Near, Near
 
 
 def _ended(pair: Pair, event: Event, last: str) -> Event:
-    made = pair.start.payload
-    assert isinstance(made, EventPayload)
+    made = published(pair.start)
     one, two = made.player, str(made.detail["other"])
     detail: dict[str, Scalar] = {"seconds_s": round((event.ts_us - pair.start.ts_us) * 1e-6, 2)}
     if last == two:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from detectors.emission import make_event
-from football.payloads import EventPayload, Frame
+from football.payloads import EventPayload, frame_of, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -52,8 +52,7 @@ class LooseBall:
         """Only frames of a ball that nobody is near to are looked at."""
         if event.kind == "frame":
             return (state, NOTHING) if state.near or state.dead or state.told else self._look(state, event)
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "pz.enter":
             return LooseState((*state.near, payload.player), state.dead, -1, state.told), NOTHING
         if event.kind == "pz.leave":
@@ -63,8 +62,7 @@ class LooseBall:
         return LooseState(state.near, event.kind == "phase.dead"), NOTHING
 
     def _look(self, state: LooseState, event: Event) -> Step[LooseState]:
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         ball = frame.ball
         if ball is None or ball.vx_m_s**2 + ball.vy_m_s**2 + ball.vz_m_s**2 >= self._slow2:
             return (state if state.since_us < 0 else LooseState()), NOTHING

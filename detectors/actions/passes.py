@@ -18,7 +18,7 @@ from detectors.actions.flight import (
 from detectors.contacts.contested_contacts import turned_rad
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar, number
+from football.payloads import EventPayload, Frame, Scalar, frame_of, number, published
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -115,8 +115,7 @@ class Strikes:
         if kind == "frame":
             waiting, restart, judged_us = state.waiting, state.restart, state.judged_us
             return StrikeState(state.attacks, state.dead, event, state.contacts, waiting, restart, judged_us), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if kind == "direction":
             return msgspec.structs.replace(state, attacks=payload.team), NOTHING
         if kind == "phase.dead":
@@ -158,8 +157,7 @@ class Strikes:
             return alive, NOTHING
         frame, kick_us = _people(state.frame), round(number(payload, "kick_us"))
         if state.waiting is not None:
-            release = state.waiting.payload
-            assert isinstance(release, EventPayload)
+            release = published(state.waiting)
             if abs(round(number(release, "kick_us")) - kick_us) <= self.parameters.restart_us:
                 return self.released(alive, state.waiting, release, frame, restart=True)
         made = _release_of(payload, frame, kick_us)
@@ -205,8 +203,7 @@ class Strikes:
             return None
         if kick.kind != "hit" or event.ts_us - kick.ts_us > self.parameters.blocked_us:
             return None
-        made = kick.payload
-        assert isinstance(made, EventPayload)
+        made = published(kick)
         vx, vy = number(made, "vx_m_s"), number(made, "vy_m_s")
         came_x = number(payload, "vx_m_s") - number(payload, "delta_vx_m_s")
         came_y = number(payload, "vy_m_s") - number(payload, "delta_vy_m_s")
@@ -238,8 +235,7 @@ class Strikes:
         """Whether the kick was judged already, as a kick from rest."""
         if state.restart is None:
             return False
-        live = state.restart.payload
-        assert isinstance(live, EventPayload)
+        live = published(state.restart)
         apart_us = abs(number(release, "kick_us") - number(live, "kick_us"))
         return live.player == release.player and apart_us <= self.parameters.restart_us
 
@@ -249,8 +245,7 @@ class Strikes:
         before = next((c for c in reversed(state.contacts) if c.ts_us < kick_us), None)
         if before is None:
             return False
-        payload = before.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(before)
         if payload.team == release.team:
             return self._limbs and payload.player != release.player and self._came_off(state, round(kick_us))
         if kick_us - before.ts_us <= self._block_us:
@@ -266,8 +261,7 @@ class Strikes:
         made, p = next((c for c in state.contacts if c.ts_us == kick_us), None), self.parameters
         if made is None:
             return False
-        payload = made.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(made)
         came_m_s, left_m_s = number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")
         if came_m_s < p.came_m_s or left_m_s > came_m_s or (payload.z_m is not None and payload.z_m >= p.head_m):
             return False
@@ -275,8 +269,7 @@ class Strikes:
 
 
 def _people(frame_event: Event) -> Frame:
-    frame = frame_event.payload
-    assert isinstance(frame, Frame)
+    frame = frame_of(frame_event)
     return frame
 
 
@@ -341,8 +334,7 @@ class PassAttempt(Strikes):
             return after, (self._attempt(event.ts_us, kick, struck, None),)
         if state.waiting is None or state.dead:
             return after, NOTHING
-        release = state.waiting.payload
-        assert isinstance(release, EventPayload)
+        release = published(state.waiting)
         late = event.ts_us - round(number(release, "kick_us")) > self.parameters.dated_back_us
         if payload.player == release.player or payload.team != release.team or late:
             return after, NOTHING

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from detectors.emission import make_event
-from football.payloads import EventPayload, Scalar, number
+from football.payloads import EventPayload, Scalar, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -46,8 +46,7 @@ class IndividualPossession:
 
     def step(self, state: HolderState, event: Event) -> Step[HolderState]:
         """Takes a contact, a death or a restart."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "phase.dead":
             return HolderState(True), (_loss(state.gain, event),) if state.gain is not None else NOTHING
         if event.kind == "phase.live":
@@ -55,22 +54,16 @@ class IndividualPossession:
                 return HolderState(), NOTHING
             gain = _gain(event, payload, "restart", 0.0)
             return HolderState(False, gain), (gain,)
-        if state.dead or (state.gain is not None and _fact(state.gain).player == payload.player):
+        if state.dead or (state.gain is not None and published(state.gain).player == payload.player):
             return state, NOTHING
         gain = _gain(event, payload, event.kind, number(payload, "speed_before_m_s"))
         lost = (_loss(state.gain, event),) if state.gain is not None else ()
         return HolderState(False, gain), (*lost, gain)
 
 
-def _fact(event: Event) -> EventPayload:
-    payload = event.payload
-    assert isinstance(payload, EventPayload)
-    return payload
-
-
 def _died(cause: Event) -> dict[str, int]:
     """``since_us`` of a cause that is the death of play: it is known later than it was."""
-    since_us = _fact(cause).detail.get("since_us") if cause.kind == "phase.dead" else None
+    since_us = published(cause).detail.get("since_us") if cause.kind == "phase.dead" else None
     return {"since_us": since_us} if isinstance(since_us, int) else {}
 
 
@@ -90,7 +83,7 @@ def _gain(event: Event, payload: EventPayload, variant: str, speed_m_s: float) -
 
 def _loss(gain: Event, cause: Event) -> Event:
     """The holder's loss, named by his gain. ``variant``: what ended it (``hit``, ``touch`` or ``dead``)."""
-    held, ended = _fact(gain), _fact(cause)
+    held, ended = published(gain), published(cause)
     variant = "dead" if cause.kind == "phase.dead" else cause.kind
     since = _died(cause)
     ended_us = int(since.get("since_us", cause.ts_us))
@@ -147,7 +140,7 @@ class TeamPossession:
         """Takes a contact, a death, a restart, or a tick (the end of a contest)."""
         if event.kind == "clock.tick":
             return self._settle(state, event)
-        payload = _fact(event)
+        payload = published(event)
         if event.kind == "phase.dead":
             return _show(TeamState(True, state.shown), "dead", event, event)
         if event.kind == "phase.live":
@@ -174,12 +167,12 @@ class TeamPossession:
         over_us = played_us(rival) + self.parameters.contest_us
         if event.ts_us < over_us:
             return state, ()
-        return _show(state, _fact(last).team, event, last, max(over_us, event.ts_us - self.parameters.back_us))
+        return _show(state, published(last).team, event, last, max(over_us, event.ts_us - self.parameters.back_us))
 
 
 def played_us(event: Event) -> int:
     """When a contact was; that of a restart is known some metres on."""
-    kick_us = _fact(event).detail.get("kick_us") if event.kind == "phase.live" else None
+    kick_us = published(event).detail.get("kick_us") if event.kind == "phase.live" else None
     return kick_us if isinstance(kick_us, int) else event.ts_us
 
 
@@ -189,7 +182,7 @@ def _show(
     """Publishes a new value at ``event``, or dated ``at_us``; who caused it and where are those of ``cause``."""
     if value == state.shown:
         return state, ()
-    payload = _fact(cause)
+    payload = published(cause)
     controlled = value in ("home", "away")
     team, player = (payload.team, payload.player) if controlled else ("", "")
     shown = EventPayload(value, team, player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, _died(cause))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from detectors.emission import make_event
-from football.payloads import EventPayload, Scalar
+from football.payloads import EventPayload, Scalar, published, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -62,16 +62,14 @@ class EffectiveTime:
 
     def step(self, state: EffectiveState, event: Event) -> Step[EffectiveState]:
         """Sums up at stops and restarts."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind in BY_RESTART:
             return self._restart(state, event)
         if event.kind == "play.dead":
             return self._stop(state, event, payload)
         if event.kind == "play.live":
             # With a restart told, its time is known; without one play just went on.
-            kick_us = payload.detail["kick_us"]
-            assert isinstance(kick_us, int)
+            kick_us = time_us(payload, "kick_us")
             if state.live:
                 return state, NOTHING
             return EffectiveState(True, kick_us, "", state.live_us, state.lost_us), NOTHING
@@ -87,8 +85,7 @@ class EffectiveTime:
         return (msgspec.structs.replace(state, cause=cause) if cause else state), NOTHING
 
     def _stop(self, state: EffectiveState, event: Event, payload: EventPayload) -> Step[EffectiveState]:
-        since_us = payload.detail["since_us"]
-        assert isinstance(since_us, int)
+        since_us = time_us(payload, "since_us")
         dead = EffectiveState(False, since_us, state.cause, state.live_us, state.lost_us)
         if not state.live or state.since_us < 0:
             return dead, NOTHING

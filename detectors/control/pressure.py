@@ -13,7 +13,7 @@ from detectors.control.bands import NO_BAND, Band, follow
 from detectors.control.scene import Scene, attacked_end
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BallState, BodyState, EventPayload, Scalar
+from football.payloads import BallState, BodyState, EventPayload, Scalar, payload_as
 from football.pitch import Pitch, end_sign, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -67,8 +67,7 @@ class PressingIndex:
 
     def step(self, state: PressedState, event: Event) -> Step[PressedState]:
         """Measures if somebody has the ball."""
-        scene, p = event.payload, self.parameters
-        assert isinstance(scene, Scene)
+        scene, p = payload_as(event, Scene), self.parameters
         holder = scene.holder if scene.live else ""
         if not holder and not state.player:
             return state, NOTHING
@@ -171,8 +170,7 @@ class PressureOnPlayer:
 
     def step(self, state: PressureState, event: Event) -> Step[PressureState]:
         """Follows the holder's band; a new holder begins anew."""
-        scene, p = event.payload, self.parameters
-        assert isinstance(scene, Scene)
+        scene, p = payload_as(event, Scene), self.parameters
         sign = scene.sign(scene.holder_team)
         body = scene.body(scene.holder) if scene.holder and scene.live and sign else None
         if body is None:
@@ -267,8 +265,7 @@ class PressingIntensity:
 
     def step(self, state: PeakState, event: Event) -> Step[PeakState]:
         """Climbs with the intensity, and tells of the top when it is left behind."""
-        scene, p = event.payload, self.parameters
-        assert isinstance(scene, Scene)
+        scene, p = payload_as(event, Scene), self.parameters
         holder = scene.holder if scene.live else ""
         if not holder and not state.player:
             return state, NOTHING

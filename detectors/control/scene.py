@@ -16,7 +16,7 @@ from collections.abc import Collection
 import msgspec
 
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BallState, BodyState, EventPayload, Frame
+from football.payloads import BallState, BodyState, frame_of, published
 from football.pitch import End, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -111,8 +111,7 @@ class SceneMaker:
             if event.ts_us < state.due_us:
                 return state, NOTHING
             return self._show(state, event)
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind in ("play.dead", "play.live"):
@@ -121,8 +120,7 @@ class SceneMaker:
         return msgspec.structs.replace(state, holder=holder), NOTHING
 
     def _show(self, state: SceneState, event: Event) -> Step[SceneState]:
-        frame, p = event.payload, self.parameters
-        assert isinstance(frame, Frame)
+        frame, p = frame_of(event), self.parameters
         inside = self.pitch.inside
         there = [b for b in frame.players if inside(b.x_m, b.y_m, p.outside_m)]
         holder = ""

@@ -15,7 +15,7 @@ from detectors.control.bands import NO_BAND, Band, follow
 from detectors.control.scene import Scene, keepers_of, outfield
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BodyState, EventPayload, Scalar
+from football.payloads import BodyState, EventPayload, Scalar, payload_as
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -69,8 +69,7 @@ class TeamArea:
 
     def step(self, state: AreaState, event: Event) -> Step[AreaState]:
         """Measures both teams when it is time."""
-        scene, every_us = event.payload, self.parameters.every_us
-        assert isinstance(scene, Scene)
+        scene, every_us = payload_as(event, Scene), self.parameters.every_us
         if event.ts_us < state.due_us:
             return state, NOTHING
         told, out = list(state.told), []
@@ -168,8 +167,7 @@ class TeamShape:
 
     def step(self, state: Bands, event: Event) -> Step[Bands]:
         """Follows the bands of both teams."""
-        scene, p = event.payload, self.parameters
-        assert isinstance(scene, Scene)
+        scene, p = payload_as(event, Scene), self.parameters
         after, out = list(state), []
         for number, team in enumerate(TEAMS):
             sign = scene.sign(team)
@@ -225,8 +223,7 @@ class LineHeight:
 
     def step(self, state: Bands, event: Event) -> Step[Bands]:
         """Follows the bands of both teams."""
-        scene, p = event.payload, self.parameters
-        assert isinstance(scene, Scene)
+        scene, p = payload_as(event, Scene), self.parameters
         after, out = list(state), []
         for number, team in enumerate(TEAMS):
             sign = scene.sign(team)

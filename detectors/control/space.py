@@ -19,7 +19,7 @@ from detectors.control.spearman import (
 )
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar
+from football.payloads import EventPayload, Scalar, payload_as
 from football.pitch import Pitch, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -86,8 +86,7 @@ class PitchControl:
 
     def step(self, state: ControlState, event: Event) -> Step[ControlState]:
         """Looks at the zones when it is time and there are two teams and a ball in play."""
-        scene, every_us = event.payload, self.parameters.every_us
-        assert isinstance(scene, Scene)
+        scene, every_us = payload_as(event, Scene), self.parameters.every_us
         attackers = scene.holder_team or state.attackers
         if event.ts_us < state.due_us or not scene.live or not scene.attacks_x:
             return state, NOTHING
@@ -201,8 +200,7 @@ class PassingOptions:
 
     def step(self, state: OptionState, event: Event) -> Step[OptionState]:
         """Counts the options of who has the ball; a new holder begins anew."""
-        scene, p = event.payload, self.parameters
-        assert isinstance(scene, Scene)
+        scene, p = payload_as(event, Scene), self.parameters
         holder = scene.holder if scene.live else ""
         if not holder or scene.ball is None:
             return (OptionState() if state.player else state), NOTHING

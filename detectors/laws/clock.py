@@ -20,7 +20,7 @@ from detectors.laws.restarts import restart_kind
 from detectors.signals.official import said_at_us
 from football.match_sheet import MatchSheet, Team
 from football.officials import PERIODS
-from football.payloads import EventPayload, Frame, Scalar
+from football.payloads import EventPayload, Scalar, frame_of, published, time_us
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -114,8 +114,7 @@ class MatchClock:
             return (self._look(state, event), NOTHING) if event.ts_us >= state.due_us else (state, NOTHING)
         if event.kind == "clock.tick":
             return self._tick(state, event) if state.period else (state, NOTHING)
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "play.dead":
             return msgspec.structs.replace(state, dead_us=_since_us(event), goal=payload.variant == "goal"), NOTHING
         if event.kind == "play.live":
@@ -130,8 +129,7 @@ class MatchClock:
         return self._officially(state, event, int(payload.variant))
 
     def _look(self, state: ClockState, event: Event) -> ClockState:
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         sums = {"home": [0.0, 0], "away": [0.0, 0]}
         for p in frame.players:
             if p.team:
@@ -168,8 +166,7 @@ class MatchClock:
 
     def _added(self, state: ClockState, event: Event, payload: EventPayload) -> Step[ClockState]:
         """The period lasts longer: an end that was taken for one before that never was."""
-        minutes = payload.detail["minutes"]
-        assert isinstance(minutes, int)
+        minutes = time_us(payload, "minutes")
         longer = msgspec.structs.replace(state, added_us=60_000_000 * minutes)
         early = state.ended is not None and event.ts_us - state.begun_us < self._length_us(longer)
         return self._goes_on(longer, event) if early else (longer, NOTHING)
@@ -187,8 +184,7 @@ class MatchClock:
             return self._goes_on(alive, event)
         if state.period >= len(PERIODS):
             return alive, NOTHING
-        kick_us = payload.detail["kick_us"]
-        assert isinstance(kick_us, int)
+        kick_us = time_us(payload, "kick_us")
         return self._begin(state, event, state.period + 1, kick_us, dead_us)
 
     def _goes_on(self, state: ClockState, event: Event) -> Step[ClockState]:
@@ -215,10 +211,8 @@ class MatchClock:
 
 
 def _since_us(event: Event) -> int:
-    payload = event.payload
-    assert isinstance(payload, EventPayload)
-    since_us = payload.detail["since_us"]
-    assert isinstance(since_us, int)
+    payload = published(event)
+    since_us = time_us(payload, "since_us")
     return since_us
 
 

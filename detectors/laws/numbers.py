@@ -17,7 +17,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team, team_of
-from football.payloads import EventPayload, Frame, Scalar
+from football.payloads import EventPayload, Scalar, frame_of, published
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -114,8 +114,7 @@ class PlayersOnPitch:
         """Looks once a second; takes the officials' word."""
         if event.kind == "frame":
             return (state, NOTHING) if event.ts_us < state.due_us else self._look(state, event)
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "play.live" and payload.variant == "start":
             return Numbers(), NOTHING
         if event.kind.startswith("play."):
@@ -135,7 +134,7 @@ class PlayersOnPitch:
         """A red card that was none, by a review or taken back: he was not sent off."""
         out: list[Event] = []
         for told in state.suspected:
-            his = _fact(told)
+            his = published(told)
             reviewed = said.variant == "no red card" and said.team in ("", his.team) and said.player in ("", his.player)
             void = event.kind == "official.void" and str(said.detail["event"]) in (told.id, *told.causes)
             if void or (event.kind == "official.var" and reviewed and his.confidence == 1.0):
@@ -144,8 +143,7 @@ class PlayersOnPitch:
         return state, out or NOTHING
 
     def _look(self, state: Numbers, event: Event) -> Step[Numbers]:
-        frame, p = event.payload, self.parameters
-        assert isinstance(frame, Frame)
+        frame, p = frame_of(event), self.parameters
         inside: set[str] = set()
         outside: set[str] = set()
         for body in frame.players:
@@ -232,14 +230,8 @@ def _counted(before: tuple[Count, ...], now: set[str], seen: set[str], ts_us: in
     return tuple(counts)
 
 
-def _fact(event: Event) -> EventPayload:
-    payload = event.payload
-    assert isinstance(payload, EventPayload)
-    return payload
-
-
 def _player(event: Event) -> str:
-    return _fact(event).player
+    return published(event).player
 
 
 def _told(state: Numbers, player: str) -> bool:

@@ -14,7 +14,7 @@ from detectors.contacts.recent_contacts import opponents_of
 from detectors.emission import make_event
 from detectors.laws.restarts import restart_kind
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar
+from football.payloads import EventPayload, Scalar, published, time_us
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -79,13 +79,11 @@ class OffsideOffence:
 
     def step(self, state: Offside, event: Event) -> Step[Offside]:
         """Remembers positions, and looks who is involved next."""
-        payload, p = event.payload, self.parameters
-        assert isinstance(payload, EventPayload)
+        payload, p = published(event), self.parameters
         if event.kind == "offside.position":
             return self._position(state, event, payload), NOTHING
         if event.kind == "play.live":
-            kick_us = payload.detail["kick_us"]
-            assert isinstance(kick_us, int)
+            kick_us = time_us(payload, "kick_us")
             free = restart_kind(self.pitch, payload) in _FREE
             # Positions may have been judged at this very kick, before it was known for what it is.
             mine = free and abs(state.kick_us - kick_us) <= p.same_us
@@ -104,8 +102,7 @@ class OffsideOffence:
         return self._gain(state, over, event, payload)
 
     def _position(self, state: Offside, event: Event, payload: EventPayload) -> Offside:
-        kick_us = payload.detail["kick_us"]
-        assert isinstance(kick_us, int)
+        kick_us = time_us(payload, "kick_us")
         if abs(kick_us - state.free_us) <= self.parameters.same_us:
             return state
         others = state.positions if kick_us == state.kick_us else ()
@@ -118,28 +115,22 @@ class OffsideOffence:
         his = next((e for e in state.positions if _player(e) == payload.player), None)
         if his is not None:
             variant = "advantage" if state.rebound else "play"
-            confidence = 0.5 if _fact(his).detail["close"] else 0.9
+            confidence = 0.5 if published(his).detail["close"] else 0.9
             return over, (self._told(variant, his, event, confidence),)
         # A keeper who saves has not ended it: the ball may come back to who was offside.
-        kept = state.rebound and payload.team == opponents_of(_fact(state.positions[0]).team)
+        kept = state.rebound and payload.team == opponents_of(published(state.positions[0]).team)
         return (state if kept else over), NOTHING
 
     def _told(self, variant: str, position: Event, event: Event, confidence: float) -> Event:
-        payload, at = _fact(position), _fact(event)
+        payload, at = published(position), published(event)
         x_m, y_m = (at.x_m, at.y_m) if variant != "interfere" else (payload.x_m, payload.y_m)
         detail: dict[str, Scalar] = {"kick_us": payload.detail["kick_us"], "margin_m": payload.detail["margin_m"]}
         told = EventPayload(variant, payload.team, payload.player, x_m, y_m, confidence=confidence, detail=detail)
         return make_event("offside.offence", event.ts_us, position.source, told, causes=(position.id, event.id))
 
 
-def _fact(event: Event) -> EventPayload:
-    payload = event.payload
-    assert isinstance(payload, EventPayload)
-    return payload
-
-
 def _player(event: Event) -> str:
-    return _fact(event).player
+    return published(event).player
 
 
 class HoldParameters(msgspec.Struct, frozen=True):
@@ -189,8 +180,7 @@ class KeeperHolding:
         """Counts from the catch on."""
         if event.kind == "clock.tick":
             return self._count(state, event) if state.player else (state, NOTHING)
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind in ("play.dead", "play.live"):
             return Hold(dead=event.kind == "play.dead"), NOTHING
         if event.kind == "gk.catch":

@@ -29,7 +29,7 @@ import msgspec
 from detectors.emission import make_event
 from detectors.signals.official import said_at_us
 from football.match_sheet import Team
-from football.payloads import EventPayload
+from football.payloads import EventPayload, published, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -103,8 +103,7 @@ class Overruled:
 
     def step(self, state: tuple[Contradictable, ...], event: Event) -> Step[tuple[Contradictable, ...]]:
         """Remembers what may be contradicted; a decision takes back what it contradicts."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         gone = {c.id: c for c in self._contradicted(state, event, payload)}
         out = tuple(_void(event, c) for c in gone.values())
         kept = tuple(c for c in state if c.id not in gone)
@@ -151,8 +150,7 @@ class Overruled:
 
     def _no_offence(self, recent: list[Contradictable], goal: EventPayload) -> Iterator[Contradictable]:
         """A goal that stands was not offside."""
-        goal_us = goal.detail["goal_us"]
-        assert isinstance(goal_us, int)
+        goal_us = time_us(goal, "goal_us")
         for c in recent:
             before_us = goal_us - c.at_us
             if c.kind == "offside.offence" and c.team == goal.team and 0 <= before_us <= self.parameters.attack_us:

@@ -27,7 +27,7 @@ from detectors.play.restart_kicks import (
     Kind,
 )
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload
+from football.payloads import EventPayload, published, time_us
 from football.pitch import (
     GOAL_HALF_WIDTH_M,
     PENALTY_AREA_DEPTH_M,
@@ -110,12 +110,10 @@ class Restart:
 
     def step(self, state: int, event: Event) -> Step[int]:
         """Names the kick; speaks if the name is its own."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if restart_kind(self.pitch, payload) != self.kind:
             return state, NOTHING
-        kick_us = payload.detail["kick_us"]
-        assert isinstance(kick_us, int)
+        kick_us = time_us(payload, "kick_us")
         ts_us = max(kick_us, event.ts_us - self.spec.horizon_us)
         if self.kind == "kick_off" and ts_us - state < self.parameters.between_kick_offs_us:
             return state, NOTHING

@@ -8,7 +8,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar
+from football.payloads import EventPayload, Scalar, frame_of, published
 from football.pitch import Pitch, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -68,8 +68,7 @@ class GoalkeeperClaim:
             return ClaimState(state.frame, event.kind == "play.dead"), NOTHING
         if event.kind == "shot.attempt":
             return ClaimState(state.frame, state.dead, event), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "hit":
             return self._played(state, event, payload)
         if state.dead or (state.shot is not None and event.ts_us - state.shot.ts_us <= self.parameters.shot_us):
@@ -96,8 +95,7 @@ class GoalkeeperClaim:
         """Distance of the nearest opponent to the ball."""
         if state.frame is None or payload.x_m is None or payload.y_m is None:
             return math.inf
-        frame = state.frame.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(state.frame)
         x_m, y_m, team = payload.x_m, payload.y_m, payload.team
         away = [math.hypot(b.x_m - x_m, b.y_m - y_m) for b in frame.players if _rival(b.team, team)]
         return min(away, default=math.inf)

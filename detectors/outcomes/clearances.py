@@ -6,7 +6,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, number
+from football.payloads import EventPayload, Scalar, number, published
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -55,8 +55,7 @@ class Clearance:
 
     def step(self, state: ClearanceState, event: Event) -> Step[ClearanceState]:
         """Follows who is near whom, a kick under pressure, and where it ends."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return ClearanceState(payload.team, state.near, state.kick), NOTHING
         if event.kind.startswith("opponents."):
@@ -78,8 +77,7 @@ class Clearance:
     def _ended(self, state: ClearanceState, event: Event, ended: EventPayload) -> Step[ClearanceState]:
         if state.kick is None:
             return state, NOTHING
-        kick = state.kick.payload
-        assert isinstance(kick, EventPayload)
+        kick = published(state.kick)
         kick_us = round(number(kick, "kick_us"))
         is_out = event.kind == "out"
         if not is_out and (ended.player == kick.player or event.ts_us <= kick_us):

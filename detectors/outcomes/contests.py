@@ -8,7 +8,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import Team
-from football.payloads import BodyState, EventPayload, Frame, Scalar, number
+from football.payloads import BodyState, EventPayload, Scalar, frame_of, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -91,16 +91,15 @@ class TakeOn:
         if event.kind == "play.dead":
             return TakeOnState(), NOTHING
         if event.kind == "kick.released":
-            kicked = state.gain is not None and _fact(state.gain).player == _fact(event).player
+            kicked = state.gain is not None and published(state.gain).player == published(event).player
             return (TakeOnState(state.gain, (), state.won, state.due_us) if kicked else state), NOTHING
         lost = self._lost(state, event) if state.gain is not None else None
         return TakeOnState(event), (lost,) if lost is not None else NOTHING
 
     def _look(self, state: TakeOnState, gain: Event, event: Event) -> Step[TakeOnState]:
-        frame, p = event.payload, self.parameters
-        assert isinstance(frame, Frame)
+        frame, p = frame_of(event), self.parameters
         due_us = event.ts_us + p.every_us
-        name, ball = _fact(gain).player, frame.ball
+        name, ball = published(gain).player, frame.ball
         carrier = next((b for b in frame.players if b.object_id == name), None)
         if carrier is None or ball is None or math.hypot(ball.x_m - carrier.x_m, ball.y_m - carrier.y_m) > p.with_m:
             return TakeOnState(gain, state.faced, state.won, due_us), NOTHING
@@ -130,13 +129,13 @@ class TakeOn:
     def _lost(self, state: TakeOnState, event: Event) -> Event | None:
         """Who was in front, or just passed, has the ball now."""
         assert state.gain is not None
-        taker, loser = _fact(event), _fact(state.gain)
+        taker, loser = published(event), published(state.gain)
         if taker.variant == "restart" or taker.team == loser.team:
             return None
         if number(taker, "speed_before_m_s") >= self.parameters.slow_m_s:
             return None
         won, annuls = state.won, ""
-        passed = won is not None and _fact(won).detail["other"] == taker.player
+        passed = won is not None and published(won).detail["other"] == taker.player
         if won is not None and passed and event.ts_us - won.ts_us <= self.parameters.kept_us:
             annuls = won.id
         elif not any(
@@ -210,7 +209,7 @@ class Tackle:
 
     def step(self, state: TackleState, event: Event) -> Step[TackleState]:
         """A duel, a gain by who wanted the ball, and who has it then."""
-        payload = _fact(event)
+        payload = published(event)
         if event.kind == "duel.start":
             fight = (
                 Fight(event.id, payload.player, str(payload.detail["other"])) if payload.variant == "ground" else None
@@ -241,7 +240,7 @@ class Tackle:
         """The tackle as lost, if the ball is not his team's so soon after it."""
         if tackle is None or not 0 < event.ts_us - tackle.ts_us <= within_us:
             return None
-        made = _fact(tackle)
+        made = published(tackle)
         if team == made.team:
             return None
         causes = (tackle.id, event.id)
@@ -254,9 +253,3 @@ def _tackled(event: Event, gain: EventPayload, fight: Fight) -> Event:
     detail: dict[str, Scalar] = {"other": fight.holder}
     won = EventPayload("", gain.team, gain.player, gain.x_m, gain.y_m, None, 0.7 * gain.confidence, detail)
     return make_event("tackle.won", event.ts_us, event.source, won, causes=(fight.id, event.id))
-
-
-def _fact(event: Event) -> EventPayload:
-    payload = event.payload
-    assert isinstance(payload, EventPayload)
-    return payload

@@ -19,7 +19,7 @@ from detectors.contacts.recent_contacts import Contact, Contacts, opponents_of, 
 from detectors.emission import make_event
 from detectors.signals.official import said_at_us
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload
+from football.payloads import EventPayload, published, time_us
 from football.pitch import ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -90,8 +90,7 @@ class Goal:
 
     def step(self, state: GoalState, event: Event) -> Step[GoalState]:
         """Finds the scorer among the newest contacts, or takes the officials' word."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind in ("hit", "touch"):
@@ -121,10 +120,8 @@ class Goal:
         """Whether a goal is the one that a team got about that time."""
         if goal is None:
             return False
-        payload = goal.payload
-        assert isinstance(payload, EventPayload)
-        since_us = payload.detail["since_us"]
-        assert isinstance(since_us, int)
+        payload = published(goal)
+        since_us = time_us(payload, "since_us")
         return team in ("", payload.team) and abs(at_us - since_us) <= self.parameters.same_us
 
     def _officials(self, state: GoalState, event: Event, payload: EventPayload) -> Step[GoalState]:
@@ -244,8 +241,7 @@ class GoalConfirmation:
             return self._officials(state, goal, event)
         if state.said is not None or event.ts_us - goal.ts_us > self.parameters.confirm_us:
             return state, NOTHING
-        restart = event.payload
-        assert isinstance(restart, EventPayload)
+        restart = published(event)
         if event.kind == "restart.kick_off":
             said = _verdict("goal.confirmed", goal, event, goal.source, restart.confidence)
         else:
@@ -267,12 +263,10 @@ class GoalConfirmation:
         return Verdict(event, confirmed), (confirmed,)
 
     def _officials(self, state: Verdict, goal: Event, event: Event) -> Step[Verdict]:
-        said, payload = state.said, event.payload
-        assert isinstance(payload, EventPayload)
+        said, payload = state.said, published(event)
         if event.kind == "official.void":
             return (Verdict() if payload.detail["event"] == goal.id else state), NOTHING
-        of = goal.payload
-        assert isinstance(of, EventPayload)
+        of = published(goal)
         if not self._is_against(goal, of, event, payload) or event.ts_us - goal.ts_us > self.parameters.overrule_us:
             return state, NOTHING
         if said is not None and said.kind == "goal.disallowed":
@@ -303,8 +297,7 @@ def _when_us(goal: Event) -> int:
 
 
 def _verdict(kind: str, goal: Event, by: Event, anchor: str, confidence: float, *, annuls: str = "") -> Event:
-    payload = goal.payload
-    assert isinstance(payload, EventPayload)
+    payload = published(goal)
     detail = {"restart": by.kind, "goal_us": _when_us(goal), "goal": goal.id}
     told = msgspec.structs.replace(payload, confidence=confidence, detail=detail)
     causes = (goal.id,) if by.id == goal.id else (goal.id, by.id)

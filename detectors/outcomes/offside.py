@@ -18,7 +18,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import Team
-from football.payloads import BodyState, EventPayload, Frame, Scalar
+from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -75,8 +75,7 @@ class OffsideLine:
         """A look now and then while somebody has the ball; at kicks the positions."""
         if event.kind == "frame":
             return self._look(state, event)
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return OffsideState(payload.team, state.holds, state.frame), NOTHING
         if event.kind == "team.possession":
@@ -89,8 +88,7 @@ class OffsideLine:
         after = OffsideState(state.attacks, state.holds, event, state.told_m, state.told, state.due_us)
         if not state.holds or not state.attacks or event.ts_us < state.due_us:
             return after, NOTHING
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         line_u_m = offside_line_m(frame, state.holds, state.attacks, _ball_u_m(frame, state.holds, state.attacks))
         due_us = event.ts_us + self.parameters.every_us
         moved = state.told != state.holds or line_u_m is None or abs(line_u_m - state.told_m) >= self.parameters.move_m
@@ -103,8 +101,7 @@ class OffsideLine:
     def _kicked(self, state: OffsideState, event: Event, payload: EventPayload) -> Step[OffsideState]:
         if not state.attacks or state.frame is None or payload.x_m is None or not payload.team:
             return state, NOTHING
-        frame = state.frame.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(state.frame)
         sign = 1.0 if payload.team == state.attacks else -1.0
         line_u_m = offside_line_m(frame, payload.team, state.attacks, sign * payload.x_m)
         if line_u_m is None:

@@ -8,7 +8,7 @@ import msgspec
 
 from detectors.ball.lines import OUT_LINES
 from detectors.emission import make_event
-from football.payloads import EventPayload, Scalar, number
+from football.payloads import EventPayload, Scalar, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -68,12 +68,10 @@ class PassOutcome:
         """A new attempt takes the place of the old one; a gain or an out decides."""
         if event.kind == "pass.attempt":
             return OutcomeState(event), NOTHING
-        attempt, payload = state.attempt, event.payload
+        attempt, payload = state.attempt, published(event)
         if attempt is None:
             return state, NOTHING
-        made = attempt.payload
-        assert isinstance(payload, EventPayload)
-        assert isinstance(made, EventPayload)
+        made = published(attempt)
         if event.ts_us - attempt.ts_us > self.parameters.within_us:
             return OutcomeState(), NOTHING
         if event.kind == "deflection":
@@ -104,8 +102,7 @@ class PassOutcome:
             causes = (attempt.id, event.id)
             told = make_event("pass.kept", event.ts_us, attempt.source, kept, causes=causes, annuls=attempt.id)
             return OutcomeState(), (told,)
-        got = state.gain.payload
-        assert isinstance(got, EventPayload)
+        got = published(state.gain)
         if event.ts_us <= state.gain.ts_us or payload.player != got.player:
             return state, NOTHING
         return OutcomeState(), (_outcome("pass.intercepted", attempt, made, event, payload, ""),)
@@ -115,8 +112,7 @@ def is_deflected(gain: Event, payload: EventPayload, deflection: Event | None) -
     """Whether a gain is the contact of a deflection."""
     if deflection is None or deflection.ts_us != gain.ts_us:
         return False
-    by = deflection.payload
-    assert isinstance(by, EventPayload)
+    by = published(deflection)
     return by.player == payload.player
 
 
@@ -187,9 +183,8 @@ class Interception:
             return InterceptionState(attempt, state.gain, event), NOTHING
         if state.gain is not None:
             return InterceptionState(), NOTHING
-        made = attempt.payload
+        made = published(attempt)
         assert isinstance(payload, EventPayload)
-        assert isinstance(made, EventPayload)
         if payload.team != made.team and is_deflected(event, payload, state.deflection):
             return state, NOTHING
         moving = number(payload, "speed_before_m_s") >= self.parameters.moving_m_s
@@ -207,9 +202,7 @@ class Interception:
             return NOTHING
         if event.ts_us - state.gain.ts_us > self.parameters.out_us:
             return NOTHING
-        payload, made = state.gain.payload, state.attempt.payload
-        assert isinstance(payload, EventPayload)
-        assert isinstance(made, EventPayload)
+        payload, made = published(state.gain), published(state.attempt)
         anchor = f"{state.gain.source}/out"
         won_id = f"interception#{state.gain.source}"
         amended = self._fact("to out", payload, made)

@@ -10,7 +10,7 @@ from detectors.actions.flight import project_on_goal
 from detectors.ball.radio_breaks import has_kinks
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload, Scalar, number
+from football.payloads import EventPayload, Scalar, number, published
 from football.pitch import GOAL_AREA_DEPTH_M, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -82,8 +82,7 @@ class Save:
         if event.kind == "play.dead":
             # Whoever fetches a ball that went past his goal saves nothing.
             return SaveState(None, state.save, state.hands, state.part), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "shot.attempt":
             return SaveState(event, state.save, state.hands, state.part), NOTHING
         if event.kind == "bodypart":
@@ -102,8 +101,7 @@ class Save:
         shot = state.shot
         if shot is None or event.ts_us <= shot.ts_us:
             return state, NOTHING
-        made = shot.payload
-        assert isinstance(made, EventPayload)
+        made = published(shot)
         over = SaveState(None, state.save, state.hands, state.part)
         if event.ts_us - shot.ts_us > self.parameters.within_us or payload.team == made.team:
             return over, NOTHING
@@ -136,8 +134,7 @@ class Save:
         """The last word about a save, if it is another one."""
         save = state.save
         assert save is not None
-        told = save.payload
-        assert isinstance(told, EventPayload)
+        told = published(save)
         variant, cause = self._better(state, told.variant)
         after = SaveState(state.shot, turned_in=state.turned_in)
         if variant == told.variant:
@@ -150,16 +147,14 @@ class Save:
         if state.hands is not None:
             return GRIPS[state.hands.kind], state.hands.id
         if state.part is not None:
-            part = state.part.payload
-            assert isinstance(part, EventPayload)
+            part = published(state.part)
             if part.variant in BODY and part.confidence >= self.parameters.sure:
                 return "body", state.part.id
         return variant, ""
 
     def _about(self, save: Event, event: Event, payload: EventPayload) -> bool:
         """Whether something is told of the contact that saved."""
-        told = save.payload
-        assert isinstance(told, EventPayload)
+        told = published(save)
         return payload.player == told.player and abs(event.ts_us - save.ts_us) <= self.parameters.grip_us
 
 

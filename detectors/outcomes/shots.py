@@ -8,7 +8,7 @@ from detectors.actions.flight import project_on_goal
 from detectors.emission import make_event
 from detectors.outcomes.saves import keeper_test
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar
+from football.payloads import EventPayload, Scalar, published
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -63,8 +63,7 @@ class ShotOutcome:
 
     def step(self, state: ShotState, event: Event) -> Step[ShotState]:
         """A shot, then the first contact or line."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return ShotState(payload.team, state.shot), NOTHING
         if event.kind == "shot.attempt":
@@ -73,8 +72,7 @@ class ShotOutcome:
             return state, NOTHING
         if event.ts_us - state.shot.ts_us > self.parameters.within_us:
             return ShotState(state.attacks), NOTHING
-        made = state.shot.payload
-        assert isinstance(made, EventPayload)
+        made = published(state.shot)
         if event.kind in ("hit", "touch"):
             return self._contact(state, state.shot, made, event, payload)
         return self._line(state, state.shot, made, event, payload)
@@ -144,16 +142,14 @@ class ShotOnWoodwork:
 
     def step(self, state: ShotState, event: Event) -> Step[ShotState]:
         """A shot, then the frame of the right goal; once, however often the ball bounces between the posts."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return ShotState(payload.team, state.shot), NOTHING
         if event.kind == "shot.attempt":
             return ShotState(state.attacks, event), NOTHING
         if state.shot is None or event.ts_us <= state.shot.ts_us:
             return state, NOTHING
-        made, after = state.shot.payload, ShotState(state.attacks)
-        assert isinstance(made, EventPayload)
+        made, after = published(state.shot), ShotState(state.attacks)
         attacked = "right" if made.team == state.attacks else "left"
         late = event.ts_us - state.shot.ts_us > self.parameters.woodwork_us
         if late or payload.detail["side"] != attacked:

@@ -27,7 +27,7 @@ from detectors.emission import make_event
 from detectors.play.phase import PhaseParameters, PhaseState, PlayPhase
 from detectors.proximity.near import Closest
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar, number
+from football.payloads import EventPayload, Frame, Scalar, frame_of, number, payload_as, published
 from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -162,8 +162,7 @@ class GoalkeeperHands:
         if event.kind in self._of_phase:
             phase, said = self._phase.step(phase, event)
             for word in said:
-                payload = word.payload
-                assert isinstance(payload, EventPayload)
+                payload = published(word)
                 dead_us = round(number(payload, "since_us")) if word.kind == "phase.dead" else _NEVER_US
         hands, out = self._follow(state.hands, event) if event.kind in _OF_HANDS else (state.hands, NOTHING)
         if hands is state.hands and phase is state.phase:
@@ -180,8 +179,7 @@ class GoalkeeperHands:
             return self._body(state, event)
         if state.grip is None:
             return state, NOTHING
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         return self._frame_of_grip(state, state.grip, event.ts_us, frame)
 
     def _frame_of_grip(self, state: KeeperState, grip: Grip, now_us: int, frame: Frame) -> Step[KeeperState]:
@@ -193,8 +191,7 @@ class GoalkeeperHands:
         return self._gone(state, grip, now_us)
 
     def _hand(self, state: KeeperState, event: Event) -> Step[KeeperState]:
-        closest = event.payload
-        assert isinstance(closest, Closest)
+        closest = payload_as(event, Closest)
         grip = state.grip
         limit_m = self._leave_m if grip else self._enter_m
         for r in closest.reachers:
@@ -205,8 +202,7 @@ class GoalkeeperHands:
 
     def _body(self, state: KeeperState, event: Event) -> Step[KeeperState]:
         """On centroids: the ball at hand height within reach of a keeper, and of nobody nearer."""
-        frame, p = event.payload, self.parameters
-        assert isinstance(frame, Frame)
+        frame, p = frame_of(event), self.parameters
         ball = frame.ball
         if ball is not None and ball.z_m <= p.high_m:
             x_m, y_m = ball.x_m, ball.y_m
@@ -280,8 +276,7 @@ class GoalkeeperHands:
 
     def _is_punch(self, peak: Event) -> bool:
         """Fast, high, and back from where it came: what is only turned aside is parried."""
-        payload, p = peak.payload, self.parameters
-        assert isinstance(payload, EventPayload)
+        payload, p = published(peak), self.parameters
         if payload.z_m is not None and payload.z_m < p.punch_low_m:
             return False
         vx, vy = number(payload, "vx_m_s"), number(payload, "vy_m_s")
@@ -294,8 +289,7 @@ class GoalkeeperHands:
         detail: dict[str, Scalar] = {"limb": grip.limb} if grip.limb else {}
         place, ts_us, anchor = grip.place, grip.since_us, f"{grip.player}:{grip.since_us}"
         if peak is not None and abs(peak.ts_us - grip.since_us) <= self._same_us:
-            payload = peak.payload
-            assert isinstance(payload, EventPayload)
+            payload = published(peak)
             ts_us, anchor = peak.ts_us, peak.source
             detail |= {name: payload.detail[name] for name in ("speed_before_m_s", "speed_after_m_s")}
             if payload.x_m is not None and payload.y_m is not None and payload.z_m is not None:

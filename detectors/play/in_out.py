@@ -12,7 +12,7 @@ from detectors.contacts.recent_contacts import CONTACT_KINDS, Contact, Contacts,
 from detectors.emission import make_event
 from detectors.play.phase import DEATHS
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar
+from football.payloads import EventPayload, Scalar, published, time_us
 from football.pitch import ENDS
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -53,8 +53,7 @@ class BallInPlay:
         """Passes the phase on, with the team that put the ball out."""
         if event.kind in CONTACT_KINDS:
             return PlayState(remember(state.contacts, event), "", state.out_by), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "phase.dead":
             last = _last_touch(state.contacts, payload)
             by: Team = last.team if last and payload.variant != "stop" else ""
@@ -89,8 +88,7 @@ class BallOut:
         """Looks up who touched the ball last before it crossed."""
         if event.kind in CONTACT_KINDS:
             return remember(state, event), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         line = OUT_LINES.get(str(payload.detail["line"]))
         if line is None:
             return state, NOTHING
@@ -125,8 +123,7 @@ class GoalCandidate:
 
     def step(self, state: PlayState, event: Event) -> Step[PlayState]:
         """Waits for a death in a goal."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind in CONTACT_KINDS:
             return PlayState(remember(state.contacts, event), state.attacks_x), NOTHING
         if event.kind == "direction":
@@ -144,8 +141,7 @@ class GoalCandidate:
 
 
 def _last_touch(contacts: Contacts, payload: EventPayload) -> Contact | None:
-    since_us = payload.detail["since_us"]
-    assert isinstance(since_us, int)
+    since_us = time_us(payload, "since_us")
     return last_before(contacts, since_us)
 
 

@@ -37,7 +37,7 @@ from detectors.play.restart_kicks import restart_place
 from detectors.play.stalls import NO_STALL, Stall, StallParameters, stalled, watch
 from detectors.signals.official import said_at_us
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, number
+from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, number, published
 from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -175,13 +175,11 @@ class PlayPhase:
     def step(self, state: PhaseState, event: Event) -> Step[PhaseState]:
         """Dispatches on the kind; frames make up nearly all of the input."""
         if event.kind == "frame":
-            frame = event.payload
-            assert isinstance(frame, Frame)
+            frame = frame_of(event)
             if frame.ball is None:
                 return state, NOTHING
             return self._frame(state, event.ts_us, frame, frame.ball)
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind.startswith("official."):
@@ -226,8 +224,7 @@ class PlayPhase:
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         exit_event = state.exit
         if exit_event is not None and now_us - exit_event.ts_us >= self._settle_us:
-            payload = exit_event.payload
-            assert isinstance(payload, EventPayload)
+            payload = published(exit_event)
             return self._die(state, now_us, "touch" if "touch" in payload.variant else "goal line", exit_event)
         if state.peak is not None:
             state = self._played(state, state.peak, frame)
@@ -262,8 +259,7 @@ class PlayPhase:
 
     def _played(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
         """A change of the ball's velocity beside a player is taken for his contact."""
-        at = peak.payload
-        assert isinstance(at, EventPayload)
+        at = published(peak)
         assert at.x_m is not None
         assert at.y_m is not None
         by_player = nearest(frame, at.x_m, at.y_m)[1] <= self.parameters.play_m
@@ -294,8 +290,7 @@ class PlayPhase:
         return PhaseState("dead", "stop", "", None, state.attacks_x, rest), (dead,)
 
     def _die(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
-        payload = by.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(by)
         detail: dict[str, Scalar] = {"line": payload.variant, "sign": "", "since_us": by.ts_us}
         told = EventPayload(
             cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail

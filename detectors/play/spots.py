@@ -9,7 +9,7 @@ import msgspec
 from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import nearest
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, EventPayload, Frame
+from football.payloads import BallState, EventPayload, Frame, frame_of
 from football.pitch import Pitch, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -73,8 +73,7 @@ class RestartSpot:
 
     def step(self, state: SpotState, event: Event) -> Step[SpotState]:
         """Follows a slow ball to a spot, and a ball at a spot until it leaves."""
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         ball = frame.ball
         if ball is None:
             return state, NOTHING

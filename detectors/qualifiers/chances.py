@@ -22,7 +22,7 @@ import msgspec
 from detectors.emission import make_event
 from detectors.play.restart_kicks import PENALTY_MARK_M
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BodyState, EventPayload, Frame, Scalar, number
+from football.payloads import BodyState, EventPayload, Scalar, frame_of, number, published
 from football.pitch import GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -99,8 +99,7 @@ class ShotValue:
         """Values a shot; corrects it when a restart turns out to have been it."""
         if event.kind == "frame":
             return ShotValueState(state.attacks, event, state.part, state.shot), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return ShotValueState(payload.team, state.frame, state.part, state.shot), NOTHING
         if event.kind == "bodypart":
@@ -116,8 +115,7 @@ class ShotValue:
     def _headed(self, part: Event | None, event: Event, shot: EventPayload) -> bool:
         if part is None or abs(event.ts_us - part.ts_us) > self.parameters.part_us:
             return False
-        contact = part.payload
-        assert isinstance(contact, EventPayload)
+        contact = published(part)
         return contact.variant == "head" and contact.player == shot.player
 
     def _restarted(self, state: ShotValueState, event: Event, live: EventPayload) -> Step[ShotValueState]:
@@ -125,8 +123,7 @@ class ShotValue:
         shot = state.shot
         if shot is None or event.ts_us <= shot.ts_us:
             return state, NOTHING
-        made = shot.payload
-        assert isinstance(made, EventPayload)
+        made = published(shot)
         same = abs(number(live, "kick_us") - shot.ts_us) <= self.parameters.restart_us and live.player == made.player
         if not same or live.variant != "stop":
             return ShotValueState(state.attacks, state.frame, state.part), NOTHING
@@ -160,8 +157,7 @@ class ShotValue:
     def _people(self, state: ShotValueState, made: EventPayload) -> dict[str, Scalar]:
         """Who stands in the way, and how near the nearest opponent is."""
         assert state.frame is not None
-        frame = state.frame.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(state.frame)
         assert made.x_m is not None
         assert made.y_m is not None
         sign = 1.0 if made.team == state.attacks else -1.0
@@ -314,29 +310,23 @@ class KeyPass:
 
     def _laid_on(self, passed: Event, shot: Event) -> bool:
         """Whether a pass came to who shot or scored, not too long ago."""
-        return _receiver(passed) == _fact(shot).player and shot.ts_us - passed.ts_us <= self.parameters.within_us
+        return _receiver(passed) == published(shot).player and shot.ts_us - passed.ts_us <= self.parameters.within_us
 
     def _prepared(self, before: Event, last: Event) -> bool:
         """Whether a pass came to the passer of the last one, not too long before he passed it on."""
-        one, two = _fact(before), _fact(last)
+        one, two = published(before), published(last)
         ago_us = number(two, "kick_us") - before.ts_us
         return one.team == two.team and _receiver(before) == two.player and ago_us <= self.parameters.within_us
 
 
-def _fact(event: Event) -> EventPayload:
-    payload = event.payload
-    assert isinstance(payload, EventPayload)
-    return payload
-
-
 def _receiver(passed: Event) -> Scalar:
-    return _fact(passed).detail["receiver"]
+    return published(passed).detail["receiver"]
 
 
 def _credit(kind: str, passed: Event, shot: Event) -> Event:
-    made = _fact(passed)
+    made = published(passed)
     x_m, y_m = made.detail["start_x_m"], made.detail["start_y_m"]
-    detail: dict[str, Scalar] = {"to": _fact(shot).player, "kick_us": made.detail["kick_us"]}
+    detail: dict[str, Scalar] = {"to": published(shot).player, "kick_us": made.detail["kick_us"]}
     assert x_m is None or isinstance(x_m, float)
     assert y_m is None or isinstance(y_m, float)
     told = EventPayload("", made.team, made.player, x_m, y_m, None, made.confidence, detail)

@@ -9,7 +9,7 @@ import msgspec
 from detectors.emission import make_event
 from detectors.qualifiers.pass_qualifier import Way, kick_of, passed_way, upfield
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar, number
+from football.payloads import EventPayload, Scalar, frame_of, number, published
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -53,8 +53,7 @@ class ProgressivePlay:
 
     def step(self, state: Team, event: Event) -> Step[Team]:
         """Measures a pass or a carry."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return payload.team, NOTHING
         is_pass = event.kind == "pass.complete"
@@ -136,8 +135,7 @@ class Packing:
         """Counts at kicks and gains, and again at the ends."""
         if event.kind == "frame":
             return PackingState(state.attacks, event, state.kicks, state.gain), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return PackingState(payload.team, state.frame, state.kicks, state.gain), NOTHING
         ahead = self._ahead(state, payload)
@@ -159,8 +157,7 @@ class Packing:
     def _ahead(self, state: PackingState, payload: EventPayload) -> int | None:
         if not state.attacks or state.frame is None or payload.x_m is None:
             return None
-        frame = state.frame.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(state.frame)
         sign = 1.0 if payload.team == state.attacks else -1.0
         ball_u_m = sign * payload.x_m
         return sum(1 for b in frame.players if b.team != payload.team and sign * b.x_m > ball_u_m)

@@ -7,7 +7,7 @@ import msgspec
 from detectors.ball.bands import HEIGHTS
 from detectors.emission import make_event
 from detectors.qualifiers.pass_qualifier import FORESEEN, PASS_ENDS
-from football.payloads import EventPayload
+from football.payloads import EventPayload, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -64,8 +64,7 @@ class PassHeight:
 
     def step(self, state: HeightState, event: Event) -> Step[HeightState]:
         """Follows the ball from kick to end."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "ball.height":
             return self._risen(state, event, min(HEIGHTS.index(payload.variant), len(PASS_HEIGHTS) - 1))
         if event.kind == "pass.attempt":
@@ -113,8 +112,7 @@ class PassHeight:
 def _told(flight: Flight, now_us: int, *, final: bool, cause: str = "", gone: bool = False) -> Event:
     """The height of a pass as known now, shown at its kick; ``gone``: it was no pass, and nothing is left of it."""
     attempt = flight.attempt
-    made = attempt.payload
-    assert isinstance(made, EventPayload)
+    made = published(attempt)
     sure = made.confidence if final else FORESEEN * made.confidence
     payload = EventPayload(
         PASS_HEIGHTS[flight.height], made.team, made.player, made.x_m, made.y_m, None, sure, {"final": final}

@@ -17,7 +17,7 @@ from detectors.emission import make_event
 from detectors.qualifiers.gains import carried_way
 from detectors.qualifiers.pass_qualifier import Way, kick_of, passed_way, upfield
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar, number
+from football.payloads import EventPayload, Scalar, frame_of, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -94,8 +94,7 @@ class LineBreak:
         """Notes the lines when a pass or carry begins, and looks which are behind the ball at its end."""
         if event.kind == "frame":
             return self._with(state, frame=event), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             # As in 4.9: with changed ends what was told of lines is void.
             return self._with(state, attacks=payload.team, places=()), NOTHING
@@ -125,8 +124,7 @@ class LineBreak:
     def _lines(self, state: LineBreakState, team: Team) -> tuple[Standing, ...]:
         """The opponents' lines now: each outfield player counts to the nearest of those that 4.9 told."""
         assert state.frame is not None
-        frame = state.frame.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(state.frame)
         told = [(line, x_m) for owner, line, x_m in state.places if owner and owner != team]
         if not told:
             return ()

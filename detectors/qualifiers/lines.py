@@ -7,7 +7,7 @@ import msgspec
 from detectors.emission import make_event
 from detectors.qualifiers.pass_qualifier import Way, kick_of, passed_way, upfield
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar
+from football.payloads import EventPayload, Scalar, frame_of, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -64,8 +64,7 @@ class ThroughBall:
         """Keeps the last line of a kick until the pass has arrived."""
         if event.kind == "frame":
             return ThroughState(state.attacks, event, state.lines), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return ThroughState(payload.team, state.frame, state.lines), NOTHING
         if not state.attacks or state.frame is None:
@@ -90,8 +89,7 @@ class ThroughBall:
     def _line(self, state: ThroughState, made: EventPayload) -> tuple[tuple[float, float], ...]:
         """The rearmost opponents but the goalkeeper: by the sheet, or else the rearmost of all."""
         assert state.frame is not None
-        frame = state.frame.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(state.frame)
         places = sorted(
             (*upfield(state.attacks, made.team, b.x_m, b.y_m), b.object_id)
             for b in frame.players

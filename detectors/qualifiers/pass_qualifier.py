@@ -19,7 +19,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import Team
-from football.payloads import EventPayload, Scalar, number
+from football.payloads import EventPayload, Scalar, number, published, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -75,8 +75,7 @@ class PassQualifier:
 
     def step(self, state: PassState, event: Event) -> Step[PassState]:
         """Takes the sides, an attempt, or how it ended."""
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "direction":
             return PassState(payload.team, state.said), NOTHING
         if not state.attacks:
@@ -169,8 +168,7 @@ def passed_way(attacks: Team, ended: EventPayload) -> Way | None:
 
 def kick_of(ended: EventPayload) -> int:
     """When a pass that has ended was kicked."""
-    kick_us = ended.detail["kick_us"]
-    assert isinstance(kick_us, int)
+    kick_us = time_us(ended, "kick_us")
     return kick_us
 
 

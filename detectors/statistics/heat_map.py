@@ -23,7 +23,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame
+from football.payloads import EventPayload, frame_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -113,8 +113,7 @@ class HeatMap:
         look = event.ts_us // self.parameters.look_us
         if look <= state.last:
             return state, NOTHING
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         missed = min(look - state.last - 1, max(self._spans)) if state.players else 0
         seen = {body.object_id: body for body in frame.players}
         players: dict[str, Heat] = {}

@@ -18,7 +18,7 @@ import msgspec
 from detectors.bodies.running import CLASSES, Run, Runs
 from detectors.emission import make_event
 from football.match_sheet import Team
-from football.payloads import EventPayload, Scalar
+from football.payloads import EventPayload, Scalar, payload_as, published, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -78,8 +78,7 @@ class RunningStatistics:
 
     def step(self, state: RunSums, event: Event) -> Step[RunSums]:
         """Notes runs; reports if a report is due."""
-        told = event.payload
-        assert isinstance(told, Runs)
+        told = payload_as(event, Runs)
         players = {name: msgspec.structs.replace(p, now=None) for name, p in state.players.items()}
         oldest_us = event.ts_us - _LONGEST_US
         for name, team, run in told.ended:
@@ -196,8 +195,7 @@ class PossessionStatistics:
             return self._tick(state, event)
         if event.kind == "phase.dead":
             return msgspec.structs.replace(_lost(state, event.ts_us), dead=True), NOTHING
-        payload = event.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(event)
         if event.kind == "phase.live":
             return _revived(state, payload), NOTHING
         if state.dead:
@@ -254,8 +252,7 @@ def held(stints: Iterable[Stint], from_us: int | None) -> HeldSums:
 
 def _revived(state: Stints, payload: EventPayload) -> Stints:
     """Who takes a restart has hit the ball, though it was dead until he had."""
-    kick_us = payload.detail["kick_us"]
-    assert isinstance(kick_us, int)
+    kick_us = time_us(payload, "kick_us")
     taken = Stint(payload.player, payload.team, (kick_us,), kick_us) if payload.player and state.dead else state.now
     return msgspec.structs.replace(state, dead=False, now=taken)
 
