@@ -48,7 +48,7 @@ from middleware.hierarchy import Hierarchy
 from replay.capture import Capture
 from simulator.radio.channels import channel_named
 from simulator.settings import rates_named
-from simulator.simulate import Production, Simulation
+from simulator.simulate import MeasuredMatch, Simulation
 
 #: Times real time; milliseconds of level 4 for a packet of ten positions; bytes of a state in the mean.
 GOAL_RADIO, GOAL_OPTICAL, GOAL_PROXIMITY_MS, GOAL_STATE_BYTES = 10.0, 100.0, 0.02, 1_000
@@ -64,7 +64,7 @@ def capture_of(source: str, rate: str, seconds: float, seed: int, folder: Path) 
     """A capture of the simulator at a rate, or of a tracking file."""
     if source == "sim":
         write_simulation(
-            Production(Simulation(seed=seed, duration_s=seconds, **rates_named(rate))),
+            MeasuredMatch(Simulation(seed=seed, duration_s=seconds, **rates_named(rate))),
             folder,
             channel_named("rtls"),
             seed,

@@ -20,7 +20,7 @@ from replay.formats.tracking import read_tracking
 from simulator.play.match import Match
 from simulator.play.match_sheet import sheet_of
 from simulator.play.squads import MatchSettings
-from simulator.realism.estimates import Sampler, footage_of, live_spans, measure, measure_places, periods_of
+from simulator.realism.estimates import Sampler, footage_of, live_spans, measure, measure_positions, periods_of
 from simulator.realism.targets import as_json, as_table, outside, tally
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -32,14 +32,14 @@ def measure_match(seed: int, seconds: float, *, detect: bool) -> dict[str, float
     settings = MatchSettings(seed=seed)
     match = Match(settings)
     sampler = Sampler(sheet_of(settings, match.squads))
-    for stretch in match.stretches(seconds):
-        sampler.take(stretch)
+    for interval in match.intervals(seconds):
+        sampler.take(interval)
     periods = periods_of(match.rows, seconds)
     live_s = live_spans(match.rows, seconds)
     in_play_s = sum(end - begin for begin, end in live_s)
     truth = tally(match.rows, seconds, sum(end - begin for begin, end in periods), in_play_s)
     pieces = sampler.pieces(periods)
-    return {**(measure(pieces) if detect else measure_places(pieces, live_s)), **truth}
+    return {**(measure(pieces) if detect else measure_positions(pieces, live_s)), **truth}
 
 
 def main() -> None:

@@ -26,18 +26,18 @@ from typing import Any
 import numpy as np
 
 from app.sources.production import write_simulation
-from football.packet_table import WIDTH_WITH_MOTION, Packets, joined
+from football.packet_table import WIDTH_WITH_MOTION, Packets, concat
 from replay import segments
 from replay.capture import Capture, CaptureWriter
-from simulator.physics.limbs import limb_ways
+from simulator.physics.limbs import limb_paths
 from simulator.radio.channels import CHANNELS
 from simulator.radio.transmission import Radio
-from simulator.records import Stretch
+from simulator.records import PlayedInterval
 from simulator.settings import DEFAULT_SEED, rates_named
 from simulator.simulate import (
-    Production,
+    MeasuredMatch,
     Simulation,
-    play_of,
+    match_of,
 )
 
 #: Compiles everything, and fills the buffers.
@@ -49,7 +49,7 @@ SEEKS = 20
 
 def generation(settings: Simulation, out: Path) -> dict[str, Any]:
     """Makes a match room by room, with a clock between them."""
-    production = Production(settings)
+    production = MeasuredMatch(settings)
     match, measurement = production.play, production.measurement
     radio = Radio(production.names, CHANNELS["rtls"], settings.seed, WIDTH_WITH_MOTION)
     took_s = dict.fromkeys(ROOMS, 0.0)
@@ -57,24 +57,24 @@ def generation(settings: Simulation, out: Path) -> dict[str, Any]:
     assert settings.duration_s is not None
     with CaptureWriter(out, production.sheet, channel="rtls", slot_us=CHANNELS["rtls"].slot_us) as writer:
         at = [time.perf_counter()]
-        for stretch in match.stretches(settings.duration_s):
+        for interval in match.intervals(settings.duration_s):
             at.append(time.perf_counter())
-            measured = measurement.take(stretch, set(match.on_pitch) if settings.tags == "playing" else None)
+            measured = measurement.take(interval, set(match.on_pitch) if settings.tags == "playing" else None)
             at.append(time.perf_counter())
             packets = radio.send(measured.rows, measured.until_us)
             at.append(time.perf_counter())
             writer.write(packets)
             at.append(time.perf_counter())
             limbs_s = _limbs(
-                stretch,
+                interval,
                 [(tag.person, tag.limb, rows.ts_us) for tag, rows in zip(measurement.tags, measured.rows, strict=True)],
             )
-            if stretch.begin_s >= WARM_UP_S:
+            if interval.begin_s >= WARM_UP_S:
                 play, measure, send, write = np.diff(at).tolist()
                 for room, spent in zip(ROOMS, (play, limbs_s, measure - limbs_s, send, write), strict=True):
                     took_s[room] += spent
                 positions += len(packets.ts_us)
-                seconds += stretch.end_s - stretch.begin_s
+                seconds += interval.end_s - interval.begin_s
             at = [time.perf_counter()]
     total_s = sum(took_s.values())
     return {
@@ -85,11 +85,11 @@ def generation(settings: Simulation, out: Path) -> dict[str, Any]:
     }
 
 
-def _limbs(stretch: Stretch, asked: list[tuple[int, str, np.ndarray]]) -> float:
+def _limbs(interval: PlayedInterval, asked: list[tuple[int, str, np.ndarray]]) -> float:
     begun = time.perf_counter()
     for person, limb, ts_us in asked:
         if limb:
-            limb_ways(stretch, person, limb, ts_us / 1e6)
+            limb_paths(interval, person, limb, ts_us / 1e6)
     return time.perf_counter() - begun
 
 
@@ -124,7 +124,7 @@ def _size(batches: list[Packets], kind: str) -> int:
             path = Path(folder) / "segment"
             total = 0
             for batch in batches:
-                segments.write_segment(path, joined([batch]))
+                segments.write_segment(path, concat([batch]))
                 total += path.stat().st_size
     finally:
         segments.COMPRESSION = chosen
@@ -140,7 +140,7 @@ def whole_match(settings: Simulation, out: Path) -> dict[str, Any]:
 
     begun = time.perf_counter()
     written = write_simulation(
-        Production(replace(settings, duration_s=None)), out, CHANNELS["rtls"], settings.seed, after=after
+        MeasuredMatch(replace(settings, duration_s=None)), out, CHANNELS["rtls"], settings.seed, after=after
     )
     took_s = time.perf_counter() - begun
     size = sum(path.stat().st_size for path in out.iterdir())
@@ -173,8 +173,8 @@ SHOW = (
 
 def look(seed: int, seconds: float = 300.0) -> tuple[int, str]:
     """What play notes in the first minutes of a seed: how many of the kinds of ``SHOW``, and a line that tells them."""
-    match = play_of(Simulation(seed=seed))
-    for _ in match.stretches(seconds):
+    match = match_of(Simulation(seed=seed))
+    for _ in match.intervals(seconds):
         pass
     kinds = Counter(row.kind for row in match.rows if row.t_s < seconds)
     told = ", ".join(f"{kind.removeprefix('restart.')} {kinds[kind]}" for kind in SHOW if kinds[kind])

@@ -68,7 +68,7 @@ from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha, Speculati
 from replay.capture import Capture
 from simulator.radio.channels import CHANNELS
 from simulator.settings import DEFAULT_SEED, rates_named
-from simulator.simulate import Production, Simulation
+from simulator.simulate import MeasuredMatch, Simulation
 
 #: What is reported, as groups of kinds.
 GROUPS = {
@@ -467,7 +467,7 @@ def main() -> None:
         path = chosen.capture
         if path is None:
             path = Path(folder) / "capture"
-            write_simulation(Production(settings), path, CHANNELS["rtls"], chosen.seed)
+            write_simulation(MeasuredMatch(settings), path, CHANNELS["rtls"], chosen.seed)
         capture = Capture.open(path)
         begin_us = capture.begin_us + round(1e6 * chosen.begin)
         end_us = min(begin_us + round(1e6 * seconds), capture.end_us)

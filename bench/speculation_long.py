@@ -32,7 +32,7 @@ from middleware.hierarchy import Hierarchy
 from replay.capture import Capture
 from simulator.radio.channels import CHANNELS
 from simulator.settings import DEFAULT_SEED, rates_named
-from simulator.simulate import Production, Simulation
+from simulator.simulate import MeasuredMatch, Simulation
 
 MINUTE_US = 60_000_000
 
@@ -154,7 +154,7 @@ def main() -> None:
         if path is None:
             path = Path(folder) / "capture"
             settings = Simulation(seed=chosen.seed, duration_s=60 * chosen.minutes, **rates)
-            write_simulation(Production(settings), path, CHANNELS["rtls"], chosen.seed)
+            write_simulation(MeasuredMatch(settings), path, CHANNELS["rtls"], chosen.seed)
         capture = Capture.open(path)
         command = {"minutes": chosen.minutes, "rates": chosen.rates, "seed": chosen.seed, "all": chosen.all}
         end_us = capture.begin_us + round(chosen.minutes * MINUTE_US)

@@ -194,26 +194,26 @@ class CameraController:
         self._link.send(self._session.to_send(now_us))
         if was_ready and not self._session.ready:
             self._observer.halted()
-        self._take_happenings(now_us)
+        self._take_session_events(now_us)
 
     def _listen(self, now_us: int) -> None:
         for data in self._link.receive():
             self._session.receive(data, now_us)
-        self._take_happenings(now_us)
+        self._take_session_events(now_us)
 
-    def _take_happenings(self, now_us: int) -> None:
-        while (happening := self._session.next_happening()) is not None:
-            if isinstance(happening, Connected):
-                self._connected(happening)
+    def _take_session_events(self, now_us: int) -> None:
+        while (session_event := self._session.next_event()) is not None:
+            if isinstance(session_event, Connected):
+                self._connected(session_event)
             else:
-                self._outcome(happening, now_us)
+                self._outcome(session_event, now_us)
 
-    def _connected(self, happening: Connected) -> None:
+    def _connected(self, session_event: Connected) -> None:
         self._chooser.forget()
         self._observer.halted()
         self._last_report, self._zoom_units = None, -1
-        self._counts["reconnects"] += happening.again
-        if not happening.again:  # the head may still be moving for whoever steered it before
+        self._counts["reconnects"] += session_event.again
+        if not session_event.again:  # the head may still be moving for whoever steered it before
             self._session.submit(Drive(0, 0))
 
     def _outcome(self, outcome: Outcome, now_us: int) -> None:

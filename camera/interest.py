@@ -19,7 +19,7 @@ import msgspec
 from football.update_stream import BallView, EventRecord, UpdateRecord, View
 
 Where = Literal["place", "goal", "receiver"]
-Shot = Literal["play", "goalmouth", "restart"]
+Framing = Literal["play", "goalmouth", "restart"]
 
 #: A tentative event pulls with this share of its weight.
 TENTATIVE = 0.5
@@ -40,7 +40,7 @@ class Rule(msgspec.Struct, frozen=True):
     where: Where
     weight: float
     lasts_us: int
-    shot: Shot
+    shot: Framing
 
 
 #: Kind, or its first word -> rule; the longer name counts. ``hierarchy.md`` names the kinds.
@@ -73,7 +73,7 @@ class Interest(msgspec.Struct, frozen=True):
     z_m: float
     vx_m_s: float
     vy_m_s: float
-    shot: Shot
+    shot: Framing
 
 
 def rule_of(kind: str) -> Rule | None:
@@ -111,7 +111,7 @@ def interest(
     x_m, vx_m_s = _ahead(ball.x_m, ball.vx_m_s, ahead_s, size_m[0] / 2 + BEYOND_M)
     y_m, vy_m_s = _ahead(ball.y_m, ball.vy_m_s, ahead_s, size_m[1] / 2 + BEYOND_M)
     total, heaviest = 1.0, 0.0
-    shot: Shot = "play"
+    shot: Framing = "play"
     for pull in pulls:
         left = (pull.until_us - now_us) / pull.rule.lasts_us
         if left <= 0:

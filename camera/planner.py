@@ -20,7 +20,7 @@ import math
 import msgspec
 
 from camera.head import Pose
-from camera.interest import PULLS_MAX, Interest, Pull, Shot, interest, pull_of
+from camera.interest import PULLS_MAX, Framing, Interest, Pull, interest, pull_of
 from camera.motion import Limits, Motion, follow
 from camera.mount import Mount
 from camera.profile import Profile
@@ -55,7 +55,7 @@ class Style(msgspec.Struct, frozen=True):
     outer: float = 0.05
     inner: float = 0.02
     silence_us: int = 300_000
-    picture_m: tuple[tuple[Shot, float], ...] = (("play", 30.0), ("goalmouth", 36.0), ("restart", 26.0))
+    picture_m: tuple[tuple[Framing, float], ...] = (("play", 30.0), ("goalmouth", 36.0), ("restart", 26.0))
 
 
 CALM = Style(stiffness_s=2.0, pan=Limits(40.0, 35.0, 100.0), tilt=Limits(20.0, 18.0, 50.0), outer=0.08, inner=0.03)

@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 Feed it what came from the network (``receive``), ask it what to send (``to_send``), hand it messages
-(``submit``), and read what became of them (``next_happening``). Every call is given the time.
+(``submit``), and read what became of them (``next_event``). Every call is given the time.
 
 A session is RESETTING until the device has answered a sequence reset, then READY. A message goes through
 
@@ -60,7 +60,7 @@ class State(Enum):
     WAITING = auto()
     FLYING = auto()
     RUNNING = auto()
-    GONE = auto()
+    CLOSED = auto()
 
 
 class Signal(Enum):
@@ -82,25 +82,25 @@ class Signal(Enum):
 #: The whole life of a message. What is not listed is ignored.
 STEPS: dict[tuple[State, Signal], State] = {
     (State.WAITING, Signal.SENT): State.FLYING,
-    (State.WAITING, Signal.REPLACED): State.GONE,
-    (State.WAITING, Signal.CANCELLED): State.GONE,
-    (State.WAITING, Signal.LOST): State.GONE,
+    (State.WAITING, Signal.REPLACED): State.CLOSED,
+    (State.WAITING, Signal.CANCELLED): State.CLOSED,
+    (State.WAITING, Signal.LOST): State.CLOSED,
     (State.FLYING, Signal.ACKED): State.RUNNING,
-    (State.FLYING, Signal.COMPLETED): State.GONE,  # the ACK was lost or overtaken
-    (State.FLYING, Signal.ANSWERED): State.GONE,
-    (State.FLYING, Signal.REFUSED): State.GONE,
+    (State.FLYING, Signal.COMPLETED): State.CLOSED,  # the ACK was lost or overtaken
+    (State.FLYING, Signal.ANSWERED): State.CLOSED,
+    (State.FLYING, Signal.REFUSED): State.CLOSED,
     (State.FLYING, Signal.FULL): State.WAITING,
     (State.FLYING, Signal.OVERTAKEN): State.WAITING,
-    (State.FLYING, Signal.REPLACED): State.GONE,
-    (State.FLYING, Signal.GIVEN_UP): State.GONE,
-    (State.FLYING, Signal.CANCELLED): State.GONE,
-    (State.FLYING, Signal.LOST): State.GONE,
-    (State.RUNNING, Signal.COMPLETED): State.GONE,
-    (State.RUNNING, Signal.REFUSED): State.GONE,
-    (State.RUNNING, Signal.CANCELLED): State.GONE,
-    (State.RUNNING, Signal.REPLACED): State.GONE,  # its socket was given to another: the completion was lost
-    (State.RUNNING, Signal.GIVEN_UP): State.GONE,
-    (State.RUNNING, Signal.LOST): State.GONE,
+    (State.FLYING, Signal.REPLACED): State.CLOSED,
+    (State.FLYING, Signal.GIVEN_UP): State.CLOSED,
+    (State.FLYING, Signal.CANCELLED): State.CLOSED,
+    (State.FLYING, Signal.LOST): State.CLOSED,
+    (State.RUNNING, Signal.COMPLETED): State.CLOSED,
+    (State.RUNNING, Signal.REFUSED): State.CLOSED,
+    (State.RUNNING, Signal.CANCELLED): State.CLOSED,
+    (State.RUNNING, Signal.REPLACED): State.CLOSED,  # its socket was given to another: the completion was lost
+    (State.RUNNING, Signal.GIVEN_UP): State.CLOSED,
+    (State.RUNNING, Signal.LOST): State.CLOSED,
 }
 
 
@@ -173,7 +173,7 @@ class Session:
         self._flying: dict[str, _Entry] = {}
         self._running: dict[int, _Entry] = {}
         self._hold_until_us: dict[str, int] = {}
-        self._happenings: deque[SessionEvent] = deque()
+        self._session_events: deque[SessionEvent] = deque()
 
     def submit(self, message: Action | Inquiry) -> int:
         """Takes a message; it replaces one of its slot that has not been sent yet. Returns its ticket."""
@@ -190,9 +190,9 @@ class Session:
                 return True
         return False
 
-    def next_happening(self) -> SessionEvent | None:
+    def next_event(self) -> SessionEvent | None:
         """The oldest thing that happened and has not been read; None if there is none."""
-        return self._happenings.popleft() if self._happenings else None
+        return self._session_events.popleft() if self._session_events else None
 
     def to_send(self, now_us: int) -> list[bytes]:
         """Datagrams to send now, in this order. Call it after every other call and every few milliseconds."""
@@ -319,7 +319,7 @@ class Session:
             if not self.ready:
                 self.ready = self._fresh = True
                 self._newest_heard = 0 if self._rewind else self._newest_heard
-                self._happenings.append(Connected(self._again))
+                self._session_events.append(Connected(self._again))
                 self._again = False
         elif datagram.payload == codec.WRONG_SEQUENCE:
             if entry and entry.state is State.FLYING:
@@ -396,13 +396,13 @@ class Session:
             self._running[entry.socket] = entry
         elif after is State.WAITING:
             if entry.slot in self._waiting:  # a newer one is there: this one is not needed any more
-                entry.state, signal = State.GONE, Signal.REPLACED
+                entry.state, signal = State.CLOSED, Signal.REPLACED
             else:
                 self._waiting[entry.slot] = entry
                 return
         if signal is not Signal.SENT:
             outcome = Outcome(entry.ticket, entry.message, signal, entry.sent_us, data, code)
-            self._happenings.append(outcome)
+            self._session_events.append(outcome)
 
     def _take_out(self, entry: _Entry) -> None:
         for place in (self._waiting, self._flying):

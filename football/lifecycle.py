@@ -31,7 +31,7 @@ from football.update_stream import EventRecord, UpdateRecord
 State = Literal["tentative", "confirmed", "withdrawn"]
 
 #: Entries kept of one group, if the owner does not say: a match of passes and their outcomes, minutes of touches.
-KEPT_PER_GROUP: Final = 3_000
+ENTRIES_PER_GROUP: Final = 3_000
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -55,11 +55,13 @@ class Lifecycle:
 
     Args:
         group_of: group of a kind; what is asked for and forgotten goes by groups. Default: all in one.
-        kept_per_group: newest entries kept of each.
+        entries_per_group: newest entries kept of each.
     """
 
-    def __init__(self, group_of: Callable[[str], str] = lambda kind: "", kept_per_group: int = KEPT_PER_GROUP) -> None:
-        assert kept_per_group > 0
+    def __init__(
+        self, group_of: Callable[[str], str] = lambda kind: "", entries_per_group: int = ENTRIES_PER_GROUP
+    ) -> None:
+        assert entries_per_group > 0
         self._group_of = group_of
         self.version = 0
         self.frontier_us = -(2**62)
@@ -67,7 +69,7 @@ class Lifecycle:
         self.totals: Counter[str] = Counter()
         self.withdrawn_ever = 0
         self.amended_ever = 0
-        self._kept_per_group = kept_per_group
+        self._entries_per_group = entries_per_group
         # Dicts keep the order of insertion, and a changed entry is inserted anew: so each is sorted by version.
         self._groups: dict[str, dict[str, Entry]] = {}
         self._open: list[tuple[int, str, str]] = []
@@ -161,5 +163,5 @@ class Lifecycle:
         kept = self._groups.setdefault(group, {})
         kept.pop(entry.record.id, None)
         kept[entry.record.id] = msgspec.structs.replace(entry, version=self.version, **changes)
-        if len(kept) > self._kept_per_group:
+        if len(kept) > self._entries_per_group:
             del kept[next(iter(kept))]

@@ -21,7 +21,7 @@ Values = npt.NDArray[np.int32]
 
 #: Columns of ``Packets.values``: place in mm and quality of location in percent; and, where the source gives them,
 #: velocity in mm/s and acceleration in mm/s^2.
-PLACE = slice(0, 3)
+POSITION = slice(0, 3)
 QUALITY = 3
 MOTION = slice(4, 10)
 WIDTH, WIDTH_WITH_MOTION = 4, 10
@@ -42,7 +42,7 @@ class Packets:
         arrival_us, tag, sequence: (n,) of each packet.
         bounds: (n + 1,) which positions are whose.
         ts_us: (m,) event times of the positions.
-        values: (m, WIDTH or WIDTH_WITH_MOTION) see ``PLACE``, ``QUALITY``, ``MOTION``.
+        values: (m, WIDTH or WIDTH_WITH_MOTION) see ``POSITION``, ``QUALITY``, ``MOTION``.
     """
 
     names: tuple[str, ...]
@@ -69,7 +69,7 @@ class Packets:
     def taken(self, rows: Ints) -> Packets:
         """The packets at ``rows``, in that order."""
         sizes = self.sizes[rows]
-        positions = spread(self.bounds[:-1][rows], sizes)
+        positions = concatenated_ranges(self.bounds[:-1][rows], sizes)
         return Packets(
             self.names, self.arrival_us[rows], self.tag[rows], self.sequence[rows], bounds_of(sizes),
             self.ts_us[positions], self.values[positions],
@@ -101,7 +101,7 @@ class Packets:
         """Every packet as the detectors know it: metres, and one quality in 0..1, the mean of its positions'."""
         if not len(self):
             return []
-        places = self.values[:, PLACE]
+        places = self.values[:, POSITION]
         metres = places / 1000.0
         metres[places == MISSING] = np.nan
         x, y, z = (tuple(column.tolist()) for column in metres.T)
@@ -129,7 +129,7 @@ def bounds_of(sizes: Ints) -> Ints:
     return np.append(0, np.cumsum(sizes)).astype(np.int64)
 
 
-def spread(starts: Ints, sizes: Ints) -> Ints:
+def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
     """Indexes of runs laid end to end.
 
     >>> spread(np.array([7, 1]), np.array([3, 2])).tolist()
@@ -161,13 +161,13 @@ def to_mm(metres: npt.ArrayLike) -> Values:
     return np.where(np.isfinite(scaled), rounded, MISSING).astype(np.int32)
 
 
-def nothing(names: tuple[str, ...], width: int = WIDTH) -> Packets:
+def no_packets(names: tuple[str, ...], width: int = WIDTH) -> Packets:
     """No packets of these transmitters."""
     empty = np.empty(0, np.int64)
     return Packets(names, empty, empty, empty, np.zeros(1, np.int64), empty, np.empty((0, width), np.int32))
 
 
-def joined(parts: Sequence[Packets]) -> Packets:
+def concat(parts: Sequence[Packets]) -> Packets:
     """Batches of the same transmitters and width, one behind the other; at least one."""
     first = parts[0]
     if len(parts) == 1:

@@ -62,7 +62,7 @@ def raw_kind(transmitter: str) -> str:
     return "raw.limb" if "/" in transmitter else "raw.player"
 
 
-class Rejected(msgspec.Struct, frozen=True, gc=False):
+class RejectedRecord(msgspec.Struct, frozen=True, gc=False):
     """A record that was kept out.
 
     Attributes:

@@ -195,7 +195,7 @@ class LimbRun(msgspec.Struct, frozen=True, gc=False):
 SIDES: dict[Team, int] = {"home": 0, "away": 1, "": 2}
 
 
-class Around(msgspec.Struct, frozen=True, gc=False):
+class NearestPlayers(msgspec.Struct, frozen=True, gc=False):
     """Who of a frame's players is nearest to the ball over the ground: places among them, -1 for nobody; and squared
     distances in square metres, infinite for nobody. Of several as near it is the first one.
 
@@ -228,7 +228,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     names: tuple[str, ...]
     places: bytes
     sides: bytes
-    around: Around | None
+    around: NearestPlayers | None
 
 
 def frame_of(event: HasPayload) -> Frame:
@@ -245,10 +245,10 @@ def build_frame(ball: BallState | None, players: tuple[BodyState, ...]) -> Frame
     """A frame of a ball and players, who are sorted by object id."""
     places = array("d", [*[body.x_m for body in players], *[body.y_m for body in players]]).tobytes()
     names, sides = tuple([body.object_id for body in players]), bytes([SIDES[body.team] for body in players])
-    return Frame(ball, players, names, places, sides, around_of(ball, players) if ball is not None else None)
+    return Frame(ball, players, names, places, sides, nearest_players(ball, players) if ball is not None else None)
 
 
-def around_of(ball: BallState, players: Sequence[BodyState]) -> Around:
+def nearest_players(ball: BallState, players: Sequence[BodyState]) -> NearestPlayers:
     """Who is nearest to a ball."""
     x_m, y_m = ball.x_m, ball.y_m
     home = away = first = second = -1
@@ -265,10 +265,10 @@ def around_of(ball: BallState, players: Sequence[BodyState]) -> Around:
             home, home_m2 = i, d2
         elif d2 < away_m2 and body.team == "away":
             away, away_m2 = i, d2
-    return Around(home, home_m2, away, away_m2, first, second, first_m2)
+    return NearestPlayers(home, home_m2, away, away_m2, first, second, first_m2)
 
 
-class Seen(msgspec.Struct, frozen=True, gc=False):
+class LastSample(msgspec.Struct, frozen=True, gc=False):
     """When a player or the ball last gave a sample, and how good it was."""
 
     object_id: str
@@ -279,4 +279,4 @@ class Seen(msgspec.Struct, frozen=True, gc=False):
 class Tick(msgspec.Struct, frozen=True, gc=False):
     """Payload of ``clock.tick``: event time has come this far, and who was seen when."""
 
-    seen: tuple[Seen, ...]
+    seen: tuple[LastSample, ...]

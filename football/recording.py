@@ -1,7 +1,7 @@
 """A recording: what every transmitter measured, before anything was sent.
 
 A :class:`Track` is the whole of one transmitter's positions in the order in which its source recorded them,
-bad ones included: reading does not judge, quarantine does (:mod:`replay.quarantine`). Its only judgement is which
+bad ones included: reading does not judge, quarantine does (:mod:`replay.block_validation`). Its only judgement is which
 rows lie on the transmitter's *time line*, the longest strictly increasing run of event times. Rows off it
 (time went backwards, jumped ahead and came back, or was repeated) are sent in the packet of the row before
 them, where the quarantine can see that time does not advance.
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from football.match_sheet import MatchSheet
 from football.packet_table import Floats, Ints
-from football.packets import RAW_KINDS, Packet, Rejected, raw_kind
+from football.packets import RAW_KINDS, Packet, RejectedRecord, raw_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Recording:
 
     sheet: MatchSheet
     tracks: tuple[Track, ...]
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[RejectedRecord, ...] = ()
 
     def __post_init__(self) -> None:
         names = [t.transmitter for t in self.tracks]

@@ -22,7 +22,7 @@ import msgspec
 from football.payloads import Scalar
 
 #: A follower remembers updates for so long (arrival time): longer than any batch stays open, at any speed.
-LOG_KEPT_US = 900_000_000
+LOG_RETENTION_US = 900_000_000
 
 
 class EventRecord(msgspec.Struct, frozen=True, gc=False):
@@ -183,7 +183,7 @@ class Follower:
             self.next_seq += 1
             self._act(update)
             applied.append(update)
-        while self._log and self._log[0].emitted_us < message.now_us - LOG_KEPT_US:
+        while self._log and self._log[0].emitted_us < message.now_us - LOG_RETENTION_US:
             self._log.popleft()
         self.now_us = message.now_us
         self.frontier_us = message.frontier_us

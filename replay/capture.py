@@ -34,8 +34,8 @@ import numpy as np
 
 from football.errors import CaptureError
 from football.match_sheet import MatchSheet
-from football.packet_table import MISSING, Ints, Packets, block_times, from_blocks, joined
-from football.packets import Block, Rejected
+from football.packet_table import MISSING, Ints, Packets, block_times, concat, from_blocks
+from football.packets import Block, RejectedRecord
 from replay import wire
 from replay.segments import read_segment, write_segment
 
@@ -210,7 +210,7 @@ class CaptureWriter:
     def _close_segment(self) -> None:
         if self._segment is None:
             return
-        batch = joined(_of_one_list(self._open))
+        batch = concat(_of_one_list(self._open))
         times = block_times(batch.arrival_us, self._head.slot_us)
         if not self._has_head:
             head = msgspec.structs.replace(self._head, begin_us=int(times[0]))
@@ -332,16 +332,16 @@ class Capture:
         return {**self._head.notes, **(self.end.notes if self.end else {})}
 
     @property
-    def rejected(self) -> tuple[Rejected, ...]:
+    def rejected(self) -> tuple[RejectedRecord, ...]:
         """Records of the source that no packet could hold: they belong to the match's quarantine."""
-        return msgspec.json.decode(self.notes.get("rejected", "[]"), type=tuple[Rejected, ...])
+        return msgspec.json.decode(self.notes.get("rejected", "[]"), type=tuple[RejectedRecord, ...])
 
     def _finished(self) -> End:
         if (end := self.end) is None:
             raise CaptureError(f"{self.path}: is not finished: it has no {END}")
         return end
 
-    def goes_on_after(self, at_us: int) -> bool:
+    def has_blocks_from(self, at_us: int) -> bool:
         """Whether a block is dated ``at_us`` or later; waits until that is certain.
 
         Raises:

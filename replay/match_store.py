@@ -34,11 +34,11 @@ import pyarrow.parquet as pq
 
 from football.errors import UserError
 from football.match_sheet import MatchSheet
-from football.packets import Rejected
+from football.packets import RejectedRecord
 from football.payloads import Frame
 from football.tables import CAMERA, POSITIONS, QUARANTINE, UPDATES
 from football.update_stream import UpdateRecord
-from replay.quarantine import bounded
+from replay.block_validation import bounded
 
 #: Version of the layout, in ``run.json`` under ``store``.
 VERSION = 2
@@ -186,7 +186,7 @@ class MatchStore:
         for name in SCHEMAS.keys() - fitting.keys():
             (self.path / _part(name, series, batch)).unlink(missing_ok=True)
 
-    def take_back(self, batch: int) -> None:
+    def drop_newest_batch(self, batch: int) -> None:
         """Removes the newest batch of the engine's series, so that it can be done again otherwise."""
         assert batch == self.last_batch, f"batch {batch} is not the newest"
         (self.path / "commits" / f"{batch:08d}.json").unlink()
@@ -242,7 +242,7 @@ def positions_table(frames: Iterable[tuple[int, Frame]]) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=POSITIONS)
 
 
-def quarantine_table(rejected: Iterable[Rejected]) -> pa.Table:
+def quarantine_table(rejected: Iterable[RejectedRecord]) -> pa.Table:
     """Rejected records as rows of the ``quarantine`` table."""
     columns: dict[str, list[object]] = {name: [] for name in QUARANTINE.names}
     for record in rejected:
@@ -327,7 +327,7 @@ def _rows(path: Path, commit: Commit, name: str) -> pa.Table:
         raise StoreError(f"{file}: damaged part of batch {commit.batch}: {error}") from error
 
 
-def newest(commits: Iterable[Commit]) -> Commit | None:
+def newest_commit(commits: Iterable[Commit]) -> Commit | None:
     """The last one of the engine's series; None if there is none."""
     return max((commit for commit in commits if not commit.series), key=lambda commit: commit.batch, default=None)
 

@@ -1,17 +1,18 @@
-"""The officials' desk: lines that are written while a match plays get their place among its blocks, once and for all.
+"""Place the lines of match officials among a match's blocks, each exactly once.
 
 Theory of operation
 -------------------
-A line is written at some moment of people's time. When the stream has come to a block at arrival time a, the desk
-looks whether lines are due (their ``at_s`` and ``said_s`` have come, or they name none), gives each the arrival time
-a + 1 us, and notes that in the *journal* before anybody sees the line. So a line has one place in the stream: who
-plays the match again, after a crash or for ``touchline trace``, finds it where it was.
+People write lines at any moment. When the stream has reached a block at arrival time a, the feed checks which lines
+are due: their ``at_s`` and ``said_s`` have passed, or they name no time. Each due line gets the arrival time
+a + 1 us, and the feed writes that to the *journal* before anybody uses the line. A line therefore has one place in
+the stream. A replay of the match, after a crash or for ``touchline trace``, finds it in that same place.
 
-Whoever plays a recording for which nobody waits may ask up to where nothing is said any more (:meth:`Desk.settled`).
-That is a promise: a line that gets its place later is dated by its place if it is about what lies before, and says so.
+A reader of a recording may ask for the event time before which no later line is dated (:meth:`OfficialFeed.settled`).
+That is a promise. A line that gets its place later, but is about an earlier time, is dated by its place instead.
 
-A range of arrival times that was read to its end is *sealed*: lines written later come after it, also when the range
-is read again, for it may have been committed. One reader at a time, which the lock of the store sees to.
+A range of arrival times that was read to its end is *sealed*, because its results may be committed. Lines written
+later get a place after the seal, also when the range is read again. One process reads at a time; the lock of the
+store ensures it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Entry(msgspec.Struct, frozen=True):
 _entries = msgspec.json.Decoder(Entry)
 
 
-class Desk:
+class OfficialFeed:
     """Reads what officials write, for one match.
 
     Args:

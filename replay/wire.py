@@ -122,7 +122,7 @@ def decode(payload: bytes) -> Block:
     return Block(told.arrival_us, tuple([_expanded(packet) for packet in told.packets]))
 
 
-def refused(reason: str) -> bytes:
+def refusal(reason: str) -> bytes:
     """A payload that :func:`decode` refuses with this reason."""
     return bytes([REFUSED]) + reason.encode()
 

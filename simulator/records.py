@@ -1,11 +1,8 @@
-"""What the simulator's rooms tell each other: persons, contacts, truth rows, and stretches of a played match.
+"""Records that the simulator's packages exchange: persons, contacts, rows of truth, intervals of a played match.
 
-The play (who does what) yields :class:`Stretch` after stretch, in order; physics turns a stretch into the ways of
-limbs, radio into packets. A stretch looks a little over its own borders, so that what spans a border (a swinging
-leg) can be computed on both sides alike.
-
-Coordinates as in ``detectors.inputs``: metres, centre spot, x along the pitch, z up. Times are seconds of the
-match's own clock as floats while playing; whatever leaves the simulator has integer microseconds.
+``play`` yields each :class:`PlayedInterval` in order. ``physics`` turns it into paths of limbs, ``radio`` into
+packets. An interval has margins on both sides, so that what spans a border (a swinging leg) is computed alike in
+both intervals.
 """
 
 from __future__ import annotations
@@ -104,7 +101,7 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class PlayedInterval:
     """A stretch ``[begin_s, end_s)`` of a played match.
 
     Attributes:

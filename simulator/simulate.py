@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from football.match_sheet import NOISE_MAX_M, MatchSheet, Quality
-from football.packet_table import PLACE, Ints
+from football.packet_table import POSITION, Ints
 from football.recording import Recording, Track, track_order
 from football.update_stream import EventRecord
 from simulator.play.match import Match
@@ -34,7 +34,7 @@ from simulator.records import (
     NAMES,
     SQUAD,
     STARTERS,
-    Stretch,
+    PlayedInterval,
 )
 from simulator.settings import DEFAULT_SEED, SimulatorError
 from simulator.truth.match_truth import Truth, records_of
@@ -99,18 +99,18 @@ class Simulation:
         return len(BALLS) if self.tags == "all" else 1
 
 
-class Play(Protocol):
+class PlayableMatch(Protocol):
     """What is measured: a match that is played, or one that was."""
 
     @property
     def on_pitch(self) -> Collection[int]:
         """Rows of the players on the pitch."""
 
-    def stretches(self, until_s: float) -> Iterator[Stretch]:
+    def intervals(self, until_s: float) -> Iterator[PlayedInterval]:
         """The match up to a time, in order."""
 
 
-def play_of(settings: Simulation) -> Match:
+def match_of(settings: Simulation) -> Match:
     """The match that the settings stand for."""
     return Match(
         replace(
@@ -136,7 +136,7 @@ def tags_of(settings: Simulation, names: Sequence[str], balls: int) -> list[Tag]
     return sorted([*tags, *ball_tags(balls, settings.ball_hz)], key=lambda tag: track_order(tag.name))
 
 
-class Production:
+class MeasuredMatch:
     """A match on its way into a capture; for one use.
 
     Args:
@@ -152,14 +152,14 @@ class Production:
     def __init__(
         self,
         settings: Simulation,
-        play: Play | None = None,
+        play: PlayableMatch | None = None,
         sheet: MatchSheet | None = None,
         names: Sequence[str] = NAMES,
     ) -> None:
         self.settings = settings
         balls = settings.balls
         if play is None:
-            match = play_of(settings)
+            match = match_of(settings)
             play, sheet = match, sheet_of(match.settings, match.squads, quality_of(settings))
             names = names if settings.tags == "all" else names[: 2 * SQUAD]
         else:
@@ -174,17 +174,19 @@ class Production:
         """How long the match may become; no match goes beyond it."""
         return self.settings.duration_s or _FOREVER_S
 
-    def measured(self, watch: Callable[[Stretch], None] | None = None) -> Iterator[tuple[Stretch, list[Rows], int]]:
+    def measured(
+        self, watch: Callable[[PlayedInterval], None] | None = None
+    ) -> Iterator[tuple[PlayedInterval, list[Rows], int]]:
         """Every stretch, the samples of each tag in it, and the time before which all have been given.
 
         ``watch`` is told of every stretch when it has been played.
         """
-        for stretch in self.play.stretches(self.length_s):
+        for interval in self.play.intervals(self.length_s):
             if watch is not None:
-                watch(stretch)
+                watch(interval)
             present = self._present() if self.settings.tags == "playing" else None
-            rows, until_us = self.measurement.take(stretch, present)
-            yield stretch, rows, until_us
+            rows, until_us = self.measurement.take(interval, present)
+            yield interval, rows, until_us
 
     def _present(self) -> Collection[int]:
         return set(self.play.on_pitch)
@@ -196,7 +198,7 @@ def simulate(settings: Simulation) -> tuple[Recording, tuple[EventRecord, ...]]:
     Returns:
         the recording, and the truth in order of time.
     """
-    production = Production(settings)
+    production = MeasuredMatch(settings)
     assert isinstance(production.play, Match)
     truth = Truth(production.sheet, production.play)
     times: list[list[Ints]] = [[] for _ in production.names]
@@ -204,7 +206,7 @@ def simulate(settings: Simulation) -> tuple[Recording, tuple[EventRecord, ...]]:
     for _, rows, _ in production.measured(truth.take):
         for number, (ts_us, values) in enumerate(rows):
             times[number].append(ts_us)
-            places[number].append(values[:, PLACE])
+            places[number].append(values[:, POSITION])
     tracks = []
     for name, ts_us, mm in zip(production.names, times, places, strict=True):
         if any(map(len, ts_us)):

@@ -39,7 +39,7 @@ from replay.match_store import (
     MatchStore,
     StoreError,
     is_store,
-    newest,
+    newest_commit,
     read_commits,
     read_run,
     read_sheet_of,
@@ -221,7 +221,7 @@ def _match(settings: LiveSettings) -> Iterator[Finding]:
             store = MatchStore(folder, read_sheet_of(folder), read_run(folder))
             again = settings.source if is_kafka(settings.source) else str(folder / CAPTURE)
             batch, said = outlook(store, again)
-            last = newest(read_commits(folder))
+            last = newest_commit(read_commits(folder))
             if batch is not None:
                 yield Finding(what, "note", said, "nothing: the next run in this store does it")
             elif last is None or last.meta.ended:

@@ -31,11 +31,11 @@ from simulator.radio.delay_report import channel_report
 from simulator.radio.transmission import Channel
 from simulator.realism.estimates import Sampler, live_spans, measure, periods_of
 from simulator.realism.targets import as_json, as_table, tally
-from simulator.records import Stretch
+from simulator.records import PlayedInterval
 from simulator.scenario import Scenario, find_scenario, read_scenario
 from simulator.settings import DEFAULT_SEED, rates_named
-from simulator.simulate import Production, Simulation
-from simulator.truth.match_truth import Touched, Truth, records_of, write_truth
+from simulator.simulate import MeasuredMatch, Simulation
+from simulator.truth.match_truth import KnownTouches, Truth, records_of, write_truth
 
 MARK = "simulation.json"
 #: What a simulation's folder holds besides its mark.
@@ -165,10 +165,10 @@ def produce(
     play = production.play
     sampler = Sampler(production.sheet) if options.realism and isinstance(play, Match) else None
 
-    def watch(stretch: Stretch) -> None:
-        truth.take(stretch)
+    def watch(interval: PlayedInterval) -> None:
+        truth.take(interval)
         if sampler is not None:
-            sampler.take(stretch)
+            sampler.take(interval)
 
     begun = time.perf_counter()
     total_s = settings.duration_s or 2 * settings.match.half_s + settings.match.break_s
@@ -203,16 +203,16 @@ def produce(
     return report
 
 
-def _production(options: SimulateOptions, settings: Simulation) -> tuple[Production, Truth]:
+def _production(options: SimulateOptions, settings: Simulation) -> tuple[MeasuredMatch, Truth]:
     """The match on its way into the capture, and its truth."""
     if options.tracking is None:
-        production = Production(settings)
+        production = MeasuredMatch(settings)
         assert isinstance(production.play, Match)
         return production, Truth(production.sheet, production.play)
     production, _ = tracked_production(settings, options.tracking)
     play = production.play
     assert isinstance(play, TrackedMatch)
-    return production, Truth(production.sheet, Touched(play.contacts, play.on_pitch), names=play.names)
+    return production, Truth(production.sheet, KnownTouches(play.contacts, play.on_pitch), names=play.names)
 
 
 def _bar(console: Console) -> Progress:

@@ -18,14 +18,14 @@ from typing import Any
 import msgspec
 
 from app.base.files import write_atomically
-from football.packets import Rejected
+from football.packets import RejectedRecord
 from replay.match_store import read_batch
 
 #: In the folder of a match.
 DEAD_LETTER_MARK = "rejected.json"
 
 
-class DeadLetter(Rejected, frozen=True, kw_only=True):
+class DeadLetter(RejectedRecord, frozen=True, kw_only=True):
     """A record that was kept out, as the topic tells it.
 
     Attributes:

@@ -108,6 +108,6 @@ def _growing(capture: Capture) -> Iterator[Block]:
     while True:
         end_us = capture.end_us if capture.is_finished else start_us + SHEET_EVERY_US
         yield from capture.blocks(start_us, end_us)
-        if not capture.goes_on_after(end_us):
+        if not capture.has_blocks_from(end_us):
             return
         start_us = end_us

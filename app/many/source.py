@@ -36,7 +36,7 @@ from app.many.roster import Entry, Seat
 from app.pipeline.framing import pack
 from app.spark.source import ROW_BYTES, SCHEMA, row
 from replay.capture import Capture
-from replay.official_feed import Desk
+from replay.official_feed import OfficialFeed
 
 if TYPE_CHECKING:
     from app.many.topic_demux import Listener
@@ -246,7 +246,7 @@ class _Batch:
                 for arrival_us, payload in _blocks(capture, entry, at_us, end_us):
                     due_us = pace.due_wall_us(arrival_us) if entry.speed else arrival_us
                     yield _Due(due_us, nth, at_us, end_us, arrival_us, payload)
-                last = not capture.goes_on_after(end_us)
+                last = not capture.has_blocks_from(end_us)
                 due_us = max(due_us, pace.due_wall_us(end_us) if entry.speed else end_us)
                 yield _Due(due_us, nth, at_us, end_us, closes=True, last=last)
                 if last or end_us >= entry.stop_us:
@@ -293,8 +293,8 @@ def _blocks(capture: Capture, entry: Entry, start: int, end: int) -> Iterator[tu
     blocks = capture.payloads(start, end)
     if not entry.officials:
         return blocks
-    desk = Desk(Path(entry.officials[0]), tuple(map(Path, entry.officials[1:])))
-    return desk.woven(blocks, start, end, lambda: capture.goes_on_after(end))
+    desk = OfficialFeed(Path(entry.officials[0]), tuple(map(Path, entry.officials[1:])))
+    return desk.woven(blocks, start, end, lambda: capture.has_blocks_from(end))
 
 
 class SeatSource(DataSource):

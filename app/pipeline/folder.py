@@ -33,14 +33,14 @@ from app.pipeline.recovery import recover
 from app.settings.model import LiveSettings
 from app.sources.captures import is_capture, is_produced, prepare_capture
 from app.sources.producer import Producer, tell_played
-from football.packets import Rejected
+from football.packets import RejectedRecord
 from football.update_stream import EventRecord, UpdateRecord
 from replay.capture import Capture
 from replay.match_store import (
     MatchStore,
     StoreError,
     is_store,
-    newest,
+    newest_commit,
     quarantine_table,
     read_commits,
     updates_log,
@@ -59,7 +59,7 @@ class Match:
         self._store = store
         commits = read_commits(store.path)
         self._camera_batch = 1 + max((c.batch for c in commits if c.series == CAMERA_SERIES), default=-1)
-        self._last = newest(commits)
+        self._last = newest_commit(commits)
         #: Called when a batch is committed, with the number of the next update.
         self.on_commit: Callable[[int], None] = lambda seq: None
 
@@ -70,7 +70,7 @@ class Match:
         if batch_id == 0:
             tables["quarantine"] = self._with_unreadable(tables.get("quarantine"))
         self._store.commit(batch_id, tables, meta)
-        self._last = newest(read_commits(self._store.path))
+        self._last = newest_commit(read_commits(self._store.path))
         self.on_commit(int(meta.get("next_seq", 0)))
         if not self.capture.is_finished and not self.capture.path.is_symlink():
             tell_played(self.capture.path, self.offset())
@@ -128,7 +128,7 @@ class Match:
         counts.update(told)
         return dict(counts)
 
-    def _unreadable(self) -> list[Rejected]:
+    def _unreadable(self) -> list[RejectedRecord]:
         """Rows of the source that no packet could hold; known since the capture was made."""
         return list(self.capture.rejected)
 

@@ -22,7 +22,7 @@ from app.pipeline.options import load_pipeline
 from app.pipeline.state_store import StateStore
 from football.update_stream import UpdateMessage
 from replay.capture import Capture
-from replay.official_feed import Desk
+from replay.official_feed import OfficialFeed
 
 
 class InProcessConfig(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class InProcessHost:
     def __init__(self, capture: Capture, config: InProcessConfig, hub: Listener, committer: Committer) -> None:
         self._capture, self._config, self._hub, self._committer = capture, config, hub, committer
         self._match = capture.sheet.match_id
-        self._desk = Desk(config.officials[0], config.officials[1:]) if config.officials else None
+        self._desk = OfficialFeed(config.officials[0], config.officials[1:]) if config.officials else None
         self._store = StateStore(config.states, self._match)
         self._epoch = self._store.claim_epoch()
         self._pipeline = load_pipeline(config.pipeline)(capture.sheet, config.settings, self._epoch)
@@ -75,7 +75,7 @@ class InProcessHost:
             until_us = min(start_us + config.window_us, self._stop_us())
             end_us = self._window(self._blocks(start_us, until_us), until_us, pace, waiter)
             # Asked after a whole window only: the answer may have to be waited for.
-            if end_us == until_us and not self._capture.goes_on_after(end_us):
+            if end_us == until_us and not self._capture.has_blocks_from(end_us):
                 end_us = self._capture.end_us
                 self._publish(self._pipeline.finish())
             self._commit(batch_id, start_us, end_us, stop)
@@ -91,7 +91,7 @@ class InProcessHost:
         blocks = self._capture.payloads(start_us, end_us)
         if self._desk is None:
             return blocks
-        return self._desk.woven(blocks, start_us, end_us, lambda: self._capture.goes_on_after(end_us))
+        return self._desk.woven(blocks, start_us, end_us, lambda: self._capture.has_blocks_from(end_us))
 
     def _window(self, blocks: Iterator[tuple[int, bytes]], end_us: int, pace: Pace, waiter: Waiter) -> int:
         """Works on blocks as they are due; returns the offset up to which it did: all, or up to a stop."""

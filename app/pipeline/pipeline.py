@@ -34,7 +34,7 @@ from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.parameters import Parameters
 from football.match_sheet import MatchSheet
 from football.officials import Official
-from football.packets import RAW_KINDS, UNPACED_KINDS, Packet, Rejected
+from football.packets import RAW_KINDS, UNPACED_KINDS, Packet, RejectedRecord
 from football.payloads import BallState, BodyState, Frame
 from football.update_stream import BallView, BodyView, Health, UpdateMessage, UpdateRecord, View
 from middleware.engine import Engine, MakeUnit
@@ -48,10 +48,10 @@ from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.ordering.unit import OrderingUnit
 from middleware.push_result import Outcome
 from middleware.sources.progress import ProgressSettings
+from replay.block_validation import SOURCES_MAX, validator_of
 from replay.capture import Capture
 from replay.formats.officials import OfficialError, OfficialLine, decode, is_official, read, rejected
 from replay.match_store import positions_table, updates_table
-from replay.quarantine import SOURCES_MOST, quarantine_of
 
 #: Views leave at most 50 times a second of arrival time, health twice.
 VIEW_PERIOD_US = 20_000
@@ -112,7 +112,7 @@ class PipelineOptions:
         slack = SlackSettings() if self.slack_ms is None else SlackSettings("fixed", self.slack_ms * 1_000)
         speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
         unit = UnitSettings(speculation, self.retraction, slack)
-        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, sources_most=SOURCES_MOST)
+        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, sources_most=SOURCES_MAX)
         return EngineSettings(unit, memory_us=self.memory_ms * 1_000, held_most=self.held_most, progress=progress)
 
 
@@ -167,7 +167,7 @@ class MatchPipeline:
         self._meter = CostMeter(options.available)
         self._engine.set_costs(options.costs or Costs(available=options.available))
         self._arrivals = self._instant if framed else _each
-        self._checks = quarantine_of(sheet)
+        self._checks = validator_of(sheet)
         self._carried = _Carried()
         self._bodies: dict[str, Event] = {}
         self._newest_frame: Event | None = None
@@ -332,7 +332,7 @@ class MatchPipeline:
         self._carried.instants += 1
         return [frame_arrival(packets, self._carried.instants)]
 
-    def _quarantine(self, rejected: Iterable[Rejected]) -> None:
+    def _quarantine(self, rejected: Iterable[RejectedRecord]) -> None:
         self._kept_out.add(rejected, self._carried.quarantined)
 
     def _message(self, outcome: Outcome, due_wall_us: int, stage_wall_us: int) -> UpdateMessage | None:

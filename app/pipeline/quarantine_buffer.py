@@ -12,10 +12,10 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from football.officials import Official
-from football.packets import Packet, Rejected
+from football.packets import Packet, RejectedRecord
 from middleware.events import Loss
+from replay.block_validation import SOURCES_MAX
 from replay.match_store import quarantine_table
-from replay.quarantine import SOURCES_MOST
 
 #: Rows of a commit; a match at the full rate whose clock is wrong has as many in half a second.
 ROWS_MOST = 20_000
@@ -30,7 +30,7 @@ _LATE_FOR = {
     "promise": "arrived although nothing so old was to come any more",
     "held": "arrived later than the engine's memory, cut short by the number of inputs held",
     "clock": "the clock of its source is ahead of all others",
-    "crowd": f"one transmitter more than the {SOURCES_MOST} that a match may have",
+    "crowd": f"one transmitter more than the {SOURCES_MAX} that a match may have",
 }
 
 
@@ -38,10 +38,10 @@ class KeptOut:
     """Collects what is kept out until it is taken."""
 
     def __init__(self) -> None:
-        self._rows: list[Rejected] = []
+        self._rows: list[RejectedRecord] = []
         self._more = 0
 
-    def add(self, rejected: Iterable[Rejected], counts: Counter[str]) -> None:
+    def add(self, rejected: Iterable[RejectedRecord], counts: Counter[str]) -> None:
         """Takes records, and counts them by reason into ``counts``."""
         for record in rejected:
             reason = record.reason
@@ -56,21 +56,23 @@ class KeptOut:
         rows, more = self._rows, self._more
         self._rows, self._more = [], 0
         if more:
-            rows.append(Rejected("further records", "", -1, None, f"{more} more were kept out before the commit", ""))
+            rows.append(
+                RejectedRecord("further records", "", -1, None, f"{more} more were kept out before the commit", "")
+            )
         return quarantine_table(rows)
 
     def __bool__(self) -> bool:
         return bool(self._rows)
 
 
-def too_late(late: Loss) -> Rejected:
+def too_late(late: Loss) -> RejectedRecord:
     """The record of what the engine did not take in."""
     packet = late.event.payload
     if isinstance(packet, Official):
         record = f"decision {packet.number} of {packet.source}"
-        return Rejected(record, "official", packet.number, packet.at_us, _LATE_FOR[late.reason], packet.kind)
+        return RejectedRecord(record, "official", packet.number, packet.at_us, _LATE_FOR[late.reason], packet.kind)
     assert isinstance(packet, Packet)
-    return Rejected(
+    return RejectedRecord(
         record=f"packet {packet.sequence} of {packet.transmitter}",
         transmitter=packet.transmitter,
         sequence=packet.sequence,

@@ -33,7 +33,7 @@ def recover(store: MatchStore, source: str) -> str:
     """
     batch, said = outlook(store, source)
     if batch is not None:
-        store.take_back(batch)
+        store.drop_newest_batch(batch)
         for mark in RELAY_MARKS:
             (store.path / mark).unlink(missing_ok=True)
     return said

@@ -35,7 +35,7 @@ _KEY_BYTES_MIN = 16
 #: What the states' content and meaning come from, below the folder of the packages.
 _CODE = (
     "football", "middleware", "detectors", "app/pipeline/pipeline.py", "app/pipeline/quarantine_buffer.py",
-    "replay/quarantine.py", "replay/formats/officials.py", "replay/wire.py",
+    "replay/block_validation.py", "replay/formats/officials.py", "replay/wire.py",
 )  # fmt: skip
 _LIBRARIES = ("numpy", "msgspec", "scipy", "numba")
 

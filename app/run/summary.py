@@ -69,7 +69,7 @@ def summarize(
 
 def lifecycle(updates: Sequence[UpdateRecord], frontier_us: int) -> dict[str, int]:
     """How many events there are in each state (15.8), and how many were amended on the way."""
-    lives = Lifecycle(kept_per_group=len(updates) + 1)
+    lives = Lifecycle(entries_per_group=len(updates) + 1)
     lives.apply(updates)
     lives.advance(frontier_us)
     states = Counter(entry.state for entry in lives.changes(0, [""]))

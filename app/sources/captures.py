@@ -35,7 +35,7 @@ from simulator.settings import rates_named
 
 # The simulator is loaded where it is needed only: who plays a match leaves the making of it to another process.
 if TYPE_CHECKING:
-    from simulator.simulate import Production, Simulation
+    from simulator.simulate import MeasuredMatch, Simulation
 
 #: Name of the simulator as a source, and its tags and rates unless others are asked for.
 SIM = "sim"
@@ -47,7 +47,7 @@ _GENERATION = "4"
 #: Is told the share of the match done, in 0..1.
 Progress = Callable[[float], None]
 
-#: See :meth:`simulator.simulate.Production.write`.
+#: See :meth:`simulator.simulate.MeasuredMatch.write`.
 AfterStretch = Callable[[float, CaptureWriter], None]
 
 _PACKETS_AT_ONCE = 50_000
@@ -99,7 +99,7 @@ def prepare_capture(
         endless: the simulated match has no end.
         simulation: settings of the simulator, instead of what ``rate``, ``pitch`` and ``endless`` say.
         progress: called now and then while packets are written.
-        after: see :meth:`simulator.simulate.Production.write`; only where :func:`is_produced`.
+        after: see :meth:`simulator.simulate.MeasuredMatch.write`; only where :func:`is_produced`.
         resume: what is there was begun before and is gone on with.
 
     Returns:
@@ -121,10 +121,10 @@ def prepare_capture(
     if _is_there(out, fingerprint):
         return out
     if settings is not None:
-        from simulator.simulate import Production
+        from simulator.simulate import MeasuredMatch
 
         if source == SIM:
-            production, notes = Production(settings), {"source": source}
+            production, notes = MeasuredMatch(settings), {"source": source}
         else:
             production, notes = tracked_production(settings, source, pitch, sheet_path)
         _produce(production, chosen, seed, out, fingerprint, notes, progress, after)
@@ -138,7 +138,7 @@ def prepare_capture(
 
 def tracked_production(
     settings: Simulation, source: str, pitch: tuple[float, float] = (105.0, 68.0), sheet_path: Path | None = None
-) -> tuple[Production, dict[str, str]]:
+) -> tuple[MeasuredMatch, dict[str, str]]:
     """A tracked match on its way through a locating system: from real to RTLS.
 
     Returns:
@@ -149,18 +149,18 @@ def tracked_production(
         TrackingError: the file cannot be used.
     """
     from simulator.from_tracking.tracked_match import TrackedMatch
-    from simulator.simulate import Production, quality_of
+    from simulator.simulate import MeasuredMatch, quality_of
 
     recording = read_tracking(source, pitch=pitch, sheet_path=sheet_path)
     match = TrackedMatch(recording)
     sheet = msgspec.structs.replace(match.sheet, quality=quality_of(settings))
     rejected = msgspec.json.encode(recording.rejected).decode()
     notes = {"source": source, "rejected": rejected, "zero_us": str(match.zero_us)}
-    return Production(settings, match, sheet, match.names), notes
+    return MeasuredMatch(settings, match, sheet, match.names), notes
 
 
 def _produce(
-    production: Production,
+    production: MeasuredMatch,
     channel: Channel,
     seed: int,
     out: Path,

@@ -11,8 +11,8 @@ import numpy as np
 from football.packet_table import WIDTH_WITH_MOTION, Packets
 from replay.capture import CaptureWriter
 from simulator.radio.transmission import Channel, Radio, Rows
-from simulator.records import Stretch
-from simulator.simulate import Production
+from simulator.records import PlayedInterval
+from simulator.simulate import MeasuredMatch
 
 
 @dataclass
@@ -45,14 +45,14 @@ class Written:
 
 
 def write_simulation(
-    production: Production,
+    production: MeasuredMatch,
     out: Path,
     channel: Channel,
     seed: int,
     *,
     fingerprint: str = "",
     notes: dict[str, str] | None = None,
-    watch: Callable[[Stretch], None] | None = None,
+    watch: Callable[[PlayedInterval], None] | None = None,
     after: Callable[[float, CaptureWriter], None] | None = None,
 ) -> Written:
     """Plays, measures, sends and writes the whole match.
@@ -71,13 +71,13 @@ def write_simulation(
         out, production.sheet, fingerprint=fingerprint, channel=channel.name, seed=seed, slot_us=channel.slot_us,
         notes=notes,
     ) as writer:  # fmt: skip
-        for stretch, rows, until_us in production.measured(watch):
+        for interval, rows, until_us in production.measured(watch):
             packets = radio.send(rows, until_us)
             written.count(packets)
             writer.write(packets)
-            written.seconds = stretch.end_s
+            written.seconds = interval.end_s
             if after is not None:
-                after(stretch.end_s, writer)
+                after(interval.end_s, writer)
         empty = Rows(np.empty(0, np.int64), np.empty((0, WIDTH_WITH_MOTION), np.int32))
         packets = radio.send([empty] * len(production.names), until_us, final=True)
         written.count(packets)

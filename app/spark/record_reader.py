@@ -123,7 +123,7 @@ class Taker:
             self._arrive(wire.arrival_of(said.payload))
             return said.payload
         except (schema.RecordError, wire.WireError) as error:
-            return wire.refused(f"{self._where} record {record.offset}: {error}")
+            return wire.refusal(f"{self._where} record {record.offset}: {error}")
 
     def _arrive(self, arrival_us: int) -> None:
         before_us = self._arrival_us

@@ -34,7 +34,7 @@ from app.base.logs import log_event, log_in_worker
 from app.base.pace import Waiter, anchored_pace, wall_us
 from app.pipeline.framing import pack, pad
 from replay.capture import Capture
-from replay.official_feed import Desk
+from replay.official_feed import OfficialFeed
 
 #: One row of the stream: blocks of one match, of one range of its source's offsets. Of the ``closing`` row ``last``
 #: tells whether the match ends with this range.
@@ -122,7 +122,7 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         assert isinstance(partition, CaptureRange)
         log_in_worker()
         capture = Capture.open(self._capture_path)
-        if not partition.first and (self._stop_flag.exists() or not capture.goes_on_after(partition.start_us)):
+        if not partition.first and (self._stop_flag.exists() or not capture.has_blocks_from(partition.start_us)):
             return
         match = capture.sheet.match_id
         pace = anchored_pace(self._anchor, self._speed, partition.start_us)
@@ -141,7 +141,7 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             size += len(payload)
         if frames:
             yield row(match, partition.start_us, partition.end_us, b"".join(frames))
-        last = not capture.goes_on_after(partition.end_us)
+        last = not capture.has_blocks_from(partition.end_us)
         late_us = wall_us() - pace.due_wall_us(partition.end_us)
         log_event(
             _log, logging.INFO, "range read", match, start=partition.start_us, end=partition.end_us, last=last,
@@ -154,8 +154,8 @@ class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         blocks = capture.payloads(part.start_us, part.end_us)
         if not self._officials:
             return blocks
-        desk = Desk(self._officials[0], self._officials[1:])
-        return desk.woven(blocks, part.start_us, part.end_us, lambda: capture.goes_on_after(part.end_us))
+        desk = OfficialFeed(self._officials[0], self._officials[1:])
+        return desk.woven(blocks, part.start_us, part.end_us, lambda: capture.has_blocks_from(part.end_us))
 
 
 class CaptureSource(DataSource):

@@ -28,7 +28,7 @@ from detectors.signals.fusion import Balls
 from detectors.signals.kernels.filter_kernel import Together
 from football.match_sheet import Team
 from football.packets import Packet, raw_kind
-from football.payloads import SIDES, Around, BallState, BodyState, Frame, Seen, Tick, build_frame
+from football.payloads import SIDES, BallState, BodyState, Frame, LastSample, NearestPlayers, Tick, build_frame
 from middleware.detector import Step
 from middleware.events import Event
 
@@ -128,10 +128,10 @@ class Crowds:
         players = tuple(map(BodyState, cast.objects, cast.teams, cast.limbs, *columns, qualities[begin:end]))
         ball: BallState | None = None
         heard: Event | None = None
-        around: Around | None = None
+        around: NearestPlayers | None = None
         out: list[Event] = []
         if cast.ball:
-            around = Around(*_nearest(told, begin, end, cast.sides))
+            around = NearestPlayers(*_nearest(told, begin, end, cast.sides))
             x, y, z, vx, vy, vz = told[:6, -1].tolist()
             run, gap_us = told[6:, -1].view(np.int64).tolist()
             ball = BallState(x, y, z, vx, vy, vz, gap_us, qualities[-1], run)
@@ -172,10 +172,10 @@ def _tick(before: Event, first: BodyState, ts_us: int) -> Tick:
     """Who was seen when, told at the first sample of an instant: all others were seen at the one before."""
     frame, before_us = before.payload, before.ts_us
     assert isinstance(frame, Frame)
-    seen = [Seen(first.object_id, ts_us, first.quality)]
-    seen += [Seen(body.object_id, before_us, body.quality) for body in frame.players[1:]]
+    seen = [LastSample(first.object_id, ts_us, first.quality)]
+    seen += [LastSample(body.object_id, before_us, body.quality) for body in frame.players[1:]]
     if frame.ball is not None:
-        seen.append(Seen("ball", before_us, frame.ball.quality))
+        seen.append(LastSample("ball", before_us, frame.ball.quality))
     return Tick(tuple(sorted(seen, key=lambda s: s.object_id)))
 
 

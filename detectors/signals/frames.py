@@ -18,7 +18,7 @@ import msgspec
 
 from detectors.signals.sampling import ball_sampling, body_sampling
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, BodyState, Frame, Seen, Tick, build_frame
+from football.payloads import BallState, BodyState, Frame, LastSample, Tick, build_frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -156,5 +156,5 @@ def _carry_ball(ball: BallState, age_us: int) -> BallState:
 
 
 def _tick(latest: dict[str, Event]) -> Tick:
-    seen = [Seen(name, e.ts_us, e.payload.quality) for name, e in latest.items()]  # type: ignore[attr-defined]
+    seen = [LastSample(name, e.ts_us, e.payload.quality) for name, e in latest.items()]  # type: ignore[attr-defined]
     return Tick(tuple(sorted(seen, key=lambda s: s.object_id)))

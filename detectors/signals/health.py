@@ -7,7 +7,7 @@ import msgspec
 from detectors.emission import make_event
 from detectors.signals.sampling import ball_sampling
 from football.match_sheet import MatchSheet, team_of
-from football.payloads import EventPayload, Seen, Tick
+from football.payloads import EventPayload, LastSample, Tick
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -68,7 +68,7 @@ class TransmitterHealth:
         after.extend(Watched(s.object_id, s.ts_us, False, int(s.quality < floor)) for s in seen.values())
         return tuple(after), out or NOTHING
 
-    def _look(self, watched: Watched, seen: Seen | None, event: Event, out: list[Event]) -> Watched:
+    def _look(self, watched: Watched, seen: LastSample | None, event: Event, out: list[Event]) -> Watched:
         last_us = seen.ts_us if seen else watched.last_us
         name = watched.object_id
         silent_us = self._ball_silent_us if name == "ball" else self.parameters.body_silent_us

@@ -26,7 +26,7 @@ import pyarrow.csv as pacsv
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet, Player, Quality, Team
 from football.packet_table import Floats, Ints
-from football.packets import Rejected, raw_kind
+from football.packets import RejectedRecord, raw_kind
 from football.recording import (
     Recording,
     Track,
@@ -117,7 +117,7 @@ def read_debs(path: Path, *, sheet_path: Path | None = None) -> Recording:
     for sid, (ts_ps, x_mm, y_mm, z_mm) in columns.items():
         if sid not in names:
             reason = f"sensor {sid} is not in {SENSORS}"
-            rejected.append(Rejected(path.name, str(sid), -1, None, reason, f"{len(ts_ps)} rows"))
+            rejected.append(RejectedRecord(path.name, str(sid), -1, None, reason, f"{len(ts_ps)} rows"))
             continue
         ts_us = (ts_ps - halves[0].begin_ps + PS_IN_US // 2) // PS_IN_US
         x_m, y_m = (y_mm - centre_mm[1]) / 1e3, (centre_mm[0] - x_mm) / 1e3
@@ -255,13 +255,13 @@ def _with_quality(sheet: MatchSheet, tracks: list[Track]) -> MatchSheet:
 
 def _rows_by_sensor(
     path: Path, halves: Sequence[Half]
-) -> tuple[dict[int, tuple[Ints, Floats, Floats, Floats]], list[Rejected]]:
+) -> tuple[dict[int, tuple[Ints, Floats, Floats, Floats]], list[RejectedRecord]]:
     """Time (ps) and place (mm) of each sensor's rows within the halves, in recorded order; and bad lines."""
-    rejected: list[Rejected] = []
+    rejected: list[RejectedRecord] = []
 
     def refuse(row: pacsv.InvalidRow) -> str:
         reason = f"{row.actual_columns} columns instead of {row.expected_columns}"
-        rejected.append(Rejected(f"{path.name} line {row.number}", "", -1, None, reason, row.text[:120]))
+        rejected.append(RejectedRecord(f"{path.name} line {row.number}", "", -1, None, reason, row.text[:120]))
         return "skip"
 
     parts: dict[int, list[Floats]] = {}

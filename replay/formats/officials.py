@@ -22,7 +22,7 @@ from detectors.signals.official import OVERRULED
 from football.errors import UserError
 from football.match_sheet import MatchSheet
 from football.officials import DECISIONS, Official
-from football.packets import Rejected
+from football.packets import RejectedRecord
 from middleware.sources.transmitter import BEGINNING_US
 
 #: First byte of a payload that is such a line; those of ``replay.wire`` are small numbers.
@@ -176,7 +176,7 @@ def _check_players(said: DecisionFields, sheet: MatchSheet) -> None:
             raise OfficialError(f"{name} = {who!r} is not of team {said.team}")
 
 
-def rejected(line: OfficialLine, reason: str) -> Rejected:
+def rejected(line: OfficialLine, reason: str) -> RejectedRecord:
     """The record of a line that cannot be used."""
     text = line.text if len(line.text) <= _SHOWN else line.text[: _SHOWN - 3] + "..."
-    return Rejected(f"{line.file} line {line.number}", "official", line.number, None, reason, text)
+    return RejectedRecord(f"{line.file} line {line.number}", "official", line.number, None, reason, text)

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet, Player, Quality, Team
 from football.packet_table import Floats
-from football.packets import Rejected, raw_kind
+from football.packets import RejectedRecord, raw_kind
 from football.recording import (
     Recording,
     Track,
@@ -140,16 +140,16 @@ def _numbers(table: pa.Table, path: Path) -> tuple[Floats, Floats, Floats, Float
 
 def _usable(
     file: str, names: npt.NDArray[np.object_], times_us: Floats, x_m: Floats, y_m: Floats, z_m: Floats
-) -> tuple[Codes, list[Rejected]]:
+) -> tuple[Codes, list[RejectedRecord]]:
     """Indexes of the rows that a packet can hold, and the others as rejected records."""
     timed = np.abs(times_us) < _TIME_MAX_US
     good = timed & (names != "")
-    rejected: list[Rejected] = []
+    rejected: list[RejectedRecord] = []
     for row in np.flatnonzero(~good).tolist():
         ts_us = round(times_us[row]) if timed[row] else None
         reason = "no object id" if timed[row] else "no usable time"
         raw = repr((float(times_us[row]), float(x_m[row]), float(y_m[row]), float(z_m[row])))
-        rejected.append(Rejected(f"{file} row {row}", str(names[row]), -1, ts_us, reason, raw))
+        rejected.append(RejectedRecord(f"{file} row {row}", str(names[row]), -1, ts_us, reason, raw))
     return np.flatnonzero(good), rejected
 
 

@@ -39,7 +39,7 @@ from simulator.records import (
     TICK_S,
     Col,
     Contact,
-    Stretch,
+    PlayedInterval,
     Vector,
 )
 
@@ -125,7 +125,7 @@ class TrackedMatch:
         """Rows of everybody who was tracked."""
         return set(self._knots)
 
-    def stretches(self, until_s: float = math.inf, every_s: float = 4.0) -> Iterator[Stretch]:
+    def intervals(self, until_s: float = math.inf, every_s: float = 4.0) -> Iterator[PlayedInterval]:
         """The match up to a time, in stretches of ``every_s`` (a multiple of ``TICK_S``).
 
         Who comes or goes within a stretch stands where he came or went for the rest of it.
@@ -133,9 +133,9 @@ class TrackedMatch:
         whole = round(min(until_s, self.end_s) / TICK_S)
         each = max(round(every_s / TICK_S), 1)
         for begin in range(0, whole, each):
-            yield self._stretch(begin, min(begin + each, whole))
+            yield self._interval(begin, min(begin + each, whole))
 
-    def _stretch(self, begin: int, end: int) -> Stretch:
+    def _interval(self, begin: int, end: int) -> PlayedInterval:
         margin = round(MARGIN_S / TICK_S)
         ticks_s = np.arange(max(begin - margin, 0), min(end + margin, round(self.end_s / TICK_S))) * TICK_S
         begin_s, end_s = begin * TICK_S, end * TICK_S
@@ -152,7 +152,7 @@ class TrackedMatch:
         balls = np.full((len(BALLS), len(steps_s), 3), np.nan)
         balls[0], velocity = self._ball.at(steps_s)
         active = np.zeros(len(steps_s), np.int64)
-        return Stretch(begin_s, end_s, ticks_s, persons, contacts, balls, velocity, active)
+        return PlayedInterval(begin_s, end_s, ticks_s, persons, contacts, balls, velocity, active)
 
     # -- touches -----------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from numba import njit
 from football.packet_table import Floats
 from simulator.physics.ball_motion import RADIUS_M
 from simulator.physics.bodies import STRIDE_HZ, STRIDE_HZ_PER_M_S
-from simulator.records import FEET, FOUR_LIMBS, HANDS, STEP_S, Contact, Stretch, Vector
+from simulator.records import FEET, FOUR_LIMBS, HANDS, STEP_S, Contact, PlayedInterval, Vector
 
 #: Distance of a limb's transmitter from the ball's centre when it touches: a boot, a glove is that thick.
 TOUCH_M = RADIUS_M + 0.02
@@ -53,7 +53,7 @@ _YIELD_S, _BEFORE_THROW_S = 0.05, 0.5
 _NONE = np.zeros((0, _PATH))
 
 
-def limb_ways(stretch: Stretch, person: int, limb: str, t_s: Floats) -> Floats:
+def limb_paths(interval: PlayedInterval, person: int, limb: str, t_s: Floats) -> Floats:
     """Way of a limb.
 
     Args:
@@ -66,18 +66,18 @@ def limb_ways(stretch: Stretch, person: int, limb: str, t_s: Floats) -> Floats:
         (n, 3) metres; NaN throughout for who is not there.
     """
     index = FOUR_LIMBS.index(limb)
-    paths = _paths(stretch, person, limb)
+    paths = _paths(interval, person, limb)
     out = np.empty((len(t_s), 3))
-    columns = stretch.persons[:, person]
-    begin_s = float(stretch.ticks_s[0])
-    tick_s = float(stretch.ticks_s[1] - stretch.ticks_s[0])
-    _ways(columns, begin_s, tick_s, index, paths, stretch.balls, stretch.begin_s, t_s, out)
+    columns = interval.persons[:, person]
+    begin_s = float(interval.ticks_s[0])
+    tick_s = float(interval.ticks_s[1] - interval.ticks_s[0])
+    _ways(columns, begin_s, tick_s, index, paths, interval.balls, interval.begin_s, t_s, out)
     return out
 
 
-def _paths(stretch: Stretch, person: int, limb: str) -> Floats:
+def _paths(interval: PlayedInterval, person: int, limb: str) -> Floats:
     """The paths that draw a limb to the ball, as rows, in order of time; earlier ones make room for later ones."""
-    own = [c for c in stretch.contacts if c.person == person]
+    own = [c for c in interval.contacts if c.person == person]
     if not own:
         return _NONE
     rows: list[list[float]] = []

@@ -68,8 +68,8 @@ from simulator.records import (
     STEPS,
     TICK_S,
     Contact,
+    PlayedInterval,
     Row,
-    Stretch,
 )
 
 __all__ = ["Match", "MatchSettings"]
@@ -118,7 +118,7 @@ class Match:
         """Whether the final whistle has gone and the last stretch is complete."""
         return self.state.is_over
 
-    def stretches(self, until_s: float, every_s: float = _STRETCH_S) -> Iterator[Stretch]:
+    def intervals(self, until_s: float, every_s: float = _STRETCH_S) -> Iterator[PlayedInterval]:
         """Plays on to ``until_s`` (the match goes a margin further) and gives it in stretches, in order.
 
         The first one begins where the last one asked for ended. Ends early when the match is over.
@@ -136,7 +136,7 @@ class Match:
             begin = self._first = stop
             self._forget(begin - margin)
 
-    def _cut(self, begin: int, stop: int, margin: int) -> Stretch:
+    def _cut(self, begin: int, stop: int, margin: int) -> PlayedInterval:
         first, last = max(begin - margin, 0), min(stop + margin, self.state.tick)
         offset = self._offset
         persons = np.array(self.state.ticks[first - offset : last - offset])
@@ -153,7 +153,7 @@ class Match:
             if low <= c.t_s + c.hold_s and c.t_s < high
         )
         ticks_s = np.arange(first, last) * TICK_S
-        return Stretch(begin * TICK_S, stop * TICK_S, ticks_s, persons, contacts, balls, velocity, active)
+        return PlayedInterval(begin * TICK_S, stop * TICK_S, ticks_s, persons, contacts, balls, velocity, active)
 
     @property
     def _offset(self) -> int:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from football.packet_table import Floats
-from simulator.physics.limbs import limb_ways
+from simulator.physics.limbs import limb_paths
 from simulator.play.match_state import State
-from simulator.records import BALLS, FEET, STEP_S, TICK_S, Stretch
+from simulator.records import BALLS, FEET, STEP_S, TICK_S, PlayedInterval
 
 #: Half the depth of a trunk, and from a foot's transmitter to the toe, in metres.
 TRUNK_M, TOE_M = 0.15, 0.12
@@ -46,7 +46,7 @@ def is_ahead(state: State, row: int, team: int, t_s: float, ball_u: float) -> tu
     return mine > line, mine - line
 
 
-def _window(state: State, t_s: float) -> Stretch:
+def _window(state: State, t_s: float) -> PlayedInterval:
     """What has been played around an instant, as a stretch of one tick."""
     first = max(state.tick - len(state.ticks), round(t_s / TICK_S) - 50)
     offset = state.tick - len(state.ticks)
@@ -55,13 +55,15 @@ def _window(state: State, t_s: float) -> Stretch:
     contacts = tuple(c for c in state.contacts if ticks_s[0] <= c.t_s + c.hold_s and c.t_s <= ticks_s[-1])
     steps = round(TICK_S / STEP_S)
     balls = np.zeros((len(BALLS), steps, 3))
-    return Stretch(t_s, t_s + TICK_S, ticks_s, persons, contacts, balls, np.zeros((steps, 3)), np.zeros(steps, np.int8))
+    return PlayedInterval(
+        t_s, t_s + TICK_S, ticks_s, persons, contacts, balls, np.zeros((steps, 3)), np.zeros(steps, np.int8)
+    )
 
 
-def _foremost(window: Stretch, row: int, sign: float, t_s: float) -> float:
+def _foremost(window: PlayedInterval, row: int, sign: float, t_s: float) -> float:
     """Upfield place of the part of somebody that is nearest to the goal line."""
     at: Floats = np.array([t_s])
     k = min(max(round((t_s - window.ticks_s[0]) / TICK_S), 0), len(window.ticks_s) - 1)
     body = float(window.persons[k, row, 0]) * sign + TRUNK_M
-    feet = (float(limb_ways(window, row, foot, at)[0, 0]) * sign + TOE_M for foot in FEET)
+    feet = (float(limb_paths(window, row, foot, at)[0, 0]) * sign + TOE_M for foot in FEET)
     return max(body, *feet)

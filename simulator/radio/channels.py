@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from football.errors import UserError
-from football.packet_table import WIDTH, Ints, Packets, block_times, bounds_of, spread, to_mm
+from football.packet_table import WIDTH, Ints, Packets, block_times, bounds_of, concatenated_ranges, to_mm
 from football.packets import Block
 from football.recording import Recording
 from simulator.radio.transmission import NO_DELAY, Channel, Delay, Sender, receivers_of
@@ -127,7 +127,7 @@ class Transmission:
             table[:, :3] = to_mm(np.column_stack([track.x_m, track.y_m, track.z_m]))
         begins = bounds_of(np.array([len(track) for track in tracks], np.int64))
         sizes = self.stop - self.start
-        rows = spread(begins[self.track] + self.start, sizes)
+        rows = concatenated_ranges(begins[self.track] + self.start, sizes)
         ts_us = np.concatenate([*times, np.empty(0, np.int64)])[rows]
         every = np.concatenate([*values, np.empty((0, WIDTH), np.int32)])
         return Packets(names, self.arrival_us, self.track, self.sequence, bounds_of(sizes), ts_us, every[rows])

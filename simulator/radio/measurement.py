@@ -31,9 +31,9 @@ import numpy.typing as npt
 from numba import njit
 
 from football.packet_table import WIDTH_WITH_MOTION, Floats, Ints, Values
-from simulator.physics.limbs import limb_ways
+from simulator.physics.limbs import limb_paths
 from simulator.radio.transmission import Delay, Rows, Spells
-from simulator.records import BALLS, NAMES, PERSONS, STEP_S, TICK_S, Col, Stretch
+from simulator.records import BALLS, NAMES, PERSONS, STEP_S, TICK_S, Col, PlayedInterval
 
 #: Shares of the noise's standard deviation: white and remembered (their squares add up to one).
 WHITE, REMEMBERED = 0.6, 0.8
@@ -111,17 +111,17 @@ class Measurement:
         self._shadow = np.zeros(PERSONS + len(BALLS))
         self._last_places = np.zeros((len(BALLS), 3))
 
-    def take(self, stretch: Stretch, present: Collection[int] | None = None) -> Measured:
+    def take(self, interval: PlayedInterval, present: Collection[int] | None = None) -> Measured:
         """Measures a stretch.
 
         Args:
             stretch: the one that follows the last.
             present: rows of the persons whose tags are switched on; None: everybody's.
         """
-        times_s, shadow = self._shadows(stretch)
-        balls = _Balls(stretch, self._last_places)
-        self._last_places = stretch.balls[:, -1].copy()
-        until_us = round(stretch.end_s * 1e6)
+        times_s, shadow = self._shadows(interval)
+        balls = _Balls(interval, self._last_places)
+        self._last_places = interval.balls[:, -1].copy()
+        until_us = round(interval.end_s * 1e6)
         rows: list[Rows] = []
         for tag, sampler in zip(self.tags, self._samplers, strict=True):
             if tag.ball >= 0:
@@ -130,33 +130,33 @@ class Measurement:
             else:
                 ts_us = sampler.times(until_us)
                 is_on = present is None or tag.person in present
-                way, column = _body_way(stretch, tag, ts_us / 1e6, is_on), tag.person
+                way, column = _body_way(interval, tag, ts_us / 1e6, is_on), tag.person
             which = np.searchsorted(times_s, ts_us / 1e6, side="right")
             rows.append(sampler.measure(ts_us, way, shadow[which, column]))
         return Measured(rows, balls.last_us + 1)
 
-    def _shadows(self, stretch: Stretch) -> tuple[Floats, Floats]:
+    def _shadows(self, interval: PlayedInterval) -> tuple[Floats, Floats]:
         """Grid times, and shadow of persons and balls (0 to 1) before the first of them and from each on."""
-        ticks = np.rint(stretch.ticks_s / TICK_S).astype(np.int64)
-        inside = (stretch.ticks_s >= stretch.begin_s - 1e-9) & (stretch.ticks_s < stretch.end_s - 1e-9)
+        ticks = np.rint(interval.ticks_s / TICK_S).astype(np.int64)
+        inside = (interval.ticks_s >= interval.begin_s - 1e-9) & (interval.ticks_s < interval.end_s - 1e-9)
         rows = np.flatnonzero(inside & (ticks % SHADOW_TICKS == 0))
-        places = stretch.persons[rows][:, :, [Col.X, Col.Y]]
-        steps = np.rint((stretch.ticks_s[rows] - stretch.begin_s) / STEP_S).astype(np.int64)
-        balls = stretch.balls[:, steps, :2].transpose(1, 0, 2)
+        places = interval.persons[rows][:, :, [Col.X, Col.Y]]
+        steps = np.rint((interval.ticks_s[rows] - interval.begin_s) / STEP_S).astype(np.int64)
+        balls = interval.balls[:, steps, :2].transpose(1, 0, 2)
         crowd = _crowd(places, places, _BODY_REACH_M) - 1.0
         around = np.concatenate([np.maximum(crowd, 0.0), _crowd(balls, places, _BALL_REACH_M)], axis=1)
         shadow = np.concatenate([self._shadow[None], around / (around + _HALF_SHADOW)])
         self._shadow = shadow[-1]
-        return stretch.ticks_s[rows], shadow
+        return interval.ticks_s[rows], shadow
 
 
 class _Balls:
     """Where the balls of a stretch are at any time up to its last step, the step before its first included."""
 
-    def __init__(self, stretch: Stretch, before: Floats) -> None:
-        self._places = np.concatenate([before[:, None], stretch.balls], axis=1)
-        self._first_us = round(stretch.begin_s * 1e6) - _STEP_US
-        self.last_us = self._first_us + _STEP_US * stretch.balls.shape[1]
+    def __init__(self, interval: PlayedInterval, before: Floats) -> None:
+        self._places = np.concatenate([before[:, None], interval.balls], axis=1)
+        self._first_us = round(interval.begin_s * 1e6) - _STEP_US
+        self.last_us = self._first_us + _STEP_US * interval.balls.shape[1]
 
     def at(self, ball: int, ts_us: Ints) -> Floats:
         places = self._places[ball]
@@ -231,13 +231,13 @@ class _Sampler:
         return off
 
 
-def _body_way(stretch: Stretch, tag: Tag, t_s: Floats, is_on: bool) -> Floats:
+def _body_way(interval: PlayedInterval, tag: Tag, t_s: Floats, is_on: bool) -> Floats:
     if not is_on or not len(t_s):
         return np.full((len(t_s), 3), np.nan)
     if tag.limb:
-        return limb_ways(stretch, tag.person, tag.limb, t_s)
-    columns = stretch.persons[:, tag.person]
-    x, y = (np.interp(t_s, stretch.ticks_s, columns[:, c]) for c in (Col.X, Col.Y))
+        return limb_paths(interval, tag.person, tag.limb, t_s)
+    columns = interval.persons[:, tag.person]
+    x, y = (np.interp(t_s, interval.ticks_s, columns[:, c]) for c in (Col.X, Col.Y))
     return np.column_stack([x, y, np.full(len(t_s), _BREAST_M)])
 
 

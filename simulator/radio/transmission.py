@@ -29,7 +29,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from football.packet_table import Floats, Ints, Packets, Values, bounds_of, joined, nothing, spread
+from football.packet_table import Floats, Ints, Packets, Values, bounds_of, concat, concatenated_ranges, no_packets
 from football.packets import raw_kind
 
 #: The gateway hands on what it got in slots of this length.
@@ -335,7 +335,7 @@ class Radio:
         self.names = tuple(names)
         self._senders = [Sender(name, channel, seed, receivers) for name in self.names]
         self._waiting = [Rows(_NONE, np.empty((0, width), np.int32)) for _ in self.names]
-        self._held = nothing(self.names, width)
+        self._held = no_packets(self.names, width)
         self.sent = self.lost = self.duplicates = 0
 
     def send(self, measured: Sequence[Rows], until_us: int, *, final: bool = False) -> Packets:
@@ -350,7 +350,7 @@ class Radio:
         for tag, (sender, waiting, rows) in enumerate(zip(self._senders, self._waiting, measured, strict=True)):
             if len(rows.ts_us) or len(waiting.ts_us):
                 parts.append(self._sent(tag, sender, waiting, rows, _NEVER_US if final else until_us))
-        arrived = joined(parts)
+        arrived = concat(parts)
         order = np.lexsort((arrived.sequence, arrived.tag, arrived.arrival_us))
         horizon_us = _NEVER_US if final else min(sender.earliest_us(until_us) for sender in self._senders)
         ready = int(np.searchsorted(arrived.arrival_us[order], horizon_us))
@@ -366,7 +366,7 @@ class Radio:
         self.lost += len(copies.lost)
         self.duplicates += len(copies.sequence) - (copies.sent - len(copies.lost))
         sizes = copies.stop - copies.start
-        positions = spread(copies.start, sizes)
+        positions = concatenated_ranges(copies.start, sizes)
         return Packets(
             self.names, copies.arrival_us, np.full(len(sizes), tag, np.int64), copies.sequence, bounds_of(sizes),
             sender.home.dated(rows.ts_us)[positions], rows.values[positions],

@@ -36,7 +36,7 @@ from football.recording import (
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import sorted_replay
-from simulator.records import PERSONS, REFEREES, STEP_S, TICK_S, Col, Row, Stretch, object_id
+from simulator.records import PERSONS, REFEREES, STEP_S, TICK_S, Col, PlayedInterval, Row, object_id
 
 #: Frames a second of what is measured.
 RATE_HZ = 25
@@ -98,21 +98,21 @@ class Sampler:
         self._rows = [person for person in range(PERSONS) if person not in REFEREES]
         self._parts: list[tuple[float, Floats, Floats]] = []
 
-    def take(self, stretch: Stretch) -> None:
+    def take(self, interval: PlayedInterval) -> None:
         """Keeps the frames of a stretch; whoever is off the pitch by more than a thrower's step is left out."""
         every = round(1.0 / RATE_HZ / TICK_S)
-        numbers = np.rint(stretch.ticks_s / TICK_S).astype(int)
-        inside = (numbers % every == 0) & (numbers >= round(stretch.begin_s / TICK_S))
-        inside &= numbers < round(stretch.end_s / TICK_S)
+        numbers = np.rint(interval.ticks_s / TICK_S).astype(int)
+        inside = (numbers % every == 0) & (numbers >= round(interval.begin_s / TICK_S))
+        inside &= numbers < round(interval.end_s / TICK_S)
         if not inside.any():
             return
-        steps = np.rint((stretch.ticks_s[inside] - stretch.begin_s) / STEP_S).astype(int)
-        ball = stretch.balls[stretch.active[steps], steps]
-        places = stretch.persons[inside][:, self._rows][:, :, [Col.X, Col.Y]]
+        steps = np.rint((interval.ticks_s[inside] - interval.begin_s) / STEP_S).astype(int)
+        ball = interval.balls[interval.active[steps], steps]
+        places = interval.persons[inside][:, self._rows][:, :, [Col.X, Col.Y]]
         off = np.abs(places[:, :, 0]) > self._sheet.length_m / 2 + 2.5
         off |= np.abs(places[:, :, 1]) > self._sheet.width_m / 2 + 2.5
         places[off] = np.nan
-        self._parts.append((float(stretch.ticks_s[inside][0]), ball.astype(np.float32), places.astype(np.float32)))
+        self._parts.append((float(interval.ticks_s[inside][0]), ball.astype(np.float32), places.astype(np.float32)))
 
     def pieces(self, periods_s: Sequence[tuple[float, float]] = ((-np.inf, np.inf),)) -> tuple[Footage, ...]:
         """The footage of the periods (begin, end), in pieces of at most ``PIECE_S``."""
@@ -220,7 +220,7 @@ def measure(pieces: Sequence[Footage]) -> dict[str, float]:
     return {**_game(found, seconds, in_play_s), **_by_place(pieces, live)}
 
 
-def measure_places(pieces: Sequence[Footage], live_s: Sequence[tuple[float, float]]) -> dict[str, float]:
+def measure_positions(pieces: Sequence[Footage], live_s: Sequence[tuple[float, float]]) -> dict[str, float]:
     """Those of :func:`measure` that need no detectors: ball, spacing and running, in play as ``live_s`` says."""
     live = []
     for piece in pieces:

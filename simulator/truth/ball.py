@@ -30,7 +30,7 @@ from football.pitch import (
     Pitch,
 )
 from football.pitch import GOAL_AREA_HALF_WIDTH_M as GOAL_AREA_HALF_M
-from simulator.records import BALLS, STEP_S, Contact, Stretch, Vector
+from simulator.records import BALLS, STEP_S, Contact, PlayedInterval, Vector
 from simulator.truth.truth_table import Lines
 
 #: Hierarchy 2.5, 2.7, 4.6: bounds of the bands and what they are called.
@@ -77,39 +77,39 @@ class BallTruth:
         self._state = np.zeros(_STATE)
         self._active = -1
 
-    def take(self, stretch: Stretch, lines: Lines) -> None:
+    def take(self, interval: PlayedInterval, lines: Lines) -> None:
         """Adds what happened in a stretch."""
-        steps = np.arange(stretch.balls.shape[1])
-        places = stretch.balls[stretch.active, steps]
+        steps = np.arange(interval.balls.shape[1])
+        places = interval.balls[interval.active, steps]
         self._known = self._active >= 0
-        changes = np.flatnonzero(np.diff(stretch.active.astype(int), prepend=self._active))
+        changes = np.flatnonzero(np.diff(interval.active.astype(int), prepend=self._active))
         edges = sorted({0, *changes.tolist(), len(steps)})
         for low, high in pairwise(edges):
             if low in changes:
                 self._state[0] = 0.0
             before, found = self._state.copy(), np.empty((256, _FOUND))
-            args = places[low:high], stretch.ball_velocity[low:high], stretch.begin_s + low * STEP_S
+            args = places[low:high], interval.ball_velocity[low:high], interval.begin_s + low * STEP_S
             while (count := _scan(*args, self._half_length_m, self._state, *self._tables, found)) < 0:
                 found = np.empty((2 * len(found), _FOUND))
                 self._state[:] = before
             for code, t_s, aux, since_s, x, y, z in found[:count].tolist():
-                self._tell(int(code), t_s, int(aux), since_s, (x, y, z), stretch, lines)
+                self._tell(int(code), t_s, int(aux), since_s, (x, y, z), interval, lines)
             if low in changes:
-                self._changed(stretch, low, lines)
-        self._active = int(stretch.active[-1])
-        for contact in stretch.contacts:
-            if stretch.begin_s <= contact.t_s < stretch.end_s:
+                self._changed(interval, low, lines)
+        self._active = int(interval.active[-1])
+        for contact in interval.contacts:
+            if interval.begin_s <= contact.t_s < interval.end_s:
                 _bend(contact, lines)
 
-    def _changed(self, stretch: Stretch, step: int, lines: Lines) -> None:
+    def _changed(self, interval: PlayedInterval, step: int, lines: Lines) -> None:
         """1.6: another ball is in play; the first one is not another."""
         if self._known:
-            x, y, z = stretch.balls[stretch.active[step], step].tolist()
-            detail: dict[str, Scalar] = {"ball": BALLS[int(stretch.active[step])]}
-            lines.add("ball.active_changed", stretch.begin_s + step * STEP_S, -1, (x, y, z), detail=detail)
+            x, y, z = interval.balls[interval.active[step], step].tolist()
+            detail: dict[str, Scalar] = {"ball": BALLS[int(interval.active[step])]}
+            lines.add("ball.active_changed", interval.begin_s + step * STEP_S, -1, (x, y, z), detail=detail)
 
     def _tell(
-        self, code: int, t_s: float, aux: int, since_s: float, place: Vector, stretch: Stretch, lines: Lines
+        self, code: int, t_s: float, aux: int, since_s: float, place: Vector, interval: PlayedInterval, lines: Lines
     ) -> None:
         if code in (_X_UP, _X_DOWN, _Y_UP, _Y_DOWN):
             names, span_m, across = (
@@ -132,7 +132,7 @@ class BallTruth:
             detail: dict[str, Scalar] = {"since_us": round(since_s * 1e6)}
             lines.add("ball.static" if code == _STATIC else "ball.moving", t_s, -1, place, detail=detail)
         elif code == _BOUNCE:
-            if not any(c.t_s - 0.002 <= t_s <= c.t_s + c.duration_s + c.hold_s + 0.01 for c in stretch.contacts):
+            if not any(c.t_s - 0.002 <= t_s <= c.t_s + c.duration_s + c.hold_s + 0.01 for c in interval.contacts):
                 lines.add("ball.bounce", t_s, -1, place)
         else:
             side = "right" if aux % 2 else "left"

@@ -21,8 +21,8 @@ from numba import njit
 from football.areas import Area, ball_areas, player_areas
 from football.packet_table import Floats
 from football.pitch import Pitch
-from simulator.physics.limbs import limb_ways
-from simulator.records import FOUR_LIMBS, SQUAD, STEP_S, TICK_S, Col, Stretch, Vector
+from simulator.physics.limbs import limb_paths
+from simulator.records import FOUR_LIMBS, SQUAD, STEP_S, TICK_S, Col, PlayedInterval, Vector
 from simulator.truth.truth_table import NOWHERE, Lines
 
 #: Rows that play; officials are nobody's.
@@ -50,7 +50,7 @@ _LEAVE_AREA_M = 0.2
 #: Columns of what a pass finds: time, person, value.
 _FOUND = 3
 
-Ways = Callable[[Stretch, int, str, Floats], Floats]
+Ways = Callable[[PlayedInterval, int, str, Floats], Floats]
 
 
 class BodyTruth:
@@ -61,7 +61,7 @@ class BodyTruth:
         ways: where limbs are; the simulator's own unless a test has others.
     """
 
-    def __init__(self, pitch: Pitch, ways: Ways = limb_ways) -> None:
+    def __init__(self, pitch: Pitch, ways: Ways = limb_paths) -> None:
         self._ways = ways
         self._areas = (player_areas(pitch), ball_areas(pitch))
         self._tables = tuple(_table(areas) for areas in self._areas)
@@ -73,24 +73,26 @@ class BodyTruth:
         self._gaps: dict[tuple[int, str], tuple[float, float]] = {}
         self._nearest = np.full((3, 3), -1.0)
 
-    def take(self, stretch: Stretch, lines: Lines) -> None:
+    def take(self, interval: PlayedInterval, lines: Lines) -> None:
         """Adds what happened in a stretch."""
-        low = int(np.searchsorted(stretch.ticks_s, stretch.begin_s - 1e-9))
-        high = int(np.searchsorted(stretch.ticks_s, stretch.end_s - 1e-9))
+        low = int(np.searchsorted(interval.ticks_s, interval.begin_s - 1e-9))
+        high = int(np.searchsorted(interval.ticks_s, interval.end_s - 1e-9))
         if low == high:
             return
-        rows = stretch.persons[low:high, :PLAYERS]
-        begin_s = float(stretch.ticks_s[low])
-        steps = np.rint((stretch.ticks_s[low:high] - stretch.begin_s) / STEP_S).astype(int)
-        ball = stretch.balls[stretch.active[steps], steps]
-        self._running(stretch, rows, (low, high), begin_s, lines)
+        rows = interval.persons[low:high, :PLAYERS]
+        begin_s = float(interval.ticks_s[low])
+        steps = np.rint((interval.ticks_s[low:high] - interval.begin_s) / STEP_S).astype(int)
+        ball = interval.balls[interval.active[steps], steps]
+        self._running(interval, rows, (low, high), begin_s, lines)
         self._in_areas(rows, ball, begin_s, lines)
         self._around(rows, ball, begin_s, lines)
-        self._limbs(stretch, rows, ball, begin_s, lines)
+        self._limbs(interval, rows, ball, begin_s, lines)
 
     # -- running ---------------------------------------------------------------------------------------------
 
-    def _running(self, stretch: Stretch, rows: Floats, part: tuple[int, int], begin_s: float, lines: Lines) -> None:
+    def _running(
+        self, interval: PlayedInterval, rows: Floats, part: tuple[int, int], begin_s: float, lines: Lines
+    ) -> None:
         speed = np.hypot(rows[:, :, Col.VX], rows[:, :, Col.VY])
         places = np.ascontiguousarray(rows[:, :, [Col.X, Col.Y]])
         found = np.empty((len(rows) * PLAYERS, _FOUND + 2))
@@ -100,7 +102,7 @@ class BodyTruth:
         held = places, begin_s, lines
         self._held("sprint", speed, 24.0 / 3.6, HELD_S, ("sprint.start", "sprint.end", ""), *held)
         self._held("jump", rows[:, :, Col.RISE], JUMP_M, JUMP_S, ("jump.take_off", "jump.land", ""), *held)
-        gain = _gains(stretch.persons[:, :PLAYERS], part)
+        gain = _gains(interval.persons[:, :PLAYERS], part)
         for name, (kind, sign, least) in _efforts().items():
             self._held(name, sign * gain, least, EFFORT_S, (kind, "", f"{least:g} m/s2"), *held)
 
@@ -152,13 +154,13 @@ class BodyTruth:
                 detail = {"distance_m": round(metres, 3)}
                 lines.add("nearest.changed", t_s, row, NOWHERE, GROUPS[group], detail=detail)
 
-    def _limbs(self, stretch: Stretch, rows: Floats, ball: Floats, begin_s: float, lines: Lines) -> None:
+    def _limbs(self, interval: PlayedInterval, rows: Floats, ball: Floats, begin_s: float, lines: Lines) -> None:
         """4.1 of limbs. Who is out of reach throughout is near no more."""
         away = np.hypot(rows[:, :, Col.X] - ball[:, None, 0], rows[:, :, Col.Y] - ball[:, None, 1])
         close = np.flatnonzero(np.nanmin(np.where(np.isnan(away), np.inf, away), axis=0) < _REACH_M + NOT_NEAR_M)
-        steps = np.arange(-(round(stretch.begin_s / STEP_S)) % _EVERY, stretch.balls.shape[1], _EVERY)
-        t_s = stretch.begin_s + steps * STEP_S
-        places = stretch.balls[stretch.active[steps], steps]
+        steps = np.arange(-(round(interval.begin_s / STEP_S)) % _EVERY, interval.balls.shape[1], _EVERY)
+        t_s = interval.begin_s + steps * STEP_S
+        places = interval.balls[interval.active[steps], steps]
         gone = {key for key in self._near if key[0] not in set(close.tolist())}
         for person, limb in sorted(gone):
             self._near.remove((person, limb))
@@ -169,7 +171,7 @@ class BodyTruth:
             first, last = (int(i) for i in np.flatnonzero(within)[[0, -1]])
             part = slice(max(0, first - 1), min(last + 2, len(t_s)))
             for limb in FOUR_LIMBS:
-                way = self._ways(stretch, person, limb, t_s[part])
+                way = self._ways(interval, person, limb, t_s[part])
                 gap = np.sqrt(((way - places[part]) ** 2).sum(axis=1))
                 before = self._gaps.pop((person, limb), None) if part.start == 0 else None
                 if part.stop == len(t_s):

@@ -28,9 +28,9 @@ from football.payloads import Scalar
 from football.pitch import pitch_of
 from football.truth_kinds import LEVELS
 from football.update_stream import EventRecord
-from simulator.physics.limbs import limb_ways
+from simulator.physics.limbs import limb_paths
 from simulator.play.squads import Squads
-from simulator.records import BALLS, NAMES, PERSONS, SQUAD, Contact, Row, Stretch, team_of_row
+from simulator.records import BALLS, NAMES, PERSONS, SQUAD, Contact, PlayedInterval, Row, team_of_row
 from simulator.truth.ball import PEAKS_M_S2, BallTruth
 from simulator.truth.bodies import BodyTruth, Ways
 from simulator.truth.chains import add_chains
@@ -65,7 +65,7 @@ FRAMES = pa.schema(
 )
 
 
-class Played(Protocol):
+class TruthInput(Protocol):
     """What truth asks of a match besides its stretches; ``simulator.play.match.Match`` is one.
 
     ``rows`` are play's notes so far; ``squads`` is None where nobody knows what the teams were told.
@@ -82,7 +82,7 @@ class Played(Protocol):
         """Rows of the players on the pitch."""
 
 
-class Touched:
+class KnownTouches:
     """A match of which the touches are known and nothing else, as a tracking file tells it.
 
     Args:
@@ -121,7 +121,9 @@ class Truth:
         names: object ids by row, of a match that has its own.
     """
 
-    def __init__(self, sheet: MatchSheet, match: Played, ways: Ways = limb_ways, names: Sequence[str] = NAMES) -> None:
+    def __init__(
+        self, sheet: MatchSheet, match: TruthInput, ways: Ways = limb_paths, names: Sequence[str] = NAMES
+    ) -> None:
         pitch = pitch_of(sheet)
         self._sheet, self._match, self._names = sheet, match, names
         self.lines = Lines(names)
@@ -132,24 +134,24 @@ class Truth:
         self._seen = 0
         self._end_s = 0.0
 
-    def take(self, stretch: Stretch) -> None:
+    def take(self, interval: PlayedInterval) -> None:
         """Adds a stretch; they come in order and without a gap."""
         playing = np.zeros(PERSONS, bool)
         playing[list(self._match.on_pitch)] = True
         rows = self._match.rows
-        self._ball.take(stretch, self.lines)
-        self._bodies.take(stretch, self.lines)
-        self._spots.take(stretch, 2 * SQUAD, self.lines)
-        sign = self._signs(stretch.begin_s)
-        self._passes.take(stretch, rows, playing, sign, self.lines)
-        self._shape.take(stretch, playing, sign, self.lines)
-        changes = np.flatnonzero(np.diff(stretch.active, prepend=-1))
-        step_s = (stretch.end_s - stretch.begin_s) / max(len(stretch.active), 1)
+        self._ball.take(interval, self.lines)
+        self._bodies.take(interval, self.lines)
+        self._spots.take(interval, 2 * SQUAD, self.lines)
+        sign = self._signs(interval.begin_s)
+        self._passes.take(interval, rows, playing, sign, self.lines)
+        self._shape.take(interval, playing, sign, self.lines)
+        changes = np.flatnonzero(np.diff(interval.active, prepend=-1))
+        step_s = (interval.end_s - interval.begin_s) / max(len(interval.active), 1)
         for step in changes.tolist():
-            ball = int(stretch.active[step])
+            ball = int(interval.active[step])
             if not self._actives or self._actives[-1][1] != ball:
-                self._actives.append((stretch.begin_s + step * step_s, ball))
-        self._end_s = stretch.end_s
+                self._actives.append((interval.begin_s + step * step_s, ball))
+        self._end_s = interval.end_s
 
     def finish(self) -> tuple[pa.Table, pa.Table]:
         """Truth and frames of everything up to the end of the last stretch; to be asked for once."""

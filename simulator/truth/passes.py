@@ -13,7 +13,7 @@ import numpy as np
 
 from football.packet_table import Floats
 from football.pitch import GOAL_AREA_HALF_WIDTH_M, PENALTY_AREA_DEPTH_M, PENALTY_AREA_HALF_WIDTH_M, Pitch
-from simulator.records import AWAY, HOME, STEP_S, TICK_S, Col, Row, Stretch, Vector
+from simulator.records import AWAY, HOME, STEP_S, TICK_S, Col, PlayedInterval, Row, Vector
 from simulator.truth.chains import progress_m
 from simulator.truth.truth_table import Lines
 
@@ -40,14 +40,14 @@ class History:
         self.places: Floats = np.zeros((0, 0, 2))
         self.ball: Floats = np.zeros((0, 3))
 
-    def take(self, stretch: Stretch) -> None:
+    def take(self, interval: PlayedInterval) -> None:
         """Adds a stretch."""
-        inside = (stretch.ticks_s > stretch.begin_s - 1e-9) & (stretch.ticks_s < stretch.end_s - 1e-9)
-        times_s = stretch.ticks_s[inside]
-        steps = np.rint((times_s - stretch.begin_s) / STEP_S).astype(int)
-        ball = stretch.balls[stretch.active[steps], steps]
-        places = stretch.persons[inside][:, :, [Col.X, Col.Y]]
-        keep = self.times_s > stretch.end_s - KEPT_S
+        inside = (interval.ticks_s > interval.begin_s - 1e-9) & (interval.ticks_s < interval.end_s - 1e-9)
+        times_s = interval.ticks_s[inside]
+        steps = np.rint((times_s - interval.begin_s) / STEP_S).astype(int)
+        ball = interval.balls[interval.active[steps], steps]
+        places = interval.persons[inside][:, :, [Col.X, Col.Y]]
+        keep = self.times_s > interval.end_s - KEPT_S
         self.times_s = np.concatenate([self.times_s[keep], times_s])
         self.ball = np.concatenate([self.ball[keep], ball])
         self.places = np.concatenate([self.places[keep], places]) if len(self.places) else places
@@ -75,7 +75,7 @@ class PassTruth:
         self._waiting: list[int] = []
 
     def take(
-        self, stretch: Stretch, rows: Sequence[Row], playing: np.ndarray, sign: Sequence[float], lines: Lines
+        self, interval: PlayedInterval, rows: Sequence[Row], playing: np.ndarray, sign: Sequence[float], lines: Lines
     ) -> None:
         """Adds what can be told of rows before the stretch's end.
 
@@ -86,13 +86,13 @@ class PassTruth:
             sign: +1 for home and away where they attack towards +x, else -1.
             lines: where the found is written; causes are minus one less the index of a row, until rows have numbers.
         """
-        self._history.take(stretch)
+        self._history.take(interval)
         self._waiting.extend(range(self._seen, len(rows)))
         self._seen = len(rows)
         later: list[int] = []
         for index in self._waiting:
             row = rows[index]
-            if row.t_s >= stretch.end_s:
+            if row.t_s >= interval.end_s:
                 later.append(index)
             elif row.kind == "pass.attempt":
                 self._offside_line(row, index, playing, sign, lines)

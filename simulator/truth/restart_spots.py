@@ -14,7 +14,7 @@ from football.pitch import (
     PENALTY_MARK_DISTANCE_M,
     Pitch,
 )
-from simulator.records import STEP_S, Col, Stretch
+from simulator.records import STEP_S, Col, PlayedInterval
 from simulator.truth.truth_table import Lines
 
 #: Ball and taker to the spot, how slow for how long, and how much further the ball has left it.
@@ -31,13 +31,13 @@ class SpotTruth:
     told: bool = False
     taker: int = -1
 
-    def take(self, stretch: Stretch, players: int, lines: Lines) -> None:
+    def take(self, interval: PlayedInterval, players: int, lines: Lines) -> None:
         """Adds what happened in a stretch; rows below ``players`` may take a restart."""
-        inside = (stretch.ticks_s > stretch.begin_s - 1e-9) & (stretch.ticks_s < stretch.end_s - 1e-9)
-        times_s, rows = stretch.ticks_s[inside], stretch.persons[inside, :players]
-        steps = np.rint((times_s - stretch.begin_s) / STEP_S).astype(int)
-        ball = stretch.balls[stretch.active[steps], steps]
-        slow = np.hypot(*stretch.ball_velocity[steps, :2].T) <= SLOW_M_S
+        inside = (interval.ticks_s > interval.begin_s - 1e-9) & (interval.ticks_s < interval.end_s - 1e-9)
+        times_s, rows = interval.ticks_s[inside], interval.persons[inside, :players]
+        steps = np.rint((times_s - interval.begin_s) / STEP_S).astype(int)
+        ball = interval.balls[interval.active[steps], steps]
+        slow = np.hypot(*interval.ball_velocity[steps, :2].T) <= SLOW_M_S
         for tick in np.flatnonzero(slow | bool(self.spot) | np.roll(slow, 1)).tolist():
             self._look(float(times_s[tick]), ball[tick], bool(slow[tick]), rows[tick], lines)
 

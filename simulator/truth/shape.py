@@ -14,7 +14,7 @@ import numpy as np
 from football.packet_table import Floats
 from football.pitch import Pitch
 from simulator.play.truth_writer import who
-from simulator.records import AWAY, HOME, TICK_S, Col, Stretch
+from simulator.records import AWAY, HOME, TICK_S, Col, PlayedInterval
 from simulator.truth.truth_table import NOWHERE, Lines
 
 #: Ticks between two looks.
@@ -64,14 +64,14 @@ class ShapeTruth:
         )
     )
 
-    def take(self, stretch: Stretch, playing: np.ndarray, sign: tuple[float, float], lines: Lines) -> None:
+    def take(self, interval: PlayedInterval, playing: np.ndarray, sign: tuple[float, float], lines: Lines) -> None:
         """Adds what happened in a stretch; ``playing`` and ``sign`` as in ``simulator.truth.passes``."""
-        numbers = np.rint(stretch.ticks_s / TICK_S).astype(int)
-        inside = (stretch.ticks_s > stretch.begin_s - 1e-9) & (stretch.ticks_s < stretch.end_s - 1e-9)
+        numbers = np.rint(interval.ticks_s / TICK_S).astype(int)
+        inside = (interval.ticks_s > interval.begin_s - 1e-9) & (interval.ticks_s < interval.end_s - 1e-9)
         rows = [np.flatnonzero(playing[part]) + part.start for part in (HOME, AWAY)]
         for tick in np.flatnonzero(inside & (numbers % EVERY == 0)).tolist():
             t_s = float(numbers[tick]) * TICK_S
-            places = stretch.persons[tick][:, [Col.X, Col.Y]]
+            places = interval.persons[tick][:, [Col.X, Col.Y]]
             self._opponents(t_s, places, rows, lines)
             for number, team in enumerate(("home", "away")):
                 self._shape(t_s, places[rows[number]] * sign[number], number, team, lines)

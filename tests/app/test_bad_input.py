@@ -114,7 +114,7 @@ def test_bytes_that_are_no_block_are_kept_out_and_the_match_goes_on(matches):
 
 def test_invented_players_are_kept_out_once_there_are_more_than_a_match_may_have(monkeypatch: pytest.MonkeyPatch):
     """A sheet without players takes any name; ten thousand of them must not make ten thousand states."""
-    monkeypatch.setattr("app.pipeline.pipeline.SOURCES_MOST", 100)
+    monkeypatch.setattr("app.pipeline.pipeline.SOURCES_MAX", 100)
     pipeline = MatchPipeline(MatchSheet(), PipelineOptions(alpha=0.0))
     sizes = []
     for number in range(600):
@@ -139,7 +139,7 @@ def test_rubbish_fills_neither_memory_nor_disk_however_much_it_is(monkeypatch: p
         packets = tuple(Packet("", i, (), (), (), ()) for i in range(600))
         pipeline.push(wire.encode(Block(number * 1_000, packets)), number * 1_000)
     for number in range(300):
-        pipeline.push(wire.refused(f"record {number} is none"), 3_000)
+        pipeline.push(wire.refusal(f"record {number} is none"), 3_000)
     counted = pipeline.commit_meta()["quarantined"]
     assert counted["no transmitter"] == 1_200
     assert len(counted) == kept_out.REASONS_MOST + 1

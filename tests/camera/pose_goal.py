@@ -41,12 +41,12 @@ class PoseGoal:
             self._session.submit(PositionInquiry())
             self._look_due_us = now_us + self._look_us
 
-    def on_happening(self, happening: SessionEvent) -> None:
+    def on_happening(self, session_event: SessionEvent) -> None:
         """Takes what happened in the session."""
-        if isinstance(happening, Connected):
+        if isinstance(session_event, Connected):
             self._moving = self.reached = False
-        elif happening.signal is Signal.ANSWERED and isinstance(happening.message, PositionInquiry):
-            self._look(codec.decode_position(happening.data, self._session.profile))
+        elif session_event.signal is Signal.ANSWERED and isinstance(session_event.message, PositionInquiry):
+            self._look(codec.decode_position(session_event.data, self._session.profile))
 
     def _look(self, position: tuple[int, int]) -> None:
         still = position == self._seen

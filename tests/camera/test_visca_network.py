@@ -63,9 +63,9 @@ class World:
             else:
                 self.session.receive(data, self.now_us)
         self._back(self.device.poll(self.now_us))
-        while (happening := self.session.next_happening()) is not None:
+        while (session_event := self.session.next_event()) is not None:
             if self.goal:
-                self.goal.on_happening(happening)
+                self.goal.on_happening(session_event)
         if self.goal:
             self.goal.tick(self.now_us)
         for data in self.session.to_send(self.now_us):

@@ -213,12 +213,12 @@ def _words(data: bytes) -> str:
 
 def _told(session: Session) -> str:
     told: list[str] = []
-    while (happening := session.next_happening()) is not None:
-        if isinstance(happening, Connected):
-            told.append("reconnected" if happening.again else "connected")
+    while (session_event := session.next_event()) is not None:
+        if isinstance(session_event, Connected):
+            told.append("reconnected" if session_event.again else "connected")
         else:
-            tail = f"{happening.code:02x}" if happening.code else happening.data.hex(" ")
-            told.append(f"{happening.ticket} {happening.signal.name} {tail}".rstrip())
+            tail = f"{session_event.code:02x}" if session_event.code else session_event.data.hex(" ")
+            told.append(f"{session_event.ticket} {session_event.signal.name} {tail}".rstrip())
     return " | ".join(told)
 
 
@@ -251,6 +251,6 @@ def test_a_script_that_expects_the_wrong_thing_fails() -> None:
 
 
 def test_nothing_happens_to_a_message_that_is_gone_and_every_other_state_can_end() -> None:
-    assert not [step for step in STEPS if step[0] is State.GONE]
+    assert not [step for step in STEPS if step[0] is State.CLOSED]
     for state in (State.WAITING, State.FLYING, State.RUNNING):
-        assert STEPS[state, Signal.LOST] is State.GONE
+        assert STEPS[state, Signal.LOST] is State.CLOSED

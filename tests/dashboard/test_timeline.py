@@ -121,7 +121,7 @@ def test_only_families_that_were_asked_for_come():
 
 
 def test_memory_is_bounded_for_each_family_and_totals_are_not_affected():
-    lifecycle = Lifecycle(family_of, kept_per_group=10)
+    lifecycle = Lifecycle(family_of, entries_per_group=10)
     lifecycle.apply(log(*((1, demo_event("touch", t, f"ball:{t}")) for t in range(50)), (1, PASS)))
     assert len(lifecycle.changes(0, FAMILY_NAMES, 100)) == 11
     assert lifecycle.totals["touch"] == 50

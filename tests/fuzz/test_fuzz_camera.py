@@ -55,7 +55,7 @@ def test_no_datagram_stops_a_device_or_a_session(cases: int):
             session.receive(data, now_us)
             session.submit(codec.Drive(1, 1))
             session.to_send(now_us)
-            while session.next_happening() is not None:
+            while session.next_event() is not None:
                 pass
 
     datagrams = st.tuples(mangled(DATAGRAMS) | st.sampled_from(DATAGRAMS), st.integers(0, 500_000))

@@ -22,7 +22,7 @@ from football.errors import CaptureError, TrackingError, UserError
 from football.match_sheet import MatchSheet
 from replay.formats.officials import OfficialError, OfficialLine, read
 from replay.match_store import MatchStore, StoreError
-from replay.official_feed import Desk, replayed
+from replay.official_feed import OfficialFeed, replayed
 from simulator.scenario import ScenarioError, parse_scenario
 from simulator.settings import SimulatorError
 from tests.app.run.test_crash_damage import checkpoint
@@ -165,7 +165,7 @@ def test_files_of_officials_and_their_journal(cases: int, tmp_path: Path):
     def body(told: tuple[bytes, bytes]) -> None:
         (tmp_path / "official.jsonl").write_bytes(told[0])
         (tmp_path / "official.journal").write_bytes(told[1])
-        woven = list(Desk(tmp_path).woven(iter(blocks), 0, 200_000, lambda: False))
+        woven = list(OfficialFeed(tmp_path).woven(iter(blocks), 0, 200_000, lambda: False))
         assert [one for one in woven if one in blocks] == blocks
         again = list(replayed(tmp_path, iter(blocks), 0, 200_000))
         assert sorted(again) == sorted(woven), "played again, all is where it was"

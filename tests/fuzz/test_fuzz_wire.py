@@ -13,7 +13,7 @@ from football.match_sheet import MatchSheet, Player, Quality
 from football.packets import Block, Packet
 from replay import wire
 from replay.formats.officials import OfficialLine, encode
-from replay.quarantine import check_block
+from replay.block_validation import check_block
 from tests.fuzz.cases import NUMBERS, both, hold, json_like, mangled
 
 PLAYERS = tuple(Player(f"{team}_{n}", team, n, starts=True) for team in ("home", "away") for n in (1, 2))

@@ -24,8 +24,8 @@ from football.packet_table import (
     WIDTH_WITH_MOTION,
     Packets,
     bounds_of,
+    concat,
     from_blocks,
-    joined,
     to_mm,
 )
 from football.packets import Block, Packet
@@ -252,7 +252,7 @@ def test_whatever_a_packet_holds_comes_back_as_it_was(tmp_path_factory: pytest.T
 @given(batches())
 def test_packets_can_be_taken_and_joined_again(batch: Packets) -> None:
     half = len(batch) // 2
-    assert same(joined([batch.part(0, half), batch.part(half, len(batch))]), batch)
+    assert same(concat([batch.part(0, half), batch.part(half, len(batch))]), batch)
     rows = np.arange(len(batch))
     assert same(batch.taken(rows[::-1]).taken(rows[::-1]), batch)
 
@@ -309,7 +309,7 @@ def test_a_gap_in_which_nothing_came_is_read_over(tmp_path: Path) -> None:
     few = [block(5), block(40_000_000), block(90_000_000)]
     capture = write(tmp_path, few)
     assert list(capture.blocks(0, 99_000_000)) == few
-    assert [capture.goes_on_after(at) for at in (0, 6, 40_000_000, 40_000_001, 90_000_000, 90_000_001)] == [
+    assert [capture.has_blocks_from(at) for at in (0, 6, 40_000_000, 40_000_001, 90_000_000, 90_000_001)] == [
         True, True, True, True, True, False,
     ]  # fmt: skip
 
@@ -319,8 +319,8 @@ def test_whether_it_goes_on_is_told_once_it_is_certain(tmp_path: Path) -> None:
     with CaptureWriter(tmp_path, SHEET) as writer:
         writer.extend(THOUSAND[:260])
         capture = Capture.open(tmp_path)
-        assert capture.goes_on_after(4_000_000)
-        asking = threading.Thread(target=lambda: told.append(capture.goes_on_after(5_300_000)))
+        assert capture.has_blocks_from(4_000_000)
+        asking = threading.Thread(target=lambda: told.append(capture.has_blocks_from(5_300_000)))
         asking.start()
         asking.join(0.1)
         assert told == [], "a later packet may still come"
@@ -335,7 +335,7 @@ def test_a_reader_is_told_that_the_writer_died(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match=r"ends at 2 x 5000000 us without an end\.json"):
         list(capture.blocks(0, 99 * SEGMENT_US))
     with pytest.raises(CaptureError, match="stopped before the match was over"):
-        capture.goes_on_after(2 * SEGMENT_US)
+        capture.has_blocks_from(2 * SEGMENT_US)
 
 
 def interrupted(path: Path, fingerprint: str) -> None:

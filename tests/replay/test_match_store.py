@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import replay.match_store as store_module
 from football.match_sheet import MatchSheet, Player
-from football.packets import Rejected
+from football.packets import RejectedRecord
 from football.tables import CAMERA, EVENTS, HEAD, PAYLOAD, QUARANTINE, UPDATES
 from football.update_stream import EventRecord, Follower, UpdateMessage, UpdateRecord
 from replay.event_list import (
@@ -112,14 +112,14 @@ def test_a_redone_batch_replaces_what_it_had_written(store: MatchStore) -> None:
     assert not list((store.path / "quarantine").iterdir())
 
 
-REJECTED = Rejected("clip row 3", "ball", -1, None, "no usable time", "(nan,)")
+REJECTED = RejectedRecord("clip row 3", "ball", -1, None, "no usable time", "(nan,)")
 
 
 def test_rejected_records_are_kept_with_their_reason(store: MatchStore) -> None:
     store.commit(0, {"quarantine": quarantine_table([REJECTED])}, {})
     kept = read_table(store.path, "quarantine")
     assert kept.schema == QUARANTINE
-    assert [Rejected(**row) for row in kept.to_pylist()] == [REJECTED]
+    assert [RejectedRecord(**row) for row in kept.to_pylist()] == [REJECTED]
 
 
 @pytest.mark.parametrize("crash_at", ["part-00000001.parquet", "00000001.json"])

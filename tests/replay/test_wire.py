@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from football.packets import Block, Packet
-from replay.wire import COMPACT, VERSION, WireError, arrival_of, decode, encode, encode_compact, refused
+from replay.wire import COMPACT, VERSION, WireError, arrival_of, decode, encode, encode_compact, refusal
 
 FLOATS = st.floats(allow_nan=False)
 
@@ -92,7 +92,7 @@ def test_the_arrival_is_read_without_the_rest(arrival_us: int) -> None:
 
 def test_what_was_refused_before_says_why() -> None:
     with pytest.raises(WireError, match=r"^record 7: torn$"):
-        decode(refused("record 7: torn"))
+        decode(refusal("record 7: torn"))
 
 
 def test_another_version_is_named() -> None:

@@ -15,7 +15,7 @@ from simulator.records import (
     TICK_S,
     Col,
     Contact,
-    Stretch,
+    PlayedInterval,
 )
 
 #: Places at given times: (n,) -> (n, 2) of a person, (n, 3) of a ball.
@@ -33,7 +33,7 @@ def along(*waypoints: tuple[float, ...]) -> Way:
     return lambda t_s: np.stack([np.interp(t_s, table[:, 0], c) for c in table[:, 1:].T], axis=1)
 
 
-def stretches(
+def intervals(
     seconds: float,
     persons: Mapping[int, Way],
     ball: Way,
@@ -41,7 +41,7 @@ def stretches(
     *,
     each_s: float = 2.0,
     extra: Mapping[tuple[int, Col], Callable[[np.ndarray], np.ndarray]] | None = None,
-) -> Iterator[Stretch]:
+) -> Iterator[PlayedInterval]:
     """A match of ``seconds`` in stretches of ``each_s``; ``extra`` gives further columns of persons, spare balls lie
     beside the pitch."""
     total = round(seconds / TICK_S)
@@ -62,7 +62,7 @@ def stretches(
         balls = np.stack([ball(steps_s), *(at(5.0 * n, -40.0, 0.11)(steps_s) for n in range(1, len(BALLS)))])
         velocity = (ball(steps_s + 1e-4) - ball(steps_s - 1e-4)) / 2e-4
         inside = tuple(c for c in contacts if all_s[low] <= c.t_s <= all_s[high - 1])
-        yield Stretch(
+        yield PlayedInterval(
             float(all_s[first]), float(last * TICK_S), all_s[low:high], table[low:high], inside, balls, velocity,
             np.zeros(len(steps_s), np.int64),
         )  # fmt: skip

@@ -254,8 +254,8 @@ def came_true(name: str, seed: int = 0) -> tuple[EventRecord, ...]:
     scenario = read_scenario(SHIPPED / f"{name}.yaml")
     match = Match(scenario.settings)
     truth = Truth(sheet_of(scenario.settings, match.squads), match)
-    for stretch in match.stretches(scenario.seconds):
-        truth.take(stretch)
+    for interval in match.intervals(scenario.seconds):
+        truth.take(interval)
     return records_of(truth.finish()[0])
 
 

@@ -22,23 +22,23 @@ from football.packet_table import MOTION, QUALITY, from_blocks
 from football.packets import Block, Packet, raw_kind
 from football.recording import Recording
 from football.update_stream import EventRecord
+from replay.block_validation import validator_of
 from replay.capture import (
     END,
     SEGMENT_US,
     Capture,
     CaptureWriter,
 )
-from replay.quarantine import quarantine_of
 from simulator.play.squads import MatchSettings
 from simulator.radio.channels import CHANNELS, transmit
-from simulator.records import FOUR_LIMBS, HANDS, Stretch
+from simulator.records import FOUR_LIMBS, HANDS, PlayedInterval
 from simulator.settings import (
     DEFAULT_SEED,
     SimulatorError,
     rates_named,
 )
 from simulator.simulate import (
-    Production,
+    MeasuredMatch,
     Simulation,
     simulate,
 )
@@ -59,7 +59,7 @@ def played(seed: int = DEFAULT_SEED, duration_s: float = 20.0) -> tuple[Recordin
 def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Capture, Written]:
     """Nine seconds at the papers' rates, written stretch by stretch."""
     out = tmp_path_factory.mktemp("full")
-    written = write_simulation(Production(FULL), out, CHANNELS["rtls"], 5, notes={"made": "here"})
+    written = write_simulation(MeasuredMatch(FULL), out, CHANNELS["rtls"], 5, notes={"made": "here"})
     return Capture.open(out), written
 
 
@@ -86,7 +86,7 @@ def test_the_papers_mix_is_144_transmitters_and_36_000_positions_a_second(full: 
     capture, written = full
     assert FULL.positions_hz == 36_000
     assert Simulation(**rates_named("50k")).positions_hz == 50_000
-    names = Production(FULL).names
+    names = MeasuredMatch(FULL).names
     assert len(names) == 144
     assert Counter(raw_kind(name) for name in names) == {"raw.limb": 128, "raw.referee": 12, "raw.ball": 4}
     parts = list(capture.packets(0, capture.end_us))
@@ -119,7 +119,7 @@ def test_the_figures_add_up(full: tuple[Capture, Written]) -> None:
 @pytest.mark.parametrize("channel", ["rtls", "harsh"])
 def test_written_stretch_by_stretch_or_sent_as_a_whole_it_is_the_same(tmp_path: Path, channel: str) -> None:
     settings = Simulation(seed=3, duration_s=14.0)
-    write_simulation(Production(settings), tmp_path, CHANNELS[channel], 7)
+    write_simulation(MeasuredMatch(settings), tmp_path, CHANNELS[channel], 7)
     found = list(Capture.open(tmp_path).blocks(0, 10**9))
     expected = list(transmit(simulate(settings)[0], CHANNELS[channel], 7).blocks())
     assert places(found) == places(expected)
@@ -132,7 +132,7 @@ def places(blocks: list[Block]) -> list[tuple]:
 
 def test_the_same_seed_gives_the_same_bytes_and_another_gives_another(tmp_path: Path) -> None:
     for name, settings, seed in (("a", FULL, 5), ("b", FULL, 5), ("c", replace(FULL, seed=77), 5), ("d", FULL, 6)):
-        write_simulation(Production(replace(settings, duration_s=6.0)), tmp_path / name, CHANNELS["rtls"], seed)
+        write_simulation(MeasuredMatch(replace(settings, duration_s=6.0)), tmp_path / name, CHANNELS["rtls"], seed)
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert "0000001.arrow" in files
     content = {name: [(tmp_path / name / file).read_bytes() for file in files] for name in "abcd"}
@@ -141,9 +141,9 @@ def test_the_same_seed_gives_the_same_bytes_and_another_gives_another(tmp_path: 
 
 
 def test_who_watches_sees_every_stretch_as_it_is_played(tmp_path: Path) -> None:
-    seen: list[Stretch] = []
+    seen: list[PlayedInterval] = []
     ends: list[float] = []
-    production = Production(Simulation(duration_s=9.0))
+    production = MeasuredMatch(Simulation(duration_s=9.0))
     write_simulation(
         production, tmp_path, CHANNELS["none"], 0, watch=seen.append, after=lambda end_s, _: ends.append(end_s)
     )
@@ -166,7 +166,7 @@ def test_rates_limbs_and_noise_are_as_asked_for() -> None:
 
 def test_a_game_passes_the_quarantine_unharmed(full: tuple[Capture, Written]) -> None:
     capture, _ = full
-    checks = quarantine_of(capture.sheet)
+    checks = validator_of(capture.sheet)
     for block in capture.blocks(0, capture.end_us):
         assert checks.check_decoded(block, "sim") == (block, ())
 
@@ -190,7 +190,7 @@ def test_a_rate_that_is_none_is_named_with_those_there_are(rate: str) -> None:
 def test_a_whole_match_ends_by_itself(tmp_path: Path) -> None:
     short = MatchSettings(half_s=4.0, break_s=2.0)
     settings = Simulation(duration_s=None, ball_hz=25, body_hz=10, limbs=(), match=short)
-    written = write_simulation(Production(settings), tmp_path, CHANNELS["none"], 0)
+    written = write_simulation(MeasuredMatch(settings), tmp_path, CHANNELS["none"], 0)
     assert 10.0 < written.seconds < 600.0
     assert Capture.open(tmp_path).is_finished
 
@@ -208,7 +208,7 @@ def test_a_child_makes_the_capture_while_it_is_read_and_its_folder_moves(tmp_pat
     assert first.sheet == capture.sheet
     assert capture.is_finished
     settings = Simulation(seed=4, duration_s=12.0, **rates_named("50/10"))
-    write_simulation(Production(settings), tmp_path / "here", CHANNELS["rtls"], 4)
+    write_simulation(MeasuredMatch(settings), tmp_path / "here", CHANNELS["rtls"], 4)
     assert blocks == list(Capture.open(tmp_path / "here").blocks(0, 10**9))
 
 
@@ -249,7 +249,7 @@ def test_of_a_match_without_end_only_what_is_near_is_kept(tmp_path: Path) -> Non
     written_us: list[int] = []
 
     def write() -> None:
-        with CaptureWriter(tmp_path, Production(FULL).sheet) as writer:
+        with CaptureWriter(tmp_path, MeasuredMatch(FULL).sheet) as writer:
             for first in range(0, 600, 5):
                 writer.write(packets.part(first, first + 5))
                 keep_pace(tmp_path, writer)

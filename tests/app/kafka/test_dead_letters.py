@@ -21,7 +21,7 @@ from app.kafka.address import parse
 from app.kafka.dead_letters import DeadLetter, DeadLetterReader, decode_dead_letter, read_mark
 from app.kafka.relay import Relay
 from football.match_sheet import MatchSheet
-from football.packets import Rejected
+from football.packets import RejectedRecord
 from replay.match_store import MatchStore, quarantine_table, read_table
 from tests.app.kafka.test_topics import message
 
@@ -118,7 +118,7 @@ def store_in(folder: Path) -> MatchStore:
 
 def commit(store: MatchStore, records: Sequence[str]) -> None:
     """Another batch is committed, in which these were kept out."""
-    rows = [Rejected(record, "", -1, None, "of no use", "") for record in records]
+    rows = [RejectedRecord(record, "", -1, None, "of no use", "") for record in records]
     meta = {"frontier_us": 0, "end_offset": 1, "epoch": 0, "ended": False}
     store.commit(store.last_batch + 1, {"quarantine": quarantine_table(rows)}, meta)
 

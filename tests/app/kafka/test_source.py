@@ -21,7 +21,7 @@ from app.spark.topic import Marks, TopicRange, TopicReader
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
 from replay import wire
-from replay.quarantine import check_block
+from replay.block_validation import check_block
 
 ADDRESS = parse("kafka://broker/positions")
 

@@ -19,7 +19,7 @@ from app.kafka.publish import publish
 from app.kafka.relay import Relay
 from football.match_sheet import MatchSheet
 from football.packet_table import from_blocks
-from football.packets import Block, Packet, Rejected
+from football.packets import Block, Packet, RejectedRecord
 from football.update_stream import EventRecord, UpdateMessage, UpdateRecord, View
 from replay import wire
 from replay.capture import Capture, CaptureWriter
@@ -101,7 +101,7 @@ def message(epoch: int, first: int, count: int, continues_from: int | None = Non
 
 def keep_out(store: MatchStore, batch: int, record: str) -> None:
     """A batch in which one record was kept out is committed."""
-    bad = Rejected(record, "ball", 3, None, "position is not a number", "nan")
+    bad = RejectedRecord(record, "ball", 3, None, "position is not a number", "nan")
     meta = {"frontier_us": 0, "end_offset": batch + 1, "epoch": 0, "ended": False}
     store.commit(batch, {"quarantine": quarantine_table([bad])}, meta)
 

@@ -21,7 +21,7 @@ from replay.capture import Capture, CaptureWriter
 from replay.event_list import consolidated_events
 from replay.formats.officials import FILE, OfficialError, OfficialLine, decode, encode, is_official
 from replay.match_store import MatchStore, StoreError
-from replay.official_feed import JOURNAL, Desk, replayed
+from replay.official_feed import JOURNAL, OfficialFeed, replayed
 from tests.app.cli.test_main import refusal, touchline, write_track
 from tests.app.host_run import FileCommitter
 
@@ -145,7 +145,7 @@ def test_a_match_that_was_interrupted_says_the_same_and_is_replayed_the_same(cap
 
 def test_a_recording_is_folded_up_to_where_officials_may_still_say_something(capture: Capture, tmp_path: Path):
     """Portions of a second: lines that are known hold a promise back, one that comes later is dated by its place."""
-    desk = Desk(tmp_path)
+    desk = OfficialFeed(tmp_path)
     write(tmp_path / FILE, {**CARD, "at_s": 2.5}, {"kind": "stop", "at_s": 3.0, "said_s": 4.5})
     woven = desk.woven(capture.payloads(0, capture.end_us), 0, capture.end_us, lambda: False)
     blocks = [next(woven) for _ in range(26)]
@@ -170,7 +170,7 @@ def test_a_recording_is_folded_up_to_where_officials_may_still_say_something(cap
     dated = {row["kind"]: row["ts_us"] for row in pipeline.take_tables()["updates"].to_pylist()}
     assert dated["official.card"] == 2_500_000
     assert dated["official.foul"] == 1_900_000, "shown under the time of what it is about"
-    again = Desk(tmp_path)
+    again = OfficialFeed(tmp_path)
     list(again.woven(capture.payloads(0, capture.end_us), 0, capture.end_us, lambda: False))
     assert [again.settled(us, us) for us in (2_040_001, 2_080_002, 4_000_001)] == [2_040_001, 2_080_002, 3_000_000]
 

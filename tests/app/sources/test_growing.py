@@ -22,7 +22,7 @@ from replay.capture import Capture, CaptureWriter
 from replay.event_list import consolidated_events
 from simulator.radio.channels import CHANNELS
 from simulator.settings import rates_named
-from simulator.simulate import Production, Simulation
+from simulator.simulate import MeasuredMatch, Simulation
 from tests.app.host_run import BLOCKS, PERIOD_US, PIPELINE, FileCommitter, packet_of, write_capture
 from tests.app.spark.test_stage import reader, rows_between
 
@@ -126,7 +126,7 @@ def test_a_simulated_match_is_played_to_its_end_and_not_twice(simulated: Path):
 
 def test_a_capture_on_disk_is_a_source(simulated: Path, tmp_path: Path):
     settings = Simulation(seed=6, duration_s=12.0, **rates_named(RATE))
-    write_simulation(Production(settings), tmp_path / "made" / "capture", CHANNELS["rtls"], 6)
+    write_simulation(MeasuredMatch(settings), tmp_path / "made" / "capture", CHANNELS["rtls"], 6)
     summary = live(tmp_path / "store", source=str(tmp_path / "made"))
     assert summary["ended"]
     assert (tmp_path / "store" / CAPTURE).is_symlink()

@@ -17,7 +17,7 @@ from detectors.signals.health import TransmitterHealth
 from detectors.signals.sampling import ball_sampling, body_sampling, delta_v_noise_m_s
 from football.match_sheet import MatchSheet, Player, Quality
 from football.packets import Packet
-from football.payloads import BallState, BodyState, EventPayload, Frame, LimbRun, Seen, Tick
+from football.payloads import BallState, BodyState, EventPayload, Frame, LastSample, LimbRun, Tick
 from middleware.events import Event
 from tests.detectors import stage
 
@@ -230,7 +230,7 @@ def test_a_spare_ball_beside_the_pitch_is_not_taken_for_the_one_in_play_though_i
 
 
 def tick(ts_us: int, **seen: tuple[int, float]) -> Event:
-    rows = tuple(Seen(name, last_us, quality) for name, (last_us, quality) in sorted(seen.items()))
+    rows = tuple(LastSample(name, last_us, quality) for name, (last_us, quality) in sorted(seen.items()))
     return Event("clock.tick", ts_us, "clock", ts_us, Tick(rows))
 
 

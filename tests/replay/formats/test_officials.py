@@ -13,7 +13,7 @@ from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from football.match_sheet import MatchSheet, Player
 from football.officials import Official
 from replay.formats.officials import FILE, OfficialError, OfficialLine, decode, encode, is_official, read
-from replay.official_feed import JOURNAL, Desk, replayed
+from replay.official_feed import JOURNAL, OfficialFeed, replayed
 
 SHEET = MatchSheet(players=(Player("home_7", "home"), Player("home_14", "home"), Player("away_4", "away")))
 
@@ -90,7 +90,9 @@ def blocks(start_us: int = 0, end_us: int = BLOCKS * STEP_US) -> Iterator[tuple[
 
 
 def woven(folder: Path, start_us: int = 0, end_us: int = BLOCKS * STEP_US, *, files: tuple[Path, ...] = ()):
-    return Desk(folder, files).woven(blocks(start_us, end_us), start_us, end_us, lambda: end_us < BLOCKS * STEP_US)
+    return OfficialFeed(folder, files).woven(
+        blocks(start_us, end_us), start_us, end_us, lambda: end_us < BLOCKS * STEP_US
+    )
 
 
 def lines_of(stream) -> list[tuple[int, int]]:

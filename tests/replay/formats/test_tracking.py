@@ -17,8 +17,8 @@ from football.errors import TrackingError
 from football.match_sheet import Player
 from football.recording import Recording
 from replay import wire
+from replay.block_validation import check_block
 from replay.formats.tracking import read_tracking
-from replay.quarantine import check_block
 from simulator.radio.channels import CHANNELS, transmit
 
 

@@ -21,7 +21,7 @@ from simulator.from_tracking.tracked_match import Touch, TrackedMatch
 from simulator.from_tracking.tracked_paths import GRID_S, PERSON_MAX_M_S, PERSON_MAX_M_S2, body_way, on_grid, whittaker
 from simulator.physics.ball import CONTACT_S, MovingBall, launch, rolling
 from simulator.physics.ball_motion import RADIUS_M
-from simulator.physics.limbs import TOUCH_M, limb_ways
+from simulator.physics.limbs import TOUCH_M, limb_paths
 from simulator.records import FOUR_LIMBS, KEEPERS, REFEREES, SQUAD, STEP_S, TICK_S, Col
 
 FRAME_US = 40_000
@@ -199,13 +199,13 @@ def test_every_touch_is_found_in_time_by_whom_it_was(played: tuple[TrackedMatch,
 def test_the_limb_of_a_contact_is_at_the_ball(played: tuple[TrackedMatch, list[tuple[float, str]]]):
     match, _ = played
     count = 0
-    for stretch in match.stretches():
-        for contact in stretch.contacts:
-            if stretch.begin_s <= contact.t_s < stretch.end_s and contact.limb in FOUR_LIMBS:
-                limb = limb_ways(stretch, contact.person, contact.limb, np.array([contact.t_s]))[0]
-                step = round((contact.t_s - stretch.begin_s) / STEP_S)
+    for interval in match.intervals():
+        for contact in interval.contacts:
+            if interval.begin_s <= contact.t_s < interval.end_s and contact.limb in FOUR_LIMBS:
+                limb = limb_paths(interval, contact.person, contact.limb, np.array([contact.t_s]))[0]
+                step = round((contact.t_s - interval.begin_s) / STEP_S)
                 assert np.linalg.norm(limb - contact.place) == pytest.approx(TOUCH_M, abs=1e-3)
-                assert np.linalg.norm(stretch.balls[0, step] - contact.place) < 0.02
+                assert np.linalg.norm(interval.balls[0, step] - contact.place) < 0.02
                 count += 1
     assert count >= 9
 
@@ -216,13 +216,13 @@ def test_rows_keep_names_and_keepers_come_first(played: tuple[TrackedMatch, list
     assert {n for n in match.names if n} == set(SPOTS)
     assert match.names[SQUAD] == "away_4"
     assert match.on_pitch == {match.names.index(n) for n in SPOTS}
-    stretch = next(match.stretches())
+    interval = next(match.intervals())
     for row, name in enumerate(match.names):
         if name:
-            assert np.allclose(stretch.persons[:, row, :2], SPOTS[name], atol=0.05)
+            assert np.allclose(interval.persons[:, row, :2], SPOTS[name], atol=0.05)
         else:
-            assert np.all(np.isnan(stretch.persons[:, row]))
-    assert np.all(np.isnan(stretch.balls[1:]))
+            assert np.all(np.isnan(interval.persons[:, row]))
+    assert np.all(np.isnan(interval.balls[1:]))
 
 
 def test_given_touches_are_taken_as_they_are():
@@ -242,7 +242,7 @@ def test_a_clock_that_begins_anywhere_is_shifted_and_told():
     match = TrackedMatch(recording(still, {"home_2": still[:, :2] + 3.0}, begin_us=1_700_000_000_000_000))
     assert match.zero_us == 1_700_000_000_000_000
     assert match.end_s == pytest.approx((n - 1) * GRID_S)
-    assert [s.begin_s for s in match.stretches(every_s=1.0)] == pytest.approx([0.0, 1.0, 2.0, 3.0])
+    assert [s.begin_s for s in match.intervals(every_s=1.0)] == pytest.approx([0.0, 1.0, 2.0, 3.0])
     assert TrackedMatch(recording(still, {"home_2": still[:, :2]}, begin_us=40_000)).zero_us == 0
 
 
@@ -253,7 +253,7 @@ def test_who_comes_late_is_absent_before():
     late[:250] = np.nan
     match = TrackedMatch(recording(still, {"home_2": still[:, :2] + 3.0, "home_12": late}))
     row = match.names.index("home_12")
-    there = [bool(np.isfinite(s.persons[:, row, 0]).all()) for s in match.stretches(every_s=4.0)]
+    there = [bool(np.isfinite(s.persons[:, row, 0]).all()) for s in match.intervals(every_s=4.0)]
     assert there == [False, False, True, True]
 
 
@@ -264,10 +264,10 @@ def test_missing_frames_of_ball_and_persons_become_no_jumps():
         gone = (track.ts_us > 3_000_000) & (track.ts_us < 4_500_000)
         tracks.append(track.part(~gone))
     match = TrackedMatch(Recording(frames.sheet, tuple(tracks)))
-    for stretch in match.stretches():
-        step = np.linalg.norm(np.diff(stretch.balls[0], axis=0), axis=1)
+    for interval in match.intervals():
+        step = np.linalg.norm(np.diff(interval.balls[0], axis=0), axis=1)
         assert step.max() < 42.0 * STEP_S
-        assert np.all(np.isfinite(stretch.balls[0]))
+        assert np.all(np.isfinite(interval.balls[0]))
 
 
 @pytest.mark.parametrize(
@@ -305,19 +305,21 @@ def test_a_real_match_keeps_its_places(clip: tuple[Recording, TrackedMatch, Path
     frames, match, _ = clip
     tracks = {t.transmitter: t for t in frames.tracks}
     body, ball = [], []
-    for stretch in match.stretches():
-        inside = (stretch.ticks_s >= stretch.begin_s - 1e-6) & (stretch.ticks_s < stretch.end_s - 1e-6)
-        at = np.flatnonzero(inside & (np.rint(stretch.ticks_s / TICK_S) % 2 == 0))
-        frame = np.rint(stretch.ticks_s[at] / GRID_S).astype(int)
+    for interval in match.intervals():
+        inside = (interval.ticks_s >= interval.begin_s - 1e-6) & (interval.ticks_s < interval.end_s - 1e-6)
+        at = np.flatnonzero(inside & (np.rint(interval.ticks_s / TICK_S) % 2 == 0))
+        frame = np.rint(interval.ticks_s[at] / GRID_S).astype(int)
         for row in match.on_pitch:
             track = tracks[match.names[row]]
             body.append(
-                np.hypot(stretch.persons[at, row, 0] - track.x_m[frame], stretch.persons[at, row, 1] - track.y_m[frame])
+                np.hypot(
+                    interval.persons[at, row, 0] - track.x_m[frame], interval.persons[at, row, 1] - track.y_m[frame]
+                )
             )
-        step = np.rint((stretch.ticks_s[at] - stretch.begin_s) / STEP_S).astype(int)
+        step = np.rint((interval.ticks_s[at] - interval.begin_s) / STEP_S).astype(int)
         track = tracks["ball"]
         ball.append(
-            np.hypot(stretch.balls[0, step, 0] - track.x_m[frame], stretch.balls[0, step, 1] - track.y_m[frame])
+            np.hypot(interval.balls[0, step, 0] - track.x_m[frame], interval.balls[0, step, 1] - track.y_m[frame])
         )
     body_off, ball_off = np.concatenate(body), np.concatenate(ball)
     assert np.percentile(body_off, 50) < 0.01
@@ -330,16 +332,16 @@ def test_a_real_match_keeps_its_places(clip: tuple[Recording, TrackedMatch, Path
 
 def test_a_real_match_keeps_within_what_persons_and_balls_can_do(clip: tuple[Recording, TrackedMatch, Path]):
     _, match, _ = clip
-    for stretch in match.stretches():
+    for interval in match.intervals():
         there = sorted(match.on_pitch)
-        velocity = stretch.persons[:, there, Col.VX : Col.VY + 1]
+        velocity = interval.persons[:, there, Col.VX : Col.VY + 1]
         assert np.hypot(velocity[..., 0], velocity[..., 1]).max() < 1.05 * PERSON_MAX_M_S
         assert np.hypot(*np.moveaxis(np.diff(velocity, axis=0), -1, 0)).max() / TICK_S < 1.3 * PERSON_MAX_M_S2
-        assert np.abs(np.diff(stretch.persons[:, there, Col.HEADING], axis=0)).max() < 9.0 * TICK_S
-        assert np.linalg.norm(stretch.ball_velocity, axis=1).max() < 44.0
-        assert stretch.balls[0, :, 2].min() > 0.08
-        moved = np.diff(stretch.balls[0], axis=0) / STEP_S
-        assert np.abs(moved - 0.5 * (stretch.ball_velocity[1:] + stretch.ball_velocity[:-1])).max() < 0.5
+        assert np.abs(np.diff(interval.persons[:, there, Col.HEADING], axis=0)).max() < 9.0 * TICK_S
+        assert np.linalg.norm(interval.ball_velocity, axis=1).max() < 44.0
+        assert interval.balls[0, :, 2].min() > 0.08
+        moved = np.diff(interval.balls[0], axis=0) / STEP_S
+        assert np.abs(moved - 0.5 * (interval.ball_velocity[1:] + interval.ball_velocity[:-1])).max() < 0.5
 
 
 def test_the_kicks_that_were_logged_are_contacts_of_who_kicked(clip: tuple[Recording, TrackedMatch, Path]):
@@ -356,7 +358,7 @@ def test_the_kicks_that_were_logged_are_contacts_of_who_kicked(clip: tuple[Recor
 
 def test_stretches_of_a_real_match_agree_at_their_borders(clip: tuple[Recording, TrackedMatch, Path]):
     _, match, _ = clip
-    parts = list(match.stretches(until_s=40.0, every_s=3.0))
+    parts = list(match.intervals(until_s=40.0, every_s=3.0))
     for left, right in pairwise(parts):
         assert left.end_s == right.begin_s
         jump = np.linalg.norm(right.balls[0, 0] - left.balls[0, -1])
@@ -364,7 +366,7 @@ def test_stretches_of_a_real_match_agree_at_their_borders(clip: tuple[Recording,
         t = left.end_s + np.arange(-0.4, 0.4, 0.02)
         for row in sorted(match.on_pitch):
             for limb in FOUR_LIMBS:
-                assert np.allclose(limb_ways(left, row, limb, t), limb_ways(right, row, limb, t), atol=1e-6)
+                assert np.allclose(limb_paths(left, row, limb, t), limb_paths(right, row, limb, t), atol=1e-6)
 
 
 @pytest.mark.slow
@@ -373,15 +375,15 @@ def test_twenty_minutes_of_a_real_match_hold_the_same_bounds(shared_data: Path):
     match = TrackedMatch(frames)
     ball = next(t for t in frames.tracks if t.transmitter == "ball")
     off, fastest, hardest = [], 0.0, 0.0
-    for stretch in match.stretches():
-        steps = np.arange(0, stretch.balls.shape[1], round(GRID_S / STEP_S))
-        ts_us = np.rint(stretch.begin_s * 1e6).astype(int) + np.rint(steps * STEP_S * 1e6).astype(int)
+    for interval in match.intervals():
+        steps = np.arange(0, interval.balls.shape[1], round(GRID_S / STEP_S))
+        ts_us = np.rint(interval.begin_s * 1e6).astype(int) + np.rint(steps * STEP_S * 1e6).astype(int)
         row = np.searchsorted(ball.ts_us, ts_us)
         seen = (row < len(ball)) & (ball.ts_us[np.minimum(row, len(ball) - 1)] == ts_us)
-        places = stretch.balls[0, steps[seen]]
+        places = interval.balls[0, steps[seen]]
         off.append(np.hypot(places[:, 0] - ball.x_m[row[seen]], places[:, 1] - ball.y_m[row[seen]]))
-        fastest = max(fastest, float(np.linalg.norm(stretch.ball_velocity, axis=1).max()))
-        velocity = stretch.persons[:, sorted(match.on_pitch), Col.VX : Col.VY + 1]
+        fastest = max(fastest, float(np.linalg.norm(interval.ball_velocity, axis=1).max()))
+        velocity = interval.persons[:, sorted(match.on_pitch), Col.VX : Col.VY + 1]
         hardest = max(hardest, float(np.hypot(*np.moveaxis(np.diff(velocity, axis=0), -1, 0)).max()) / TICK_S)
     median, most, nearly_all = np.percentile(np.concatenate(off), [50, 90, 99])
     assert median < 0.02

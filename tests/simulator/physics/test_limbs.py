@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simulator.physics.ball import MovingBall
 from simulator.physics.ball_motion import RADIUS_M
 from simulator.physics.bodies import Bodies
-from simulator.physics.limbs import KICK_RATIO, TOUCH_M, limb_ways
+from simulator.physics.limbs import KICK_RATIO, TOUCH_M, limb_paths
 from simulator.records import (
     BALLS,
     FEET,
@@ -25,7 +25,7 @@ from simulator.records import (
     TICK_S,
     Col,
     Contact,
-    Stretch,
+    PlayedInterval,
     Vector,
 )
 
@@ -33,14 +33,16 @@ FULL_S = 6.0
 grid_s = np.arange(round(FULL_S * 200)) / 200.0
 
 
-def cut(rows: np.ndarray, ball: np.ndarray, contacts: tuple[Contact, ...], begin_s: float, end_s: float) -> Stretch:
+def cut(
+    rows: np.ndarray, ball: np.ndarray, contacts: tuple[Contact, ...], begin_s: float, end_s: float
+) -> PlayedInterval:
     """A stretch of a match of which all is known: rows (T, PERSONS, COLUMNS) from time 0 on, ball (n, 3)."""
     first = max(0, round((begin_s - MARGIN_S) / TICK_S))
     last = min(len(rows), round((end_s + MARGIN_S) / TICK_S))
     steps = slice(round(begin_s / STEP_S), round(end_s / STEP_S))
     balls = np.stack([ball[steps], *(np.full_like(ball[steps], 70.0 + k) for k in range(1, len(BALLS)))])
     known = tuple(c for c in contacts if c.t_s + c.hold_s >= first * TICK_S and c.t_s < last * TICK_S)
-    return Stretch(
+    return PlayedInterval(
         begin_s, end_s, np.arange(first, last) * TICK_S, rows[first:last], known, balls,
         np.gradient(ball, STEP_S, axis=0)[steps], np.zeros(balls.shape[1], np.int64),
     )  # fmt: skip
@@ -74,9 +76,9 @@ def speeds(way: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("pace", [1.4, 3.0, 6.0, 8.0])
 def test_the_foot_on_the_ground_stays_where_it_is(pace: float):
     rows = walk(pace)
-    stretch = cut(rows, still(), (), 0.0, FULL_S)
+    interval = cut(rows, still(), (), 0.0, FULL_S)
     for limb in FEET:
-        way = limb_ways(stretch, 3, limb, grid_s)[200:-200]
+        way = limb_paths(interval, 3, limb, grid_s)[200:-200]
         down = (way[:-1, 2] < 0.0505) & (way[1:, 2] < 0.0505)
         slide = np.linalg.norm(np.diff(way[:, :2], axis=0), axis=1) * 200.0
         assert 0.15 < down.mean() < 0.7
@@ -87,44 +89,44 @@ def test_the_foot_on_the_ground_stays_where_it_is(pace: float):
 
 
 def test_feet_and_hands_swing_against_each_other():
-    stretch = cut(walk(4.0), still(), (), 0.0, FULL_S)
+    interval = cut(walk(4.0), still(), (), 0.0, FULL_S)
     body = at_times(walk(4.0), grid_s, Col.X)
-    ahead = {limb: (limb_ways(stretch, 3, limb, grid_s)[:, 0] - body)[200:-200] for limb in FOUR_LIMBS}
+    ahead = {limb: (limb_paths(interval, 3, limb, grid_s)[:, 0] - body)[200:-200] for limb in FOUR_LIMBS}
     assert np.corrcoef(ahead["left_foot"], ahead["right_foot"])[0, 1] < -0.6
     assert np.corrcoef(ahead["left_hand"], ahead["right_hand"])[0, 1] < -0.9
     assert np.corrcoef(ahead["left_hand"], ahead["right_foot"])[0, 1] > 0.6
     for limb in HANDS:
-        z = limb_ways(stretch, 3, limb, grid_s)[:, 2]
+        z = limb_paths(interval, 3, limb, grid_s)[:, 2]
         assert z.min() > 0.85
         assert z.max() < 1.1
 
 
 def test_sides_are_left_and_right_of_where_he_looks():
-    stretch = cut(walk(2.0, facing=math.pi / 2), still(), (), 0.0, FULL_S)
+    interval = cut(walk(2.0, facing=math.pi / 2), still(), (), 0.0, FULL_S)
     t = np.array([4.0])
-    left, right = (limb_ways(stretch, 3, limb, t)[0] for limb in HANDS)
+    left, right = (limb_paths(interval, 3, limb, t)[0] for limb in HANDS)
     assert left[0] < right[0] - 0.4
 
 
 @pytest.mark.parametrize("pace", [0.0, 2.0, 5.0, 9.0])
 def test_the_mean_of_the_feet_is_the_body(pace: float):
     rows = walk(pace)
-    stretch = cut(rows, still(), (), 0.0, FULL_S)
-    feet = (limb_ways(stretch, 3, "left_foot", grid_s) + limb_ways(stretch, 3, "right_foot", grid_s)) / 2
+    interval = cut(rows, still(), (), 0.0, FULL_S)
+    feet = (limb_paths(interval, 3, "left_foot", grid_s) + limb_paths(interval, 3, "right_foot", grid_s)) / 2
     off = np.hypot(feet[:, 0] - at_times(rows, grid_s, Col.X), feet[:, 1] - at_times(rows, grid_s, Col.Y))
     assert off[200:].max() < 0.35
     assert off[200:].mean() < 0.15
 
 
 def test_who_is_not_there_has_no_limbs():
-    stretch = cut(walk(3.0), still(), (), 0.0, FULL_S)
-    assert np.all(np.isnan(limb_ways(stretch, 4, "left_foot", grid_s)))
+    interval = cut(walk(3.0), still(), (), 0.0, FULL_S)
+    assert np.all(np.isnan(limb_paths(interval, 4, "left_foot", grid_s)))
 
 
 def kick(
     place: Vector, before: Vector, after: Vector, limb: str = "right_foot", what: str = "pass", *,
     pace: float = 3.0, t_s: float = 3.0,
-) -> tuple[Stretch, np.ndarray, Contact]:  # fmt: skip
+) -> tuple[PlayedInterval, np.ndarray, Contact]:  # fmt: skip
     """Person 3 runs along +x and touches the ball, which is ``place`` away from him then."""
     rows = walk(pace)
     t_s = round(t_s / STEP_S) * STEP_S
@@ -158,9 +160,9 @@ CONTACTS = [
 def test_the_limb_is_at_the_surface_of_the_ball_behind_its_new_way(
     place: Vector, before: Vector, after: Vector, limb: str, what: str
 ):
-    stretch, way, contact = kick(place, before, after, limb, what)
+    interval, way, contact = kick(place, before, after, limb, what)
     times = np.array([contact.t_s, contact.t_s + contact.duration_s / 2, contact.t_s + contact.duration_s])
-    limbs = limb_ways(stretch, 3, limb, times)
+    limbs = limb_paths(interval, 3, limb, times)
     balls = way[np.rint(times / STEP_S).astype(int)]
     gaps = np.linalg.norm(limbs - balls, axis=1)
     assert gaps[0] == pytest.approx(TOUCH_M, abs=1e-6)
@@ -169,23 +171,23 @@ def test_the_limb_is_at_the_surface_of_the_ball_behind_its_new_way(
     assert 0.06 < gaps[2] < TOUCH_M + 0.03
     push = np.array(after) - np.array(before)
     assert (balls[0] - limbs[0]) @ push > 0.0
-    later = limb_ways(stretch, 3, limb, times[:1] + 0.3)
+    later = limb_paths(interval, 3, limb, times[:1] + 0.3)
     assert np.linalg.norm(later - limbs[:1]) > 0.1
 
 
 def test_the_foot_is_as_fast_as_the_ball_asks():
     for after, low, high in (((28.0, 0.0, 4.0), 15.0, 22.0), ((8.0, 0.0, 0.0), 5.0, 8.0)):
-        stretch, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), after)
+        interval, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), after)
         h = 2e-4
-        way = limb_ways(stretch, 3, "right_foot", np.array([contact.t_s - h, contact.t_s]))
+        way = limb_paths(interval, 3, "right_foot", np.array([contact.t_s - h, contact.t_s]))
         speed = float(np.linalg.norm(way[1, :2] - way[0, :2]) / h)
         assert low < speed < high
         assert speed == pytest.approx(math.hypot(*after[:2]) / KICK_RATIO, rel=0.06)
 
 
 def test_a_hard_kick_is_swung_from_behind_and_on_beyond():
-    stretch, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), (27.0, 0.0, 4.0))
-    way = limb_ways(stretch, 3, "right_foot", grid_s)
+    interval, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), (27.0, 0.0, 4.0))
+    way = limb_paths(interval, 3, "right_foot", grid_s)
     i = round(contact.t_s * 200)
     assert way[i - 24, 0] < contact.place[0] - 0.6
     assert way[i - 24, 2] > 0.25
@@ -194,8 +196,8 @@ def test_a_hard_kick_is_swung_from_behind_and_on_beyond():
 
 
 def test_the_other_foot_stands_beside_a_ball_that_is_kicked_hard():
-    stretch, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), (25.0, 0.0, 4.0))
-    way = limb_ways(stretch, 3, "left_foot", np.linspace(contact.t_s - 0.05, contact.t_s + 0.04, 10))
+    interval, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), (25.0, 0.0, 4.0))
+    way = limb_paths(interval, 3, "left_foot", np.linspace(contact.t_s - 0.05, contact.t_s + 0.04, 10))
     gap = way[:, :2] - np.array(contact.place[:2])
     assert np.ptp(way, axis=0).max() < 1e-9
     assert way[0, 2] < 0.06
@@ -224,16 +226,16 @@ def test_a_caught_ball_stays_between_the_hands_and_a_throw_leaves_them():
             contacts.append(Contact(n * TICK_S, 3, "left_hand", ball.place, before, after, "throw", lasts))
         way.append(ball.advance().places)
     path = np.concatenate(way)
-    stretch = cut(rows, path, tuple(contacts), 0.0, FULL_S)
+    interval = cut(rows, path, tuple(contacts), 0.0, FULL_S)
     since, until = contacts[0].t_s, contacts[1].t_s + contacts[1].duration_s
     inside = grid_s[(grid_s >= since + 0.06) & (grid_s <= until)]
     for limb, side in zip(HANDS, (1.0, -1.0), strict=True):
-        hand = limb_ways(stretch, 3, limb, inside)
+        hand = limb_paths(interval, 3, limb, inside)
         gap = hand - path[np.rint(inside / STEP_S).astype(int)]
         assert np.linalg.norm(gap, axis=1).max() < TOUCH_M + 0.02
         assert np.all(gap[:, 1] * side > 0.05)
-        assert np.linalg.norm(limb_ways(stretch, 3, limb, np.array([since])) - contacts[0].place) < TOUCH_M + 1e-6
-        whole = limb_ways(stretch, 3, limb, grid_s)
+        assert np.linalg.norm(limb_paths(interval, 3, limb, np.array([since])) - contacts[0].place) < TOUCH_M + 1e-6
+        whole = limb_paths(interval, 3, limb, grid_s)
         assert speeds(whole).max() < 20.0
         assert np.hypot(whole[:, 0], whole[:, 1]).max() < 1.36
         assert whole[-1, 2] == pytest.approx(0.92, abs=0.1)
@@ -255,38 +257,38 @@ def acts(name: str) -> np.ndarray:
 
 def test_in_a_jump_all_rise():
     rows = acts("jump")
-    stretch = cut(rows, still(), (), 0.0, FULL_S)
+    interval = cut(rows, still(), (), 0.0, FULL_S)
     top = int(np.argmax(rows[:, 3, Col.RISE])) * TICK_S
     for limb in FOUR_LIMBS:
-        low, high = limb_ways(stretch, 3, limb, np.array([1.9, top]))[:, 2]
+        low, high = limb_paths(interval, 3, limb, np.array([1.9, top]))[:, 2]
         assert high - low > 0.45
-    feet = [limb_ways(stretch, 3, limb, grid_s)[:, 2] for limb in FEET]
+    feet = [limb_paths(interval, 3, limb, grid_s)[:, 2] for limb in FEET]
     both = np.minimum(*feet) > 0.05 + 0.12
     assert 0.12 < both.sum() / 200.0 < 0.8
 
 
 def test_who_lies_has_all_limbs_low_and_who_dives_the_hands_ahead():
-    stretch = cut(acts("fall"), still(), (), 0.0, FULL_S)
+    interval = cut(acts("fall"), still(), (), 0.0, FULL_S)
     for limb in FOUR_LIMBS:
-        assert limb_ways(stretch, 3, limb, np.array([3.5]))[0, 2] < 0.3
+        assert limb_paths(interval, 3, limb, np.array([3.5]))[0, 2] < 0.3
     rows = acts("dive")
-    stretch = cut(rows, still(), (), 0.0, FULL_S)
+    interval = cut(rows, still(), (), 0.0, FULL_S)
     t = np.array([2.0 + 0.42])
     direction = np.array([math.cos(0.7), math.sin(0.7)])
     for limb in HANDS:
-        hand = limb_ways(stretch, 3, limb, t)[0, :2]
+        hand = limb_paths(interval, 3, limb, t)[0, :2]
         body = np.array([at_times(rows, t, Col.X)[0], at_times(rows, t, Col.Y)[0]])
         assert (hand - body) @ direction > 0.8
     for limb in FEET:
-        assert (limb_ways(stretch, 3, limb, t)[0, :2] - body) @ direction < -0.5
+        assert (limb_paths(interval, 3, limb, t)[0, :2] - body) @ direction < -0.5
 
 
 def test_in_a_header_the_arms_go_out():
     rows = walk(0.0)
     contact = Contact(3.0, 3, "head", (0.2, 0.0, 1.85), (-9.0, 0.0, -3.0), (10.0, 2.0, 1.0), "header")
-    stretch = cut(rows, still(), (contact,), 0.0, FULL_S)
+    interval = cut(rows, still(), (contact,), 0.0, FULL_S)
     for limb in HANDS:
-        before, then = limb_ways(stretch, 3, limb, np.array([2.0, 3.0]))
+        before, then = limb_paths(interval, 3, limb, np.array([2.0, 3.0]))
         assert abs(then[1]) - abs(before[1]) > 0.2
         assert then[2] - before[2] > 0.3
 
@@ -332,10 +334,10 @@ def test_both_sides_of_a_border_say_the_same_and_nothing_is_too_fast_or_too_far(
     parts = [cut(rows, ball, contacts, b, e) for b, e in pairwise((0.0, 1.3, 2.4, 3.98, FULL_S))]
     bx, by = at_times(rows, grid_s, Col.X), at_times(rows, grid_s, Col.Y)
     for limb in FOUR_LIMBS:
-        way = limb_ways(whole, 3, limb, grid_s)
+        way = limb_paths(whole, 3, limb, grid_s)
         for part in parts:
             t = grid_s[(grid_s >= part.begin_s - MARGIN_S / 2) & (grid_s < part.end_s + MARGIN_S / 2)]
-            seen = limb_ways(part, 3, limb, t)
+            seen = limb_paths(part, 3, limb, t)
             assert np.allclose(seen, way[np.rint(t * 200).astype(int)], atol=1e-7)
         assert speeds(way).max() < 36.0
         assert np.hypot(way[:, 0] - bx, way[:, 1] - by).max() < 1.5
@@ -343,5 +345,5 @@ def test_both_sides_of_a_border_say_the_same_and_nothing_is_too_fast_or_too_far(
         assert way[:, 2].max() < 3.2
     for contact in contacts:
         if contact.limb in FOUR_LIMBS and contact.t_s < FULL_S - 0.02:
-            limb = limb_ways(whole, 3, contact.limb, np.array([contact.t_s]))[0]
+            limb = limb_paths(whole, 3, contact.limb, np.array([contact.t_s]))[0]
             assert np.linalg.norm(limb - contact.place) == pytest.approx(TOUCH_M, abs=1e-6)

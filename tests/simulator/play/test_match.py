@@ -8,14 +8,14 @@ import pytest
 from simulator.play import substitutions as changes
 from simulator.play.match import Match
 from simulator.play.squads import MatchSettings
-from simulator.records import BALLS, COLUMNS, MARGIN_S, PERSONS, TICK_S, Stretch
+from simulator.records import BALLS, COLUMNS, MARGIN_S, PERSONS, TICK_S, PlayedInterval
 
 PLAYED_S = 90.0
 
 
-def played(seed: int, every_s: float = 4.0) -> tuple[Match, list[Stretch]]:
+def played(seed: int, every_s: float = 4.0) -> tuple[Match, list[PlayedInterval]]:
     match = Match(MatchSettings(seed=seed))
-    return match, list(match.stretches(PLAYED_S, every_s))
+    return match, list(match.intervals(PLAYED_S, every_s))
 
 
 def test_a_match_does_not_depend_on_how_it_is_cut() -> None:
@@ -30,35 +30,35 @@ def test_a_match_does_not_depend_on_how_it_is_cut() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_stretches_join_and_look_over_their_borders(seed: int) -> None:
-    _, stretches = played(seed)
+    _, intervals = played(seed)
     end_s = 0.0
-    for stretch in stretches:
-        assert stretch.begin_s == pytest.approx(end_s)
-        end_s = stretch.end_s
-        steps = round((stretch.end_s - stretch.begin_s) * 2000)
-        assert stretch.balls.shape == (len(BALLS), steps, 3)
-        assert stretch.ball_velocity.shape == (steps, 3)
-        assert stretch.persons.shape == (len(stretch.ticks_s), PERSONS, COLUMNS)
-        assert np.isfinite(stretch.balls).all()
-        assert np.isfinite(stretch.persons).all()
-        assert stretch.ticks_s[0] == pytest.approx(max(stretch.begin_s - MARGIN_S, 0.0))
-        assert stretch.ticks_s[-1] == pytest.approx(stretch.end_s + MARGIN_S - TICK_S)
+    for interval in intervals:
+        assert interval.begin_s == pytest.approx(end_s)
+        end_s = interval.end_s
+        steps = round((interval.end_s - interval.begin_s) * 2000)
+        assert interval.balls.shape == (len(BALLS), steps, 3)
+        assert interval.ball_velocity.shape == (steps, 3)
+        assert interval.persons.shape == (len(interval.ticks_s), PERSONS, COLUMNS)
+        assert np.isfinite(interval.balls).all()
+        assert np.isfinite(interval.persons).all()
+        assert interval.ticks_s[0] == pytest.approx(max(interval.begin_s - MARGIN_S, 0.0))
+        assert interval.ticks_s[-1] == pytest.approx(interval.end_s + MARGIN_S - TICK_S)
     assert end_s == pytest.approx(PLAYED_S)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_contact_is_where_the_ball_is_and_somebody_can_reach_it(seed: int) -> None:
-    _, stretches = played(seed)
+    _, intervals = played(seed)
     count = 0
-    for stretch in stretches:
-        for contact in stretch.contacts:
-            if not stretch.begin_s <= contact.t_s < stretch.end_s:
+    for interval in intervals:
+        for contact in interval.contacts:
+            if not interval.begin_s <= contact.t_s < interval.end_s:
                 continue
             count += 1
-            step = round((contact.t_s - stretch.begin_s) * 2000)
-            assert stretch.balls[stretch.active[step], step] == pytest.approx(contact.place, abs=1e-6)
-            tick = int((contact.t_s - stretch.ticks_s[0]) / TICK_S + 1e-6)
-            x, y = stretch.persons[tick, contact.person, :2]
+            step = round((contact.t_s - interval.begin_s) * 2000)
+            assert interval.balls[interval.active[step], step] == pytest.approx(contact.place, abs=1e-6)
+            tick = int((contact.t_s - interval.ticks_s[0]) / TICK_S + 1e-6)
+            x, y = interval.persons[tick, contact.person, :2]
             reach = 1.45 if "hand" in contact.limb else 1.1
             assert np.hypot(contact.place[0] - x, contact.place[1] - y) < reach, contact
     assert count > 40

@@ -15,7 +15,7 @@ HOME_9, HOME_10, HOME_5, AWAY_1, AWAY_4, AWAY_5 = 8, 9, 4, 16, 19, 20
 def act(opening: Opening, *told: Instruction, seconds: float = 8.0, still: bool = True, seed: int = 3) -> Match:
     """Plays a script."""
     match = Match(MatchSettings(seed=seed, scenario=Script(opening, told, still)))
-    for _ in match.stretches(seconds):
+    for _ in match.intervals(seconds):
         pass
     return match
 

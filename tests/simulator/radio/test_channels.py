@@ -14,7 +14,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from football.match_sheet import MatchSheet
-from football.packet_table import WIDTH, joined, to_mm
+from football.packet_table import WIDTH, concat, to_mm
 from football.packets import Block, Packet
 from football.recording import Recording, Track, time_line, track_order
 from simulator.radio.channels import (
@@ -279,7 +279,7 @@ def test_however_the_stream_is_cut_the_same_packets_come_in_the_same_order(
             rows.append(Rows(t.ts_us[now], np.column_stack([places, np.full(len(places), 100, np.int32)])))
         parts.append(radio.send(rows, until_us, final=until_us == 3_000_000))
         begin_us = until_us
-    found, whole = joined(parts), expected.packets()
+    found, whole = concat(parts), expected.packets()
     for column in ("arrival_us", "tag", "sequence", "bounds", "ts_us", "values"):
         assert np.array_equal(getattr(found, column), getattr(whole, column)), column
     assert (radio.sent, radio.lost, radio.duplicates) == (expected.sent, len(expected.lost), expected.duplicates)

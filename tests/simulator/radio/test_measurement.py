@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from football.packet_table import MOTION, PLACE, QUALITY
-from simulator.physics.limbs import limb_ways
+from football.packet_table import MOTION, POSITION, QUALITY
+from simulator.physics.limbs import limb_paths
 from simulator.radio.measurement import HEIGHT_FACTOR, MEMORY_S, Measurement, Tag, ball_tags, body_tags
 from simulator.radio.transmission import Rows
 from simulator.records import FEET, FOUR_LIMBS, PERSONS
-from tests.simulator.handmade import Way, along, at, stretches
+from tests.simulator.handmade import Way, along, at, intervals
 
 ALONE = {0: at(0.0, 0.0)}
 
@@ -28,7 +28,7 @@ def measure(
 ) -> list[Rows]:  # fmt: skip
     """All samples of each tag."""
     measurement = Measurement(tags, noise_m, seed)
-    parts = [measurement.take(s).rows for s in stretches(seconds, persons, ball, each_s=each_s)]
+    parts = [measurement.take(s).rows for s in intervals(seconds, persons, ball, each_s=each_s)]
     return [
         Rows(np.concatenate([p[n].ts_us for p in parts]), np.concatenate([p[n].values for p in parts]))
         for n in range(len(tags))
@@ -51,7 +51,7 @@ def test_each_tag_samples_at_its_rate_and_at_a_phase_of_its_own() -> None:
 def test_without_noise_a_ball_is_measured_where_it_is(rate_hz: float) -> None:
     way = along((0.0, -20.0, 3.0, 0.1), (6.0, 25.0, -4.0, 9.0))
     (rows,) = measure(ball_tags(1, rate_hz), ALONE, way, 6.0)
-    assert np.abs(rows.values[:, PLACE] / 1e3 - way(rows.ts_us / 1e6)).max() <= 0.00051
+    assert np.abs(rows.values[:, POSITION] / 1e3 - way(rows.ts_us / 1e6)).max() <= 0.00051
     assert (rows.values[:, QUALITY] == 100).all()
 
 
@@ -59,12 +59,12 @@ def test_without_noise_a_limb_is_measured_where_it_is() -> None:
     walk = along((0.0, -5.0, 0.0), (6.0, 6.0, 3.0))
     tags = body_tags([3], FEET, 200.0)
     found = measure(tags, {3: walk}, at(0, 0, 0.11), 6.0)
-    for stretch in stretches(6.0, {3: walk}, at(0, 0, 0.11)):
+    for interval in intervals(6.0, {3: walk}, at(0, 0, 0.11)):
         for tag, rows in zip(tags, found, strict=True):
             t_s = rows.ts_us / 1e6
-            now = (t_s >= stretch.begin_s) & (t_s < stretch.end_s)
-            expected = limb_ways(stretch, 3, tag.limb, t_s[now])
-            assert np.abs(rows.values[now, PLACE] / 1e3 - expected).max() <= 0.00051
+            now = (t_s >= interval.begin_s) & (t_s < interval.end_s)
+            expected = limb_paths(interval, 3, tag.limb, t_s[now])
+            assert np.abs(rows.values[now, POSITION] / 1e3 - expected).max() <= 0.00051
 
 
 def test_velocity_and_acceleration_follow_the_motion() -> None:
@@ -99,7 +99,7 @@ def test_noise_has_its_size_and_its_memory() -> None:
     still = measure(tags, everybody(9.0), at(99, 99, 0.11), 0.1)
     errors = []
     for rows, true in zip(found, still, strict=True):
-        error = (rows.values[:, PLACE] - true.values[0, PLACE]) / 1e3
+        error = (rows.values[:, POSITION] - true.values[0, POSITION]) / 1e3
         errors.append(error[rows.values[:, QUALITY] > 85])
     every = np.concatenate(errors)
     assert every[:, :2].std() == pytest.approx(0.02, rel=0.06)
@@ -153,7 +153,7 @@ def test_who_is_not_there_or_switched_off_is_not_measured() -> None:
     found = measure(tags, ALONE, at(0, 0, 0.11), 2.0)
     assert [len(rows.ts_us) > 0 for rows in found] == [True, True, False, False]
     measurement = Measurement(tags, 0.02, 1)
-    first, second = stretches(4.0, {0: at(0, 0), 1: at(5, 5)}, at(0, 0, 0.11))
+    first, second = intervals(4.0, {0: at(0, 0), 1: at(5, 5)}, at(0, 0, 0.11))
     rows = [measurement.take(first, {0}).rows, measurement.take(second, {1}).rows]
     assert [[len(r.ts_us) > 0 for r in part] for part in rows] == [
         [True, True, False, False],
@@ -173,7 +173,7 @@ def test_however_the_match_is_cut_the_same_samples_come(seed: int, each_s: float
     for tag, a, b in zip(tags, whole, cut, strict=True):
         assert np.array_equal(a.ts_us, b.ts_us), tag
         # The handmade bodies differ by rounding where their stretches do; a millimetre is the unit.
-        assert np.abs(a.values[:, PLACE] - b.values[:, PLACE]).max() <= 1, tag
+        assert np.abs(a.values[:, POSITION] - b.values[:, POSITION]).max() <= 1, tag
         assert np.array_equal(a.values[:, QUALITY], b.values[:, QUALITY]), tag
 
 

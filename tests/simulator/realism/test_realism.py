@@ -13,7 +13,7 @@ from replay.formats.tracking import read_tracking
 from simulator.realism.estimates import CLASS_NAMES, Sampler, footage_of, live_spans, measure, periods_of
 from simulator.realism.targets import COUNTED, MEASURED, as_json, as_table, outside, tally, verdict
 from simulator.records import Row, object_id, team_of_row
-from tests.simulator.handmade import along, at, stretches
+from tests.simulator.handmade import along, at, intervals
 
 SHEET = MatchSheet(
     attacks_positive_x="home",
@@ -38,17 +38,17 @@ def figures(seconds: float = 15.0, **changed: object) -> dict[str, float]:
     """Of a match on a grid with the ball rolling along far from everybody, less what is changed."""
     persons = {**GRID, **KEEPERS, **changed.get("persons", {})}  # type: ignore[dict-item]
     sampler = Sampler(SHEET)
-    for stretch in stretches(seconds, persons, changed.get("ball", ROLLING)):  # type: ignore[arg-type]
-        sampler.take(stretch)
+    for interval in intervals(seconds, persons, changed.get("ball", ROLLING)):  # type: ignore[arg-type]
+        sampler.take(interval)
     return measure(sampler.pieces())
 
 
 def test_stretches_become_frames_of_a_camera_without_gaps_or_doubles() -> None:
     sampler = Sampler(SHEET)
-    for stretch in stretches(
+    for interval in intervals(
         10.0, {**GRID, **KEEPERS, 1: along((0, 0, 0), (10, 50, 0))}, along((0, 0, 0, 0), (10, 20, 0, 2))
     ):
-        sampler.take(stretch)
+        sampler.take(interval)
     (piece,) = sampler.pieces()
     assert len(piece.ball) == 250
     assert piece.ball[:, 0] == pytest.approx(np.arange(250) * 0.04 * 2.0, abs=1e-5)
@@ -59,8 +59,8 @@ def test_stretches_become_frames_of_a_camera_without_gaps_or_doubles() -> None:
 
 def test_who_is_off_the_pitch_is_not_counted() -> None:
     sampler = Sampler(SHEET)
-    for stretch in stretches(4.0, {**GRID, **KEEPERS, 12: at(0.0, 38.0)}, at(0, 0, 0.11)):
-        sampler.take(stretch)
+    for interval in intervals(4.0, {**GRID, **KEEPERS, 12: at(0.0, 38.0)}, at(0, 0, 0.11)):
+        sampler.take(interval)
     assert "home_13" not in sampler.pieces()[0].ids
 
 

@@ -23,25 +23,25 @@ from football.truth_kinds import LEVELS
 from middleware.events import Event
 from simulator.physics.ball import MovingBall
 from simulator.physics.ball_motion import BUMP_S
-from simulator.records import STEP_S, TICK_S, Col, Contact, Stretch, object_id, team_of_row
+from simulator.records import STEP_S, TICK_S, Col, Contact, PlayedInterval, object_id, team_of_row
 from simulator.truth.ball import BallTruth
 from simulator.truth.bodies import BodyTruth
 from simulator.truth.restart_spots import SpotTruth
 from simulator.truth.shape import ShapeTruth
 from simulator.truth.truth_table import Lines
-from tests.simulator.handmade import Way, along, at, stretches
+from tests.simulator.handmade import Way, along, at, intervals
 
 SHEET = MatchSheet(attacks_positive_x="home", quality=Quality(ball_hz=2000.0, body_hz=200.0, kind="rtls"))
 PITCH = Pitch()
 Told = tuple[str, str, str, float]
 
 
-def no_limbs(stretch: Stretch, person: int, limb: str, t_s: np.ndarray) -> np.ndarray:
+def no_limbs(interval: PlayedInterval, person: int, limb: str, t_s: np.ndarray) -> np.ndarray:
     """Limbs that are nowhere near."""
     return np.full((len(t_s), 3), 500.0)
 
 
-def truth(parts: Sequence[Stretch], ways=no_limbs) -> list[Told]:
+def truth(parts: Sequence[PlayedInterval], ways=no_limbs) -> list[Told]:
     """Kind, variant, player and second of everything that the geometry of stretches tells."""
     ball, bodies, lines = BallTruth(PITCH), BodyTruth(PITCH, ways), Lines()
     for part in parts:
@@ -125,7 +125,7 @@ def walk(legs: Sequence[tuple[float, ...]], start: tuple[float, ...]) -> tuple[W
 def test_lines_and_mouths_are_crossed_as_the_detectors_say_of_the_same_samples(legs) -> None:
     # The ball rests in the end: what truth looks at ends a little before the samples do.
     way, seconds = walk([*legs, (0.5, *legs[-1][1:])], (1.03, 2.07, 0.5))
-    told = of_kinds(truth(list(stretches(seconds, {}, way))), "ball.crossed", "ball.in_goal", "ball.over_bar")
+    told = of_kinds(truth(list(intervals(seconds, {}, way))), "ball.crossed", "ball.in_goal", "ball.over_bar")
     samples = ball_states(way, seconds)
     theirs = detected(LineCrossing(SHEET), samples) + detected(GoalMouth(SHEET), samples)
     same(told, theirs, 2e-6)
@@ -135,7 +135,7 @@ def test_lines_and_mouths_are_crossed_as_the_detectors_say_of_the_same_samples(l
 @given(st.lists(st.tuples(st.floats(0.5, 3.0), st.floats(-3.0, 3.0)), min_size=2, max_size=3))
 def test_the_ball_rests_and_moves_as_the_detector_says_of_the_same_samples(legs) -> None:
     way, seconds = walk([(d, 10.0 + x, 5.0, 0.11) for d, x in legs], (10.0, 5.0, 0.11))
-    told = of_kinds(truth(list(stretches(seconds, {}, way))), "ball.static", "ball.moving")
+    told = of_kinds(truth(list(intervals(seconds, {}, way))), "ball.static", "ball.moving")
     # What a noisy input is allowed over the bounds has no place here: these samples have no noise.
     exact = msgspec.structs.replace(SHEET, quality=msgspec.structs.replace(SHEET.quality, position_noise_m=1e-4))
     same(told, detected(BallMotion(exact), ball_states(way, seconds)), 2e-3)
@@ -152,7 +152,7 @@ def test_spots_and_takers_are_the_detectors_on_the_same_frames(legs, spot) -> No
     seconds = math.floor(seconds / TICK_S) * TICK_S
     persons = {5: at(spot[0] + 0.5, spot[1]), 20: along((0, spot[0] - 9, spot[1]), (3, spot[0], spot[1]))}
     lines, spots = Lines(), SpotTruth(PITCH)
-    for part in stretches(seconds, persons, ball):
+    for part in intervals(seconds, persons, ball):
         spots.take(part, 32, lines)
     told = [(r["kind"], r["variant"], r["player"], r["ts_us"] / 1e6) for r in lines.table(LEVELS).to_pylist()]
     # The detector reads how slow the ball is from its way of the last fifth of a second.
@@ -162,7 +162,7 @@ def test_spots_and_takers_are_the_detectors_on_the_same_frames(legs, spot) -> No
 def test_contacts_bend_the_way_of_the_ball_by_their_own_velocities() -> None:
     hard = Contact(1.0, 3, "left_foot", (0.0, 0.0, 0.11), (3.0, 0.0, 0.0), (-20.0, 0.0, 0.0), "pass")
     soft = Contact(2.0, 3, "left_foot", (0.0, 0.0, 0.9), (8.0, 0.0, 0.0), (5.0, 0.5, 0.0), "trap", 0.1)
-    told = truth(list(stretches(4.0, {}, at(0.0, 0.0, 0.11), (hard, soft))))
+    told = truth(list(intervals(4.0, {}, at(0.0, 0.0, 0.11), (hard, soft))))
     assert of_kinds(told, "ball.accel_peak", "ball.turn", "ball.speed_step") == [
         ("ball.accel_peak", "hard", "", 1.0045), ("ball.turn", "ground", "", 1.0045),
         ("ball.accel_peak", "touch", "", 2.05), ("ball.speed_step", "down", "", 2.05),
@@ -188,7 +188,7 @@ def test_areas_zones_and_nearest_players_are_the_detectors_on_the_same_frames(on
     )
     seconds = math.floor(min(a_s, b_s, c_s) / TICK_S) * TICK_S
     persons = {4: first, 20: second}
-    told = truth(list(stretches(seconds, persons, kick)))
+    told = truth(list(intervals(seconds, persons, kick)))
     seen = frames(seconds, persons, kick)
     same(of_kinds(told, "area.enter", "area.leave"), detected(AreaWatch(SHEET), seen), 1e-6)
     same(of_kinds(told, "pz.enter", "pz.leave"), detected(PossessionZone(), seen), TICK_S)
@@ -201,8 +201,8 @@ def test_what_is_told_does_not_depend_on_how_a_match_is_cut(legs, each_s: float)
     way, seconds = walk(legs, (1.03, 2.07, 0.5))
     persons = {5: along((0, 0, 0), (2, 15, 3), (8, -20, 5)), 17: at(-50.0, 0.0)}
     seconds = math.floor(seconds / TICK_S) * TICK_S
-    assert truth(list(stretches(seconds, persons, way, each_s=each_s))) == truth(
-        list(stretches(seconds, persons, way, each_s=100.0))
+    assert truth(list(intervals(seconds, persons, way, each_s=each_s))) == truth(
+        list(intervals(seconds, persons, way, each_s=100.0))
     )
 
 
@@ -212,7 +212,7 @@ def test_a_dropped_ball_bounces_at_the_ground_and_then_lies_still() -> None:
     places = np.concatenate([tick.places for tick in ticks])
     speeds = np.concatenate([tick.velocities for tick in ticks])
     steps = np.arange(len(places)) * STEP_S
-    parts = list(stretches(8.0, {}, at(10.0, 0.0, 0.11)))
+    parts = list(intervals(8.0, {}, at(10.0, 0.0, 0.11)))
     for part in parts:
         inside = slice(*np.searchsorted(steps, [part.begin_s - 1e-9, part.end_s - 1e-9]))
         part.balls[0], part.ball_velocity[:] = places[inside], speeds[inside]
@@ -228,8 +228,8 @@ def test_a_dropped_ball_bounces_at_the_ground_and_then_lies_still() -> None:
 def test_a_ball_that_is_played_upwards_has_not_bounced() -> None:
     way = along((0.0, 0.0, 0.0, 2.0), (0.4, 0.0, 0.0, 0.15), (0.8, 0.0, 0.0, 2.0), (2.0, 0.0, 0.0, 2.0))
     kick = Contact(0.395, 3, "left_foot", (0.0, 0.0, 0.15), (0.0, 0.0, -4.6), (0.0, 0.0, 4.6), "pass")
-    assert not of_kinds(truth(list(stretches(2.0, {}, way, (kick,)))), "ball.bounce")
-    assert of_kinds(truth(list(stretches(2.0, {}, way))), "ball.bounce")
+    assert not of_kinds(truth(list(intervals(2.0, {}, way, (kick,)))), "ball.bounce")
+    assert of_kinds(truth(list(intervals(2.0, {}, way))), "ball.bounce")
 
 
 def test_heights_speeds_and_rings_are_dated_at_their_beginning() -> None:
@@ -240,7 +240,7 @@ def test_heights_speeds_and_rings_are_dated_at_their_beginning() -> None:
         (4.02, 60.0, 0.0, 0.11),
         (6.0, 60.0, 0.0, 0.11),
     )
-    told = truth(list(stretches(6.0, {}, way)))
+    told = truth(list(intervals(6.0, {}, way)))
     assert of_kinds(told, "ball.height") == [
         ("ball.height", "low", "", pytest.approx(2.095, abs=1e-3)),
         ("ball.height", "head", "", pytest.approx(2.695, abs=1e-3)),
@@ -256,7 +256,7 @@ def test_heights_speeds_and_rings_are_dated_at_their_beginning() -> None:
 
 
 def test_nothing_is_crossed_when_another_ball_is_taken() -> None:
-    parts = list(stretches(4.0, {}, at(0.0, 0.0, 0.11)))
+    parts = list(intervals(4.0, {}, at(0.0, 0.0, 0.11)))
     parts[1].active[:] = 3  # lies beyond the touch line
     kinds = {t[0] for t in truth(parts)}
     assert "ball.crossed" not in kinds
@@ -276,7 +276,7 @@ def test_intensities_shorter_than_a_second_count_to_the_next_one() -> None:
     way = speeds(
         (3, 0), (0.6, 8), (2, 12), (0.5, 8), (2, 12), (0.4, 15), (0.4, 20), (3, 26), (0.2, 20), (1.2, 30), (2.8, 0.5)
     )
-    told = truth(list(stretches(16.0, {2: way}, at(0, 0, 0.11))))
+    told = truth(list(intervals(16.0, {2: way}, at(0, 0, 0.11))))
     assert of_kinds(told, "run.intensity") == [
         ("run.intensity", "standing", "home_3", pytest.approx(0.0, abs=0.03)),
         ("run.intensity", "low", "home_3", pytest.approx(3.0, abs=0.03)),
@@ -295,7 +295,7 @@ def test_an_effort_is_an_acceleration_that_is_kept(gain: float, efforts: list[st
         ran_s = np.clip(t_s - 2.0, 0.0, 1.0)
         return np.stack([0.5 * gain * ran_s**2 + gain * np.maximum(t_s - 3.0, 0.0), 0 * t_s], axis=1)
 
-    told = truth(list(stretches(6.0, {2: way}, at(0, 0, 0.11))))
+    told = truth(list(intervals(6.0, {2: way}, at(0, 0, 0.11))))
     assert [t[1] for t in of_kinds(told, "accel.effort")] == efforts
     assert not of_kinds(told, "decel.effort")
     assert all(t[3] == pytest.approx(2.05, abs=0.12) for t in of_kinds(told, "accel.effort"))
@@ -306,7 +306,7 @@ def test_a_jump_counts_from_twelve_centimetres_and_a_tenth_of_a_second() -> None
         high = np.where((t_s > 1.0) & (t_s < 1.4), 0.3, 0.0)
         return high + np.where((t_s > 3.0) & (t_s < 3.1), 0.3, 0.0) + np.where(t_s > 4.0, 0.08, 0.0)
 
-    told = truth(list(stretches(6.0, {9: at(0, 0)}, at(5, 0, 0.11), extra={(9, Col.RISE): rise})))
+    told = truth(list(intervals(6.0, {9: at(0, 0)}, at(5, 0, 0.11), extra={(9, Col.RISE): rise})))
     assert of_kinds(told, "jump.take_off", "jump.land") == [
         ("jump.take_off", "", "home_10", pytest.approx(1.02, abs=0.021)),
         ("jump.land", "", "home_10", pytest.approx(1.4, abs=0.021)),
@@ -314,11 +314,11 @@ def test_a_jump_counts_from_twelve_centimetres_and_a_tenth_of_a_second() -> None
 
 
 def test_limbs_come_near_and_leave_by_their_own_distance() -> None:
-    def foot(stretch: Stretch, person: int, limb: str, t_s: np.ndarray) -> np.ndarray:
+    def foot(interval: PlayedInterval, person: int, limb: str, t_s: np.ndarray) -> np.ndarray:
         x = 3.0 - 1.0 * t_s if limb == "left_foot" else 0 * t_s + 9.0
         return np.stack([x, 0 * t_s, 0 * t_s + 0.11], axis=1)
 
-    told = truth(list(stretches(6.0, {7: at(1.0, 0.0)}, at(0, 0, 0.11))), foot)
+    told = truth(list(intervals(6.0, {7: at(1.0, 0.0)}, at(0, 0, 0.11))), foot)
     assert of_kinds(told, "near", "not_near") == [
         ("near", "left_foot", "home_8", pytest.approx(2.0, abs=1e-3)),
         ("not_near", "left_foot", "home_8", pytest.approx(4.2, abs=1e-3)),
@@ -326,11 +326,11 @@ def test_limbs_come_near_and_leave_by_their_own_distance() -> None:
 
 
 def test_who_is_far_away_is_near_no_more_even_if_nobody_looked() -> None:
-    def foot(stretch: Stretch, person: int, limb: str, t_s: np.ndarray) -> np.ndarray:
+    def foot(interval: PlayedInterval, person: int, limb: str, t_s: np.ndarray) -> np.ndarray:
         x = np.where(t_s < 2.0, 0.5, 50.0) if limb == "left_foot" else 0 * t_s + 9.0
         return np.stack([x, 0 * t_s, 0 * t_s + 0.11], axis=1)
 
-    told = truth(list(stretches(6.0, {7: along((0, 1, 0), (1.98, 1, 0), (2.0, 50, 0))}, at(0, 0, 0.11))), foot)
+    told = truth(list(intervals(6.0, {7: along((0, 1, 0), (1.98, 1, 0), (2.0, 50, 0))}, at(0, 0, 0.11))), foot)
     assert [t[0] for t in of_kinds(told, "near", "not_near")] == ["near", "not_near"]
 
 
@@ -355,7 +355,7 @@ def shape(persons: dict[int, Way], seconds: float = 6.0, sign=(1.0, -1.0)) -> li
     playing = np.zeros(35, bool)
     playing[list(persons)] = True
     lines, shapes = Lines(), ShapeTruth(PITCH)
-    for part in stretches(seconds, persons, at(0, 0, 0.11)):
+    for part in intervals(seconds, persons, at(0, 0, 0.11)):
         shapes.take(part, playing, sign, lines)
     return [(r["kind"], r["team"], r["player"], r["ts_us"] / 1e6) for r in lines.table(LEVELS).to_pylist()]
 

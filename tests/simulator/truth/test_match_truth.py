@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from football.tables import EVENTS
 from football.truth_kinds import KINDS, as_markdown
 from football.update_stream import EventRecord
-from simulator.physics.limbs import limb_ways
+from simulator.physics.limbs import limb_paths
 from simulator.play.match import Match
 from simulator.play.match_sheet import sheet_of
 from simulator.play.squads import MatchSettings
-from simulator.records import FOUR_LIMBS, PERSONS, STEP_S, TICK_S, Col, Contact, Stretch, object_id
+from simulator.records import FOUR_LIMBS, PERSONS, STEP_S, TICK_S, Col, Contact, PlayedInterval, object_id
 from simulator.truth.match_truth import FRAMES, Truth, records_of, write_truth
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "simulator.md"
@@ -37,7 +37,7 @@ class Played:
     """A match with its stretches and its truth."""
 
     match: Match
-    stretches: list[Stretch]
+    intervals: list[PlayedInterval]
     truth: pa.Table
     frames: pa.Table
     records: tuple[EventRecord, ...]
@@ -45,8 +45,8 @@ class Played:
     def of(self, *kinds: str) -> list[EventRecord]:
         return [r for r in self.records if r.kind in kinds]
 
-    def at(self, ts_us: int) -> Stretch:
-        return next(s for s in self.stretches if s.begin_s <= ts_us / 1e6 < s.end_s)
+    def at(self, ts_us: int) -> PlayedInterval:
+        return next(s for s in self.intervals if s.begin_s <= ts_us / 1e6 < s.end_s)
 
     def ball(self, ts_us: int) -> np.ndarray:
         """Centre of the ball in play."""
@@ -55,7 +55,7 @@ class Played:
         return part.balls[part.active[step], step]
 
     def limb(self, ts_us: int, player: str, limb: str) -> np.ndarray:
-        return limb_ways(self.at(ts_us), ROWS[player], limb, np.array([ts_us / 1e6]))[0]
+        return limb_paths(self.at(ts_us), ROWS[player], limb, np.array([ts_us / 1e6]))[0]
 
     def body(self, ts_us: int, player: str) -> np.ndarray:
         part = self.at(ts_us)
@@ -68,7 +68,7 @@ def play(seed: int, seconds: float, every_s: float = 4.0, **wanted: object) -> P
     match = Match(wish)
     truth = Truth(sheet_of(wish, match.squads), match)
     parts = []
-    for part in match.stretches(seconds, every_s):
+    for part in match.intervals(seconds, every_s):
         truth.take(part)
         parts.append(part)
     table, frames = truth.finish()
@@ -106,7 +106,7 @@ def test_the_list_has_the_columns_of_the_products_own_and_is_in_order(match: Pla
 
 def test_the_ball_is_always_somewhere_and_in_one_place(match: Played) -> None:
     before = None
-    for part in match.stretches:
+    for part in match.intervals:
         way = part.balls[part.active, np.arange(len(part.active))]
         assert np.isfinite(way).all()
         same = np.diff(part.active) == 0
@@ -121,7 +121,7 @@ def test_the_ball_is_always_somewhere_and_in_one_place(match: Played) -> None:
 
 def test_every_contact_of_the_list_has_a_limb_at_the_ball(match: Played) -> None:
     contacts: dict[tuple[int, str], Contact] = {
-        (round(c.t_s * 1e6), object_id(c.person)): c for part in match.stretches for c in part.contacts
+        (round(c.t_s * 1e6), object_id(c.person)): c for part in match.intervals for c in part.contacts
     }
     told = match.of("hit", "touch")
     assert len(told) > 60
@@ -277,11 +277,11 @@ def check_restarts(records: Sequence[EventRecord]) -> None:
 
 
 def test_people_run_and_balls_fly_as_their_velocities_say(match: Played) -> None:
-    for part in match.stretches:
+    for part in match.intervals:
         check_motion(part)
 
 
-def check_motion(part: Stretch) -> None:
+def check_motion(part: PlayedInterval) -> None:
     way = part.balls[part.active, np.arange(len(part.active))]
     same = np.diff(part.active) == 0
     gone = np.diff(way, axis=0) / STEP_S
@@ -302,7 +302,7 @@ def test_a_whole_match_is_sound(seed: int) -> None:
     wish = MatchSettings(seed=seed)
     match = Match(wish)
     truth = Truth(sheet_of(wish, match.squads), match)
-    for part in match.stretches(7200.0):
+    for part in match.intervals(7200.0):
         truth.take(part)
         check_motion(part)
     table, frames = truth.finish()

@@ -14,7 +14,7 @@ from simulator.records import PERSONS, Row, Vector, object_id, team_of_row
 from simulator.truth.chains import add_chains
 from simulator.truth.passes import PassTruth
 from simulator.truth.truth_table import Lines
-from tests.simulator.handmade import Way, at, stretches
+from tests.simulator.handmade import Way, at, intervals
 
 WAYS = {1: (1.0, -1.0), 2: (-1.0, 1.0)}
 PLAYING = np.arange(PERSONS) < 32
@@ -45,8 +45,8 @@ def qualifiers(
     story, lines, truth = Story(), Lines(), PassTruth(Pitch())
     made = story.note("pass.attempt", 1.0, passer, start, **detail)
     story.note(kind, 2.0, passer, end, "", (made,), receiver="home_9")
-    for stretch in stretches(4.0, persons, ball or at(*start, 0.11)):
-        truth.take(stretch, story.rows, PLAYING, sign, lines)
+    for interval in intervals(4.0, persons, ball or at(*start, 0.11)):
+        truth.take(interval, story.rows, PLAYING, sign, lines)
     lines.add_rows(story.rows, 10.0)
     told = [r for r in lines.table(LEVELS).to_pylist() if r["kind"] not in ("pass.attempt", kind)]
     attempt = next(r for r in lines.table(LEVELS).to_pylist() if r["kind"] == "pass.attempt")
@@ -138,8 +138,8 @@ def test_the_offside_line_is_the_second_last_opponent_the_ball_or_halfway(
     others = {16 + n: at(x, 0.0) for n, x in enumerate(defenders)}
     playing = np.zeros(PERSONS, bool)
     playing[list(others)] = True
-    for stretch in stretches(2.0, others, at(ball_x, 0.0, 0.11)):
-        truth.take(stretch, story.rows, playing, (1.0, -1.0), lines)
+    for interval in intervals(2.0, others, at(ball_x, 0.0, 0.11)):
+        truth.take(interval, story.rows, playing, (1.0, -1.0), lines)
     (told,) = lines.table(LEVELS).to_pylist()
     assert (told["kind"], told["team"], told["x_m"]) == ("offside.line", "home", line)
 
@@ -148,8 +148,8 @@ def test_the_offside_line_is_the_second_last_opponent_the_ball_or_halfway(
 def test_the_value_of_a_shot_by_its_class(xg: float, name: str) -> None:
     story, lines, truth = Story(), Lines(), PassTruth(Pitch())
     story.note("shot.attempt", 1.0, 5, (40.0, 0.0), xg=xg)
-    for stretch in stretches(2.0, FAR, at(40.0, 0.0, 0.11)):
-        truth.take(stretch, story.rows, PLAYING, (1.0, -1.0), lines)
+    for interval in intervals(2.0, FAR, at(40.0, 0.0, 0.11)):
+        truth.take(interval, story.rows, PLAYING, (1.0, -1.0), lines)
     assert [(r["kind"], r["variant"]) for r in lines.table(LEVELS).to_pylist()] == [("shot.xg", name)]
 
 

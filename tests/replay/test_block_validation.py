@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from football.match_sheet import MatchSheet, Player, Quality
-from football.packets import Block, Packet, Rejected
+from football.packets import Block, Packet, RejectedRecord
 from replay import wire
-from replay.quarantine import check_block
+from replay.block_validation import check_block
 
 SHEET = MatchSheet(players=(Player("home_7", "home"), Player("away_1", "away")), quality=Quality(limbs=("left_foot",)))
 NOBODY = MatchSheet()
@@ -23,7 +23,9 @@ def packet(name: str = "ball", *rows: tuple[int, float, float, float], sequence:
     return Packet(name, sequence, ts, x, y, z)
 
 
-def check(*packets: Packet, sheet: MatchSheet = SHEET, arrival_us: int = 100) -> tuple[Block, tuple[Rejected, ...]]:
+def check(
+    *packets: Packet, sheet: MatchSheet = SHEET, arrival_us: int = 100
+) -> tuple[Block, tuple[RejectedRecord, ...]]:
     block, rejected = check_block(wire.encode(Block(arrival_us, packets)), sheet, "here")
     assert block is not None
     assert block.arrival_us == arrival_us

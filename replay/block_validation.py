@@ -1,6 +1,6 @@
 """Quarantine: what of a payload may enter the engine, and why the rest may not.
 
-Nothing is thrown away in silence: whatever is taken out comes back as a :class:`Rejected` with the place where
+Nothing is thrown away in silence: whatever is taken out comes back as a :class:`RejectedRecord` with the place where
 it was found and the reason. A bad position is removed and the rest of its packet goes on; a packet without a
 name, or with nothing left in it, is removed; bytes that are no block at all are rejected whole. The functions
 are pure: the same payload gives the same result, so a redone batch quarantines the same records.
@@ -15,7 +15,7 @@ from math import dist
 from operator import lt
 
 from football.match_sheet import MatchSheet
-from football.packets import Block, Packet, Rejected, raw_kind
+from football.packets import Block, Packet, RejectedRecord, raw_kind
 from replay import wire
 
 #: How far outside the pitch a position may lie, in metres: stands, benches and a ball kicked away are within.
@@ -38,7 +38,7 @@ _LOW_M, _HIGH_M = HEIGHT_M[0] + REACH_M, HEIGHT_M[1] - REACH_M
 _RAW_CHARACTERS = 120
 
 
-class Quarantine:
+class BlockValidator:
     """The checks for one match sheet. Immutable; ``check`` is pure.
 
     Unknown transmitters can only be told if the sheet lists players; ball and referees are always known.
@@ -52,21 +52,21 @@ class Quarantine:
         self._y_m = sheet.width_m / 2 + MARGIN_M
         self._x_near_m, self._y_near_m = self._x_m - REACH_M, self._y_m - REACH_M
 
-    def check(self, payload: bytes, where: str) -> tuple[Block | None, tuple[Rejected, ...]]:
+    def check(self, payload: bytes, where: str) -> tuple[Block | None, tuple[RejectedRecord, ...]]:
         """The good part of a payload, and what was kept out. ``where`` names the payload in ``record``."""
         try:
             block = wire.decode(payload)
         except wire.WireError as error:
-            return None, (Rejected(where, "", -1, None, str(error), _short(payload)),)
+            return None, (RejectedRecord(where, "", -1, None, str(error), _short(payload)),)
         return self.check_decoded(block, where)
 
-    def check_decoded(self, block: Block, where: str) -> tuple[Block, tuple[Rejected, ...]]:
+    def check_decoded(self, block: Block, where: str) -> tuple[Block, tuple[RejectedRecord, ...]]:
         """As :meth:`check` for a block that is already decoded; returns that very block if all is good."""
         arrival_us = block.arrival_us
         suspects = [i for i, packet in enumerate(block.packets) if not self._is_plainly_good(packet, arrival_us)]
         if not suspects:
             return block, ()
-        rejected: list[Rejected] = []
+        rejected: list[RejectedRecord] = []
         packets: list[Packet | None] = list(block.packets)
         for index in suspects:
             packets[index] = self._clean(block.packets[index], arrival_us, f"{where} packet {index}", rejected)
@@ -130,12 +130,12 @@ class Quarantine:
             return "quality of location outside 0..1"
         return ""
 
-    def _clean(self, packet: Packet, arrival_us: int, where: str, out: list[Rejected]) -> Packet | None:
+    def _clean(self, packet: Packet, arrival_us: int, where: str, out: list[RejectedRecord]) -> Packet | None:
         """The packet without its bad positions, or None; appends what it took out to ``out``."""
         name, sequence = packet.transmitter, packet.sequence
         if reason := self._whole(packet):
             first_us = packet.ts_us[0] if packet.ts_us else None
-            out.append(Rejected(where, name, sequence, first_us, reason, _short(packet)))
+            out.append(RejectedRecord(where, name, sequence, first_us, reason, _short(packet)))
             return None
         good: list[int] = []
         for index, reason in enumerate(self._reasons(packet, arrival_us)):
@@ -144,7 +144,7 @@ class Quarantine:
                 continue
             row = (packet.ts_us[index], packet.x_m[index], packet.y_m[index], packet.z_m[index])
             record = f"{where} position {index}"
-            out.append(Rejected(record, name, sequence, packet.ts_us[index], reason, _short(row)))
+            out.append(RejectedRecord(record, name, sequence, packet.ts_us[index], reason, _short(row)))
         if len(good) == len(packet.ts_us):
             return packet
         if not good:
@@ -173,16 +173,16 @@ class Quarantine:
 
 
 #: Names of transmitters, and of officials, that a match may have: paper 000 has 144, and tags are replaced.
-SOURCES_MOST = 1_000
+SOURCES_MAX = 1_000
 
 
 @lru_cache(maxsize=64)
-def quarantine_of(sheet: MatchSheet) -> Quarantine:
+def validator_of(sheet: MatchSheet) -> BlockValidator:
     """The checks for a sheet, made once."""
-    return Quarantine(sheet)
+    return BlockValidator(sheet)
 
 
-def check_block(payload: bytes, sheet: MatchSheet, where: str) -> tuple[Block | None, tuple[Rejected, ...]]:
+def check_block(payload: bytes, sheet: MatchSheet, where: str) -> tuple[Block | None, tuple[RejectedRecord, ...]]:
     """The good part of a payload (None if it is no block at all) and what was kept out. Pure.
 
     Args:
@@ -190,7 +190,7 @@ def check_block(payload: bytes, sheet: MatchSheet, where: str) -> tuple[Block | 
         sheet: decides the tracking volume, and the known transmitters if it lists players.
         where: names the payload in the rejected records.
     """
-    return quarantine_of(sheet).check(payload, where)
+    return validator_of(sheet).check(payload, where)
 
 
 def bounded(number: int | None, otherwise: int | None) -> int | None:
