@@ -12,8 +12,8 @@ from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from football.match_sheet import MatchSheet, Player, Quality
 from football.packets import Block, Packet
 from replay import wire
-from replay.formats.officials import OfficialLine, encode
 from replay.block_validation import check_block
+from replay.formats.officials import OfficialLine, encode
 from tests.fuzz.cases import NUMBERS, both, hold, json_like, mangled
 
 PLAYERS = tuple(Player(f"{team}_{n}", team, n, starts=True) for team in ("home", "away") for n in (1, 2))
