@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from simulator.play import ball_actions as acts
+from simulator.play import ball_actions
 from simulator.play.match_state import Restart, State
 from simulator.records import REFEREES, Vector
 
@@ -181,7 +181,7 @@ def hold_over_head(state: State, row: int) -> None:
 
 def pick_up(state: State, row: int) -> None:
     """The ball is in somebody's hands from the coming tick on."""
-    acts.seize(state, row, "pickup")
+    ball_actions.seize(state, row, "pickup")
     state.ball.hold(hands(state, row))
 
 

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from simulator.physics.ball import BallTick
-from simulator.play import derived_truth as chronicle
-from simulator.play import flights, periods, restarts
+from simulator.play import flights, stoppages
 from simulator.play.match_state import BAR_Z_M, POST_Y_M, State
 from simulator.play.truth_writer import who
 from simulator.records import REFEREES, STEP_S, Vector
@@ -50,9 +49,9 @@ def _over_touch_line(state: State, t_s: float, place: Vector) -> None:
     line = "left touch" if place[1] > 0 else "right touch"
     out = state.notes.note("out", t_s, state.last, place, line)
     flights.stopped(state, "out", t_s, out, place)
-    dead = die(state, t_s, place, "touch", out)
+    dead = stoppages.end_play(state, t_s, place, "touch", out)
     spot = (float(np.clip(place[0], 0.5 - state.half_x, state.half_x - 0.5)), math.copysign(state.half_y, place[1]))
-    restarts.await_restart(state, "throw_in", 1 - int(state.team[state.last]), spot, dead, t_s)
+    stoppages.award_restart(state, "throw_in", 1 - int(state.team[state.last]), spot, dead, t_s)
 
 
 def _over_goal_line(state: State, t_s: float, place: Vector) -> None:
@@ -67,13 +66,13 @@ def _over_goal_line(state: State, t_s: float, place: Vector) -> None:
         # Left and right are the shooter's, who looks at the goal.
         variant = "over" if over else "wide left" if place[1] * end > 0 else "wide right"
     flights.stopped(state, "out", t_s, out, place, variant)
-    dead = die(state, t_s, place, "goal line", out)
+    dead = stoppages.end_play(state, t_s, place, "goal line", out)
     side = math.copysign(1.0, place[1])
     if state.team[state.last] == attacking:
         spot = (end * (state.half_x - 5.0), side * float(state.rng.uniform(3.0, 6.5)))
-        restarts.await_restart(state, "goal_kick", 1 - attacking, spot, dead, t_s)
+        stoppages.award_restart(state, "goal_kick", 1 - attacking, spot, dead, t_s)
     else:
-        restarts.await_restart(state, "corner", attacking, _corner(state, end, side), dead, t_s)
+        stoppages.award_restart(state, "corner", attacking, _corner(state, end, side), dead, t_s)
 
 
 def _goal(state: State, t_s: float, place: Vector) -> None:
@@ -114,11 +113,11 @@ def _goal(state: State, t_s: float, place: Vector) -> None:
         if t_s - made.t_s <= 10.0 and made.detail["receiver"] == who(scorer):
             notes.note("assist", t_s, made.person, made.place, "", (state.last_pass, scored))
     state.whistle = None
-    dead = die(state, t_s, place, "goal", scored)
-    state.lost_s += periods.ADDED_S["goal"]
+    dead = stoppages.end_play(state, t_s, place, "goal", scored)
+    state.lost_s += stoppages.ADDED_S["goal"]
     told = notes.note("goal.confirmed", t_s + 1.2, REFEREES[0], place, "", (scored,), **score)
     notes.rows[told].team = ("home", "away")[team]
-    restarts.await_restart(state, "kick_off", 1 - team, (0.0, 0.0), dead, t_s)
+    stoppages.award_restart(state, "kick_off", 1 - team, (0.0, 0.0), dead, t_s)
 
 
 def _no_goal_directly(state: State, t_s: float, place: Vector, team: int) -> None:
@@ -126,26 +125,16 @@ def _no_goal_directly(state: State, t_s: float, place: Vector, team: int) -> Non
     end = math.copysign(1.0, place[0])
     out = state.notes.note("out", t_s, state.last, place, "right goal line" if end > 0 else "left goal line")
     flights.stopped(state, "out", t_s, out, place)
-    dead = die(state, t_s, place, "goal line", out)
+    dead = stoppages.end_play(state, t_s, place, "goal line", out)
     side = math.copysign(1.0, place[1])
     if state.team[state.last] == team:
-        restarts.await_restart(state, "goal_kick", 1 - team, (end * (state.half_x - 5.0), side * 4.0), dead, t_s)
+        stoppages.award_restart(state, "goal_kick", 1 - team, (end * (state.half_x - 5.0), side * 4.0), dead, t_s)
     else:
-        restarts.await_restart(state, "corner", team, _corner(state, end, side), dead, t_s)
+        stoppages.award_restart(state, "corner", team, _corner(state, end, side), dead, t_s)
 
 
 def _corner(state: State, end: float, side: float) -> tuple[float, float]:
     return end * (state.half_x - 0.35), side * (state.half_y - 0.35)
-
-
-def die(state: State, t_s: float, place: Vector, why: str, cause: int) -> int:
-    """Play is dead from ``t_s`` on; returns the row."""
-    dead = state.notes.note("play.dead", t_s, -1, place, why, (cause,))
-    state.notes.died(t_s, dead, place)
-    chronicle.ended(state, t_s, place)
-    state.live = False
-    state.holder, state.in_hands, state.action, state.flight = -1, False, None, None
-    return dead
 
 
 def woodwork(state: State, tick: BallTick, begin_s: float) -> None:

@@ -11,15 +11,9 @@ import math
 import numpy as np
 
 from simulator.play import (
-    ball_actions as acts,
-)
-from simulator.play import (
-    derived_truth as chronicle,
-)
-from simulator.play import (
-    goalkeeping as keeping,
-)
-from simulator.play import (
+    ball_actions,
+    derived_truth,
+    goalkeeping,
     referee,
 )
 from simulator.play.decisions import carry, choose, clearance, goal_chance, shot
@@ -63,7 +57,7 @@ def chase(state: State) -> None:
             point = state.path[where[k]]
             if row == state.taker or (row == state.last and state.now_s - state.touched_s[row] < 0.5):
                 continue
-            if state.is_keeper(row) and not keeping.may_leave(state, row, point):
+            if state.is_keeper(row) and not goalkeeping.may_leave(state, row, point):
                 continue
             if when[k] < least:
                 best, least = k, float(when[k])
@@ -108,8 +102,8 @@ def contest(state: State) -> None:
         if state.is_mute and row not in state.told and gaps[k] > BODY_M:
             continue
         height = z + vz * at_s - 4.9 * at_s * at_s
-        if keeping.may_handle(state, row) and holder < 0 and not (state.is_mute and row not in state.told):
-            found = keeping.reaches(state, row, float(gaps[k]), at_s, height)
+        if goalkeeping.may_handle(state, row) and holder < 0 and not (state.is_mute and row not in state.told):
+            found = goalkeeping.reaches(state, row, float(gaps[k]), at_s, height)
         elif gaps[k] < 1.35:
             found = _reaches(state, row, float(gaps[k]), at_s, height)
         else:
@@ -123,7 +117,7 @@ def contest(state: State) -> None:
         state.prompter.play(row, after_s, part)
         return
     if part == "hands":
-        keeping.handle(state, row, after_s)
+        goalkeeping.handle(state, row, after_s)
     elif part == "body hit":
         shot = state.flight is not None and state.flight.kind == "shot"
         deflect(state, row, after_s, BLOCK_M if shot else BODY_M)
@@ -195,28 +189,28 @@ def play(state: State, row: int, after_s: float, height: float, part: str) -> No
     flight = state.flight
     mine = flight is not None and flight.team == state.team[row]
     # A hard ball that was not meant for him is hardly ever taken cleanly.
-    stretched = state.gap(row, *acts.place_at(state, after_s)[:2]) > STRETCH_M
+    stretched = state.gap(row, *ball_actions.place_at(state, after_s)[:2]) > STRETCH_M
     if not mine and speed > 5.0 and (stretched or state.chance(min(0.8, 0.12 + 0.045 * (speed - 5.0)))):
         deflect(state, row, after_s, float(state.reach_m[row]))
         return
     near = state.pressure(row)
-    x, y, _ = acts.place_at(state, after_s)
+    x, y, _ = ball_actions.place_at(state, after_s)
     team = int(state.team[row])
     deep = state.depth(team, x)
     if deep > 84.0 and near < 4.0 and not mine and abs(y) < 22.0 and state.chance(0.55):
-        acts.kick(state, row, clearance(state, row), after_s=after_s)
+        ball_actions.kick(state, row, clearance(state, row), after_s=after_s)
         return
     if deep < 22.0 and goal_chance(deep, y) > 0.09 and part == "foot" and state.chance(0.5):
         action = shot(state, row)
         action.what = "volley" if height > 0.4 else "foot"
         if action.worth > 0.07:
-            acts.kick(state, row, action, after_s=after_s)
+            ball_actions.kick(state, row, action, after_s=after_s)
             return
     eager = 0.1 + 0.12 * (near < 2.5) + 0.25 * float(state.squads.teams[team].tempo - 1.0)
     if part == "foot" and height < 0.5 and speed < 17.0 and state.chance(max(eager, 0.02)):
         action = choose(state, row, first_time=True)
         if action.kind != "carry":
-            acts.kick(state, row, action, after_s=after_s)
+            ball_actions.kick(state, row, action, after_s=after_s)
             return
     control(state, row, after_s, part, near)
 
@@ -224,7 +218,7 @@ def play(state: State, row: int, after_s: float, height: float, part: str) -> No
 def control(state: State, row: int, after_s: float, part: str, near: float) -> None:
     """Takes the ball to himself, as well as he can: fast, high and pressed balls get away."""
     going = carry(state, row)
-    bx, by, bz = acts.place_at(state, after_s)
+    bx, by, bz = ball_actions.place_at(state, after_s)
     body = state.columns[row]
     dx, dy = going.target[0] - bx, going.target[1] - by
     d = max(math.hypot(dx, dy), 0.1)
@@ -236,15 +230,15 @@ def control(state: State, row: int, after_s: float, part: str, near: float) -> N
     vy = dy / d * push + 0.25 * float(body[3]) + state.draw(0.0, rough)
     limb = "foot" if part == "foot" else "chest"
     vz = -0.6 if bz > 0.5 else abs(state.draw(0.0, 0.1 * rough))
-    index = acts.contact(state, row, limb, (vx, vy, vz), "trap", after_s=after_s, duration_s=0.016)
-    chronicle.trapped(state, row, index)
+    index = ball_actions.contact(state, row, limb, (vx, vy, vz), "trap", after_s=after_s, duration_s=0.016)
+    derived_truth.trapped(state, row, index)
     tempo = state.squads.teams[int(state.team[row])].tempo
-    acts.gains(state, row, float(state.rng.gamma(2.2, 0.22 + 0.065 * min(near, 8.0))) / tempo + 0.12)
+    ball_actions.gains(state, row, float(state.rng.gamma(2.2, 0.22 + 0.065 * min(near, 8.0))) / tempo + 0.12)
 
 
 def deflect(state: State, row: int, after_s: float, radius_m: float = BODY_M) -> None:
     """The ball hits somebody: it goes on from him as from a round wall that gives, of the radius that he covers."""
-    bx, by, _ = acts.place_at(state, after_s)
+    bx, by, _ = ball_actions.place_at(state, after_s)
     vx, vy, vz = state.ball.velocity
     body = state.columns[row]
     wx, wy = vx - float(body[2]), vy - float(body[3])
@@ -265,27 +259,29 @@ def deflect(state: State, row: int, after_s: float, radius_m: float = BODY_M) ->
     after = math.hypot(out[0], out[1])
     turned = (vx * out[0] + vy * out[1]) / max(before * after, 1e-9)
     goes_on = turned > 0.5 and 0.5 < after / max(before, 1e-9) < 1.1
-    _, _, z = acts.place_at(state, after_s)
+    _, _, z = ball_actions.place_at(state, after_s)
     limb = "foot" if z < 0.6 else "body"
     if limb == "body" and z > 0.7 and state.live and row != state.keeper(int(state.team[row])) and state.chance(0.05):
-        acts.contact(state, row, "left_hand" if beside > 0 else "right_hand", out, "handle", after_s=after_s)
+        ball_actions.contact(state, row, "left_hand" if beside > 0 else "right_hand", out, "handle", after_s=after_s)
         state.kicked()
         if state.chance(0.5 * state.settings.interruptions):
             referee.foul(state, row, -1, "handball")
         return
     is_block = state.flight is not None and state.flight.kind == "shot" and state.flight.team != state.team[row]
-    acts.contact(state, row, limb, out, "block" if is_block else "deflection", after_s=after_s, deflection=goes_on)
+    ball_actions.contact(
+        state, row, limb, out, "block" if is_block else "deflection", after_s=after_s, deflection=goes_on
+    )
     state.kicked()
 
 
 def _header(state: State, row: int, after_s: float) -> None:
     """With the head: at the goal, away from the own one, or to a mate."""
-    x, y, _ = acts.place_at(state, after_s)
+    x, y, _ = ball_actions.place_at(state, after_s)
     team = int(state.team[row])
     sign = float(state.sign[team])
     deep = state.depth(team, x)
     if deep < 14.0 and abs(y) < 11.0 and state.chance(0.9):
-        acts.kick(state, row, shot(state, row, header=True), "head", after_s=after_s)
+        ball_actions.kick(state, row, shot(state, row, header=True), "head", after_s=after_s)
         return
     if deep > 75.0:
         far = float(state.rng.uniform(10.0, 22.0))
@@ -305,7 +301,7 @@ def _header(state: State, row: int, after_s: float) -> None:
             mate, target = -1, (x + 9.0 * sign, y, _RADIUS_M)
         d = math.hypot(target[0] - x, target[1] - y)
         action = Action("pass", "header", mate, (float(target[0]), float(target[1]), target[2]), 10.0, 0.35 + d / 16.0)
-    acts.kick(state, row, action, "head", after_s=after_s)
+    ball_actions.kick(state, row, action, "head", after_s=after_s)
 
 
 def leap(state: State) -> None:
@@ -324,7 +320,7 @@ def leap(state: State) -> None:
             continue
         c = state.columns[row]
         if math.hypot(x - c[0] - rise_s * c[2], y - c[1] - rise_s * c[3]) < 0.75:
-            need = z - state.height_m[row] + (-0.45 if keeping.may_handle(state, row) else 0.12)
+            need = z - state.height_m[row] + (-0.45 if goalkeeping.may_handle(state, row) else 0.12)
             if need < 0.75:
                 state.bodies.jump(row, float(np.clip(need + state.draw(0.0, 0.04), 0.08, 0.58)))
                 _aerial(state, row, (float(x), float(y), float(z)))
@@ -379,7 +375,7 @@ def win(state: State, row: int, after_s: float) -> None:
         angle, poke = math.copysign(math.pi / 2, by) + state.draw(0.0, 0.5), poke + 3.0
     out = (float(0.3 * vx + poke * math.cos(angle)), float(0.3 * vy + poke * math.sin(angle)), 0.0)
     state.disputed = True
-    index = acts.contact(state, row, "foot", out, "tackle", after_s=after_s)
+    index = ball_actions.contact(state, row, "foot", out, "tackle", after_s=after_s)
     state.disputed = False
     t_s = state.notes.rows[index].t_s
     won = state.notes.note("tackle.won", t_s, row, None, "", (index,), on=who(holder))
@@ -397,7 +393,7 @@ def _beaten(state: State, row: int, holder: int) -> None:
     lost = state.notes.note("tackle.lost", state.now_s, row, place, "", (), on=who(holder))
     state.idle_s[row] = state.now_s + float(state.rng.uniform(0.4, 0.9))
     state.tackle_s = state.now_s + 0.6
-    chronicle.tried(state, row, holder, lost)
+    derived_truth.tried(state, row, holder, lost)
     if state.chance(
         (0.06 if state.in_box(int(state.team[row]), place[0], place[1]) else 0.38) * state.settings.interruptions
     ):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from simulator.play import ball_actions as acts
+from simulator.play import ball_actions
 from simulator.play.decisions import carry, choose
 from simulator.play.match_state import State
 
@@ -41,7 +41,7 @@ def hold(state: State) -> None:
             state.action = action
             state.decide_s = state.now_s + float(state.rng.uniform(0.25, 0.6))
         else:
-            acts.kick(state, row, action)
+            ball_actions.kick(state, row, action)
             return
     if able and gap < PUSH_M and bz < 0.5 and since > PUSH_S and _needs_push(state, row, gap):
         _push(state, row)
@@ -75,4 +75,4 @@ def _push(state: State, row: int) -> None:
         dy / d * ahead + state.draw(0.0, rough),
         abs(state.draw(0.0, 0.05)),
     )
-    acts.contact(state, row, "foot", velocity, "dribble", duration_s=0.011)
+    ball_actions.contact(state, row, "foot", velocity, "dribble", duration_s=0.011)

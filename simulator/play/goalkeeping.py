@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from football.packet_table import Floats
-from simulator.play import ball_actions as acts
-from simulator.play import ball_retrieval as fetching
+from simulator.play import ball_actions, ball_retrieval
 from simulator.play.decisions import best_pass
 from simulator.play.match_state import POST_Y_M, Action, State
 from simulator.records import Vector
@@ -112,7 +111,7 @@ def handle(state: State, row: int, after_s: float, how: str = "") -> None:
     Args:
         how: ``catch``, ``parry`` or ``punch`` if he is told to; empty: as it comes.
     """
-    x, y, z = acts.place_at(state, after_s)
+    x, y, z = ball_actions.place_at(state, after_s)
     speed = state.moving()
     gap = state.gap(row, x, y)
     flight = state.flight
@@ -120,13 +119,15 @@ def handle(state: State, row: int, after_s: float, how: str = "") -> None:
     hold = 1.25 - 0.033 * speed - 0.3 * gap + 0.08 * state.ability["keeping"][row]
     if is_shot:
         hold -= 0.1
-    hand = "left_hand" if acts.foot_at(state, row, (x, y, z), _ahead(state, row)) == "left_foot" else "right_hand"
+    hand = (
+        "left_hand" if ball_actions.foot_at(state, row, (x, y, z), _ahead(state, row)) == "left_foot" else "right_hand"
+    )
     vx, vy, _ = state.ball.velocity
     if speed < 3.0 and z < 0.4 and state.pressure(row) > 12.0 and not is_shot:
         return
     holds = state.chance(float(np.clip(hold, 0.02, 0.995)))
     if how == "catch" or (not how and holds):
-        index = acts.contact(
+        index = ball_actions.contact(
             state, row, hand, (0.12 * vx, 0.12 * vy, 0.0), "catch", after_s=after_s, duration_s=0.03, is_hold=True
         )
         t_s = state.notes.rows[index].t_s
@@ -134,7 +135,7 @@ def handle(state: State, row: int, after_s: float, how: str = "") -> None:
         claim = "claim" if z > 1.5 else "smother" if state.pressure(row) < 1.5 else "pickup"
         if not is_shot:
             state.notes.note(f"gk.{claim}", t_s, row, None, "", (index,))
-        acts.gains(state, row, float(state.rng.uniform(3.0, 6.5)))
+        ball_actions.gains(state, row, float(state.rng.uniform(3.0, 6.5)))
         state.in_hands = True
         return
     sign = float(state.sign[int(state.team[row])])
@@ -148,7 +149,7 @@ def handle(state: State, row: int, after_s: float, how: str = "") -> None:
     else:
         out = (sign * float(state.rng.uniform(1.0, 5.0)), side * float(state.rng.uniform(0.5, 4.0)), 0.5)
         what = "parry"
-    index = acts.contact(state, row, hand, out, what, after_s=after_s)
+    index = ball_actions.contact(state, row, hand, out, what, after_s=after_s)
     state.notes.note(f"gk.{what}", state.notes.rows[index].t_s, row, None, "", (index,))
     state.kicked()
 
@@ -173,7 +174,7 @@ def hold(state: State) -> None:
     row = state.holder
     team = int(state.team[row])
     sign = float(state.sign[team])
-    state.ball.hold(fetching.hands(state, row))
+    state.ball.hold(ball_retrieval.hands(state, row))
     _, y = state.xy(row)
     state.facing[row] = 0.0 if sign > 0 else math.pi
     edge = sign * (12.0 - state.half_x)
@@ -185,8 +186,8 @@ def hold(state: State) -> None:
     long = action.worth < 0.0 or state.chance(0.25 * state.squads.teams[team].directness)
     if long:
         action = punt(state, row)
-    fetching.let_go(state)
-    acts.kick(state, row, action, "foot" if long else "right_hand")
+    ball_retrieval.let_go(state)
+    ball_actions.kick(state, row, action, "foot" if long else "right_hand")
 
 
 def punt(state: State, row: int) -> Action:

@@ -22,40 +22,23 @@ import numpy as np
 
 from simulator.physics.ball import BallTick
 from simulator.play import (
-    ball_retrieval as fetching,
-)
-from simulator.play import (
-    boundary_lines as law,
-)
-from simulator.play import (
+    ball_retrieval,
+    boundary_lines,
     contests,
+    derived_truth,
+    dribbling,
     flights,
+    goalkeeping,
+    match_officials,
     periods,
     pressing,
     referee,
     restarts,
+    script_runner,
     set_pieces,
-)
-from simulator.play import (
-    derived_truth as chronicle,
-)
-from simulator.play import (
-    dribbling as dribbles,
-)
-from simulator.play import (
-    goalkeeping as keeping,
-)
-from simulator.play import (
-    match_officials as officials,
-)
-from simulator.play import (
-    script_runner as obey,
-)
-from simulator.play import (
-    substitutions as changes,
-)
-from simulator.play import (
-    team_shape as shape,
+    stoppages,
+    substitutions,
+    team_shape,
 )
 from simulator.play.match_state import State
 from simulator.play.script import Script
@@ -178,10 +161,10 @@ class Match:
         elif state.restart is not None:
             self._wait(planning)
         if planning:
-            officials.plan(state)
-            officials.seat(state)
+            match_officials.plan(state)
+            match_officials.seat(state)
         if state.changes or state.walking:
-            changes.step(state)
+            substitutions.step(state)
         if state.prompter is not None:
             state.prompter.direct()
         if state.live:
@@ -193,34 +176,34 @@ class Match:
         state.tick += 1
         if state.live:
             state.notes.watch(state.now_s)
-            law.woodwork(state, played, now_s)
-            law.lines(state, played, now_s)
+            boundary_lines.woodwork(state, played, now_s)
+            boundary_lines.lines(state, played, now_s)
         if state.live:
             flights.faded(state)
-            chronicle.watch(state)
+            derived_truth.watch(state)
             referee.watch(state)
         if state.down:
-            changes.get_up(state)
+            substitutions.get_up(state)
         periods.step(state)
 
     def _play(self, planning: bool) -> None:
         state = self.state
         if planning:
-            shape.plan(state)
+            team_shape.plan(state)
             if state.tick % 50 == 0:
-                changes.collapse(state)
+                substitutions.collapse(state)
         if state.holder >= 0:
             if state.in_hands:
-                keeping.hold(state)
+                goalkeeping.hold(state)
             else:
-                dribbles.hold(state)
+                dribbling.hold(state)
         if state.holder >= 0 and not state.in_hands and planning:
             pressing.press(state)
         if state.holder < 0:
             if planning or state.path_s < 0.0:
                 contests.chase(state)
             contests.leap(state)
-            keeping.guard(state)
+            goalkeeping.guard(state)
 
     def _wait(self, planning: bool) -> None:
         """Dead time: the ball is fetched, everybody goes to his place, cards are shown, players come and go."""
@@ -228,7 +211,7 @@ class Match:
         if planning:
             restarts.plan(state)
             referee.show_cards(state)
-            changes.consider(state)
+            substitutions.consider(state)
         restarts.step(state)
 
     def _move_balls(self) -> BallTick:
@@ -244,7 +227,7 @@ class Match:
             else:
                 places[number] = ball.place
         if state.rolling:
-            fetching.tidy(state)
+            ball_retrieval.tidy(state)
         self._balls.append(places)
         self._velocities.append(played.velocities)
         self._active.append(state.active)
@@ -278,25 +261,25 @@ class Match:
         """Everybody near his place for the first kick-off, or where a script has him."""
         state = self.state
         state.first_kick = int(state.rng.integers(2))
-        changes.draw_times(state)
+        substitutions.draw_times(state)
         opening = script.opening if script is not None else None
         if opening is not None:
-            obey.set_clock(state, opening)
+            script_runner.set_clock(state, opening)
         if opening is None or opening.restart:
             kind, team = (opening.restart, opening.restart_team) if opening else ("kick_off", state.first_kick)
             spot = opening.ball[:2] if opening else (0.0, 0.0)
-            restart = restarts.await_restart(state, kind, team, spot, -1, 0.0)
+            restart = stoppages.award_restart(state, kind, team, spot, -1, 0.0)
             restart.earliest_s = 4.0
-            if script is not None and (taker := obey.first_told(state, script, team)) >= 0:
+            if script is not None and (taker := script_runner.first_told(state, script, team)) >= 0:
                 restart.taker = restart.fetcher = taker
                 set_pieces.draw_places(state, restart)
             if kind != "throw_in":
                 restart.stage = "placed"
             restarts.plan(state)
         else:
-            shape.plan(state)
-        officials.plan(state)
-        officials.seat(state)
+            team_shape.plan(state)
+        match_officials.plan(state)
+        match_officials.seat(state)
         spread_m = 0.0 if opening else 0.5
         for row in range(PERSONS):
             x, y = state.targets[row]
@@ -304,4 +287,4 @@ class Match:
             x, y = float(x) + state.draw(0.0, spread_m), float(y) + state.draw(0.0, spread_m)
             state.bodies.place(row, x, y, heading)
         if script is not None:
-            obey.open_at(state, script)
+            script_runner.open_at(state, script)

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 
-from simulator.play import boundary_lines as law
-from simulator.play import flights, restarts
+from simulator.play import flights, stoppages
 from simulator.play.match_state import State
 from simulator.records import REFEREES, Vector
 
 _CENTRE: Vector = (0.0, 0.0, 0.11)
 
-#: What one occasion adds, in seconds (IFAB Law 7.3 names them; the lengths are usual ones).
-ADDED_S = {"goal": 35.0, "substitution": 25.0, "card": 12.0, "penalty": 40.0}
 #: The referee lets an attack end, for so long at most.
 PATIENCE_S = 20.0
 #: After the final whistle the match is told on for so long.
@@ -64,7 +61,7 @@ def _end(state: State) -> None:
     blown = state.notes.note("whistle", state.now_s, REFEREES[0], place, why)
     if state.live:
         flights.stopped(state, "stopped", state.now_s, blown, place)
-        law.die(state, state.now_s, place, "whistle", blown)
+        stoppages.end_play(state, state.now_s, place, "whistle", blown)
     state.restart, state.whistle, state.advantage = None, None, None
     state.notes.note(
         "period.end", state.now_s, REFEREES[0], place, str(state.period), (blown,),
@@ -94,7 +91,7 @@ def _break(state: State) -> None:
     state.period += 1
     state.lost_s, state.added_s = 0.0, -1.0
     state.first_kick = 1 - state.first_kick
-    restarts.await_restart(state, "kick_off", state.first_kick, (0.0, 0.0), -1, state.now_s)
+    stoppages.award_restart(state, "kick_off", state.first_kick, (0.0, 0.0), -1, state.now_s)
     assert state.restart is not None
     state.restart.earliest_s = state.break_until_s
 
@@ -110,7 +107,7 @@ def _leave(state: State) -> None:
         state.facing[row] = math.nan if abs(x - tx) + abs(y + state.half_y) > 3.0 else math.pi / 2
 
 
-def begins(state: State) -> None:
+def begin_period(state: State) -> None:
     """The kick-off that opens a half is being taken."""
     if not state.is_break:
         return

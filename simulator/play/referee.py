@@ -10,11 +10,9 @@ import math
 
 import numpy as np
 
-from simulator.play import boundary_lines as law
-from simulator.play import flights, restarts
-from simulator.play import substitutions as changes
+from simulator.play import flights, stoppages, substitutions
 from simulator.play.match_state import BOX_X_M, BOX_Y_M, GOAL_AREA_X_M, MARK_M, State, Whistle
-from simulator.play.periods import ADDED_S
+from simulator.play.stoppages import ADDED_S
 from simulator.play.truth_writer import who
 from simulator.records import REFEREES, Vector
 
@@ -42,7 +40,7 @@ def foul(state: State, row: int, victim: int, variant: str, *, is_certain: bool 
         on=who(victim), fall=falls, advantage=False,
     )  # fmt: skip
     if falls:
-        changes.go_down(state, victim, float(state.rng.uniform(2.0, 5.0)), index)
+        substitutions.go_down(state, victim, float(state.rng.uniform(2.0, 5.0)), index)
     in_box = state.in_box(1 - team, x, y)
     whistle = Whistle(t_s + float(state.rng.uniform(0.25, 0.9)), "foul", team, (x, y), index, card, row)
     keeps = state.holder >= 0 and state.team[state.holder] == team and not falls
@@ -100,7 +98,7 @@ def _blow(state: State, whistle: Whistle) -> None:
     state.indirect = False
     outcome = "offside" if whistle.why == "offside" else "stopped"
     flights.stopped(state, outcome, state.now_s, blown, place)
-    dead = law.die(state, state.now_s, place, "whistle", blown)
+    dead = stoppages.end_play(state, state.now_s, place, "whistle", blown)
     if whistle.card:
         state.cards.append((whistle.card, whistle.offender, whistle.cause))
     team, (x, y) = whistle.team, whistle.spot
@@ -116,9 +114,9 @@ def _blow(state: State, whistle: Whistle) -> None:
     if kind == "free_kick" and deep < GOAL_AREA_X_M and abs(y) < 9.16:
         # Law 13.2: an indirect one inside the goal area is taken from its line.
         x = float(state.sign[team]) * (state.half_x - GOAL_AREA_X_M)
-    restarts.await_restart(state, kind, team, (x, y), dead, state.now_s, indirect=whistle.why == "offside")
+    stoppages.award_restart(state, kind, team, (x, y), dead, state.now_s, indirect=whistle.why == "offside")
     if whistle.why == "foul":
-        changes.perhaps_injured(state, whistle.cause, _INJURY * state.settings.interruptions)
+        substitutions.perhaps_injured(state, whistle.cause, _INJURY * state.settings.interruptions)
 
 
 def show_cards(state: State) -> None:
@@ -137,7 +135,7 @@ def show_cards(state: State) -> None:
     state.lost_s += ADDED_S["card"]
     restart.earliest_s = max(restart.earliest_s, state.now_s + 8.0)
     if card != "yellow":
-        changes.send_off(state, row, shown)
+        substitutions.send_off(state, row, shown)
 
 
 def in_own_box(state: State, row: int) -> bool:

@@ -11,86 +11,14 @@ import math
 
 import numpy as np
 
-from simulator.play import ball_actions as acts
-from simulator.play import ball_retrieval as fetching
-from simulator.play import periods, set_pieces
+from simulator.play import ball_actions, ball_retrieval, periods, set_pieces
 from simulator.play.decisions import air_time, best_pass, shot
 from simulator.play.match_state import BOX_X_M, BOX_Y_M, CIRCLE_M, Action, Restart, State
 
-#: Median and spread (log-normal) of the seconds from the end of play to the restart, and the least it takes.
-_DEAD_S = {
-    "throw_in": (9.0, 0.4, 3.5),
-    "goal_kick": (22.0, 0.3, 8.0),
-    "corner": (27.0, 0.25, 14.0),
-    "free_kick": (19.0, 0.45, 4.0),
-    "kick_off": (48.0, 0.2, 30.0),
-    "penalty": (70.0, 0.2, 45.0),
-    "dropped": (18.0, 0.3, 8.0),
-}
-#: Dead time of a free kick with a wall or before the goal is longer by this factor.
-_SET_PIECE = 1.7
 #: The ball lies still for so long before it is kicked.
 STILL_S = 1.2
 #: Where a kicker waits behind the ball, by kind; None for who stands right at it.
 _RUN_UP_M = {"corner": 2.4, "goal_kick": 2.6, "penalty": 4.2, "free_kick": 1.2, "kick_off": 0.6}
-
-
-def await_restart(
-    state: State, kind: str, team: int, spot: tuple[float, float], cause: int, t_s: float, *, indirect: bool = False
-) -> Restart:
-    """Play will go on with ``kind`` for ``team`` from ``spot``."""
-    restart = Restart(kind, team, spot, -1, t_s, t_s, cause, is_indirect=indirect)
-    restart.taker = restart.fetcher = _taker(state, restart)
-    if kind == "goal_kick":
-        restart.style = "long" if state.chance(0.45 * state.squads.teams[team].directness) else "short"
-    elif kind == "free_kick":
-        restart.style = _free_kick_style(state, restart)
-    elif kind == "corner":
-        restart.style = "short" if state.chance(0.08) else "crossed"
-    median, spread, least = _DEAD_S[kind]
-    if restart.style in ("direct shot", "crossed") and kind == "free_kick":
-        median, least = median * _SET_PIECE, 15.0
-    restart.earliest_s = t_s + max(least, median * math.exp(state.draw(0.0, spread)))
-    state.restart = restart
-    state.attack = team
-    state.taker = -1
-    set_pieces.draw_places(state, restart)
-    return restart
-
-
-def _taker(state: State, restart: Restart) -> int:
-    rows = state.outfield[restart.team]
-    kind = restart.kind
-    if kind == "goal_kick":
-        return state.keeper(restart.team)
-    if kind == "kick_off":
-        return int(rows[np.argmax(state.depth_of[rows])])
-    if kind == "penalty":
-        return int(rows[np.argmax(state.ability["shooting"][rows])])
-    if kind == "corner":
-        wide = rows[state.depth_of[rows] > 0.2]
-        wide = wide if len(wide) else rows
-        return int(wide[np.argmax(state.ability["passing"][wide] - 0.02 * state.gaps(wide, *restart.spot))])
-    if kind == "throw_in":
-        side = np.abs(state.side_of[rows] * state.half_y * state.sign[restart.team] - restart.spot[1])
-        return int(rows[np.argmin(state.gaps(rows, *restart.spot) + 0.25 * side)])
-    if kind == "free_kick" and state.goal_gap(restart.team, *restart.spot) < 40.0:
-        return int(rows[np.argmax(state.ability["passing"][rows] - 0.02 * state.gaps(rows, *restart.spot))])
-    if kind == "free_kick" and state.depth(restart.team, restart.spot[0]) > 88.0:
-        return state.keeper(restart.team)
-    return state.nearest(rows, *restart.spot)[0]
-
-
-def _free_kick_style(state: State, restart: Restart) -> str:
-    away = state.goal_gap(restart.team, *restart.spot)
-    deep = state.depth(restart.team, restart.spot[0])
-    if restart.is_indirect:
-        return "short"
-    if away < 29.0 and abs(restart.spot[1]) < 16.0 and state.chance(0.8):
-        return "direct shot"
-    if deep < 45.0 and state.chance(0.65):
-        return "crossed"
-    return "long" if deep > 60.0 and state.chance(0.2 * state.squads.teams[restart.team].directness) else "short"
 
 
 def plan(state: State) -> None:
@@ -108,7 +36,7 @@ def plan(state: State) -> None:
 def stance(state: State, restart: Restart) -> tuple[float, float]:
     """Where the taker waits: behind the ball as he will kick it, or behind the touch line."""
     if restart.kind == "throw_in":
-        return fetching.throw_stance(state, restart)
+        return ball_retrieval.throw_stance(state, restart)
     x, y = restart.spot
     sign = float(state.sign[restart.team])
     far = _RUN_UP_M.get(restart.kind, 1.0)
@@ -127,7 +55,7 @@ def step(state: State) -> None:
     if restart.stage == "run_up":
         _run_up(state, restart)
         return
-    fetching.step(state, restart)
+    ball_retrieval.step(state, restart)
     if restart.stage not in ("placed", "held") or state.now_s < restart.placed_s:
         return
     still_s = state.now_s - restart.placed_s
@@ -192,7 +120,7 @@ def is_ready(state: State, restart: Restart) -> bool:
 
 def _drop(state: State, restart: Restart) -> None:
     """Law 8.2: the referee drops the ball; it is in play when it touches the ground, which play looks for."""
-    fetching.let_go(state)
+    ball_retrieval.let_go(state)
     state.ball.release((0.0, 0.0, -0.5))
     state.restart = None
     state.live = True
@@ -206,8 +134,8 @@ def take(state: State, restart: Restart) -> None:
     """The contact that brings the ball into play."""
     kind, taker = restart.kind, restart.taker
     action = _action(state, restart)
-    periods.begins(state)
-    fetching.let_go(state)
+    periods.begin_period(state)
+    ball_retrieval.let_go(state)
     state.restart, state.live = None, True
     place = state.ball.place
     live = state.notes.note("play.live", state.now_s, taker, place, kind, (restart.cause,))
@@ -216,7 +144,9 @@ def take(state: State, restart: Restart) -> None:
     if told and state.prompter is not None:
         state.prompter.play(taker, 0.0, "foot", kind)
     attempt = (
-        state.flight.row if told and state.flight is not None else acts.kick(state, taker, action, limb, restart=kind)
+        state.flight.row
+        if told and state.flight is not None
+        else ball_actions.kick(state, taker, action, limb, restart=kind)
     )
     variant = restart.style if kind in ("free_kick", "goal_kick") else ""
     if kind == "corner":

@@ -14,17 +14,11 @@ import numpy as np
 
 from simulator.physics.ball import MovingBall, launch, rolling
 from simulator.play import (
-    ball_actions as acts,
-)
-from simulator.play import (
+    ball_actions,
     contests,
+    goalkeeping,
     referee,
-)
-from simulator.play import (
-    goalkeeping as keeping,
-)
-from simulator.play import (
-    substitutions as changes,
+    substitutions,
 )
 from simulator.play.decisions import air_time
 from simulator.play.match_state import Action, State
@@ -127,7 +121,7 @@ class Prompter:
             state.bodies.jump(row, what.height_m or 0.4)
             told.is_done = True
         elif what.do == "fall":
-            changes.go_down(state, row, what.for_s or 2.5)
+            substitutions.go_down(state, row, what.for_s or 2.5)
             told.is_done = True
         elif what.do == "foul":
             self._foul(told)
@@ -140,7 +134,7 @@ class Prompter:
         """Goes where he can play the ball; a goalkeeper dives for a shot."""
         state, row = self._state, told.what.person
         if state.is_keeper(row) and state.flight is not None and state.flight.kind == "shot":
-            keeping.guard(state)
+            goalkeeping.guard(state)
             return
         _to_the_ball(state, row, with_head=told.what.do == "header")
         if told.what.do == "header":
@@ -241,7 +235,7 @@ def _perform(state: State, what: Instruction, after_s: float, part: str, restart
     elif what.do == "handle":
         _handle(state, what, after_s)
     elif what.do in ("save", "catch", "parry", "punch") and state.is_keeper(row):
-        keeping.handle(state, row, after_s, "" if what.do == "save" else what.do)
+        goalkeeping.handle(state, row, after_s, "" if what.do == "save" else what.do)
         if what.for_s is not None and state.in_hands and state.holder == row:
             state.decide_s = state.now_s + what.for_s
     else:
@@ -252,7 +246,7 @@ def _handle(state: State, what: Instruction, after_s: float) -> None:
     """The ball hits an arm, and the referee sees it."""
     vx, vy, vz = state.ball.velocity
     out = (-0.2 * vx, -0.2 * vy, 0.3 * abs(vz))
-    acts.contact(state, what.person, what.limb or "right_hand", out, "handle", after_s=after_s)
+    ball_actions.contact(state, what.person, what.limb or "right_hand", out, "handle", after_s=after_s)
     state.kicked()
     referee.foul(state, what.person, -1, "handball", is_certain=True)
 
@@ -260,7 +254,7 @@ def _handle(state: State, what: Instruction, after_s: float) -> None:
 def _strike(state: State, what: Instruction, after_s: float, part: str, restart: str) -> None:
     """A kick, header or throw with the told aim, without human error."""
     row = what.person
-    place = acts.place_at(state, after_s)
+    place = ball_actions.place_at(state, after_s)
     x, y, _ = place
     kind = "shot" if what.do == "shot" or (what.do == "header" and _at_goal(state, what)) else "pass"
     name = {"shot": "foot", "clear": "clearance", "header": "header"}.get(what.do, what.do)
@@ -277,7 +271,7 @@ def _strike(state: State, what: Instruction, after_s: float, part: str, restart:
     velocity = told_velocity(what, place, target, kind)
     mate = what.mate if what.mate is not None else -1
     action = Action(kind, name, mate, target, 1.0)
-    acts.kick(state, row, action, limb, after_s=after_s, restart=restart, told=(velocity, what.spin or _STILL))
+    ball_actions.kick(state, row, action, limb, after_s=after_s, restart=restart, told=(velocity, what.spin or _STILL))
 
 
 def _at_goal(state: State, what: Instruction) -> bool:
@@ -349,7 +343,7 @@ def open_at(state: State, script: Script) -> None:
         return
     state.live = True
     if opening.holder is not None:
-        acts.gains(state, opening.holder, 1.0)
+        ball_actions.gains(state, opening.holder, 1.0)
         state.last = opening.holder
     else:
         x, y, _ = opening.ball

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from simulator.play import ball_retrieval as fetching
+from simulator.play import ball_retrieval
 from simulator.play.match_state import Change, Restart, State, Whistle
-from simulator.play.periods import ADDED_S
 from simulator.play.squads import SHAPES
+from simulator.play.stoppages import ADDED_S
 from simulator.play.truth_writer import who
 from simulator.records import SQUAD, STARTERS
 
@@ -118,7 +118,7 @@ def _hand_over(state: State, restart: Restart, row: int) -> None:
     if row == restart.fetcher:
         restart.fetcher = restart.taker
         if state.ball.in_hands and restart.stage != "putting":
-            fetching.put_down(state)
+            ball_retrieval.put_down(state)
             restart.stage, restart.brought_s = "rolling", -1.0
 
 

@@ -61,7 +61,7 @@ _OPTICAL = Quality(float(RATE_HZ), float(RATE_HZ), (), True, 0.05, "optical")
 
 @dataclass(frozen=True, eq=False)
 class Footage:
-    """A piece of a match as centroids at ``RATE_HZ``.
+    """A piece of a match at ``RATE_HZ``.
 
     Attributes:
         sheet: of the match; ``attacks_positive_x`` holds for this piece.

@@ -28,7 +28,7 @@ _NOTHING: Mapping[str, Scalar] = {}
 
 
 def us_of(t_s: float) -> int:
-    """A time of the match as whole microseconds.
+    """A time of the match microseconds.
 
     >>> us_of(1.2345678)
     1234568

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.play import substitutions as changes
+from simulator.play import substitutions
 from simulator.play.match import Match
 from simulator.play.squads import MatchSettings
 from simulator.records import BALLS, COLUMNS, MARGIN_S, PERSONS, TICK_S, PlayedInterval
@@ -73,7 +73,7 @@ def test_a_ball_that_is_carried_to_its_place_does_not_fly_when_its_carrier_is_se
         match.tick()
         restart = state.restart
         if sent_s is None and restart is not None and restart.stage == "carrying" and state.now_s > 5.0:
-            changes.send_off(state, restart.fetcher, -1)
+            substitutions.send_off(state, restart.fetcher, -1)
             sent_s = state.now_s
             assert not state.ball.in_hands
         assert state.moving() < 45.0
