@@ -44,7 +44,7 @@ class Clock:
 
 def measure(capture: Capture, memory_s: float, seconds: float, folder: Path) -> dict[str, Any]:
     """Plays ``seconds`` and commits in the end, several times in the last of them; the shortest of each, in ms."""
-    options = PipelineOptions(alpha=0.0, memory_ms=round(memory_s * 1e3))
+    options = PipelineOptions(alpha=0.0, allowed_lateness_ms=round(memory_s * 1e3))
     pipeline = MatchPipeline(capture.sheet, options)
     states = StateStore(folder / "states", "bench")
     store, epoch = MatchStore.create(folder / "store", capture.sheet, {}), states.claim_epoch()

@@ -220,7 +220,7 @@ def _share(run: Run, look: float) -> float:
 def measure(seconds: float, seed: int, training_seed: int) -> dict[str, Any]:
     """Everything, as one object."""
     played, training = Played(seed, seconds), Played(training_seed, seconds)
-    kslack = SlackSettings("kslack", alone=True)
+    kslack = SlackSettings("kslack", ignores_progress=True)
     levels = max(d.spec.level for d in played.hierarchy().detectors)
     learned, rounds = iterated(lambda delays: training.run(kslack, delays).end_us, levels)
     old = training.run(kslack, learned).sub_delays
@@ -228,11 +228,11 @@ def measure(seconds: float, seed: int, training_seed: int) -> dict[str, Any]:
     needed, _ = iterated(lambda delays: played.run(kslack, delays).end_us, levels)
     runs = {
         "dynamic, from 0": played.run(kslack),
-        "adaptive, lambda 0": played.run(SlackSettings("adaptive", scale=0.0, alone=True)),
-        "adaptive, lambda 0.5": played.run(SlackSettings("adaptive", scale=0.5, alone=True)),
+        "adaptive, lambda 0": played.run(SlackSettings("adaptive", scale=0.0, ignores_progress=True)),
+        "adaptive, lambda 0.5": played.run(SlackSettings("adaptive", scale=0.5, ignores_progress=True)),
         "dynamic, iterated on another match": played.run(kslack, learned),
         "dynamic, estimated from sub-delays": played.run(kslack, guessed),
-        "by hand": played.run(SlackSettings("fixed", alone=True), by_hand(played.hierarchy(), old)),
+        "by hand": played.run(SlackSettings("fixed", ignores_progress=True), by_hand(played.hierarchy(), old)),
         "frontier": played.run(SlackSettings("frontier")),
         "at once": played.run(SlackSettings("kslack"), alpha=0.0),
     }

@@ -204,7 +204,7 @@ def measure(events: int, delay_us: int, slot_us: int, repeats: int) -> dict[str,
         return UnitSettings(FixedAlpha(alpha), slack=SlackSettings("fixed", k_us))
 
     def engine(alpha: float) -> EngineSettings:
-        return EngineSettings(unit(alpha), memory_us=keep_us)
+        return EngineSettings(unit(alpha), allowed_lateness_us=keep_us)
 
     rows: dict[str, tuple[int, Callable[[], int]]] = {
         "detector alone": (1, lambda: by_fold(pushes, PassOn(2, "k0", "k1"))),

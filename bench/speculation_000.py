@@ -100,7 +100,7 @@ class Mode(NamedTuple):
 
 
 MODES = {
-    "alone": Mode(FixedAlpha(1.0), "on-demand", SlackSettings(alone=True)),
+    "alone": Mode(FixedAlpha(1.0), "on-demand", SlackSettings(ignores_progress=True)),
     "buffered": Mode(FixedAlpha(1.0), "on-demand"),
     "at once": Mode(FixedAlpha(0.0), "on-demand"),
     "by load": Mode(AdaptiveAlpha(), "on-demand"),
@@ -173,7 +173,7 @@ class Running:
         self._book(self.engine.finish().updates)
         metrics = {name: dataclasses.asdict(m) for name, m in self.engine.metrics().items()}
         mean_bytes = float(np.mean(self._state_bytes)) if self._state_bytes else 0.0
-        moved = self.engine.work()[1]
+        moved = self.engine.work_counts()[1]
         return Run(
             self.standing, dict(self.series), dict(self._taken_back), metrics, moved, self.cpu_s, mean_bytes
         )  # fmt: skip

@@ -128,7 +128,7 @@ def play(capture: Capture, end_us: int, everything: bool, out: Path | None, comm
         for running in runs.values():
             running.push(block)
         # A minute is told when nothing in it can change any more.
-        frontier_us = min(running.engine.frontier_of_all_us() for running in runs.values())
+        frontier_us = min(running.engine.watermark_of_all_us() for running in runs.values())
         done = max(0, (frontier_us - begin_us) // MINUTE_US)
         if done > len(minutes[COMPARED[0]]):
             report(done, begin_us + done * MINUTE_US)

@@ -139,7 +139,7 @@ def meets_goal(told: dict[str, Any], number: int) -> bool:
 
 def with_quiet(settings: ProgressSettings, quiet_s: float) -> ProgressSettings:
     """Settings with another wait for newcomers."""
-    return replace(settings, newcomers_us=round(quiet_s * 1e6))
+    return replace(settings, discovery_us=round(quiet_s * 1e6))
 
 
 def with_patience(settings: ProgressSettings, patience_s: float) -> ProgressSettings:

@@ -79,7 +79,7 @@ class Spec:
     keyed: bool = False
     takes_runs: bool = False
     speculative: bool = True
-    gather_us: int = 0
+    correction_batch_us: int = 0
     annuls: tuple[str, ...] = ()
     amends: tuple[str, ...] = ()
     variants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Spec:
     def __post_init__(self) -> None:
         assert 1 <= self.level <= 15, f"{self.name}: level {self.level} is not in 1..15"
         assert self.horizon_us >= 0, f"{self.name}: a horizon is not negative"
-        assert not (self.keyed and self.gather_us), f"{self.name}: units of several keys do not gather"
+        assert not (self.keyed and self.correction_batch_us), f"{self.name}: units of several keys do not gather"
         assert set(self.internal) <= set(self.outputs), f"{self.name}: internal kinds must be outputs"
         assert set(self.amends) <= set(self.outputs), f"{self.name}: it amends only what it gives"
         assert not set(self.inputs) & set(self.outputs), f"{self.name}: no feedback edges"

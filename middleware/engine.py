@@ -26,25 +26,25 @@ from functools import partial
 from operator import attrgetter
 
 from middleware.detector import Detector, KeyedDetector
-from middleware.events import Arrival, Event, Loss, Update, canonical_key
+from middleware.events import END_US, Arrival, Event, Loss, Update, canonical_key
 from middleware.final_replay import Folding
 from middleware.hierarchy import Hierarchy
 from middleware.isolation import Faults, Report
-from middleware.load_accounting import Account, Costs, total
+from middleware.load_accounting import Costs, LoadAccounting, total
 from middleware.metrics import DetectorMetrics, EngineHealth, detector_metrics, engine_health
 from middleware.ordering.memory_bound import RECOUNT, final_within
 from middleware.ordering.policy import EngineSettings, UnitSettings
-from middleware.ordering.retraction import Chooser
+from middleware.ordering.retraction import RetractionChooser
 from middleware.ordering.unit import Given, OrderingUnit
 from middleware.publisher import Publisher
-from middleware.purity_check import Rehearsal
-from middleware.push_result import Counts, Outcome
+from middleware.purity_check import PurityCheck
+from middleware.push_result import Counts, PushResult
 from middleware.routing import wired
 from middleware.sources.progress import SourceProgress, Verdict
-from middleware.sources.transmitter import END_US, Transmitter
+from middleware.sources.source_state import SourceState
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 8
+SNAPSHOT_VERSION = 9
 
 #: Makes the unit of a detector.
 MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
@@ -89,7 +89,7 @@ class Engine:
         self._given: list[list[Given]] = [[] for _ in hierarchy.detectors]
         self._given_by_key: list[dict[str, list[Given]]] = [{} for _ in hierarchy.detectors]
         self._waiting: list[set[str]] = [set() for _ in hierarchy.detectors]  # keyed units that hold something back
-        self._own: list[dict[str, list[Transmitter]]] = [{} for _ in hierarchy.detectors]
+        self._own: list[dict[str, list[SourceState]]] = [{} for _ in hierarchy.detectors]
         self._delivers_late_us = [0] * len(hierarchy.detectors)
         self._told_late_us = [0] * len(hierarchy.detectors)
         self._rank = hierarchy.rank
@@ -99,19 +99,21 @@ class Engine:
         self._alike = [self._reach.index(reach) for reach in self._reach]
         self._told_us: list[int | None] = []
         self._listeners = wired(hierarchy, self._keyed, self._given, self._given_by_key)
-        self._progress = SourceProgress(hierarchy.raw_kinds, self._settings.memory_us, self._settings.progress)
+        self._progress = SourceProgress(
+            hierarchy.raw_kinds, self._settings.allowed_lateness_us, self._settings.progress
+        )
         self._counts = Counts()
         self._lost: list[Loss] = []
         self._faults = Faults()
-        self._account = Account(self._names, hierarchy.above)
-        self._choosers: dict[int, Chooser] = {}
+        self._account = LoadAccounting(self._names, hierarchy.above)
+        self._choosers: dict[int, RetractionChooser] = {}
         self._publisher = Publisher(hierarchy.rank, hierarchy.amendable)
         self._folding = Folding(hierarchy, self._keyed, self._units, self._unit, self._note)
         #: Whether units are such as may be folded; whether the last push was; whether nobody waits in this one.
         self._folds, self._has_folded, self._patient = make_unit is OrderingUnit, False, False
         self._listeners_most = max(map(len, hierarchy.subscribers.values()), default=1)
 
-    def push(self, arrivals: Iterable[Arrival], now_us: int, complete_us: int | None = None) -> Outcome:
+    def push(self, arrivals: Iterable[Arrival], now_us: int, complete_us: int | None = None) -> PushResult:
         """Takes what arrived at ``now_us`` (arrival time) and returns what is to be said about it.
 
         Args:
@@ -144,11 +146,11 @@ class Engine:
                 own.clear()
         outcome = self._work(new, everything=moved)
         counts.uncounted += account.arrivals - before
-        if counts.uncounted * self._listeners_most > RECOUNT * self._settings.held_most:
+        if counts.uncounted * self._listeners_most > RECOUNT * self._settings.max_held:
             self._bound(outcome)
         return outcome
 
-    def finish(self) -> Outcome:
+    def finish(self) -> PushResult:
         """The stream is over: releases everything that waits and makes everything final."""
         self._progress.end()
         return self._work((), everything=True)
@@ -179,12 +181,12 @@ class Engine:
         lost, self._lost = self._lost, []
         return lost
 
-    def frontier_us(self, kind: str) -> int:
+    def watermark_us(self, kind: str) -> int:
         """Event time below which no event of ``kind`` can change any more."""
         final_us = self._progress.final_us
         return END_US if final_us == END_US else final_us - self._hierarchy.lag_us[kind]
 
-    def frontier_of_all_us(self) -> int:
+    def watermark_of_all_us(self) -> int:
         """Event time below which no published event can change any more."""
         final_us = self._progress.final_us
         return END_US if final_us == END_US else final_us - self._hierarchy.lag_max_us
@@ -206,7 +208,7 @@ class Engine:
             if by_key
         }
 
-    def work(self) -> tuple[int, int, dict[str, int]]:
+    def work_counts(self) -> tuple[int, int, dict[str, int]]:
         """Counts to spread a measured time over: arrivals, updates moved, steps by detector. Since the beginning."""
         steps: dict[str, int] = {}
         for name, units in zip(self._names, self._units, strict=True):
@@ -214,16 +216,16 @@ class Engine:
             steps[name] = done.stepped + done.redone
         return self._account.arrivals, self._account.moved, steps
 
-    def rehearsal(self, name: str, steps: int) -> Rehearsal:
+    def purity_check(self, name: str, steps: int) -> PurityCheck:
         """Some of a detector's last steps, to be done once more between two batches; for the host, to time them."""
         impure = partial(self._faults.note, name, "impure", "the same input on the same state led to something else")
-        return Rehearsal(self._units[self._names.index(name)].values(), steps, impure)
+        return PurityCheck(self._units[self._names.index(name)].values(), steps, impure)
 
-    def rehearse(self, name: str, steps: int) -> int:
+    def check_purity(self, name: str, steps: int) -> int:
         """Finds out whether a detector is pure: if not, that is a fault. Says how many steps were done."""
-        rehearsal = self.rehearsal(name, steps)
-        rehearsal.step()
-        return rehearsal.compare()
+        check = self.purity_check(name, steps)
+        check.step()
+        return check.compare()
 
     def snapshot(self) -> bytes:
         """The whole state, to be continued by an engine with the same detectors and settings."""
@@ -277,7 +279,7 @@ class Engine:
                 for unit in units.values():
                     unit.patient = patient
 
-    def _work(self, new: Iterable[Event], *, everything: bool) -> Outcome:
+    def _work(self, new: Iterable[Event], *, everything: bool) -> PushResult:
         """Works in what is new; folds it where nothing is said, or is still held that was said, before it was final."""
         folds = self._patient and self._folds
         if folds and not self._has_folded:
@@ -295,8 +297,8 @@ class Engine:
         self._counts.uncounted += moved
         published = self._publisher.publish(published, partial(self._note, ""))
         if folds or everything:
-            self._publisher.forget(self.frontier_of_all_us())
-        return Outcome(published, watched)
+            self._publisher.forget(self.watermark_of_all_us())
+        return PushResult(published, watched)
 
     def _find_waiting(self) -> None:
         for index, units in enumerate(self._units):
@@ -376,8 +378,8 @@ class Engine:
                 if unit is None:
                     unit = self._unit(index, "")
                 progress_us = told[self._alike[index]]
-                if progress_us is None or unit.slack.alone or self._patient:
-                    progress_us = self._progress_of(index, unit.slack.alone)
+                if progress_us is None or unit.slack.ignores_progress or self._patient:
+                    progress_us = self._progress_of(index, unit.slack.ignores_progress)
                 updates = unit.work(given, clk_us, progress_us, now_us, settles=everything)
                 given.clear()
                 if unit.slack.k_us + unit.backset_us > late_us[index]:
@@ -410,7 +412,7 @@ class Engine:
         if not units:
             return updates
         now_us, waiting, late_us = self._counts.now_us, self._waiting[index], self._delivers_late_us[index]
-        alone = next(iter(units.values())).slack.alone
+        alone = next(iter(units.values())).slack.ignores_progress
         progress_us = self._progress_of(index, alone)
         own = self._takes_raw[index]
         names = list(units if everything else by_key)
@@ -457,7 +459,7 @@ class Engine:
         own = self._own[index].get(name)
         if own is None:
             inputs = self._hierarchy.detectors[index].spec.inputs
-            sources = [self._progress.transmitter(kind, name) for kind in inputs if kind in self._hierarchy.raw_kinds]
+            sources = [self._progress.source_state(kind, name) for kind in inputs if kind in self._hierarchy.raw_kinds]
             own = self._own[index][name] = [source for source in sources if source]
         if len(own) == 1 and not alone and not self._patient:
             return max(own[0].until_us, self._progress.final_us - 1)
@@ -470,11 +472,11 @@ class Engine:
             for unit in units.values():
                 unit.purge(below_us)
 
-    def _bound(self, outcome: Outcome) -> None:
+    def _bound(self, outcome: PushResult) -> None:
         """Where too many inputs are held, moves final on early and lets go of the oldest."""
         self._counts.uncounted = 0
         progress = self._progress
-        final_us = final_within(self._units, self._reach_most, self._settings.held_most, progress.clk_us)
+        final_us = final_within(self._units, self._reach_most, self._settings.max_held, progress.clk_us)
         if final_us is not None and final_us > progress.final_us:
             progress.final_us = final_us
             more = self._work((), everything=True)
@@ -492,7 +494,7 @@ class Engine:
             if self._settings_of(index).retraction != "auto":
                 continue
             name = self._names[index]
-            chooser = self._choosers.setdefault(index, Chooser())
+            chooser = self._choosers.setdefault(index, RetractionChooser())
             prices_us = prices_us or account.prices_us()
             step_us, compare_us = account.costs.step(name), account.costs.compare(name)
             way = chooser.turn(done[index], step_us, compare_us, prices_us[index])

@@ -20,6 +20,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+#: Before any event time, and after any event time.
+BEGINNING_US, END_US = -(2**62), 2**62
+
 #: Sort key of an event: (ts_us, kind rank, source, seq, id).
 Key = tuple[int, int, str, int, str]
 

@@ -17,11 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from middleware.detector import KeyedDetector
-from middleware.events import Event, Update, canonical_key
+from middleware.events import END_US, Event, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.ordering.unit import OrderingUnit
 from middleware.ordering.unit_buffer import Input
-from middleware.sources.transmitter import END_US
 
 #: Is told of a fault: the detector, what, and a text for people.
 Note = Callable[[str, str, str], None]

@@ -24,8 +24,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from middleware.detector import NOTHING, Detector, Spec, Step
-from middleware.events import Event
-from middleware.sources.transmitter import BEGINNING_US, END_US
+from middleware.events import BEGINNING_US, END_US, Event
 
 #: Takes (what happened, in which words): see :meth:`Faults.note`.
 Report = Callable[[str, str], None]
@@ -74,7 +73,9 @@ def failed(ts_us: int, error: Exception) -> Failed:
     return Failed(ts_us, f"{type(error).__name__}: {error}"[:_TEXT_MOST])
 
 
-def lawful(spec: Spec, payloads: Mapping[str, type], event: Event, outputs: Sequence[Event]) -> Sequence[Event]:
+def permitted_outputs(
+    spec: Spec, payloads: Mapping[str, type], event: Event, outputs: Sequence[Event]
+) -> Sequence[Event]:
     """``outputs`` of a step on ``event``, less those that its detector may not give; ``payloads``: ``Spec.payloads()``.
 
     A run of positions is dated by its first one, so what takes runs may date its outputs later than its input.
@@ -88,7 +89,7 @@ def lawful(spec: Spec, payloads: Mapping[str, type], event: Event, outputs: Sequ
     return outputs if len(good) == len(outputs) else good or NOTHING
 
 
-def the_one(events: Iterable[Event]) -> Event:
+def deciding_event(events: Iterable[Event]) -> Event:
     """Which of several events under one canonical key counts."""
     several = list(events)
     return several[0] if len(several) == 1 else max(several, key=repr)
@@ -141,7 +142,7 @@ class Isolated:
 
     def checked(self, event: Event, outputs: Sequence[Event]) -> Sequence[Event]:
         """``outputs`` of a step on ``event``, less those that the contract forbids."""
-        good = lawful(self.spec, self._payloads, event, outputs)
+        good = permitted_outputs(self.spec, self._payloads, event, outputs)
         if good is not outputs:
             self._report("refused", f"on {event.kind} at {event.ts_us} us: {[(e.kind, e.ts_us) for e in outputs]}")
         return good

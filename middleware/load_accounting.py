@@ -114,7 +114,7 @@ def total(counters: Iterable[Counters]) -> Work:
     return Work(stepped, redone, disturbed, sent, trials, steps, steps_full, trial_sent, trial_sent_full)
 
 
-class Account:
+class LoadAccounting:
     """Counts of the running span, and the rates of those before. Plain state of an engine.
 
     Args:

@@ -14,11 +14,10 @@ from itertools import groupby
 import msgspec
 
 from middleware.detector import NOTHING, Detector, KeyedDetector
-from middleware.events import Event, Key, canonical_key
+from middleware.events import BEGINNING_US, Event, Key, canonical_key
 from middleware.hierarchy import Hierarchy
-from middleware.isolation import Failed, failed, lawful, the_one
+from middleware.isolation import Failed, deciding_event, failed, permitted_outputs
 from middleware.publisher import AMENDABLE_US
-from middleware.sources.transmitter import BEGINNING_US
 
 #: A version of an event (False) or an annulment of it (True), sortable but for its last place.
 _Word = tuple[int, bool, Key, str, Event]
@@ -38,7 +37,7 @@ def published(hierarchy: Hierarchy, events: Iterable[Event]) -> list[Event]:
             plain.setdefault(key, []).append(event)
         if event.annuls:
             voids.setdefault(event.annuls, []).append((event.ts_us, True, key, repr(event), event))
-    standing = [the_one(same) for same in plain.values()]
+    standing = [deciding_event(same) for same in plain.values()]
     for name, about in sorted(versions.items()):
         standing.extend(_last_words(sorted(about + voids.get(name, []), key=lambda word: word[:4]), name))
     return sorted(standing, key=lambda event: canonical_key(event, hierarchy.rank))
@@ -96,7 +95,7 @@ def _folded(detector: Detector[object], inputs: Iterable[tuple[Key, Event]]) -> 
             continue
         try:
             states[name], out = detector.step(state, event)
-            good = lawful(detector.spec, payloads, event, out) if out else NOTHING
+            good = permitted_outputs(detector.spec, payloads, event, out) if out else NOTHING
         except Exception as error:
             states[name] = failed(event.ts_us, error)
         else:
@@ -114,7 +113,7 @@ def _addressed(detector: Detector[object], inputs: Iterable[tuple[Key, Event]]) 
             except Exception:
                 continue
         for name, events in units.items():
-            yield name, the_one(events)
+            yield name, deciding_event(events)
 
 
 def _initial(detector: Detector[object]) -> object:

@@ -28,7 +28,7 @@ import msgspec
 
 from middleware.consolidation import without_cancelled
 from middleware.events import Event, Key, Update, canonical_key
-from middleware.isolation import Report, the_one
+from middleware.isolation import Report, deciding_event
 
 #: How long after the last word about an event another one may follow.
 AMENDABLE_US = 600_000_000
@@ -103,7 +103,7 @@ class Publisher:
             else:
                 report("unmatched", _named(event))
             return
-        before = the_one(same)
+        before = deciding_event(same)
         if update.diff > 0:
             same.append(event)
             report("doubled", _named(event))
@@ -111,7 +111,7 @@ class Publisher:
             same.remove(event)
         else:
             report("unmatched", _named(event))
-        after = the_one(same) if same else None
+        after = deciding_event(same) if same else None
         if after is None:
             del self._standing[key]
         if before is not after:

@@ -12,7 +12,7 @@ from middleware.detector import Step
 from middleware.ordering.unit import OrderingUnit
 
 
-class Rehearsal:
+class PurityCheck:
     """Of one detector. Nothing comes of it: no state, no update, and no fault but that it is not pure.
 
     Args:
@@ -33,7 +33,7 @@ class Rehearsal:
 
     def step(self) -> int:
         """Does the steps; says how many."""
-        self._redone = [unit.rehearse(share) for unit, share in self._parts]
+        self._redone = [unit.repeat_steps(share) for unit, share in self._parts]
         return sum(map(len, self._redone))
 
     def compare(self) -> int:

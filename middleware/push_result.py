@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from middleware.events import Update
-from middleware.sources.transmitter import BEGINNING_US
+from middleware.events import BEGINNING_US, Update
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PushResult:
     """What a push led to: published updates, and updates of the internal kinds that were asked to be watched."""
 
     updates: list[Update]

@@ -24,11 +24,10 @@ from typing import Literal
 import msgspec
 
 from middleware.detector import Detector
-from middleware.events import Event, Key, Update
+from middleware.events import END_US, Event, Key, Update
 from middleware.isolation import Report
 from middleware.ordering.policy import UnitSettings
 from middleware.ordering.unit import OrderingUnit
-from middleware.sources.transmitter import END_US
 
 
 class Came(msgspec.Struct, frozen=True):

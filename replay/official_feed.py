@@ -24,7 +24,7 @@ from pathlib import Path
 
 import msgspec
 
-from middleware.sources.transmitter import BEGINNING_US, END_US
+from middleware.events import BEGINNING_US, END_US
 from replay.formats.officials import FILE, OfficialError, OfficialLine, encode, parse
 
 #: The journal, in the folder of a match store.

@@ -50,8 +50,8 @@ def run_order(dataset: Path, given: dict[str, Any], *, as_json: bool) -> list[di
     for name in ("k", "lambda", "patience", "newcomers", "sources"):
         if given[name] is not None and given[name] < 0:
             raise OrderError(f"--{name} {given[name]}: must not be negative")
-    patience_us, newcomers_us = (round(given[name] * 1e6) for name in ("patience", "newcomers"))
-    progress = ProgressSettings(patience_us, newcomers_us, given["sources"])
+    patience_us, discovery_us = (round(given[name] * 1e6) for name in ("patience", "newcomers"))
+    progress = ProgressSettings(patience_us, discovery_us, given["sources"])
     k_us = None if given["k"] is None else given["k"] * 1000
     stream = _Stream(dataset)
     reports: list[dict[str, Any]] = []

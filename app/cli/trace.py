@@ -53,7 +53,7 @@ def run_trace(path: Path, event: str, *, alpha: str | None, retraction: str | No
     if not first.seen_us:
         so_far = "" if capture.is_finished else f" up to {until_us / 1e6:.0f} s, where its capture has come to"
         raise TraceError(f"{event}: nothing was said of it in {path}{so_far}; `touchline events` lists what was")
-    margin_us = options.memory_ms * 1_000
+    margin_us = options.allowed_lateness_ms * 1_000
     windows = [(seen_us - margin_us, seen_us + margin_us) for seen_us in sorted(set(first.seen_us))]
     lines = story(_play(path, capture, until_us, options, Trace(event, windows), console, "Tracing it").records, event)
     if as_json:

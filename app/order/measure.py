@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from middleware.detector import Spec, Step
-from middleware.events import Arrival, Event, Update, canonical_key
+from middleware.events import BEGINNING_US, END_US, Arrival, Event, Update, canonical_key
 from middleware.ordering.policy import UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
@@ -26,11 +26,10 @@ from middleware.sources.progress import (
     SourceProgress,
     Verdict,
 )
-from middleware.sources.transmitter import BEGINNING_US, END_US
 from replay.formats.ooo_dataset import ROW, Row
 
 #: How late an input may be and still be counted: more than any slack, so that policies are judged and not the memory.
-MEMORY_US = 60_000_000
+ALLOWED_LATENESS_US = 60_000_000
 
 #: By method: the B that "timed out on arrival" is held against in paper 001's table 5 is that before the policy has
 #: learned from the arrival, or that after it. No one rule gives the paper's counts; the profile ``paper`` takes these.
@@ -97,7 +96,7 @@ class _Run:
     ) -> None:
         self.record = Ordering()
         self._rank = {kind: n for n, kind in enumerate(raw_kinds)}
-        self._progress = SourceProgress(raw_kinds, MEMORY_US, progress)
+        self._progress = SourceProgress(raw_kinds, ALLOWED_LATENESS_US, progress)
         self._unit = OrderingUnit(PassOn(raw_kinds), UnitSettings(FixedAlpha(alpha), slack=slack))
         self._alpha = alpha
         self._by_progress = slack.method == "frontier"

@@ -61,7 +61,7 @@ class CostMeter:
                 self._time(engine, name)
         step_us, compare_us = dict(self._step_us), dict(self._compare_us)
         before = self._counted or (0, 0, {})
-        self._counted = arrivals, moved, steps = engine.work()
+        self._counted = arrivals, moved, steps = engine.work_counts()
         outside_us, inside_us = self._outside_ns / 1e3, self._inside_ns / 1e3
         self._outside_ns = self._inside_ns = 0
         known = Costs(step_us=step_us, compare_us=compare_us, available=self._available)
@@ -77,10 +77,10 @@ class CostMeter:
 
     def _time(self, engine: Engine, name: str) -> None:
         self._looked[name] = None
-        rehearsal = engine.rehearsal(name, _STEPS)
-        if rehearsal.step() >= _STEPS_LEAST:
-            self._step_us[name] = _timed(rehearsal.step)
-            self._compare_us[name] = _timed(rehearsal.compare)
+        check = engine.purity_check(name, _STEPS)
+        if check.step() >= _STEPS_LEAST:
+            self._step_us[name] = _timed(check.step)
+            self._compare_us[name] = _timed(check.compare)
 
 
 def _timed(work: Callable[[], int]) -> float:

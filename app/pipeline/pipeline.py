@@ -46,7 +46,7 @@ from middleware.ordering.retraction import Retraction
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
 from middleware.ordering.unit import OrderingUnit
-from middleware.push_result import Outcome
+from middleware.push_result import PushResult
 from middleware.sources.progress import ProgressSettings
 from replay.block_validation import SOURCES_MAX, validator_of
 from replay.capture import Capture
@@ -84,8 +84,8 @@ class PipelineOptions:
         alpha: share of the slack that is waited for; 0 emits at once, 1 is pure buffering, ``auto`` follows the load.
         retraction: see ``middleware.ordering.unit``.
         slack_ms: fixed K for all units; None lets every unit learn its own.
-        memory_ms: how late a packet may come and still be repaired.
-        held_most: how many inputs all units together may hold for that.
+        allowed_lateness_ms: how late a packet may come and still be repaired.
+        max_held: how many inputs all units together may hold for that.
         available: wall seconds that there are for a second of the stream; 0.25 at four times its speed.
         costs: of the work, measured beforehand, for what adapts to load; later ones are measured between batches.
         parameters: of the detectors.
@@ -95,8 +95,8 @@ class PipelineOptions:
     alpha: float | Literal["auto"] = 0.0
     retraction: Retraction = "on-demand"
     slack_ms: int | None = None
-    memory_ms: int = 3_000
-    held_most: int = 500_000
+    allowed_lateness_ms: int = 3_000
+    max_held: int = 500_000
     available: float = 1.0
     costs: Costs | None = None
     parameters: Parameters = field(default_factory=Parameters)
@@ -112,8 +112,10 @@ class PipelineOptions:
         slack = SlackSettings() if self.slack_ms is None else SlackSettings("fixed", self.slack_ms * 1_000)
         speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
         unit = UnitSettings(speculation, self.retraction, slack)
-        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, sources_most=SOURCES_MAX)
-        return EngineSettings(unit, memory_us=self.memory_ms * 1_000, held_most=self.held_most, progress=progress)
+        progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS, max_sources=SOURCES_MAX)
+        return EngineSettings(
+            unit, allowed_lateness_us=self.allowed_lateness_ms * 1_000, max_held=self.max_held, progress=progress
+        )
 
 
 @dataclass
@@ -241,7 +243,7 @@ class MatchPipeline:
 
     def _settle_positions(self) -> None:
         """Frames that are final become rows: now and then, so that closing a batch is short."""
-        final_us = self._engine.frontier_us("frame")
+        final_us = self._engine.watermark_us("frame")
         frames = self._carried.frames
         done = sorted(ts_us for ts_us in frames if ts_us < final_us)
         self._positions.append(positions_table((ts_us, frames.pop(ts_us)) for ts_us in done))
@@ -253,7 +255,7 @@ class MatchPipeline:
         return {
             "epoch": self.epoch,
             "now_us": carried.now_us,
-            "frontier_us": self._engine.frontier_of_all_us(),
+            "frontier_us": self._engine.watermark_of_all_us(),
             "next_seq": carried.next_seq,
             "ended": carried.ended,
             "positions": carried.positions,
@@ -273,7 +275,7 @@ class MatchPipeline:
             self._engine.set_costs(self.measure_costs())
         else:
             for name in self._detectors:
-                self._engine.rehearse(name, _REHEARSED)
+                self._engine.check_purity(name, _REHEARSED)
 
     def snapshot(self) -> bytes:
         """State at the last block pushed; take the tables first, they are not part of it. Changes nothing."""
@@ -322,7 +324,7 @@ class MatchPipeline:
             reason = f"number {told.number} of {told.source} was another decision before: a {before.kind}"
             self._quarantine([rejected(line, reason)])
             return []
-        oldest_us = max(line.settled_us, carried.now_us - self._options.memory_ms * 1_000 * 2 // 3)
+        oldest_us = max(line.settled_us, carried.now_us - self._options.allowed_lateness_ms * 1_000 * 2 // 3)
         return [official_arrival(told, carried.now_us, oldest_us)]
 
     def _instant(self, packets: tuple[Packet, ...]) -> list[Arrival]:
@@ -335,7 +337,7 @@ class MatchPipeline:
     def _quarantine(self, rejected: Iterable[RejectedRecord]) -> None:
         self._kept_out.add(rejected, self._carried.quarantined)
 
-    def _message(self, outcome: Outcome, due_wall_us: int, stage_wall_us: int) -> UpdateMessage | None:
+    def _message(self, outcome: PushResult, due_wall_us: int, stage_wall_us: int) -> UpdateMessage | None:
         carried = self._carried
         self._watch(outcome.watched)
         records = tuple(self._record(update) for update in outcome.updates)
@@ -354,7 +356,7 @@ class MatchPipeline:
             match=self.sheet.match_id,
             epoch=self.epoch,
             now_us=now_us,
-            frontier_us=self._engine.frontier_of_all_us(),
+            frontier_us=self._engine.watermark_of_all_us(),
             updates=records,
             continues_from=continues_from,
             view=view,
@@ -411,7 +413,7 @@ class MatchPipeline:
         health, carried = self._engine.health(), self._carried
         return Health(
             clk_us=health.clk_us,
-            frontier_us=self._engine.frontier_of_all_us(),
+            frontier_us=self._engine.watermark_of_all_us(),
             slack_us=health.slack_us,
             alpha=health.alpha,
             buffered=health.waiting,

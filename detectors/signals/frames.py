@@ -65,7 +65,7 @@ class FrameFusion:
             internal=("frame", "clock.tick"),
             # One period, and half of one for clocks that shake: an older instant is not worth a frame.
             horizon_us=max(periods) * 3 // 2,
-            gather_us=_GATHER_US,
+            correction_batch_us=_GATHER_US,
             parameters=msgspec.structs.asdict(self.parameters),
             source="1.7; frames for views and cameras at 50 Hz: ours",
         )

@@ -5,7 +5,8 @@ Theory of operation
 A join such as a frame of all players is said at once and then corrected for each of its inputs that was still on its
 way, and all that listens to it does its work again each time. What is new is never held up; only corrections are:
 inputs that belong before AEP, and withdrawals of such, are kept aside and given to the unit together, at most once in
-``Spec.gather_us`` of arrival time. The first after a pause is not kept waiting. So the number of corrections is bounded
+``Spec.correction_batch_us`` of arrival time. The first after a pause is not kept waiting. So the number of
+corrections is bounded
 by time and no longer by the number of transmitters, and the price is that each comes up to so much later.
 
 What waits is part of the unit's state. It is given to the unit, due or not, before anything becomes final.
@@ -13,8 +14,7 @@ What waits is part of the unit's state. It is given to the unit, due or not, bef
 
 from __future__ import annotations
 
-from middleware.events import Key, Update
-from middleware.sources.transmitter import BEGINNING_US
+from middleware.events import BEGINNING_US, Key, Update
 
 
 class Gathering:

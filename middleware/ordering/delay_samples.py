@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from middleware.events import Event
+from middleware.events import END_US, Event
 from middleware.ordering.slack.protocol import Seen, Slack
-from middleware.sources.transmitter import END_US
 
 
 class Delays:

@@ -12,22 +12,22 @@ RECOUNT, _FULL, _LEFT = 0.05, 0.9, 0.7
 
 
 def final_within(
-    units: Sequence[Mapping[str, OrderingUnit]], reach_us: Sequence[int], held_most: int, clk_us: int
+    units: Sequence[Mapping[str, OrderingUnit]], reach_us: Sequence[int], max_held: int, clk_us: int
 ) -> int | None:
     """Event time to which final has to move, lest more is held than may be; None where there is room.
 
     Args:
         units: of each detector, by key.
         reach_us: how far below final the inputs of each detector may still change.
-        held_most: how many inputs all units together may hold or let wait.
+        max_held: how many inputs all units together may hold or let wait.
         clk_us: newest event; final never moves beyond it.
     """
     held = sum(unit.waiting + unit.held for by_key in units for unit in by_key.values())
-    if held <= _FULL * held_most:
+    if held <= _FULL * max_held:
         return None
     times_us: list[int] = []
     for by_key, reach in zip(units, reach_us, strict=True):
         for unit in by_key.values():
             times_us.extend(ts_us + reach for ts_us in unit.times_us())
     times_us.sort()
-    return min(times_us[held - int(_LEFT * held_most) - 1] + 1, clk_us)
+    return min(times_us[held - int(_LEFT * max_held) - 1] + 1, clk_us)

@@ -29,16 +29,17 @@ class UnitSettings:
 class EngineSettings:
     """Settings of an engine: defaults for all units, and exceptions by detector name.
 
-    ``memory_us`` bounds how late an input may come and still be repaired, ``progress`` says how long sources are
-    waited for (both: ``middleware.sources.progress``). ``held_most``
+    ``allowed_lateness_us`` bounds how late an input may come and still be repaired, ``progress`` says how long
+    sources are
+    waited for (both: ``middleware.sources.progress``). ``max_held``
     bounds how many inputs all units together hold and let wait: where it is reached, final moves on early, and what
     then comes below it is lost for that reason.
     """
 
     unit: UnitSettings = UnitSettings()
     by_detector: dict[str, UnitSettings] = field(default_factory=dict)
-    memory_us: int = 3_000_000
-    held_most: int = 500_000
+    allowed_lateness_us: int = 3_000_000
+    max_held: int = 500_000
     progress: ProgressSettings = field(default_factory=ProgressSettings)
 
     def of(self, name: str) -> UnitSettings:

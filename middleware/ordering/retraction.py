@@ -56,7 +56,7 @@ _FADES = 0.1
 _COMPARE_EVENT_US = 0.2
 
 
-class Chooser:
+class RetractionChooser:
     """The way of one detector whose retraction is automatic. Plain state of an engine; begins on demand."""
 
     __slots__ = ("_sums", "way")

@@ -25,11 +25,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-class Pace(Protocol):
-    """What a unit asks while it runs. ``share`` is alpha, in [0, 1]."""
+class AlphaPolicy(Protocol):
+    """What a unit asks while it runs. ``alpha`` lies, in [0, 1]."""
 
     @property
-    def share(self) -> float:
+    def alpha(self) -> float:
         """Share of K to wait before an input is released."""
         ...
 
@@ -41,7 +41,7 @@ class Pace(Protocol):
 class Speculation(Protocol):
     """A choice of speculation: plain data, part of a unit's settings."""
 
-    def begin(self, busy: float = 0.0) -> Pace:
+    def begin(self, busy: float = 0.0) -> AlphaPolicy:
         """What a new unit starts with, if this share of the time was used in the last span."""
         ...
 
@@ -57,7 +57,7 @@ class FixedAlpha:
             raise ValueError(f"alpha must lie in [0, 1], not {self.value}")
 
     @property
-    def share(self) -> float:
+    def alpha(self) -> float:
         """The given share."""
         return self.value
 
@@ -96,11 +96,11 @@ class AdaptiveAlpha:
 class Controller:
     """Algorithm 3 of 000: alpha of one unit. Plain state, pickled with the unit."""
 
-    __slots__ = ("last_minimum", "settings", "share", "slow")
+    __slots__ = ("alpha", "last_minimum", "settings", "slow")
 
-    def __init__(self, settings: AdaptiveAlpha, share: float) -> None:
+    def __init__(self, settings: AdaptiveAlpha, alpha: float) -> None:
         self.settings = settings
-        self.share = share
+        self.alpha = alpha
         self.last_minimum = 1.0
         self.slow = False
 
@@ -113,10 +113,10 @@ class Controller:
         """Moves alpha by what the last span was like."""
         settings = self.settings
         if busy > settings.high:
-            self.last_minimum, self.share, self.slow = self.share, 1.0, False
+            self.last_minimum, self.alpha, self.slow = self.alpha, 1.0, False
         elif busy < settings.low:
-            self.slow = self.slow or self.share / 2 < self.bisection_line
-            self.share = max(0.0, self.share - settings.step) if self.slow else self.share / 2
+            self.slow = self.slow or self.alpha / 2 < self.bisection_line
+            self.alpha = max(0.0, self.alpha - settings.step) if self.slow else self.alpha / 2
 
 
 #: Full speculation: nothing waits (000, section 4.1).

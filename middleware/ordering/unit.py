@@ -31,14 +31,13 @@ from operator import itemgetter
 
 from middleware.consolidation import Said, differences
 from middleware.detector import NOTHING, Detector, Step
-from middleware.events import Event, Key, Update
+from middleware.events import BEGINNING_US, END_US, Event, Key, Update
 from middleware.isolation import Failed, Isolated, Report, mute, silent
 from middleware.ordering.correction_batching import Gathering
 from middleware.ordering.delay_samples import Delays
 from middleware.ordering.policy import UnitSettings
 from middleware.ordering.retraction import TRIAL_EVERY, first_way
 from middleware.ordering.unit_buffer import FRESH, Input, UnitBuffer
-from middleware.sources.transmitter import BEGINNING_US, END_US
 
 #: What a snapshot tells; the detector is given anew, and what followed from the inputs follows again.
 _TOLD = (
@@ -89,7 +88,7 @@ class OrderingUnit(UnitBuffer):
         self.backset_us = 0
         self.unsettled = self.patient = False
         self._delays = Delays(each=self.slack.each)
-        self._gathering = Gathering(self._fold.spec.gather_us)
+        self._gathering = Gathering(self._fold.spec.correction_batch_us)
         self._settings = settings
         self._take(settings)
 
@@ -98,7 +97,7 @@ class OrderingUnit(UnitBuffer):
         self._auto = settings.retraction == "auto"
         self._learns = self.slack.learns
         self._direct = self.slack.plain
-        self._gathers = self._fold.spec.gather_us > 0
+        self._gathers = self._fold.spec.correction_batch_us > 0
         # A dense join whose premature output would be redone for every late input always waits the whole slack.
         self._waits = not self._fold.spec.speculative
 
@@ -124,7 +123,7 @@ class OrderingUnit(UnitBuffer):
     @property
     def alpha(self) -> float:
         """Share of the slack that is waited for now."""
-        return 1.0 if self._waits else self.speculation.share
+        return 1.0 if self._waits else self.speculation.alpha
 
     @property
     def speculates(self) -> bool:
@@ -207,7 +206,7 @@ class OrderingUnit(UnitBuffer):
             return NO_UPDATES
         limit_us = progress_us
         if progress_us < newest_us and not self.patient:
-            alpha = 1.0 if self._waits else self.speculation.share
+            alpha = 1.0 if self._waits else self.speculation.alpha
             limit_us = slack.limit_us(clk_us, progress_us, alpha) if alpha else max(clk_us, progress_us)
         if keys[at][0] > limit_us:
             self.unsettled = True
@@ -273,7 +272,7 @@ class OrderingUnit(UnitBuffer):
         if len(self._after) < len(self._keys):
             limit_us = progress_us
             if progress_us < self._keys[-1][0] and not self.patient:
-                alpha = 1.0 if self._waits else self.speculation.share
+                alpha = 1.0 if self._waits else self.speculation.alpha
                 limit_us = slack.limit_us(clock_us, progress_us, alpha)
             self._release(limit_us, clock_us, updates)
         if learns == "after" and (moved or by_arrival):
@@ -314,7 +313,7 @@ class OrderingUnit(UnitBuffer):
         self.newest_us = max(self.newest_us, due[-1][0][0])
         return concluded
 
-    def rehearse(self, steps: int) -> list[Step[object]]:
+    def repeat_steps(self, steps: int) -> list[Step[object]]:
         """Gives the last inputs, at most so many, to the detector again; what they led to now, oldest first."""
         step, last = self._fold.quiet.step, len(self._after)
         return [step(self._state_before(at), self._events[at]) for at in range(max(0, last - steps), last)]

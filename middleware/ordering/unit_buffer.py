@@ -14,7 +14,7 @@ from operator import itemgetter, lt
 
 from middleware.detector import NOTHING
 from middleware.events import Event, Key
-from middleware.isolation import Report, the_one
+from middleware.isolation import Report, deciding_event
 from middleware.load_accounting import Counters
 
 #: An input that can't go any more, behind its key.
@@ -111,7 +111,7 @@ class UnitBuffer:
             events = [event for _, event in several]
             for event in events[1:]:
                 self._report("doubled", f"{event.kind} at {event.ts_us} us from {event.source} {event.seq} {event.id}")
-            good.append((key, the_one(events)))
+            good.append((key, deciding_event(events)))
         return good
 
     def _insert(self, event: Event, key: Key) -> bool:
@@ -138,7 +138,7 @@ class UnitBuffer:
         self._settle_double(key, at)
 
     def _settle_double(self, key: Key, at: int) -> None:
-        counts = the_one(self._doubles[key])
+        counts = deciding_event(self._doubles[key])
         if counts is not self._events[at] and at < len(self._after):
             if self._after[at] is not FRESH:
                 self._stale.add(key)

@@ -24,7 +24,8 @@ sources: the frontier up to which inputs are complete. It serves for release.
   turned away. It is isolated until its dates fit again; when those astray outnumber the others, they are believed.
 
 *Final* is a stronger word than progress: below it nothing will be taken in any more, so nothing can change. It goes
-by what was told, not by cadence, and trails the newest event by ``memory_us``: that is the bound of memory. What
+by what was told, not by cadence, and trails the newest event by ``allowed_lateness_us``: that is the bound of memory.
+What
 comes later than final is recorded as lost. A new source may start anywhere above it. A host that knows what is still to
 come may promise more (:meth:`SourceProgress.promise`).
 
@@ -40,11 +41,11 @@ from heapq import heappop, heappush, heapreplace
 
 import msgspec
 
-from middleware.events import Arrival, Event
+from middleware.events import BEGINNING_US, END_US, Arrival, Event
 from middleware.sources.source_discovery import FIRST_PACKETS, SourceDiscovery
-from middleware.sources.transmitter import BEGINNING_US, END_US, Transmitter
+from middleware.sources.source_state import SourceState
 
-__all__ = ["BEGINNING_US", "END_US", "ProgressSettings", "SourceProgress", "Transmitter", "Verdict"]
+__all__ = ["ProgressSettings", "SourceProgress", "Verdict"]
 
 #: How often final moves: more costs time, less costs memory.
 CHECKS_IN_MEMORY = 10
@@ -74,11 +75,11 @@ class Verdict(Enum):
 
     NEW = "new"
     DUPLICATE = "duplicate"
-    LATE = "memory"
-    PROMISED = "promise"
-    HELD = "held"
-    ASTRAY = "clock"
-    CROWD = "crowd"
+    BEYOND_ALLOWED_LATENESS = "memory"
+    BELOW_PROMISE = "promise"
+    BELOW_EARLY_FINAL = "held"
+    CLOCK_OUTLIER = "clock"
+    TOO_MANY_SOURCES = "crowd"
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,11 @@ class ProgressSettings:
     """
 
     patience_us: int = 7_000_000
-    newcomers_us: int = 6_000_000
+    discovery_us: int = 6_000_000
     sources: int | None = None
     clock_kinds: tuple[str, ...] = ()
     unpaced_kinds: tuple[str, ...] = ()
-    sources_most: int | None = None
+    max_sources: int | None = None
 
 
 class _Queue:
@@ -110,17 +111,17 @@ class _Queue:
 
     def __init__(self, value: str, slot: str) -> None:
         self._value, self._slot = value, slot
-        self._heap: list[tuple[int, int, Transmitter]] = []
+        self._heap: list[tuple[int, int, SourceState]] = []
         self._count = 0
 
-    def put(self, source: Transmitter) -> None:
+    def put(self, source: SourceState) -> None:
         """Takes in a source, or gives it a lower place."""
         value = getattr(source, self._value)
         setattr(source, self._slot, value)
         self._count += 1
         heappush(self._heap, (value, self._count, source))
 
-    def first(self) -> Transmitter | None:
+    def first(self) -> SourceState | None:
         """The source with the least value; None if no source is live."""
         heap, value_of, slot = self._heap, self._value, self._slot
         while heap:
@@ -140,7 +141,7 @@ class _Kind:
     """The sources of one raw kind."""
 
     def __init__(self) -> None:
-        self.sources: dict[str, Transmitter] = {}
+        self.sources: dict[str, SourceState] = {}
         self.bounds = _Queue("bound_us", "bound_key")
         self.told = _Queue("until_us", "told_key")
         self.ends: dict[int, None] = {}
@@ -165,19 +166,21 @@ class SourceProgress:
         event: the last arrival taken in, with its number counted on where its source's counter wrapped.
     """
 
-    def __init__(self, raw_kinds: tuple[str, ...], memory_us: int, settings: ProgressSettings | None = None) -> None:
-        assert memory_us > 0, "the bound of memory must be positive"
+    def __init__(
+        self, raw_kinds: tuple[str, ...], allowed_lateness_us: int, settings: ProgressSettings | None = None
+    ) -> None:
+        assert allowed_lateness_us > 0, "the bound of memory must be positive"
         settings = settings or ProgressSettings()
-        self.memory_us = memory_us
+        self.allowed_lateness_us = allowed_lateness_us
         self.clk_us = self.newest_us = BEGINNING_US
         self.final_us = BEGINNING_US
         self.progress_us: dict[str, int] = {}
         self.event = _NO_EVENT
-        self._patience_us = min(settings.patience_us, memory_us)
-        self._newcomers = SourceDiscovery(settings.newcomers_us, self._patience_us, settings.sources)
+        self._patience_us = min(settings.patience_us, allowed_lateness_us)
+        self._newcomers = SourceDiscovery(settings.discovery_us, self._patience_us, settings.sources)
         self._clock_kinds = frozenset(settings.clock_kinds)
         self._unpaced = frozenset(settings.unpaced_kinds)
-        self._sources_most = settings.sources_most
+        self._sources_most = settings.max_sources
         self._admitted: set[tuple[str, str]] = set()
         self._clock_heard_us = BEGINNING_US
         self._kinds = {kind: _Kind() for kind in raw_kinds}
@@ -199,8 +202,8 @@ class SourceProgress:
         source = kind.sources.get(event.source)
         if source is None:
             if not self._admits(event):
-                return Verdict.CROWD
-            source = kind.sources[event.source] = Transmitter(event.seq, now_us)
+                return Verdict.TOO_MANY_SOURCES
+            source = kind.sources[event.source] = SourceState(event.seq, now_us)
             self._known += 1
             self._newcomers.hear(now_us)
         lead_us = ts_us - now_us
@@ -212,7 +215,7 @@ class SourceProgress:
                 seq = source.number(event.seq, ts_us)
             if source.has_taken(seq):
                 return Verdict.DUPLICATE
-        if ahead or lead_us < self._lead_us - self.memory_us:
+        if ahead or lead_us < self._lead_us - self.allowed_lateness_us:
             self._doubt(event.kind, source, lead_us)
             ahead = ahead and source.astray
         else:
@@ -224,7 +227,7 @@ class SourceProgress:
                 source.pass_over(seq)
         if ahead:
             source.turn_away(seq)
-            return Verdict.ASTRAY
+            return Verdict.CLOCK_OUTLIER
         if ts_us < self.final_us:
             source.refuse(seq, ts_us)
             return self._too_late(ts_us)
@@ -253,23 +256,26 @@ class SourceProgress:
         """Arrival time at which progress may move though nothing arrives, as of the last :meth:`settle`."""
         return self._due_us
 
-    def transmitter(self, kind: str, source: str) -> Transmitter | None:
+    def source_state(self, kind: str, source: str) -> SourceState | None:
         """Progress of one source; None if it has sent nothing of ``kind`` yet."""
         return self._kinds[kind].sources.get(source)
 
     def check(self, now_us: int) -> bool:
         """Moves final on; True if it moved.
 
-        Runs its work ``CHECKS_IN_MEMORY`` times per ``memory_us`` of arrival time, whatever the rate of calls, and
-        not before the first ``memory_us`` have shown which clocks are right.
+        Runs its work ``CHECKS_IN_MEMORY`` times per ``allowed_lateness_us`` of arrival time, whatever the rate of
+        calls, and
+        not before the first ``allowed_lateness_us`` have shown which clocks are right.
         """
         if now_us < self._next_check_us:
             return False
         first = self._next_check_us == BEGINNING_US
-        self._next_check_us = now_us + (self.memory_us if first else self.memory_us // CHECKS_IN_MEMORY)
+        self._next_check_us = now_us + (
+            self.allowed_lateness_us if first else self.allowed_lateness_us // CHECKS_IN_MEMORY
+        )
         if first:
             return False
-        final_us = self.newest_us - self.memory_us
+        final_us = self.newest_us - self.allowed_lateness_us
         for kind in self._kinds.values():
             source = kind.told.first()
             if source is not None and source.until_us < final_us:
@@ -329,13 +335,13 @@ class SourceProgress:
         source = kind.sources.get(event.source)
         if source is None:
             if not self._admits(event):
-                return Verdict.CROWD
-            source = kind.sources[event.source] = Transmitter(seq, now_us)
+                return Verdict.TOO_MANY_SOURCES
+            source = kind.sources[event.source] = SourceState(seq, now_us)
         if source.has_taken(seq):
             return Verdict.DUPLICATE
         if self._ahead_us != BEGINNING_US and ts_us - now_us > self._ahead_us:
             source.turn_away(seq)
-            return Verdict.ASTRAY
+            return Verdict.CLOCK_OUTLIER
         if ts_us < self.final_us:
             source.refuse(seq, ts_us)
             return self._too_late(ts_us)
@@ -345,12 +351,12 @@ class SourceProgress:
 
     def _too_late(self, ts_us: int) -> Verdict:
         """Why a packet dated below final is not taken in."""
-        if ts_us < self.newest_us - self.memory_us:
-            return Verdict.LATE
-        return Verdict.PROMISED if ts_us < self._promised_us else Verdict.HELD
+        if ts_us < self.newest_us - self.allowed_lateness_us:
+            return Verdict.BEYOND_ALLOWED_LATENESS
+        return Verdict.BELOW_PROMISE if ts_us < self._promised_us else Verdict.BELOW_EARLY_FINAL
 
     def _take(
-        self, name: str, kind: _Kind, source: Transmitter, seq: int, ts_us: int, until_us: int, now_us: int
+        self, name: str, kind: _Kind, source: SourceState, seq: int, ts_us: int, until_us: int, now_us: int
     ) -> None:
         """Takes a new packet in."""
         if not source.live:
@@ -377,7 +383,7 @@ class SourceProgress:
             if told_us > self.clk_us:
                 self.clk_us = told_us
 
-    def _enliven(self, name: str, kind: _Kind, source: Transmitter, seq: int) -> None:
+    def _enliven(self, name: str, kind: _Kind, source: SourceState, seq: int) -> None:
         """A source is heard for the first time, or again."""
         kind.ends.pop(seq - 1, None)
         source.live = True
@@ -401,19 +407,19 @@ class SourceProgress:
             self._due_us = min(self._due_us, now_us + HOLD_STEP_US)
         self.progress_us[name] = told_us
 
-    def _deadline_us(self, kind: _Kind, source: Transmitter) -> int:
+    def _deadline_us(self, kind: _Kind, source: SourceState) -> int:
         """Arrival time up to which the next packet of a source is waited for.
 
         However slow its beat, not for longer than memory and patience: who is waited for holds final back.
         """
         if source.ahead:
             return source.waited_since_us() + self._patience_us
-        period_us = min(int(source.cadence.period_us), self.memory_us)
+        period_us = min(int(source.cadence.period_us), self.allowed_lateness_us)
         if period_us and source.next_seq - 1 in kind.ends:
             return source.heard_us + min(2 * period_us, self._patience_us)
         return source.heard_us + period_us + self._patience_us
 
-    def _fall_silent(self, kind: _Kind, source: Transmitter) -> None:
+    def _fall_silent(self, kind: _Kind, source: SourceState) -> None:
         source.live = False
         self._live -= 1
         if source.taken >= END_LEAST:
@@ -421,7 +427,7 @@ class SourceProgress:
             if len(kind.ends) > ENDS_REMEMBERED:
                 del kind.ends[next(iter(kind.ends))]
 
-    def _doubt(self, name: str, source: Transmitter, lead_us: int) -> None:
+    def _doubt(self, name: str, source: SourceState, lead_us: int) -> None:
         """A packet is dated further from its arrival than memory reaches: isolates its source, or believes it.
 
         Ahead, it is believed when those astray outnumber the live ones; and at the beginning, where times have no
@@ -438,7 +444,7 @@ class SourceProgress:
         at_first = self.final_us == BEGINNING_US
         if lead_us > self._ahead_us:
             believed = self._astray > self._live or (at_first and not self._common_zero)
-        elif at_first and lead_us <= self.memory_us < self._lead_us:
+        elif at_first and lead_us <= self.allowed_lateness_us < self._lead_us:
             believed = True
             self.clk_us = self.newest_us = self._lead_most_us = BEGINNING_US
         else:
@@ -458,4 +464,4 @@ class SourceProgress:
         self._lead_us = lead_us
         self._lead_most_us = most_us = max(self._lead_most_us, lead_us)
         self._common_zero = -COMMON_ZERO_US <= most_us <= 0
-        self._ahead_us = self.memory_us + (0 if self._common_zero else most_us)
+        self._ahead_us = self.allowed_lateness_us + (0 if self._common_zero else most_us)

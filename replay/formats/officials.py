@@ -23,7 +23,7 @@ from football.errors import UserError
 from football.match_sheet import MatchSheet
 from football.officials import DECISIONS, Official
 from football.packets import RejectedRecord
-from middleware.sources.transmitter import BEGINNING_US
+from middleware.events import BEGINNING_US
 
 #: First byte of a payload that is such a line; those of ``replay.wire`` are small numbers.
 PREFIX = 0xF0

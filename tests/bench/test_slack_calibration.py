@@ -52,7 +52,9 @@ def recording() -> list[tuple[int, list[Arrival]]]:
 def play(delays: Mapping[str, int]) -> Engine:
     """The recording through pure buffering that begins with these K's; sources' word is not to help."""
     hierarchy = tower()
-    base = EngineSettings(UnitSettings(FixedAlpha(1.0)), memory_us=10_000, progress=ProgressSettings(10_000, 10_000))
+    base = EngineSettings(
+        UnitSettings(FixedAlpha(1.0)), allowed_lateness_us=10_000, progress=ProgressSettings(10_000, 10_000)
+    )
     engine = Engine(hierarchy, configured(base, delays, [d.spec.name for d in hierarchy.detectors]))
     engine.push([arrival(raw("A", 0, "silent", 0)), arrival(raw("C", 0, "silent", 0))], 0)
     for now_us, arrivals in recording():
@@ -105,9 +107,9 @@ def test_an_input_declares_what_paper_004_measured():
 
 
 def test_configured_changes_nothing_but_what_it_is_told():
-    base = EngineSettings(UnitSettings(FixedAlpha(0.5), "full"), memory_us=77)
+    base = EngineSettings(UnitSettings(FixedAlpha(0.5), "full"), allowed_lateness_us=77)
     made = configured(base, {"level_1": 9}, ["level_0", "level_1"])
-    assert made.memory_us == 77
+    assert made.allowed_lateness_us == 77
     assert made.of("level_1").slack.k_us == 9
     assert made.of("level_0") == base.unit
     assert made.of("level_1").retraction == "full"

@@ -51,7 +51,7 @@ def played(told: Story, seed: int, log: ConclusionLog) -> list[Event]:
     """What the engine says in the end."""
     progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS)
     settings = EngineSettings(
-        UnitSettings(FixedAlpha(0.0), WAYS[seed % 3]), memory_us=1_000_000, progress=progress
+        UnitSettings(FixedAlpha(0.0), WAYS[seed % 3]), allowed_lateness_us=1_000_000, progress=progress
     )  # fmt: skip
     engine = Engine(told.hierarchy, settings, make_unit=log.unit)
     updates = []

@@ -82,7 +82,7 @@ alphas = st.sampled_from([0.0, 0.5, 1.0])
 @settings(max_examples=100, deadline=None)
 @given(stream=streams(), mode=modes, alpha=alphas)
 def test_oracle_the_last_word_is_published_whatever_the_order_of_arrival(stream, mode, alpha):
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), memory_us=400)
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=400)
     updates, engine = run(make, stream, engine_settings)
     again, _ = run(make, stream, engine_settings, restart_every=6)
     assert again == updates
@@ -98,7 +98,7 @@ def test_oracle_words_too_far_apart_are_about_different_things(stream, alpha):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("middleware.publisher.AMENDABLE_US", 15)
         patch.setattr("middleware.oracle.AMENDABLE_US", 15)
-        engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha)), memory_us=130)
+        engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha)), allowed_lateness_us=130)
         updates, engine = run(make, stream, engine_settings)
         assert standing(updates, make()) == expected(make(), stream, engine)
 
@@ -109,7 +109,7 @@ def said_by(engine: Engine, kind: str, ts_us: int, source: str = "") -> list[tup
 
 
 def test_an_amendment_is_minus_the_old_and_plus_the_new_under_the_time_of_the_old():
-    engine = Engine(make(), EngineSettings(memory_us=1_000))
+    engine = Engine(make(), EngineSettings(allowed_lateness_us=1_000))
     assert said_by(engine, "A", 10) == [(10, "open", 1)]
     assert said_by(engine, "C", 50) == [(10, "open", -1), (10, "complete 1", 1)]
     assert said_by(engine, "B", 90) == [(10, "complete 1", -1)]
@@ -117,18 +117,18 @@ def test_an_amendment_is_minus_the_old_and_plus_the_new_under_the_time_of_the_ol
 
 
 def test_a_word_that_is_taken_back_lets_the_one_before_count_again():
-    engine = Engine(make(), EngineSettings(memory_us=1_000))
+    engine = Engine(make(), EngineSettings(allowed_lateness_us=1_000))
     said_by(engine, "A", 10)
     assert said_by(engine, "B", 50) == [(10, "open", -1)]
     assert said_by(engine, "A", 40, "late") == [(10, "open", 1)], "the B was about the attempt that came late"
 
 
 def test_an_amendment_reaches_below_the_frontier():
-    engine = Engine(make(), EngineSettings(memory_us=100))
+    engine = Engine(make(), EngineSettings(allowed_lateness_us=100))
     said_by(engine, "A", 10)
     for n in range(1, 50):
         engine.push([arrival(raw("T", 100 * n, "clock", n))], 100 * n)
-    assert engine.frontier_us("V") > 4_000
+    assert engine.watermark_us("V") > 4_000
     assert said_by(engine, "C", 5_000) == [(10, "open", -1), (10, "complete 1", 1)]
 
 
@@ -162,7 +162,7 @@ def test_what_is_said_again_for_ever_is_not_remembered_for_ever(monkeypatch: pyt
 
 def test_versions_of_an_internal_kind_are_inputs_and_nothing_is_published_of_them():
     hierarchy = Hierarchy(RAW, [Attempt(internal=True), JoinerOfV()])
-    engine = Engine(hierarchy, EngineSettings(memory_us=1_000))
+    engine = Engine(hierarchy, EngineSettings(allowed_lateness_us=1_000))
     said = [
         u for kind, ts_us in (("A", 10), ("C", 20)) for u in engine.push([arrival(raw(kind, ts_us))], ts_us).updates
     ]

@@ -18,7 +18,7 @@ from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
 from tests.middleware.toys import arrival, hierarchy, raw
 
-MEMORY_US = 400
+ALLOWED_LATENESS_US = 400
 
 modes = st.sampled_from(["full", "on-demand"])
 alphas = st.sampled_from([0.0, 0.25, 1.0])
@@ -71,7 +71,9 @@ def standing(updates: list[Update], ranks: Hierarchy) -> list[Event]:
 @given(stream=arrival_orders(), mode=modes, alpha=alphas, slack=slacks)
 def test_oracle_any_arrival_order_consolidates_to_the_sorted_replay(stream, mode, alpha, slack):
     note(f"replay: stream={stream!r}")
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode, slack), memory_us=MEMORY_US)
+    engine_settings = EngineSettings(
+        UnitSettings(FixedAlpha(alpha), mode, slack), allowed_lateness_us=ALLOWED_LATENESS_US
+    )
     updates, engine = run(stream, engine_settings)
     assert not engine.take_lost()
     expected = published(hierarchy(), [a.event for _, a in stream])
@@ -81,7 +83,7 @@ def test_oracle_any_arrival_order_consolidates_to_the_sorted_replay(stream, mode
 @settings(max_examples=40, deadline=None)
 @given(stream=arrival_orders(), mode=modes, alpha=alphas, stop=st.integers(1, 7))
 def test_differential_restart_from_snapshots_gives_the_same_updates(stream, mode, alpha, stop):
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), memory_us=MEMORY_US)
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=ALLOWED_LATENESS_US)
     assert run(stream, engine_settings)[0] == run(stream, engine_settings, stop_every=stop)[0]
 
 
@@ -89,7 +91,7 @@ def test_differential_restart_from_snapshots_gives_the_same_updates(stream, mode
 @given(stream=arrival_orders(), mode=modes, alpha=alphas)
 def test_oracle_lost_inputs_are_recorded_and_only_they_are_missing(stream, mode, alpha):
     """With a memory shorter than the delays some inputs are lost; the output is that of the others."""
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), memory_us=32)
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=32)
     updates, engine = run(stream, engine_settings)
     lost = {(a.event.source, a.event.seq) for a in engine.take_lost()}
     kept = [a.event for _, a in stream if (a.event.source, a.event.seq) not in lost]
@@ -99,16 +101,16 @@ def test_oracle_lost_inputs_are_recorded_and_only_they_are_missing(stream, mode,
 def test_the_lost_case_does_occur():
     stream = [(t, arrival(raw("A", t, "Ap", t // 10))) for t in range(0, 500, 10)]
     stream.append((500, arrival(raw("C", 3, "Cp", 0))))
-    _, engine = run(stream, EngineSettings(memory_us=32))
+    _, engine = run(stream, EngineSettings(allowed_lateness_us=32))
     assert [a.event.kind for a in engine.take_lost()] == ["C"]
 
 
 @settings(max_examples=80, deadline=None)
 @given(stream=arrival_orders(), mode=modes)
 def test_nothing_below_the_frontier_ever_changes_but_by_annulment(stream, mode):
-    engine = Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(0.0), mode), memory_us=60))
+    engine = Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(0.0), mode), allowed_lateness_us=60))
     for now_us, group in itertools.groupby(stream, key=lambda pair: pair[0]):
-        frontier = {kind: engine.frontier_us(kind) for kind in "DEFGHJ"}
+        frontier = {kind: engine.watermark_us(kind) for kind in "DEFGHJ"}
         for update in engine.push([a for _, a in group], now_us).updates:
             if update.event.kind != "D":
                 assert update.event.ts_us >= frontier[update.event.kind], update
@@ -116,7 +118,7 @@ def test_nothing_below_the_frontier_ever_changes_but_by_annulment(stream, mode):
 
 def test_final_keeps_up_however_many_packets_are_missing():
     """Every third packet is lost for good: each gap is waited for from its own beginning, not one after the other."""
-    engine = Engine(hierarchy(), EngineSettings(memory_us=100))
+    engine = Engine(hierarchy(), EngineSettings(allowed_lateness_us=100))
     for n in range(1, 600):
         if n % 3:
             engine.push([arrival(raw("A", 10 * n, "Ap", n))], 10 * n)
@@ -126,7 +128,7 @@ def test_final_keeps_up_however_many_packets_are_missing():
 
 @pytest.mark.parametrize("mode", ["full", "on-demand"])
 def test_late_input_takes_back_what_it_makes_wrong(mode):
-    engine = Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(0.0), mode), memory_us=1000))
+    engine = Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(0.0), mode), allowed_lateness_us=1000))
     out = [u for ts, k in ((10, "A"), (20, "C")) for u in engine.push([arrival(raw(k, ts))], ts).updates]
     assert [(u.event.kind, u.diff) for u in out if u.event.kind == "D"] == [("D", 1)]
     out = engine.push([arrival(raw("B", 15))], 25).updates
@@ -141,17 +143,19 @@ def test_pure_buffering_never_retracts_once_the_slack_is_known():
     ]
     stream.sort(key=lambda pair: pair[0])
     slack = SlackSettings("fixed", 100)
-    updates, engine = run(stream, EngineSettings(UnitSettings(FixedAlpha(1.0), slack=slack), memory_us=1000))
+    updates, engine = run(stream, EngineSettings(UnitSettings(FixedAlpha(1.0), slack=slack), allowed_lateness_us=1000))
     assert engine.health().retracted == 0
     assert all(u.diff > 0 for u in updates if u.event.kind != "D")
-    speculative, engine = run(stream, EngineSettings(UnitSettings(FixedAlpha(0.0), slack=slack), memory_us=1000))
+    speculative, engine = run(
+        stream, EngineSettings(UnitSettings(FixedAlpha(0.0), slack=slack), allowed_lateness_us=1000)
+    )
     assert engine.health().retracted > 0
     assert standing(speculative, hierarchy()) == standing(updates, hierarchy())
 
 
 def test_on_demand_stops_behind_a_stateless_detector_and_full_does_not():
     engines = {
-        m: Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(0.0), m), memory_us=10_000))
+        m: Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(0.0), m), allowed_lateness_us=10_000))
         for m in ("full", "on-demand")
     }
     for engine in engines.values():
@@ -163,7 +167,7 @@ def test_on_demand_stops_behind_a_stateless_detector_and_full_does_not():
 
 
 def test_a_duplicate_has_one_effect():
-    engine = Engine(hierarchy(), EngineSettings(memory_us=1000))
+    engine = Engine(hierarchy(), EngineSettings(allowed_lateness_us=1000))
     assert engine.push([arrival(raw("C", 10))], 10).updates
     assert engine.push([arrival(raw("C", 10))], 12).updates == []
     assert engine.health().duplicates == 1

@@ -17,7 +17,7 @@ from middleware.ordering.speculation import FixedAlpha
 from tests.middleware.test_engine_law import arrival_orders
 from tests.middleware.toys import arrival, hierarchy, raw
 
-SETTINGS = EngineSettings(UnitSettings(FixedAlpha(0.0)), memory_us=400)
+SETTINGS = EngineSettings(UnitSettings(FixedAlpha(0.0)), allowed_lateness_us=400)
 Stream = list[tuple[int, Arrival]]
 
 

@@ -112,7 +112,7 @@ def test_oracle_the_law_holds_with_a_faulty_detector_in_the_middle(fault: str):
     @settings(max_examples=25, deadline=None)
     @given(stream=streams(), mode=modes, alpha=alphas)
     def check(stream, mode, alpha):
-        engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), memory_us=400)
+        engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=400)
         updates, engine = run(lambda: hierarchy_with(fault), stream, engine_settings)
         again, restarted = run(lambda: hierarchy_with(fault), stream, engine_settings, restart_every=6)
         assert again == updates
@@ -128,7 +128,7 @@ def test_oracle_the_law_holds_with_a_faulty_detector_in_the_middle(fault: str):
 def test_health_names_the_detector_and_its_fault(fault: str, reported: str):
     stream = [(5 * n, arrival(raw(kind, 5 * n, kind.lower(), n // 3))) for n, kind in enumerate("ACCABC" * 8)]
     stream = [(now, a) for n, (now, a) in enumerate(stream) if n % 5] + [(400, stream[5][1]), (400, stream[10][1])]
-    _, engine = run(lambda: hierarchy_with(fault), stream, EngineSettings(memory_us=4_000))
+    _, engine = run(lambda: hierarchy_with(fault), stream, EngineSettings(allowed_lateness_us=4_000))
     faults = engine.health().faults
     assert list(faults) == ["faulty"], faults
     assert faults["faulty"][reported].count > 0
@@ -137,7 +137,7 @@ def test_health_names_the_detector_and_its_fault(fault: str, reported: str):
 
 
 def test_what_it_said_before_it_failed_stands_and_what_follows_is_silence():
-    engine = Engine(hierarchy_with("raises"), EngineSettings(memory_us=1_000))
+    engine = Engine(hierarchy_with("raises"), EngineSettings(allowed_lateness_us=1_000))
     said = []
     for n, (kind, ts_us) in enumerate((("A", 0), ("C", 10), ("A", 20), ("B", 30), ("C", 40), ("C", 50))):
         said += engine.push([arrival(raw(kind, ts_us, f"{kind}{n}"))], ts_us).updates
@@ -148,7 +148,7 @@ def test_what_it_said_before_it_failed_stands_and_what_follows_is_silence():
 
 def test_a_failure_that_only_a_misordered_input_caused_is_undone():
     """B seems to follow A until the C between them comes: then nothing has failed, and everything is said."""
-    engine = Engine(hierarchy_with("raises"), EngineSettings(memory_us=1_000))
+    engine = Engine(hierarchy_with("raises"), EngineSettings(allowed_lateness_us=1_000))
     for kind, ts_us in (("A", 10), ("B", 30), ("C", 40)):
         assert not [u for u in engine.push([arrival(raw(kind, ts_us))], 50).updates if u.event.kind == "D"]
     assert engine.health().failed
@@ -164,7 +164,7 @@ def test_only_the_key_that_failed_is_silent():
                 raise ZeroDivisionError
             return super().step(state, event)
 
-    engine = Engine(Hierarchy(RAW, [OfOneSource()]), EngineSettings(memory_us=1_000))
+    engine = Engine(Hierarchy(RAW, [OfOneSource()]), EngineSettings(allowed_lateness_us=1_000))
     said = []
     for n in range(9):
         arrivals = [arrival(raw("C", 10 * n, source, n)) for source in ("good", "bad")]
@@ -191,7 +191,7 @@ def test_an_impure_detector_stops_nothing_not_even_over_restarts(stream, mode, a
     def with_moody() -> Hierarchy:
         return Hierarchy(RAW, [Faulty(""), Counter(), Moody(), Above()])
 
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), memory_us=400)
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=400)
     updates, engine = run(with_moody, stream, engine_settings, restart_every=5)
     below = [u for u in updates if u.event.kind in "DG"]
     assert standing(below, with_moody()) == [
@@ -210,13 +210,13 @@ class Above(Joiner):
 
 
 def test_rehearsal_finds_the_impure_and_clears_the_pure():
-    engine = Engine(Hierarchy(RAW, [Faulty(""), Counter(), Moody()]), EngineSettings(memory_us=1_000))
+    engine = Engine(Hierarchy(RAW, [Faulty(""), Counter(), Moody()]), EngineSettings(allowed_lateness_us=1_000))
     for n in range(12):
         engine.push([arrival(raw("C", 10 * n, "c", n))], 10 * n)
     before = engine.snapshot()
-    assert engine.rehearse("faulty", 5) == 5
+    assert engine.check_purity("faulty", 5) == 5
     assert engine.snapshot() == before, "nothing comes of a rehearsal"
-    assert engine.rehearse("moody", 100) > 5
+    assert engine.check_purity("moody", 100) > 5
     assert {name: list(found) for name, found in engine.health().faults.items()} == {"moody": ["impure"]}
-    rehearsal = engine.rehearsal("faulty", 5)
+    rehearsal = engine.purity_check("faulty", 5)
     assert rehearsal.step() == rehearsal.compare() == 5

@@ -24,7 +24,7 @@ from tests.middleware.worlds import RAW, Push, Scale, World, slowed, some_graph,
 
 SECOND_US = 1_000_000
 HOUR_US = 3600 * SECOND_US
-MEMORY_US = 20 * SECOND_US
+ALLOWED_LATENESS_US = 20 * SECOND_US
 
 #: What a moment's state may grow by between the first and the second half of a run: chance, not a leak.
 GROWTH = 1.35
@@ -69,7 +69,9 @@ def simulate(seed: int, hours: float) -> dict[str, float]:
     rng = Random(seed)
     world = long_world(rng, hours)
     unit = some_unit(rng, Scale(delay_us=2 * SECOND_US))
-    watcher = Watcher(world.hierarchy(), EngineSettings(unit, memory_us=MEMORY_US), world.repeating())
+    watcher = Watcher(
+        world.hierarchy(), EngineSettings(unit, allowed_lateness_us=ALLOWED_LATENESS_US), world.repeating()
+    )
     law_every, look_every = len(world.pushes) // 4, max(1, len(world.pushes) // 200)
     sizes: list[int] = []
     kept: list[int] = []
@@ -83,7 +85,9 @@ def simulate(seed: int, hours: float) -> dict[str, float]:
         health = watcher.engine.health()
         kept.append(health.waiting + health.held)
         lag_us = health.clk_us - health.final_us
-        assert push.now_us < 3 * MEMORY_US or lag_us <= 4 * MEMORY_US, f"final stays {lag_us} us behind at push {n}"
+        assert push.now_us < 3 * ALLOWED_LATENESS_US or lag_us <= 4 * ALLOWED_LATENESS_US, (
+            f"final stays {lag_us} us behind at push {n}"
+        )
         if n % look_every == 0:
             sizes.append(_size(watcher.engine))
         if rng.randrange(300) == 0:
@@ -114,7 +118,7 @@ def _size(engine: Engine) -> int:
     how many they are it is looked at that none is older.
     """
     words, standing, _ = engine._publisher.state()
-    frontier_us = engine.frontier_of_all_us()
+    frontier_us = engine.watermark_of_all_us()
     oldest_us = min((word.ts_us for about in words.values() for word in about), default=frontier_us)
     assert oldest_us >= frontier_us - AMENDABLE_US * 11 // 10, "a word is remembered though none can follow it"
     assert min(standing, default=(frontier_us,))[0] >= frontier_us, "an event is remembered though it is final"

@@ -26,9 +26,9 @@ from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
-from middleware.push_result import Outcome
+from middleware.push_result import PushResult
 from middleware.sources.progress import ProgressSettings
-from middleware.sources.transmitter import OVERTAKERS_MOST
+from middleware.sources.source_state import OVERTAKERS_MOST
 from tests.middleware.watcher import Watcher, difference
 from tests.middleware.worlds import Push, Scale, World, apply, smaller, some_world
 
@@ -68,11 +68,11 @@ def check_at_once(world: World) -> None:
 
     All ways of taking back say the same, push by push.
     """
-    eager = world._replace(parts=tuple(part._replace(speculative=True, gather_us=0) for part in world.parts))
+    eager = world._replace(parts=tuple(part._replace(speculative=True, correction_batch_us=0) for part in world.parts))
     ways = [
         Watcher(
             eager.hierarchy(),
-            EngineSettings(UnitSettings(FixedAlpha(0.0), mode), memory_us=10**12),
+            EngineSettings(UnitSettings(FixedAlpha(0.0), mode), allowed_lateness_us=10**12),
             world.repeating(),
         )
         for mode in ("full", "on-demand", "auto")
@@ -113,7 +113,7 @@ def check_redone(world: World, rng: Random) -> None:
     assert again.take_lost() == first.take_lost()
 
 
-def _play(world: World, engine: Engine, begin: int, end: int, between: Callable[[], None] = tuple) -> list[Outcome]:
+def _play(world: World, engine: Engine, begin: int, end: int, between: Callable[[], None] = tuple) -> list[PushResult]:
     said = []
     for number in range(begin, end):
         apply(world, engine, number)
@@ -134,7 +134,7 @@ def _figures(engine: Engine) -> dict[str, object]:
 
 
 def _measure(engine: Engine, name: str) -> None:
-    engine.rehearse(name, 5)
+    engine.check_purity(name, 5)
     engine.metrics()
 
 
@@ -230,11 +230,13 @@ def buffering_enough(world: World) -> EngineSettings:
     for detector in world.hierarchy().detectors:
         by_detector[detector.spec.name] = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", below_us))
         below_us += below_us + detector.spec.horizon_us
-    memory_us = 4 * below_us + lasts_us
-    return EngineSettings(by_detector=by_detector, memory_us=memory_us, progress=ProgressSettings(memory_us))
+    allowed_lateness_us = 4 * below_us + lasts_us
+    return EngineSettings(
+        by_detector=by_detector, allowed_lateness_us=allowed_lateness_us, progress=ProgressSettings(allowed_lateness_us)
+    )
 
 
-def _net(outcome: Outcome) -> Counter[tuple[Event, int]]:
+def _net(outcome: PushResult) -> Counter[tuple[Event, int]]:
     """What was said, whatever the order; K+ may differ, as what is sent anew is sent later."""
     return Counter((update.event, update.diff) for update in outcome.updates)
 
@@ -244,7 +246,7 @@ def _moved(event: Event, by_us: int) -> Event:
     return msgspec.structs.replace(event, ts_us=event.ts_us + by_us, dated_us=dated_us)
 
 
-def _said(outcome: Outcome, by_us: int) -> list[Update]:
+def _said(outcome: PushResult, by_us: int) -> list[Update]:
     """Everything said, told with another zero of time."""
     return [Update(_moved(u.event, by_us), u.diff, u.k_plus_us) for u in (*outcome.updates, *outcome.watched)]
 

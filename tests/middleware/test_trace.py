@@ -13,7 +13,7 @@ from middleware.trace import Came, Concluded, Released, Repaired, Trace, name_of
 from tests.middleware.streams import pushes, streams
 from tests.middleware.toys import arrival, hierarchy, raw
 
-AT_ONCE = EngineSettings(UnitSettings(FixedAlpha(0.0)), memory_us=1_000)
+AT_ONCE = EngineSettings(UnitSettings(FixedAlpha(0.0)), allowed_lateness_us=1_000)
 ALWAYS = ((-(10**9), 10**9),)
 
 
@@ -60,7 +60,9 @@ def test_a_late_input_tells_what_it_displaced_through_the_levels():
 
 def test_what_waits_says_for_how_long_and_what_let_it_go():
     """With alpha 1 and K 50 the C of 20 waits for clk 70; that A lets it go, or the frontier, whichever is sooner."""
-    buffering = EngineSettings(UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", 50)), memory_us=1_000)
+    buffering = EngineSettings(
+        UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", 50)), allowed_lateness_us=1_000
+    )
     stream = [(0, "C", 0), (1, "A", 1), (2, "B", 2), (20, "C", 20), (75, "A", 75)]
     released = [
         line.record
@@ -87,7 +89,7 @@ def test_events_without_an_id_are_called_by_kind_source_and_number():
 @settings(max_examples=40, deadline=None)
 @given(stream=streams(), mode=st.sampled_from(["full", "on-demand", "auto"]), alpha=st.sampled_from([0.0, 0.5, 1.0]))
 def test_differential_tracing_changes_nothing(stream, mode, alpha):
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), memory_us=400)
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=400)
     trace = Trace("H#E#Cp:0", ALWAYS)
     plain, watched = Engine(hierarchy(), engine_settings), Engine(hierarchy(), engine_settings, (), trace.unit)
     for now_us, arrivals in pushes(stream):

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from middleware.detector import NOTHING, Detector, Spec, Step
-from middleware.events import Event, Update, canonical_key
+from middleware.events import BEGINNING_US, Event, Update, canonical_key
 from middleware.ordering.policy import UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
 from middleware.ordering.unit import OrderingUnit
-from middleware.sources.transmitter import BEGINNING_US
 
 RANK = {"A": 0, "B": 1, "C": 2}
 

@@ -23,8 +23,10 @@ METHODS = ("kslack", "fixed", "adaptive", "frontier", "bett")
 class Sums:
     """Tells of every third input the sum so far, dated a little back; raises once it has become too much."""
 
-    def __init__(self, gather_us: int) -> None:
-        self.spec = Spec("sums", "5.1", 5, ("a", "b"), ("sum",), ("sum",), horizon_us=3, gather_us=gather_us)
+    def __init__(self, correction_batch_us: int) -> None:
+        self.spec = Spec(
+            "sums", "5.1", 5, ("a", "b"), ("sum",), ("sum",), horizon_us=3, correction_batch_us=correction_batch_us
+        )
 
     def initial(self) -> tuple[int, int]:
         return 0, 0
@@ -61,15 +63,15 @@ def pushes(rng: random.Random, late: float) -> list[tuple[list[Update], int, int
     seed=st.integers(0, 2**32),
     late=st.sampled_from((0.0, 0.05, 0.5)),
     alpha=st.sampled_from((0.0, 0.3, 1.0)),
-    gather_us=st.sampled_from((0, 0, 15)),
+    correction_batch_us=st.sampled_from((0, 0, 15)),
     own=st.booleans(),
 )
 @settings(max_examples=30, deadline=None)
 def test_differential_work_is_offer_and_run(
-    method: Any, seed: int, late: float, alpha: float, gather_us: int, own: bool
+    method: Any, seed: int, late: float, alpha: float, correction_batch_us: int, own: bool
 ) -> None:
     chosen = UnitSettings(FixedAlpha(alpha), "on-demand", SlackSettings(method, 5 if method == "fixed" else None))
-    at_once, one_by_one = (OrderingUnit(Sums(gather_us), chosen) for _ in range(2))
+    at_once, one_by_one = (OrderingUnit(Sums(correction_batch_us), chosen) for _ in range(2))
     now_us = 0
     for updates, clk_us, progress_us in pushes(random.Random(seed), late):
         now_us += 7

@@ -16,12 +16,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from middleware.consolidation import Identity, identity
 from middleware.detector import Spec, Step
 from middleware.engine import Engine
-from middleware.events import Arrival, Event, Key, Loss, Update, canonical_key
+from middleware.events import BEGINNING_US, END_US, Arrival, Event, Key, Loss, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published, sorted_replay
 from middleware.ordering.policy import EngineSettings
-from middleware.push_result import Outcome
-from middleware.sources.transmitter import BEGINNING_US, END_US
+from middleware.push_result import PushResult
 
 #: What the probe says.
 PROBE = "probe"
@@ -54,7 +53,7 @@ class Watcher:
         self.settings = settings
         self._repeating = repeating
         self.engine = self.fresh_engine()
-        self.said: list[Outcome] = []
+        self.said: list[PushResult] = []
         self.lost: list[Loss] = []
         self._arrived = 0
         self._standing: dict[Key, list[Event]] = {}
@@ -62,7 +61,7 @@ class Watcher:
         self._kinds = tuple(kind for kind in self.hierarchy.producer if kind != PROBE)
         self._times: dict[str, list[int]] = defaultdict(list)
         self._final_us = BEGINNING_US
-        self._frontier_us = {kind: self.engine.frontier_us(kind) for kind in self.hierarchy.producer}
+        self._frontier_us = {kind: self.engine.watermark_us(kind) for kind in self.hierarchy.producer}
 
     def fresh_engine(self) -> Engine:
         """One that has seen nothing."""
@@ -74,14 +73,14 @@ class Watcher:
         self.engine = self.fresh_engine()
         self.engine.restore(snapshot)
 
-    def push(self, arrivals: Sequence[Arrival], now_us: int, complete_us: int | None = None) -> Outcome:
+    def push(self, arrivals: Sequence[Arrival], now_us: int, complete_us: int | None = None) -> PushResult:
         """Pushes, and looks."""
         outcome = self.engine.push(arrivals, now_us, complete_us)
         self._note(arrivals)
         self._look(outcome)
         return outcome
 
-    def finish(self) -> Outcome:
+    def finish(self) -> PushResult:
         """Ends the stream, and looks."""
         outcome = self.engine.finish()
         self._look(outcome)
@@ -142,7 +141,7 @@ class Watcher:
             heapq.heappush(self._times[arrival.event.kind], arrival.event.ts_us)
         self.lost.extend(self.engine.take_lost())
 
-    def _look(self, outcome: Outcome) -> None:
+    def _look(self, outcome: PushResult) -> None:
         self.said.append(outcome)
         for update in (*outcome.updates, *outcome.watched):
             self._book(update)
@@ -175,7 +174,7 @@ class Watcher:
         assert health.final_us >= self._final_us, "final went back"
         self._final_us = health.final_us
         for kind in self._frontier_us:
-            frontier_us = self.engine.frontier_us(kind)
+            frontier_us = self.engine.watermark_us(kind)
             assert frontier_us >= self._frontier_us[kind], f"the frontier of {kind} went back"
             assert frontier_us <= self._final_us, f"the frontier of {kind} lies above final"
             self._frontier_us[kind] = frontier_us

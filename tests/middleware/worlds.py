@@ -155,7 +155,7 @@ def _some_part(rng: Random, family: str, level: int, number: int, below: dict[st
         horizon_us=horizon_us,
         keyed=keyed,
         speculative=rng.randrange(6) > 0,
-        gather_us=0 if keyed else rng.choice((0, 0, 25)),
+        correction_batch_us=0 if keyed else rng.choice((0, 0, 25)),
         annuls=annuls,
         amends=outputs if family == "amender" else (),
         numbers=(rng.choice((2, 3, 5, 20, 60)), rng.choice((2, 3))),
@@ -262,15 +262,17 @@ def slowed(world: World, times: int) -> World:
 
 def some_settings(rng: Random, scale: Scale) -> EngineSettings:
     """One policy for all units; memory from far too short to ample, bounded in inputs too, now and then."""
-    memory_us = rng.choice((scale.delay_us // 2, 3 * scale.delay_us, 40 * scale.delay_us))
-    held_most = rng.choice((500_000, 500_000, 500_000, 60, 20))
+    allowed_lateness_us = rng.choice((scale.delay_us // 2, 3 * scale.delay_us, 40 * scale.delay_us))
+    max_held = rng.choice((500_000, 500_000, 500_000, 60, 20))
     progress = ProgressSettings(
         patience_us=rng.choice((scale.delay_us, 7_000_000)),
-        newcomers_us=rng.choice((0, scale.delay_us, 6_000_000)),
+        discovery_us=rng.choice((0, scale.delay_us, 6_000_000)),
         sources=rng.choice((None, None, scale.sources)),
         clock_kinds=rng.choice(((), (), ("raw.a",), ("raw.b", "tick"))),
     )
-    return EngineSettings(some_unit(rng, scale), memory_us=memory_us, held_most=held_most, progress=progress)
+    return EngineSettings(
+        some_unit(rng, scale), allowed_lateness_us=allowed_lateness_us, max_held=max_held, progress=progress
+    )
 
 
 def some_unit(rng: Random, scale: Scale) -> UnitSettings:
@@ -281,7 +283,7 @@ def some_unit(rng: Random, scale: Scale) -> UnitSettings:
         rng.choice((None, 0, scale.delay_us // 8, 2 * scale.delay_us)),
         rng.choice((0.5, 3.0)),
         rng.choice(get_args(Profile)),
-        alone=rng.randrange(4) == 0,
+        ignores_progress=rng.randrange(4) == 0,
     )
     return UnitSettings(rng.choice(speculations), rng.choice(get_args(Retraction)), slack=slack)
 

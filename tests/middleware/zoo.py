@@ -32,7 +32,7 @@ class Part(NamedTuple):
     horizon_us: int = 0
     keyed: bool = False
     speculative: bool = True
-    gather_us: int = 0
+    correction_batch_us: int = 0
     annuls: tuple[str, ...] = ()
     amends: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
@@ -73,7 +73,7 @@ class Creature:
             keyed=part.keyed,
             takes_runs=self.takes_runs,
             speculative=part.speculative,
-            gather_us=part.gather_us,
+            correction_batch_us=part.correction_batch_us,
             annuls=part.annuls,
             amends=part.amends,
             source="made up",

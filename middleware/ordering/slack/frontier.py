@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
+from middleware.events import BEGINNING_US
 from middleware.ordering.slack.protocol import Clock, Learns, Seen, Waiting
-from middleware.sources.transmitter import BEGINNING_US
 
 
 @dataclass
-class FrontierSlack(Waiting):
+class ProgressSlack(Waiting):
     """Goes by source progress (:mod:`middleware.sources.progress`) less the horizons below, not by a guess of delays.
 
     ``k_us`` is not set but read off: how far the frontier trails the clock. So alpha means what it means elsewhere:

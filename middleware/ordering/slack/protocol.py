@@ -44,7 +44,8 @@ class Slack(Protocol):
         learns: see ``Learns``.
         each: True to be told every input; False if the one with the greatest delay of a run will do, which costs
             less.
-        alone: True to wait K out as the papers do; False to let go what the sources have told completely. The engine
+        ignores_progress: True to wait K out as the papers do; False to let go what the sources have told completely.
+            The engine
             then tells a unit no other progress than what is final.
         plain: it goes by event time, learns before releases, and no delay up to K tells it anything: what comes in
             order may then be taken without asking it.
@@ -54,7 +55,7 @@ class Slack(Protocol):
     clock: Clock
     learns: Learns
     each: bool
-    alone: bool
+    ignores_progress: bool
     plain: bool
 
     def measure(self, seen: Seen) -> None:
@@ -84,7 +85,7 @@ class Waiting:
     """What the policies share that wait for K, or for the sources' word if that comes sooner and they heed it."""
 
     k_us: int
-    alone = False
+    ignores_progress = False
     plain = False
 
     def limit_us(self, clock_us: int, progress_us: int, alpha: float) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from middleware.ordering.slack.estimators import SBA_US, MeanTime, Profile, RangeOfTimes, SingleTime, StaticBuffer
-from middleware.ordering.slack.frontier import FrontierSlack
+from middleware.ordering.slack.frontier import ProgressSlack
 from middleware.ordering.slack.kslack import LAMBDA, AdaptiveSlack, DynamicSlack, FixedSlack
 from middleware.ordering.slack.protocol import Slack, Waiting
 
@@ -24,14 +24,14 @@ class SlackSettings:
             to ``frontier``.
         scale: lambda of ``adaptive``.
         profile: reading of paper 001, see :mod:`middleware.ordering.slack.estimators`.
-        alone: True to wait K out as the papers do, whatever the sources have told. Nothing to ``frontier``.
+        ignores_progress: True to wait K out as the papers do, whatever the sources have told. Nothing to ``frontier``.
     """
 
     method: Method = "kslack"
     k_us: int | None = None
     scale: float = LAMBDA
     profile: Profile = "literal"
-    alone: bool = False
+    ignores_progress: bool = False
 
     def policy(self) -> Slack:
         """A fresh policy."""
@@ -56,6 +56,6 @@ class SlackSettings:
                 made = RangeOfTimes(self.profile)
                 made.k_us = made.k_us if self.k_us is None else self.k_us
             case "frontier":
-                return FrontierSlack()
-        made.alone = self.alone
+                return ProgressSlack()
+        made.ignores_progress = self.ignores_progress
         return made

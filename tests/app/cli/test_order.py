@@ -126,7 +126,7 @@ def clairvoyant(rows: list[Row]) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("number", SETS)
 def test_nothing_is_late_without_a_list_of_sources_near_the_bound(number: int, shared_data: Path):
-    progress = ProgressSettings(newcomers_us=12_500_000)
+    progress = ProgressSettings(discovery_us=12_500_000)
     result = ordered(shared_data, number, "frontier", progress=progress)
     rows = rows_of(shared_data / "ooo" / f"d-{number}.csv.gz")
     steady = steady_ms(rows, list(zip(result.left_us, result.ts_us, strict=True)))
@@ -137,7 +137,7 @@ def test_nothing_is_late_without_a_list_of_sources_near_the_bound(number: int, s
 @pytest.mark.parametrize("number", [1, 4])
 def test_with_the_number_of_sources_nothing_is_late_and_the_start_is_cheap(number: int, shared_data: Path):
     sources = len({row.source for row in rows_of(shared_data / "ooo" / f"d-{number}.csv.gz")})
-    progress = ProgressSettings(newcomers_us=12_500_000, sources=sources)
+    progress = ProgressSettings(discovery_us=12_500_000, sources=sources)
     result = ordered(shared_data, number, "frontier", progress=progress)
     assert result.order_late == 0
     assert result.latency_us.mean() / 1000 <= 230
@@ -250,6 +250,6 @@ def test_several_kinds_are_one_stream():
         return Arrival(Event(kind, ts_us, kind, 0), ts_us)
 
     pushes = [(10, [event("x", 5)]), (20, [event(ROW, 1)])]
-    result = order(pushes, SlackSettings("frontier"), raw_kinds=(ROW, "x"), progress=ProgressSettings(newcomers_us=0))
+    result = order(pushes, SlackSettings("frontier"), raw_kinds=(ROW, "x"), progress=ProgressSettings(discovery_us=0))
     assert result.ts_us == [5, 1]
     assert result.order_late == 1

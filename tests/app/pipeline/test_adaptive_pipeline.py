@@ -12,7 +12,7 @@ from app.pipeline.framing import RECORDED_US, divided
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions, measured_costs
 from football.update_stream import Follower, Health, UpdateRecord
 from middleware.load_accounting import Costs
-from middleware.purity_check import Rehearsal
+from middleware.purity_check import PurityCheck
 from replay import wire
 from replay.capture import Capture, CaptureWriter
 from simulator.radio.channels import channel_named, transmit
@@ -114,12 +114,12 @@ class Worked:
         self.done = (0, 0, {"a": 0, "b": 0})
         self.asked: list[str] = []
 
-    def work(self) -> tuple[int, int, dict[str, int]]:
+    def work_counts(self) -> tuple[int, int, dict[str, int]]:
         return self.done
 
-    def rehearsal(self, name: str, steps: int) -> Rehearsal:
+    def purity_check(self, name: str, steps: int) -> PurityCheck:
         self.asked.append(name)
-        return Rehearsal([], steps, pytest.fail)
+        return PurityCheck([], steps, pytest.fail)
 
 
 def test_measured_costs_add_up_to_the_time_that_was_spent():

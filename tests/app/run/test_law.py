@@ -23,7 +23,7 @@ from replay.formats.tracking import read_tracking
 from simulator.radio.channels import Transmission, channel_named, transmit
 from simulator.simulate import Simulation, simulate
 
-MEMORY_US = 3_000_000
+ALLOWED_LATENESS_US = 3_000_000
 
 
 def stretch(recording: Recording, begin_us: int, end_us: int) -> Recording:
@@ -45,7 +45,7 @@ def hierarchy(sheet: MatchSheet) -> Hierarchy:
 def run(transmission: Transmission, alpha: float, mode: str, restart_every: int = 0) -> tuple[list[Event], Engine]:
     """Pushes a transmission block by block and consolidates what is said."""
     sheet = transmission.recording.sheet
-    settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), memory_us=MEMORY_US)
+    settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=ALLOWED_LATENESS_US)
     engine = Engine(hierarchy(sheet), settings)
     updates = []
     for n, block in enumerate(transmission.blocks()):

@@ -191,7 +191,7 @@ def test_the_story_of_a_goal_is_the_same_in_any_order_of_arrival(order: tuple[in
     raw = ("hit", "touch", "direction", "goal.candidate", "raw.official")
     raw += tuple(k for k in GoalConfirmation(SHEET).spec.inputs if k.startswith("restart."))
     progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS)
-    engine = Engine(Hierarchy(raw, detectors), EngineSettings(memory_us=20_000_000, progress=progress))
+    engine = Engine(Hierarchy(raw, detectors), EngineSettings(allowed_lateness_us=20_000_000, progress=progress))
     updates = []
     for place in (*order, *order):
         event = inputs[place]

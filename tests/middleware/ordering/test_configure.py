@@ -31,7 +31,7 @@ def test_oracle_switching_at_any_time_keeps_the_law(stream, switched, first):
             if at == push:
                 engine.configure(name, choice)
 
-    engine_settings = EngineSettings(first, memory_us=400)
+    engine_settings = EngineSettings(first, allowed_lateness_us=400)
     updates, engine = run(hierarchy, stream, engine_settings, between=switch)
     assert standing(updates, hierarchy()) == expected(hierarchy(), stream, engine)
     again, _ = run(hierarchy, stream, engine_settings, between=switch, restart_every=5)
@@ -39,7 +39,9 @@ def test_oracle_switching_at_any_time_keeps_the_law(stream, switched, first):
 
 
 def test_what_is_switched_counts_from_the_next_push_on_and_buffers_stay():
-    buffering = EngineSettings(UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", 1_000)), memory_us=10_000)
+    buffering = EngineSettings(
+        UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", 1_000)), allowed_lateness_us=10_000
+    )
     engine = Engine(hierarchy(), buffering)
     engine.push([arrival(raw("C", 0, "silent", 0))], 0)
     for n in range(5):
@@ -54,7 +56,7 @@ def test_what_is_switched_counts_from_the_next_push_on_and_buffers_stay():
 
 
 def test_a_learned_slack_is_taken_over_and_a_set_one_is_not():
-    engine = Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(1.0)), memory_us=1_000))
+    engine = Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(1.0)), allowed_lateness_us=1_000))
     for ts_us, source, seq in ((0, "x", 0), (50, "c", 0), (9, "x", 1), (60, "c", 1)):
         engine.push([arrival(raw("C", ts_us, source, seq))], 60)
     learned_us = engine.metrics()["doubler"].k_us

@@ -16,7 +16,7 @@ from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.speculation import FixedAlpha
 from tests.middleware.zoo import Part, build
 
-GATHERS = Part("window", 2, 1, ("raw",), ("sum",), gather_us=40, numbers=(50, 1))
+GATHERS = Part("window", 2, 1, ("raw",), ("sum",), correction_batch_us=40, numbers=(50, 1))
 
 
 def raw(ts_us: int, source: str = "s") -> Event:
@@ -25,7 +25,7 @@ def raw(ts_us: int, source: str = "s") -> Event:
 
 def engine(part: Part) -> tuple[Engine, Hierarchy]:
     hierarchy = Hierarchy(("raw",), [build(part)])
-    return Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(0.0)), memory_us=10_000)), hierarchy
+    return Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(0.0)), allowed_lateness_us=10_000)), hierarchy
 
 
 def push(engine: Engine, now_us: int, *events: Event) -> list[Update]:
@@ -71,8 +71,8 @@ def test_what_waits_is_made_good_at_the_end_and_outlasts_a_restart(restarts: boo
 class Everybody:
     """A frame at each beat: when everybody was seen last."""
 
-    def __init__(self, gather_us: int) -> None:
-        self.spec = Spec("everybody", "1.1", 1, ("raw",), ("frame",), gather_us=gather_us)
+    def __init__(self, correction_batch_us: int) -> None:
+        self.spec = Spec("everybody", "1.1", 1, ("raw",), ("frame",), correction_batch_us=correction_batch_us)
 
     def initial(self) -> dict[str, int]:
         return {}
@@ -85,9 +85,9 @@ class Everybody:
 
 def test_of_many_sources_fewer_corrections_come_to_the_same():
     counts = []
-    for gather_us in (50, 0):
-        hierarchy = Hierarchy(("raw",), [Everybody(gather_us)])
-        running = Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(0.0)), memory_us=10_000))
+    for correction_batch_us in (50, 0):
+        hierarchy = Hierarchy(("raw",), [Everybody(correction_batch_us)])
+        running = Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(0.0)), allowed_lateness_us=10_000))
         said, every = [], []
         for now_us in range(1_000, 3_000, 5):
             name = f"player {now_us // 5 % 20}"

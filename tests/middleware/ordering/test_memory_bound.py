@@ -24,10 +24,10 @@ alphas = st.sampled_from([0.0, 0.5, 1.0])
 
 
 @settings(max_examples=60, deadline=None)
-@given(stream=streams(), held_most=bounds, alpha=alphas, k_us=st.sampled_from([None, 200]))
-def test_oracle_at_the_bound_losses_are_recorded_and_only_they_are_missing(stream, held_most, alpha, k_us):
+@given(stream=streams(), max_held=bounds, alpha=alphas, k_us=st.sampled_from([None, 200]))
+def test_oracle_at_the_bound_losses_are_recorded_and_only_they_are_missing(stream, max_held, alpha, k_us):
     unit = UnitSettings(FixedAlpha(alpha), slack=SlackSettings("fixed", k_us))
-    engine_settings = EngineSettings(unit, memory_us=400, held_most=held_most)
+    engine_settings = EngineSettings(unit, allowed_lateness_us=400, max_held=max_held)
     updates, engine = run(hierarchy, stream, engine_settings)
     again, _ = run(hierarchy, stream, engine_settings, restart_every=4)
     assert again == updates
@@ -35,21 +35,23 @@ def test_oracle_at_the_bound_losses_are_recorded_and_only_they_are_missing(strea
 
 
 @settings(max_examples=40, deadline=None)
-@given(stream=streams(most=60), held_most=bounds, alpha=alphas)
-def test_after_no_push_more_is_held_than_the_bound_or_than_horizons_need(stream, held_most, alpha):
+@given(stream=streams(most=60), max_held=bounds, alpha=alphas)
+def test_after_no_push_more_is_held_than_the_bound_or_than_horizons_need(stream, max_held, alpha):
     """What lies within the horizons before clk cannot be final, however little may be held."""
-    engine = Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(alpha)), memory_us=10_000, held_most=held_most))
-    frontiers = {kind: engine.frontier_us(kind) for kind in "DEFGHJ"}
+    engine = Engine(
+        hierarchy(), EngineSettings(UnitSettings(FixedAlpha(alpha)), allowed_lateness_us=10_000, max_held=max_held)
+    )
+    frontiers = {kind: engine.watermark_us(kind) for kind in "DEFGHJ"}
     for now_us, arrivals in pushes(stream):
         engine.push(arrivals, now_us)
         health = engine.health()
-        assert health.held + health.waiting <= held_most or health.final_us == health.clk_us
-        before, frontiers = frontiers, {kind: engine.frontier_us(kind) for kind in "DEFGHJ"}
+        assert health.held + health.waiting <= max_held or health.final_us == health.clk_us
+        before, frontiers = frontiers, {kind: engine.watermark_us(kind) for kind in "DEFGHJ"}
         assert all(frontiers[kind] >= before[kind] for kind in before)
 
 
 def test_the_reason_of_a_loss_says_which_bound_it_was():
-    engine = Engine(hierarchy(), EngineSettings(memory_us=1_000, held_most=60))
+    engine = Engine(hierarchy(), EngineSettings(allowed_lateness_us=1_000, max_held=60))
     for n in range(100):
         engine.push([arrival(raw("C", 10 * n, "c", n))], 10 * n)
     assert engine.health().final_us > 990 - 1_000, "final has moved on before its time"
@@ -63,7 +65,9 @@ def test_the_reason_of_a_loss_says_which_bound_it_was():
 
 def test_without_need_the_bound_does_nothing():
     stream = [(10 * n, arrival(raw("C", 10 * n, "c", n))) for n in range(200)]
-    wide, narrow = (run(hierarchy, stream, EngineSettings(memory_us=50, held_most=most))[0] for most in (10**6, 100))
+    wide, narrow = (
+        run(hierarchy, stream, EngineSettings(allowed_lateness_us=50, max_held=most))[0] for most in (10**6, 100)
+    )
     assert wide == narrow
 
 
@@ -80,7 +84,7 @@ class Counted(Echo):
 def test_invented_sources_make_no_states_beyond_a_bound():
     """Ten thousand names: a bounded number of states; who was there before is heard on; the law holds for the rest."""
     hierarchy = Hierarchy(("raw",), [Counted()])
-    settings = EngineSettings(UnitSettings(FixedAlpha(0.0)), progress=ProgressSettings(sources_most=50))
+    settings = EngineSettings(UnitSettings(FixedAlpha(0.0)), progress=ProgressSettings(max_sources=50))
     engine, updates, came, lost = Engine(hierarchy, settings), [], [], []
     for number in range(10_000):
         for name, sequence in (("s0", number), (f"invented{number}", 0)):
@@ -102,8 +106,8 @@ def test_invented_sources_make_no_states_beyond_a_bound():
 
 
 def test_a_name_that_was_forgotten_is_admitted_again():
-    progress = SourceProgress(("raw",), 1_000_000, ProgressSettings(sources_most=2))
+    progress = SourceProgress(("raw",), 1_000_000, ProgressSettings(max_sources=2))
     verdicts = [progress.offer(sent(name, 0, 1_000 * n), 1_000 * n) for n, name in enumerate("abc")]
-    assert verdicts == [Verdict.NEW, Verdict.NEW, Verdict.CROWD]
+    assert verdicts == [Verdict.NEW, Verdict.NEW, Verdict.TOO_MANY_SOURCES]
     del progress._kinds["raw"].sources["a"]
     assert progress.offer(sent("a", 1, 5_000), 5_000) is Verdict.NEW

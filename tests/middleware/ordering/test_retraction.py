@@ -11,21 +11,20 @@ from hypothesis import strategies as st
 
 from middleware.detector import Detector, Spec, Step
 from middleware.engine import Engine
-from middleware.events import Event, Update, canonical_key
+from middleware.events import BEGINNING_US, Event, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.load_accounting import Costs, Work, total
 from middleware.ordering.policy import EngineSettings, UnitSettings
-from middleware.ordering.retraction import TRIAL_EVERY, Chooser
+from middleware.ordering.retraction import TRIAL_EVERY, RetractionChooser
 from middleware.ordering.speculation import FixedAlpha
 from middleware.ordering.unit import OrderingUnit
-from middleware.sources.transmitter import BEGINNING_US
 from tests.middleware.streams import expected, pushes, run, standing, streams
 from tests.middleware.toys import RAW, arrival, hierarchy, raw
 
 
 def choice(on_demand: tuple[int, int], full: tuple[int, int], compare_us: float = 1.0, price_us: float = 1.0) -> str:
     """What is chosen when ten trials took (steps, updates) on demand, and would have in full; a step costs 1."""
-    chooser = Chooser()
+    chooser = RetractionChooser()
     work = Work(trials=10, trial_steps=on_demand[0], trial_sent=on_demand[1])
     return chooser.turn(work._replace(trial_steps_full=full[0], trial_sent_full=full[1]), 1.0, compare_us, price_us)
 
@@ -46,13 +45,13 @@ def test_where_everything_differs_and_costs_little_above_nothing_is_compared():
 
 
 def test_no_choice_without_trials_and_none_for_a_small_margin():
-    assert Chooser().turn(Work(trial_steps=500, trial_steps_full=500), 1.0, 9.0, 1.0) == "on-demand"
+    assert RetractionChooser().turn(Work(trial_steps=500, trial_steps_full=500), 1.0, 9.0, 1.0) == "on-demand"
     assert choice((500, 0), (501, 0), compare_us=0.005) == "on-demand"
     assert choice((500, 90), (500, 100), price_us=0.01) == "differences", "full saves less than it may cost"
 
 
 def test_the_choice_follows_when_the_detector_behaves_otherwise():
-    chooser = Chooser()
+    chooser = RetractionChooser()
     dull = Work(trials=10, trial_steps=500, trial_steps_full=500)
     lively = Work(trials=5, trial_steps=5, trial_steps_full=500)
     ways = [chooser.turn(work, 1.0, 1.0, 1.0) for work in [dull] * 20 + [lively] * 40]
@@ -119,7 +118,7 @@ def costs_of(way: str) -> dict[str, float]:
         sent = arrival(raw("ABC"[n % 3], 3 * n, "abc"[n % 3], n // 3))
         stream.append((3 * n + rng.randrange(60), sent))
     stream.sort(key=lambda pair: pair[0])
-    engine = Engine(contrasts(), EngineSettings(UnitSettings(FixedAlpha(0.0), way), memory_us=500))
+    engine = Engine(contrasts(), EngineSettings(UnitSettings(FixedAlpha(0.0), way), allowed_lateness_us=500))
     engine.set_costs(COSTS)
     for now_us, arrivals in pushes(stream):
         engine.push(arrivals, now_us)
@@ -149,7 +148,10 @@ def test_differential_all_ways_say_the_same_in_the_end(stream, alpha):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("middleware.load_accounting.SPAN_US", 20)
         for make in (contrasts, hierarchy):
-            ways = [EngineSettings(UnitSettings(FixedAlpha(alpha), way), memory_us=400) for way in ("full", "auto")]
+            ways = [
+                EngineSettings(UnitSettings(FixedAlpha(alpha), way), allowed_lateness_us=400)
+                for way in ("full", "auto")
+            ]
             found = [run(make, stream, way) for way in ways]
             for updates, engine in found:
                 assert standing(updates, make()) == expected(make(), stream, engine)
@@ -158,7 +160,7 @@ def test_differential_all_ways_say_the_same_in_the_end(stream, alpha):
 @pytest.mark.parametrize("way", TRIAL_EVERY)
 def test_exploration_is_bounded(way: str):
     """A trial compares states; the others do as their way is."""
-    engine = Engine(contrasts(), EngineSettings(UnitSettings(FixedAlpha(0.0), "auto"), memory_us=10**6))
+    engine = Engine(contrasts(), EngineSettings(UnitSettings(FixedAlpha(0.0), "auto"), allowed_lateness_us=10**6))
     for n in range(50):
         engine.push([arrival(raw("A", 1_000 + 10 * n, "a", n))], 1_000 + 10 * n)
     unit = engine._units[0][""]
@@ -232,9 +234,9 @@ def test_steps_are_rehearsed_apart_from_comparisons():
         def step(self, state: State, event: Event) -> Step[State]:
             return State(state.number + 1), ()
 
-    engine = Engine(Hierarchy(RAW, [Stateful()]), EngineSettings(memory_us=10**6))
+    engine = Engine(Hierarchy(RAW, [Stateful()]), EngineSettings(allowed_lateness_us=10**6))
     for n in range(10):
         engine.push([arrival(raw("A", 10 * n, "a", n))], 10 * n)
-    rehearsal = engine.rehearsal("restless", 6)
+    rehearsal = engine.purity_check("restless", 6)
     assert (rehearsal.step(), compared) == (6, [])
     assert (rehearsal.compare(), compared) == (6, [5, 6, 7, 8, 9, 10]), "states made twice, not one with itself"

@@ -12,19 +12,18 @@ from hypothesis import strategies as st
 
 from middleware.detector import NOTHING, Spec, Step
 from middleware.engine import Engine
-from middleware.events import Event
+from middleware.events import BEGINNING_US, Event
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.estimators import MeanTime, RangeOfTimes, SingleTime
-from middleware.ordering.slack.frontier import FrontierSlack
+from middleware.ordering.slack.frontier import ProgressSlack
 from middleware.ordering.slack.kslack import AdaptiveSlack, DynamicSlack
 from middleware.ordering.slack.protocol import Seen
 from middleware.ordering.slack.settings import Method, SlackSettings
 from middleware.ordering.slack.windows import Window
 from middleware.ordering.speculation import FixedAlpha
 from middleware.sources.progress import ProgressSettings
-from middleware.sources.transmitter import BEGINNING_US
 from tests.middleware.streams import Stream, run, standing, streams
 from tests.middleware.toys import arrival, hierarchy, raw
 
@@ -105,7 +104,7 @@ def test_betta_bettwa_and_bettd_follow_their_formulas():
 
 
 def test_the_frontier_waits_for_the_sources_and_alpha_for_a_share_of_that():
-    slack = FrontierSlack()
+    slack = ProgressSlack()
     assert slack.limit_us(1_000, BEGINNING_US, 1.0) == BEGINNING_US
     assert slack.limit_us(1_000, 600, 1.0) == 600
     assert slack.k_us == 400
@@ -135,7 +134,7 @@ def test_a_policy_goes_on_from_its_pickle(method: Method):
 )
 def test_oracle_the_law_holds_with_every_policy(stream: Stream, method: Method, alpha: float, profile):
     slack = SlackSettings(method, 30 if method in ("fixed", "sba") else None, profile=profile)
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), slack=slack), memory_us=400)
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), slack=slack), allowed_lateness_us=400)
     updates, engine = run(hierarchy, stream, engine_settings)
     assert not engine.take_lost()
     assert standing(updates, hierarchy()) == published(hierarchy(), [a.event for _, a in stream])
@@ -151,7 +150,7 @@ def test_oracle_the_law_holds_when_policies_are_switched(stream: Stream, methods
         unit = UnitSettings(FixedAlpha(1.0), slack=SlackSettings(methods[push % len(methods)]))
         engine.configure(names[push % len(names)], unit)
 
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(1.0)), memory_us=400)
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(1.0)), allowed_lateness_us=400)
     updates, engine = run(hierarchy, stream, engine_settings, between=switch)
     assert not engine.take_lost()
     assert standing(updates, hierarchy()) == published(hierarchy(), [a.event for _, a in stream])
@@ -194,7 +193,7 @@ def growing_slack(over: Over, under: Under) -> Engine:
     In the same push come A295, which the unit below must now hold for 100, and C297. C is told completely, A is not:
     another A source stays behind.
     """
-    settings_ = EngineSettings(UnitSettings(FixedAlpha(1.0)), memory_us=10_000)
+    settings_ = EngineSettings(UnitSettings(FixedAlpha(1.0)), allowed_lateness_us=10_000)
     engine = Engine(Hierarchy(("A", "B", "C"), [under, over]), settings_)
     engine.push([arrival(raw("A", 10, "behind", 0)), arrival(raw("C", 10, "c", 0))], 10)
     engine.push([arrival(raw("A", 200, "a", 0)), arrival(raw("C", 200, "c", 1))], 200)
@@ -227,7 +226,7 @@ def test_without_the_announcement_it_would(monkeypatch: pytest.MonkeyPatch):
 
 def test_004_the_announcement_tells_how_far_outputs_are_dated_back():
     over = Over()
-    settings_ = EngineSettings(UnitSettings(FixedAlpha(1.0)), memory_us=10_000)
+    settings_ = EngineSettings(UnitSettings(FixedAlpha(1.0)), allowed_lateness_us=10_000)
     engine = Engine(Hierarchy(("A", "B", "C"), [Under(horizon_us=30), over]), settings_)
     engine.push([arrival(raw("A", 100, "a", 0))], 100)
     engine.push([arrival(raw("A", 400, "a", 1)), arrival(raw("B", 350, "b", 0))], 400)
@@ -241,7 +240,9 @@ def test_frontiers_propagate_less_the_horizons_below():
     engine = Engine(
         Hierarchy(("A", "B", "C"), [Under(horizon_us=30), over]),
         EngineSettings(
-            UnitSettings(FixedAlpha(1.0), slack=slack), memory_us=10_000, progress=ProgressSettings(newcomers_us=0)
+            UnitSettings(FixedAlpha(1.0), slack=slack),
+            allowed_lateness_us=10_000,
+            progress=ProgressSettings(discovery_us=0),
         ),
     )
     engine.push(
@@ -255,9 +256,10 @@ def test_frontiers_propagate_less_the_horizons_below():
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_slack_that_stands_alone_waits_k_out_whatever_the_sources_have_told(alone: bool):
     over = Over()
-    slack = SlackSettings("fixed", 100, alone=alone)
+    slack = SlackSettings("fixed", 100, ignores_progress=alone)
     engine = Engine(
-        Hierarchy(("U", "C"), [over]), EngineSettings(UnitSettings(FixedAlpha(1.0), slack=slack), memory_us=10_000)
+        Hierarchy(("U", "C"), [over]),
+        EngineSettings(UnitSettings(FixedAlpha(1.0), slack=slack), allowed_lateness_us=10_000),
     )
     for n, ts_us in enumerate((10, 50, 115)):
         engine.push([arrival(raw("C", ts_us, "c", n))], ts_us)

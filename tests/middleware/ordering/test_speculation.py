@@ -10,7 +10,7 @@ from middleware.detector import Spec, Step
 from middleware.engine import Engine
 from middleware.events import Event
 from middleware.hierarchy import Hierarchy
-from middleware.load_accounting import SPAN_US, Account, Costs, Work
+from middleware.load_accounting import SPAN_US, Costs, LoadAccounting, Work
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.speculation import AdaptiveAlpha, FixedAlpha
 from tests.middleware.streams import expected, pushes, run, standing, streams
@@ -28,7 +28,7 @@ def alphas(busy: list[float], settings: AdaptiveAlpha = BY_THE_BOOK) -> list[flo
     told = []
     for share in busy:
         controller.turn(share)
-        told.append(round(controller.share, 4))
+        told.append(round(controller.alpha, 4))
     return told
 
 
@@ -55,9 +55,9 @@ def test_slow_mode_ends_at_full_speculation_and_an_overload_ends_slow_mode():
     controller = BY_THE_BOOK.begin()
     for busy in (0.1, 0.95, *[0.1] * 30):
         controller.turn(busy)
-    assert controller.share == 0.0
+    assert controller.alpha == 0.0
     controller.turn(0.95)
-    assert (controller.share, controller.slow) == (1.0, False)
+    assert (controller.alpha, controller.slow) == (1.0, False)
 
 
 def test_on_an_idle_machine_alpha_begins_at_0_and_the_first_overload_makes_the_next_descent_slow():
@@ -67,7 +67,7 @@ def test_on_an_idle_machine_alpha_begins_at_0_and_the_first_overload_makes_the_n
 
 
 def test_what_begins_under_load_begins_at_1():
-    shares = [AdaptiveAlpha(first=0.25).begin(busy).share for busy in (0.0, 0.79, 0.8, 0.95)]
+    shares = [AdaptiveAlpha(first=0.25).begin(busy).alpha for busy in (0.0, 0.79, 0.8, 0.95)]
     assert shares == [0.25, 0.25, 1.0, 1.0]
 
 
@@ -75,12 +75,12 @@ def test_what_begins_under_load_begins_at_1():
 def test_alpha_stays_a_share_and_falls_only_when_there_is_time_left(busy: list[float], first: float):
     controller = AdaptiveAlpha(first=first).begin()
     for share in busy:
-        before = controller.share
+        before = controller.alpha
         controller.turn(share)
-        assert 0.0 <= controller.share <= 1.0
-        assert controller.share <= before if share < 0.8 else controller.share >= before
+        assert 0.0 <= controller.alpha <= 1.0
+        assert controller.alpha <= before if share < 0.8 else controller.alpha >= before
         if share > 0.9:
-            assert controller.share == 1.0
+            assert controller.alpha == 1.0
 
 
 def test_a_zone_or_share_that_cannot_be_is_refused():
@@ -92,7 +92,7 @@ def test_a_zone_or_share_that_cannot_be_is_refused():
 
 
 def test_the_busy_factor_is_counts_times_costs_over_the_time_there_is():
-    account = Account(["a", "b"], [(1,), ()])
+    account = LoadAccounting(["a", "b"], [(1,), ()])
     account.costs = Costs(arrival_us=10, moved_us=2, step_us={"a": 3, "b": 50}, available=0.5)
     assert not account.is_over(1_000)
     account.arrivals, account.moved = 700, 1_500
@@ -108,7 +108,7 @@ def test_the_busy_factor_is_counts_times_costs_over_the_time_there_is():
 
 
 def test_the_price_of_an_update_is_what_it_leads_to_above():
-    account = Account(["low", "middle", "top"], [(1,), (2,), ()])
+    account = LoadAccounting(["low", "middle", "top"], [(1,), (2,), ()])
     account.costs = Costs(moved_us=1, step_us={"low": 1, "middle": 10, "top": 100})
     account.is_over(0)
     account.turn(SPAN_US, [Work(), Work(disturbed=4, redone=8, sent_again=2), Work(disturbed=2, redone=2)])
@@ -132,7 +132,7 @@ def costly(engine: Engine, push: int) -> None:
 @given(stream=streams())
 @pytest.mark.usefixtures("short_spans")
 def test_oracle_whatever_adapts_the_law_stays(stream):
-    updates, engine = run(hierarchy, stream, EngineSettings(ADAPTIVE, memory_us=400), between=costly)
+    updates, engine = run(hierarchy, stream, EngineSettings(ADAPTIVE, allowed_lateness_us=400), between=costly)
     assert standing(updates, hierarchy()) == expected(hierarchy(), stream, engine)
 
 
@@ -143,7 +143,7 @@ def test_differential_a_batch_redone_from_its_snapshot_adapts_in_the_same_way(st
     """Crash in the middle of a batch: costs come from the snapshot, whatever the host would measure by then."""
     all_pushes = pushes(stream)
     at = int(cut * len(all_pushes))
-    engine_settings = EngineSettings(ADAPTIVE, memory_us=400)
+    engine_settings = EngineSettings(ADAPTIVE, allowed_lateness_us=400)
     first = Engine(hierarchy(), engine_settings)
     for n, (now_us, arrivals) in enumerate(all_pushes[:at]):
         costly(first, n)
@@ -163,7 +163,7 @@ def test_an_idle_engine_speculates_and_a_busy_one_buffers():
     """The same stream with cheap and with dear steps: alpha goes down, or stays at 1."""
 
     def alpha_at_the_end(step_us: float, speculation: AdaptiveAlpha) -> float:
-        engine = Engine(hierarchy(), EngineSettings(UnitSettings(speculation), memory_us=400))
+        engine = Engine(hierarchy(), EngineSettings(UnitSettings(speculation), allowed_lateness_us=400))
         engine.set_costs(Costs(0.0, 0.0, default_step_us=step_us))
         for n in range(200):
             engine.push([arrival(raw("C", 5 * n, "c", n))], 5 * n)
@@ -178,7 +178,7 @@ def test_an_idle_engine_speculates_and_a_busy_one_buffers():
 def test_who_comes_or_is_switched_under_load_buffers_at_once():
     """Within a span of an overload: a new key of a keyed detector, and a detector that was told to adapt."""
     keyed = Hierarchy(RAW, [ByColour()])
-    engine = Engine(keyed, EngineSettings(UnitSettings(AdaptiveAlpha()), memory_us=400))
+    engine = Engine(keyed, EngineSettings(UnitSettings(AdaptiveAlpha()), allowed_lateness_us=400))
     engine.set_costs(Costs(10.0, 10.0, default_step_us=10.0))
     engine.push([arrival(raw("C", 0, "red", 0))], 0)
     assert alphas_of(engine) == {"red": 0.0}

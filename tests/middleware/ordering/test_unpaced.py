@@ -78,8 +78,8 @@ def test_words_are_told_apart_as_packets_are():
     said = [word(3, 9_800_000), word(1, 9_700_000), word(3, 9_800_000), word(1, 9_700_000), word(2, 9_000_000)]
     new, double = Verdict.NEW, Verdict.DUPLICATE
     assert [progress.offer(w, now_us) for w in said] == [new, new, double, double, new]
-    assert progress.offer(word(4, 1_000_000), now_us) is Verdict.LATE
-    assert progress.offer(word(5, 600 * S), now_us) is Verdict.ASTRAY
+    assert progress.offer(word(4, 1_000_000), now_us) is Verdict.BEYOND_ALLOWED_LATENESS
+    assert progress.offer(word(5, 600 * S), now_us) is Verdict.CLOCK_OUTLIER
     assert progress.offer(word(3, 9_800_000, source="var"), now_us) is new
     again = pickle.loads(pickle.dumps(progress))
     assert again.offer(word(4, 1_000_000), now_us) is double
@@ -105,7 +105,7 @@ def test_the_law_holds_with_words_among_the_packets(stream, said, alpha):
         words += [(ts_us + late_us, arrival(raw("A", ts_us, "operator", number)))] * copies
     mixed = sorted([*stream, *words], key=lambda pair: pair[0])
     progress = ProgressSettings(unpaced_kinds=("A", "B"))
-    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha)), memory_us=600, progress=progress)
+    engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha)), allowed_lateness_us=600, progress=progress)
     updates, engine = run(mixed, engine_settings, stop_every=7)
     assert not engine.take_lost()
     assert standing(updates, hierarchy()) == published(hierarchy(), [a.event for _, a in mixed])
@@ -115,8 +115,8 @@ def test_the_law_holds_with_words_among_the_packets(stream, said, alpha):
 def test_a_word_does_not_keep_back_what_the_sources_have_told(unpaced: tuple[str, ...]):
     """What waits for the sources' word is released with it, unless the talker counts as a source to wait for."""
     unit = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("frontier"))
-    progress = ProgressSettings(unpaced_kinds=unpaced, newcomers_us=0)
-    one = EngineSettings(unit, memory_us=10_000_000, progress=progress)
+    progress = ProgressSettings(unpaced_kinds=unpaced, discovery_us=0)
+    one = EngineSettings(unit, allowed_lateness_us=10_000_000, progress=progress)
     engine = Engine(hierarchy(), one)
     stream = [(100 * n + 1, arrival(raw("C", 100 * n, "Cp", n))) for n in range(1, 40)]
     stream.insert(20, (2_001, arrival(raw("A", 2_000, "operator", 0))))

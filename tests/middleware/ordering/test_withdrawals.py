@@ -19,7 +19,7 @@ from tests.middleware.zoo import Part, build
 def said(parts: tuple[Part, ...], pushes: list[list[Event]]) -> tuple[list[Update], Hierarchy]:
     """Everything an engine that emits at once says about ``pushes``; nothing is doubled or lost."""
     hierarchy = Hierarchy(("raw",), [build(part) for part in parts])
-    engine = Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(0.0)), memory_us=1000))
+    engine = Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(0.0)), allowed_lateness_us=1000))
     updates: list[Update] = []
     for n, events in enumerate(pushes):
         updates += engine.push([Arrival(event, event.ts_us) for event in events], 100 + n).updates

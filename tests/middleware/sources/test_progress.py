@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from middleware.events import Arrival, Event
+from middleware.events import BEGINNING_US, END_US, Arrival, Event
 from middleware.sources.progress import (
     ProgressSettings,
     SourceProgress,
     Verdict,
 )
-from middleware.sources.transmitter import BEGINNING_US, END_US, OVERTAKERS_MOST
+from middleware.sources.source_state import OVERTAKERS_MOST
 
 S = 1_000_000
 DAY_US, HOUR_US = 86_400 * S, 3_600 * S
 #: No wait for newcomers: tests of it say so.
-PLAIN = ProgressSettings(patience_us=2 * S, newcomers_us=0)
+PLAIN = ProgressSettings(patience_us=2 * S, discovery_us=0)
 
 
 def packet(source: str, seq: int, ts_us: int, kind: str = "raw.a", until_us: int | None = None) -> Arrival:
@@ -31,8 +31,8 @@ def packet(source: str, seq: int, ts_us: int, kind: str = "raw.a", until_us: int
 class Receiver:
     """Source progress with the calls of a push in their order."""
 
-    def __init__(self, settings: ProgressSettings = PLAIN, memory_us: int = 10 * S) -> None:
-        self.progress = SourceProgress(("raw.a", "raw.b"), memory_us, settings)
+    def __init__(self, settings: ProgressSettings = PLAIN, allowed_lateness_us: int = 10 * S) -> None:
+        self.progress = SourceProgress(("raw.a", "raw.b"), allowed_lateness_us, settings)
 
     def push(self, now_us: int, *arrivals: Arrival) -> list[Verdict]:
         verdicts = [self.progress.offer(arrival, now_us) for arrival in arrivals]
@@ -144,7 +144,7 @@ def test_an_end_mark_is_a_last_word():
 
 
 def test_where_one_recording_ended_others_are_not_waited_for_long():
-    r = Receiver(ProgressSettings(patience_us=9 * S, newcomers_us=0), memory_us=60 * S)
+    r = Receiver(ProgressSettings(patience_us=9 * S, discovery_us=0), allowed_lateness_us=60 * S)
     for n in range(100):
         r.push(n * S, packet("p", n, n * S))
         r.push(n * S + S // 2, packet("q", n, n * S + S // 2))
@@ -185,7 +185,7 @@ def test_a_source_that_is_started_again_counts_from_zero_and_is_heard():
 
 def jumping(jump_us: int) -> tuple[Receiver, list[Verdict], list[Verdict]]:
     """Three sources at 10 Hz; from 20 s to 40 s the clock of q is off. Verdicts of q while it is off, and after."""
-    r = Receiver(memory_us=3 * S)
+    r = Receiver(allowed_lateness_us=3 * S)
     off: list[Verdict] = []
     after: list[Verdict] = []
     for n in range(600):
@@ -205,33 +205,33 @@ def jumping(jump_us: int) -> tuple[Receiver, list[Verdict], list[Verdict]]:
 
 def test_a_clock_a_day_ahead_is_isolated_until_it_is_right_again():
     r, off, after = jumping(DAY_US)
-    assert set(off) == {Verdict.ASTRAY}
+    assert set(off) == {Verdict.CLOCK_OUTLIER}
     assert set(after) == {Verdict.NEW}
     assert r.told() > 59 * S
 
 
 def test_a_clock_an_hour_behind_is_isolated_until_it_is_right_again():
     r, off, after = jumping(-HOUR_US)
-    assert set(off) == {Verdict.LATE}
+    assert set(off) == {Verdict.BEYOND_ALLOWED_LATENESS}
     assert set(after) == {Verdict.NEW}
     assert r.told() > 59 * S
 
 
 def test_who_comes_first_with_a_clock_of_tomorrow_does_not_set_the_clock():
-    r = Receiver(memory_us=3 * S)
+    r = Receiver(allowed_lateness_us=3 * S)
     assert r.push(50_000, packet("q", 0, DAY_US)) == [Verdict.NEW], "alone, nobody can tell"
     for n in range(100):
         ts_us = n * S // 10
         for source in "pr":
             assert r.push(ts_us + 60_000, packet(source, n, ts_us)) == [Verdict.NEW]
         if n:
-            assert r.push(ts_us + 60_000, packet("q", n, ts_us + DAY_US)) == [Verdict.ASTRAY]
+            assert r.push(ts_us + 60_000, packet("q", n, ts_us + DAY_US)) == [Verdict.CLOCK_OUTLIER]
     assert r.progress.clk_us == 99 * S // 10
     assert r.told() > 9.8 * S
 
 
 def test_clocks_that_are_all_set_anew_are_believed():
-    r = Receiver(memory_us=3 * S)
+    r = Receiver(allowed_lateness_us=3 * S)
     for n in range(300):
         for source in "pqr":
             ts_us = n * S // 10 + (HOUR_US if n >= 100 else 0)
@@ -241,7 +241,7 @@ def test_clocks_that_are_all_set_anew_are_believed():
 
 
 def test_a_single_source_may_jump_as_it_likes():
-    r = Receiver(memory_us=3 * S)
+    r = Receiver(allowed_lateness_us=3 * S)
     for n, ts_us in enumerate((0, DAY_US, DAY_US + S)):
         assert r.push(n * S, packet("p", n, ts_us)) == [Verdict.NEW]
     assert r.told() == DAY_US + S
@@ -256,7 +256,7 @@ def test_negative_and_decreasing_times_are_taken_as_they_are():
 
 
 def test_a_clock_of_chosen_kinds_is_moved_by_them_unless_they_are_silent():
-    r = Receiver(ProgressSettings(patience_us=2 * S, newcomers_us=0, clock_kinds=("raw.b",)))
+    r = Receiver(ProgressSettings(patience_us=2 * S, discovery_us=0, clock_kinds=("raw.b",)))
     r.push(0, packet("p", 0, 100), packet("b", 0, 10, kind="raw.b"))
     assert (r.progress.clk_us, r.progress.newest_us) == (10, 100)
     r.push(3 * S, packet("p", 1, 3 * S))
@@ -264,7 +264,7 @@ def test_a_clock_of_chosen_kinds_is_moved_by_them_unless_they_are_silent():
 
 
 def test_newcomers_hold_progress_behind_arrival_time():
-    r = Receiver(ProgressSettings(patience_us=7 * S, newcomers_us=10 * S))
+    r = Receiver(ProgressSettings(patience_us=7 * S, discovery_us=10 * S))
     for n in range(200):
         ts_us = n * S // 10
         r.push(ts_us + (S if n < 5 else 50_000), packet("p", n, ts_us + n % 2))
@@ -332,7 +332,7 @@ def test_nothing_comes_below_progress_from_sources_without_cadence(seed: int):
     r = Receiver()
     for now_us, arrival in sent:
         r.progress.settle(now_us)
-        source = r.progress.transmitter("raw.a", arrival.event.source)
+        source = r.progress.source_state("raw.a", arrival.event.source)
         known = source is not None and source.cadence.bound_us > BEGINNING_US
         before_us = r.progress.progress_us.get("raw.a", BEGINNING_US)
         if source is not None and source.live and not known:
@@ -342,7 +342,7 @@ def test_nothing_comes_below_progress_from_sources_without_cadence(seed: int):
 
 def calls_of(sources: int, packets: int) -> int:
     """Calls of functions that ``packets`` pushes take with so many sources known."""
-    r = Receiver(memory_us=3 * S)
+    r = Receiver(allowed_lateness_us=3 * S)
     rng = Random(4)
     seqs = [0] * sources
     for n in range(sources):
@@ -374,7 +374,7 @@ def test_ten_thousand_sources_cost_no_more_work_per_packet_than_ten():
 
 def test_a_late_or_doubled_packet_does_not_make_others_appear_ahead():
     """Found by the law's property test: the lateness of one source was taken for the clock of all."""
-    r = Receiver(memory_us=32)
+    r = Receiver(allowed_lateness_us=32)
     assert r.push(1, packet("p", 0, 1)) == [Verdict.NEW]
     assert r.push(34, packet("p", 0, 1), packet("q", 10, 34)) == [Verdict.DUPLICATE, Verdict.NEW]
     assert r.push(80, packet("p", 1, 47), packet("z", 0, 80)) == [Verdict.NEW, Verdict.NEW]
@@ -382,23 +382,23 @@ def test_a_late_or_doubled_packet_does_not_make_others_appear_ahead():
 
 
 def test_a_refused_packet_that_comes_again_is_a_duplicate_and_no_new_beginning():
-    r = Receiver(memory_us=S)
+    r = Receiver(allowed_lateness_us=S)
     for n in range(40):
         r.push(n * S // 10, packet("p", n, n * S // 10), packet("q", n, n * S // 10))
     day = packet("q", 40, 4 * S + DAY_US)
-    assert r.push(4 * S, day) == [Verdict.ASTRAY]
+    assert r.push(4 * S, day) == [Verdict.CLOCK_OUTLIER]
     assert r.push(4 * S, day) == [Verdict.DUPLICATE]
     assert r.push(4 * S, packet("q", 41, 4 * S)) == [Verdict.NEW]
     assert r.progress.event.seq == 41
     late = packet("z", 7, 0)
-    assert r.push(4 * S, late) == [Verdict.LATE]
+    assert r.push(4 * S, late) == [Verdict.BEYOND_ALLOWED_LATENESS]
     assert r.push(4 * S, late) == [Verdict.DUPLICATE]
 
 
 @pytest.mark.parametrize("zero_us", [0, 10**15, -(10**15)])
 def test_a_first_packet_that_is_very_late_does_not_isolate_those_in_time(zero_us: int):
     """Whether arrival and event time have a common zero or not."""
-    r = Receiver(memory_us=3 * S)
+    r = Receiver(allowed_lateness_us=3 * S)
     assert r.push(4 * S, packet("p", 0, zero_us)) == [Verdict.NEW]
     for n in range(1, 90):
         now_us = 4 * S + n * S // 10
@@ -408,7 +408,7 @@ def test_a_first_packet_that_is_very_late_does_not_isolate_those_in_time(zero_us
 
 
 def test_packets_of_a_source_that_was_not_believed_are_not_waited_for():
-    r = Receiver(memory_us=3 * S)
+    r = Receiver(allowed_lateness_us=3 * S)
     for n in range(100):
         for source in "pq":
             off_us = DAY_US if source == "q" and 50 <= n < 60 else 0

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
+from middleware.events import BEGINNING_US
 from middleware.sources.cadence import Cadence
-
-#: Before the first position: less than any event time.
-BEGINNING_US = -(2**62)
-#: After the last position: more than any event time.
-END_US = 2**62
 
 #: How many sequence numbers given up as missing are remembered per source, to tell late from doubled.
 MISSING_REMEMBERED = 4096
@@ -20,7 +16,7 @@ OVERTAKERS_MOST = 16
 _COUNTERS = (1 << 8, 1 << 16, 1 << 32)
 
 
-class Transmitter:
+class SourceState:
     """What came of one source of one raw kind.
 
     Attributes:
