@@ -89,12 +89,12 @@ class ProgressSettings:
     Attributes:
         patience_us: how long (arrival time) a silent source or a missing packet is waited for; never longer than the
             memory of the engine.
-        newcomers_us: quiet after which no new source is expected any more.
+        discovery_us: quiet after which no new source is expected any more.
         sources: how many sources there are, if that is known.
         clock_kinds: raw kinds that set the clock (004, II-E1); all if empty. When they are silent for
             ``patience_us``, the newest event of any kind does.
         unpaced_kinds: raw kinds whose sources keep no cadence and say no last word.
-        sources_most: how many names are taken in ever; what comes under further ones is lost. A keyed detector keeps a
+        max_sources: how many names are taken in ever; what comes under further ones is lost. A keyed detector keeps a
             state for each name, so that without a bound bad input makes the engine grow. None for no bound.
     """
 
@@ -154,7 +154,7 @@ class SourceProgress:
 
     Args:
         raw_kinds: kinds that come from outside.
-        memory_us: how long (event time behind the newest event) a late input is waited for before the world below it
+        allowed_lateness_us: how long (event time behind the newest event) a late input is waited for before the world below it
             is declared final.
         settings: how long sources are waited for.
 
