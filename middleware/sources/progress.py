@@ -154,7 +154,8 @@ class SourceProgress:
 
     Args:
         raw_kinds: kinds that come from outside.
-        allowed_lateness_us: how long (event time behind the newest event) a late input is waited for before the world below it
+        allowed_lateness_us: how long (event time behind the newest event) a late input is waited for before the
+            world below it
             is declared final.
         settings: how long sources are waited for.
 
