@@ -91,7 +91,7 @@ def broker_jars(java: Java, tell: Callable[[str], None], cache: Path | None = No
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0 or not any(draft.glob(f"{module[1]}-*.jar")):
             shutil.rmtree(draft, ignore_errors=True)
-            raise BrokerError(f"cannot fetch {':'.join(module)}: {_last_words(done.stdout + done.stderr)}")
+            raise BrokerError(f"cannot fetch {':'.join(module)}: {_last_line(done.stdout + done.stderr)}")
     try:
         draft.rename(folder)
     except OSError:  # another process was faster; its folder is as good
@@ -136,11 +136,14 @@ def start_broker(
     log = home / "broker.log"
     run = [java.home / "bin" / "java", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{jars}/*"]
     if not (home / "data" / "meta.properties").exists():
-        identity = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        storage = [*run, "kafka.tools.StorageTool", "format", "--standalone", "-t", identity, "-c", settings]
-        done = subprocess.run(storage, capture_output=True, text=True, check=False)
+        cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        # Joined by "=": an identifier may begin with "-", and would be taken for an option.
+        arguments = ["format", "--standalone", f"--cluster-id={cluster_id}", "--config", settings]
+        done = subprocess.run(
+            [*run, "kafka.tools.StorageTool", *arguments], capture_output=True, text=True, check=False
+        )
         if done.returncode != 0:
-            raise BrokerError(f"cannot prepare {home / 'data'}: {_last_words(done.stdout + done.stderr)}")
+            raise BrokerError(f"cannot prepare {home / 'data'}: {_last_line(done.stdout + done.stderr)}")
     with log.open("ab") as sink:
         process = subprocess.Popen(
             [*run, "kafka.Kafka", settings], stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, start_new_session=True
@@ -150,7 +153,7 @@ def start_broker(
     while time.monotonic() < until:
         if process.poll() is not None:
             (home / "pid").unlink(missing_ok=True)
-            raise BrokerError(f"the broker ended while starting: {_last_words(log.read_text(errors='replace'))}")
+            raise BrokerError(f"the broker ended while starting: {_last_line(log.read_text(errors='replace'))}")
         if _serves(port):
             return broker_status(home)
         time.sleep(0.2)
@@ -299,6 +302,6 @@ def _serves(port: int) -> bool:
     return True
 
 
-def _last_words(text: str) -> str:
+def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "no reason given"

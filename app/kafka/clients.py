@@ -1,70 +1,84 @@
-"""Clients of a cluster, made in one place, with errors that say which broker or topic is meant."""
+"""Clients of a cluster, made in one place, with errors that name the broker, the topic and the cause."""
 
 from __future__ import annotations
 
 import logging
-import re
-import time
-from collections.abc import Iterator, Sequence
+import ssl
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.errors import (
+    KafkaConnectionError,
+    KafkaProtocolError,
+    SaslAuthenticationFailedError,
+    TopicAlreadyExistsError,
+)
 from kafka.errors import KafkaError as ClientError
-from kafka.errors import KafkaTimeoutError, TopicAlreadyExistsError
+from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
 
+from app.base.errors import one_line
 from app.kafka.address import Address, KafkaError, connection
 
 #: A producer gives up on a record that no broker has taken for so long: longer than a stall that is to be survived.
 DELIVERY_MS = 120_000
 
-#: After an outage a client comes back within so long, however long that was: the library's own bound is 30 s.
-COMING_BACK = {"reconnect_backoff_max_ms": 250}
+#: After an outage a client reconnects within so long, however long the outage was: the library's own bound is 30 s.
+RECONNECT = {"reconnect_backoff_max_ms": 250}
 
-#: What waited for a broker leaves in batches of so much: in the library's own of 16 KB that takes seconds.
+#: Records that waited for a broker leave in batches of so much: in the library's own of 16 KB that takes seconds.
 BATCH_BYTES = 256 * 1024
 
-#: How long a cluster may take to answer the first time.
+#: Time that a cluster has for its first answer.
 BOOTSTRAP = {"bootstrap_timeout_ms": 10_000}
 
-
-class _Causes(logging.Handler):
-    """Hears why a cluster could not be reached: the library tells it only to its log, its error says "timeout"."""
-
-    _CAUSE = re.compile(r"Bootstrap connection to \S+ failed: (.*?) \(backoff", re.DOTALL)
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.last = (0.0, "")
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keeps when and why it was last."""
-        if found := self._CAUSE.search(record.getMessage()):
-            self.last = (time.monotonic(), " ".join(found[1].split()))
-
-
-# The library tells of every try to connect; what comes of it is said once, by the error.
+# The library logs each attempt to connect; users get one error with the cause of the last attempt.
 logging.getLogger("kafka").setLevel(logging.CRITICAL)
-_causes = _Causes()
-_manager_log = logging.getLogger("kafka.net.manager")
-_manager_log.setLevel(logging.WARNING)
-_manager_log.propagate = False
-_manager_log.addHandler(_causes)
+
+Client = TypeVar("Client", KafkaConsumer, KafkaProducer, KafkaAdminClient)
+
+
+class _Failure(NamedTuple):
+    """A connection that could not be used. ``connected``: over TCP and TLS it was; the protocol or the login failed."""
+
+    error: Exception
+    connected: bool
+
+
+class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # the library has no types
+    """Connections of a client that hand on why they fail: the library's own error is "unable to bootstrap"."""
+
+    def __init__(self, net: NetworkSelector, failures: deque[_Failure], **options: Any) -> None:
+        super().__init__(net, **options)
+        self._failures = failures
+
+    def get_connection(self, *args: Any, **options: Any) -> Any:
+        """The connection to a node, with its failure recorded."""
+        made = super().get_connection(*args, **options)
+        made.init_future.add_errback(lambda error: self._failures.append(_Failure(error, made.parser is not None)))
+        return made
 
 
 @contextmanager
-def translate_kafka_errors(address: Address) -> Iterator[None]:
-    """Errors of the client library in words for people."""
-    began_s = time.monotonic()
+def translate_kafka_errors(address: Address, failures: Sequence[_Failure] = ()) -> Iterator[None]:
+    """Errors of the client library as ``KafkaError`` that names topic and brokers.
+
+    Args:
+        address: of the topic.
+        failures: of connections; the last one is the cause where the library gives up.
+    """
     try:
         yield
-    except KafkaTimeoutError as error:
-        at_s, cause = _causes.last
-        said = _for_people(address, cause) if at_s >= began_s else _words(error)
-        raise KafkaError(f"{address.topic} at {', '.join(address.brokers)}: no answer: {said}") from None
     except (ClientError, OSError, ValueError, AssertionError) as error:
-        raise KafkaError(f"{address.topic} at {', '.join(address.brokers)}: {_words(error)}") from error
+        where = f"{address.topic} at {', '.join(address.brokers)}"
+        if failures:
+            raise KafkaError(f"{where}: no answer: {_cause(address, failures[-1])}") from None
+        raise KafkaError(f"{where}: {one_line(error)}") from error
 
 
 def consumer(address: Address, **options: Any) -> KafkaConsumer:
@@ -73,13 +87,8 @@ def consumer(address: Address, **options: Any) -> KafkaConsumer:
     Raises:
         KafkaError: no broker answers, or the settings are refused.
     """
-    with translate_kafka_errors(address):
-        return KafkaConsumer(
-            **{
-                **connection(address), "group_id": None, "enable_auto_commit": False, "fetch_max_wait_ms": 100,
-                **BOOTSTRAP, **COMING_BACK, **options,
-            }
-        )  # fmt: skip
+    own = {"group_id": None, "enable_auto_commit": False, "fetch_max_wait_ms": 100}
+    return _connect(KafkaConsumer, address, {**own, **RECONNECT, **options})
 
 
 def producer(address: Address, **options: Any) -> KafkaProducer:
@@ -88,23 +97,19 @@ def producer(address: Address, **options: Any) -> KafkaProducer:
     Raises:
         KafkaError: no broker answers, or the settings are refused.
     """
-    with translate_kafka_errors(address):
-        return KafkaProducer(
-            **{
-                **connection(address), "acks": "all", "enable_idempotence": True, "linger_ms": 0,
-                "batch_size": BATCH_BYTES, "delivery_timeout_ms": DELIVERY_MS, **BOOTSTRAP, **COMING_BACK, **options,
-            }
-        )  # fmt: skip
+    exactly_once = {"acks": "all", "enable_idempotence": True, "delivery_timeout_ms": DELIVERY_MS}
+    batches = {"linger_ms": 0, "batch_size": BATCH_BYTES}
+    return _connect(KafkaProducer, address, {**exactly_once, **batches, **RECONNECT, **options})
 
 
 def make_topic(address: Address, partitions: int = 1) -> None:
-    """Makes a topic unless it is there; a cluster that copies each partition as often as it does by itself.
+    """Make a topic unless it exists, with as many copies of each partition as the cluster makes by default.
 
     Raises:
         KafkaError: it cannot be made.
     """
+    admin = _connect(KafkaAdminClient, address, {})
     with translate_kafka_errors(address):
-        admin = KafkaAdminClient(**connection(address), **BOOTSTRAP)
         try:
             admin.create_topics([NewTopic(address.topic, partitions, -1)])
         except TopicAlreadyExistsError:
@@ -127,41 +132,49 @@ def partitions_of(client: KafkaConsumer, address: Address) -> list[TopicPartitio
 
 
 def poll_records(client: KafkaConsumer, wait_ms: int) -> Sequence[Any]:
-    """What has come, of all partitions, each in its order; empty if nothing came within the wait."""
+    """The records that have arrived, of all partitions, each in its order; empty if none arrives within the wait."""
     polled = client.poll(timeout_ms=wait_ms)
     return [record for partition in sorted(polled) for record in polled[partition]]
 
 
 def header_of(record: Any, name: str) -> str:
-    """What a record's header says; empty without one."""
+    """A header of a record; empty without one."""
     return (dict(record.headers or ()).get(name) or b"").decode("ascii", "replace")
 
 
 def kind_of(record: Any) -> str:
-    """What a record's header says that it is; empty without one."""
+    """The header ``kind`` of a record; empty without one."""
     return header_of(record, "kind")
 
 
-def _for_people(address: Address, cause: str) -> str:
-    """What the cause of a refused connection may mean, by what we asked for."""
-    asked = connection(address)
-    protocol, user = asked.get("security_protocol", "PLAINTEXT"), asked.get("sasl_plain_username", "")
-    if "CERTIFICATE_VERIFY_FAILED" in cause:
-        reason = cause.partition("certificate verify failed: ")[2].partition(" (_ssl")[0] or "verification failed"
+def _connect(make: Callable[..., Client], address: Address, options: dict[str, Any]) -> Client:
+    failures: deque[_Failure] = deque(maxlen=1)
+
+    def client(**settings: Any) -> KafkaNetClient:
+        net = NetworkSelector(**settings)
+        return KafkaNetClient(net, _Connections(net, failures, **settings))
+
+    with translate_kafka_errors(address, failures):
+        return make(**{**connection(address), **BOOTSTRAP, **options, "kafka_client": client})
+
+
+def _cause(address: Address, failure: _Failure) -> str:
+    """The likely reason of a refused connection, in view of the settings of the client."""
+    settings = connection(address)
+    protocol, user = settings.get("security_protocol", "PLAINTEXT"), settings.get("sasl_plain_username", "")
+    handshake = failure.error.__context__  # the library raises its own error while it handles that of the handshake
+    if isinstance(handshake, ssl.SSLCertVerificationError):
+        reason = handshake.verify_message
         return f"the broker's certificate is not trusted ({reason}); ssl_cafile must name who signed it"
-    if "Handshake failed" in cause:
-        return f"no TLS could be agreed on ({cause}); is {protocol} right for this port?"
-    if any(words in cause for words in ("socket disconnected", "Invalid frame length", "SaslAuthenticationFailed")):
-        if protocol.startswith("SASL_"):
-            mechanism = asked.get("sasl_mechanism", "")
-            return (
-                f"the broker ended the connection while user {user!r} logged in with {mechanism} over {protocol}: "
-                "password, user, mechanism or protocol is wrong"
-            )
-        return f"the broker ended the connection: {protocol} may be wrong for this port, it may want TLS or a login"
-    return cause
-
-
-def _words(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text or type(error).__name__
+    if isinstance(handshake, OSError):
+        return f"no TLS could be agreed on ({one_line(handshake)}); is {protocol} right for this port?"
+    refused = (KafkaConnectionError, KafkaProtocolError, SaslAuthenticationFailedError)
+    if not failure.connected or not isinstance(failure.error, refused):
+        return one_line(failure.error)
+    if protocol.startswith("SASL_"):
+        mechanism = settings.get("sasl_mechanism", "")
+        return (
+            f"the broker ended the connection while user {user!r} logged in with {mechanism} over {protocol}: "
+            "password, user, mechanism or protocol is wrong"
+        )
+    return f"the broker ended the connection: {protocol} may be wrong for this port, it may want TLS or a login"

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,15 @@ def test_a_broker_serves_keeps_its_data_and_its_port(tmp_path: Path):
         consumer.close()
     finally:
         stop_broker(home)
+
+
+@pytest.mark.spark
+def test_a_cluster_id_that_begins_with_a_dash_is_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("app.kafka.broker.uuid.uuid4", lambda: uuid.UUID(bytes=b"\xf8" * 16))
+    monkeypatch.setattr("app.kafka.broker.START_S", 0.0)  # preparing the data is enough
+    with pytest.raises(BrokerError, match="did not answer"):
+        start_broker(tmp_path, 0, find_java(os.environ))
+    assert "cluster.id=-" in (tmp_path / "data" / "meta.properties").read_text()
 
 
 def test_a_taken_port_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
