@@ -72,7 +72,7 @@ def raw_total(address: Address) -> dict[str, int]:
         while any(client.position(part) < ends[part] for part in parts):
             for record in poll_records(client, 500):
                 kind = kind_of(record)
-                if floor.heard(kind, header_of(record, updates.SESSION), record.value) and kind == updates.UPDATE:
+                if floor.admits(kind, header_of(record, updates.SESSION), record.value) and kind == updates.UPDATE:
                     one = updates.decode(record.value)
                     total[one.event.id] = total.get(one.event.id, 0) + one.diff
                     assert total[one.event.id] in (0, 1), f"record {record.offset}: {one.event.id}"
