@@ -6,9 +6,14 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from app.cli.docs import markdown
+from football.match_sheet import MatchSheet
+from football.tables import POSITIONS
+from football.update_stream import EventRecord, UpdateRecord
+from replay.match_store import MatchStore, updates_table
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -100,3 +105,24 @@ def test_decisions_are_numbered_without_gaps_and_titled_by_their_number() -> Non
 def test_the_page_of_the_command_line_is_current() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     assert page == markdown(), "python -m app.cli.docs > docs/cli.md"
+
+
+def small_store(folder: Path) -> None:
+    """A match store of one pass and one position."""
+    updates = []
+    for seq, kind in enumerate(("pass.attempt", "pass.complete")):
+        event = EventRecord(f"{kind}#1", kind, "", 7, 1_000, "home", "home_7", 1.5, -2.0, None, 0.9, ("hit#1",), {})
+        updates.append(UpdateRecord(seq, 1, 2_000, event))
+    position = dict.fromkeys(POSITIONS.names, 0) | {"object_id": "home_7", "team": "home"}
+    tables = {"updates": updates_table(updates, 0), "positions": pa.Table.from_pylist([position], POSITIONS)}
+    MatchStore.create(folder, MatchSheet("m1", "Reds", "Blues"), {}).commit(0, tables, {"frontier_us": 2_000})
+
+
+def test_the_example_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    small_store(tmp_path / "matches" / "demo")
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.S)
+    exec(compile(example, "README.md", "exec"), {})
+    shown = capsys.readouterr().out
+    assert "home" in shown
+    assert "pass.complete" in shown
