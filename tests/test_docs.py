@@ -37,6 +37,10 @@ PACKAGES = (
 )
 FILE = re.compile(rf"(?:{'|'.join((*PACKAGES, 'docs'))})/[\w./-]*")
 MODULE = re.compile(rf"(?:python -m )?((?:{'|'.join(PACKAGES)})(?:\.\w+)+)(?:\(.*\))?(?: .*)?")
+#: Names of Spark, and a pattern of environment variables.
+FOREIGN = {"BatchIterator", "TOUCHLINE_NAME"}
+#: A class, an attribute of one, or a constant.
+MEMBER = re.compile(r"(?:[A-Z][a-z]+[A-Z]\w*|[A-Z][a-z]+\.[a-z]\w+|[A-Z]+_[A-Z_]+)(?:\.\w+)*(?=\(|$)")
 
 
 def prose(page: Path) -> str:
@@ -93,6 +97,23 @@ def test_every_module_that_a_page_names_can_be_imported(page: Path) -> None:
     named = {match[1] for text in TICKS.findall(prose(page)) if (match := MODULE.fullmatch(text))}
     suffixes = (".py", ".md", ".toml", ".json", ".sql", ".parquet")
     assert not [name for name in sorted(named) if not name.endswith(suffixes) and not is_importable(name)]
+
+
+def identifiers() -> set[str]:
+    """Every identifier of the product and its benches."""
+    files = [file for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
+    return set(re.findall(r"\w+", " ".join(file.read_text(encoding="utf-8") for file in files)))
+
+
+def test_every_class_and_constant_that_a_page_names_exists() -> None:
+    known = identifiers()
+    missing = {}
+    for page in CURRENT:
+        named = {match[0] for text in TICKS.findall(prose(page)) if (match := MEMBER.match(text))}
+        unknown = {name for name in named - FOREIGN if not known.issuperset(name.split("."))}
+        if unknown:
+            missing[page.name] = unknown
+    assert not missing
 
 
 def test_decisions_are_numbered_without_gaps_and_titled_by_their_number() -> None:
