@@ -30,7 +30,7 @@ from detectors.bodies.efforts import DistanceParameters, EffortParameters, Sprin
 from detectors.bodies.limbs import DownParameters, JumpParameters, SwingParameters
 from detectors.bodies.running import RunningParameters
 from detectors.bodies.sides import SidesParameters
-from detectors.contacts.body_parts import HeaderParameters, PartParameters
+from detectors.contacts.body_parts import BodyPartParameters, HeaderParameters
 from detectors.contacts.contested_contacts import ContestParameters, DeflectionParameters
 from detectors.contacts.hits import HitParameters, ReleaseParameters, TouchParameters
 from detectors.control.pressure import IntensityParameters, PressingParameters, PressureParameters
@@ -105,7 +105,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     spots: SpotParameters = SpotParameters()
     hit: HitParameters = HitParameters()
     touch: TouchParameters = TouchParameters()
-    body_part: PartParameters = PartParameters()
+    body_part: BodyPartParameters = BodyPartParameters()
     header: HeaderParameters = HeaderParameters()
     deflection: DeflectionParameters = DeflectionParameters()
     contest: ContestParameters = ContestParameters()

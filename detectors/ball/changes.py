@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from detectors.ball.optical_breaks import PIECE_LEAST_M_S, Pieces, has_pieces
-from detectors.ball.radio_breaks import Kinks, has_kinks
-from detectors.ball.trajectory_breaks import Corner, Shoulders
+from detectors.ball.optical_breaks import OPTICAL_CHANGE_MIN_M_S, OpticalBreaks, fits_optical_breaks
+from detectors.ball.radio_breaks import RadioBreaks, fits_radio_breaks
+from detectors.ball.trajectory_breaks import Shoulders, TrajectoryBreak
 from detectors.emission import make_event
 from detectors.signals.sampling import CONTACT_WINDOW_S, ball_sampling, delta_v_noise_m_s
 from football.match_sheet import MatchSheet, Quality
@@ -61,14 +61,14 @@ class AccelerationPeak:
         self._touch_m_s = max(p.touch_m_s2 * window_s, noise_m_s)
         self._hit_m_s = max(p.hit_m_s2 * window_s, noise_m_s)
         self._hard_m_s = p.hard_m_s2 * window_s
-        self._corners = corners_of(sheet, self._touch_m_s, p.refractory_us)
+        self._breaks = build_break_finder(sheet, self._touch_m_s, p.refractory_us)
         self.spec = Spec(
             name="ball_acceleration_peak",
             number="2.1",
             level=2,
             inputs=("ball.state",),
             outputs=("ball.accel_peak",),
-            horizon_us=self._corners.horizon_us,
+            horizon_us=self._breaks.horizon_us,
             parameters={
                 **msgspec.structs.asdict(p),
                 "touch_floor_m_s": round(self._touch_m_s, 2),
@@ -81,16 +81,16 @@ class AccelerationPeak:
 
     def initial(self) -> Way:
         """No ball yet."""
-        return self._corners.initial()
+        return self._breaks.initial()
 
     def step(self, state: Way, event: Event) -> Step[Way]:
         """Looks whether the newest corner changed the velocity by enough."""
-        trail, corner = self._corners.look(state, event)
-        if corner is None or corner.net_m_s < self._touch_m_s:
+        trail, break_ = self._breaks.look(state, event)
+        if break_ is None or break_.net_m_s < self._touch_m_s:
             return trail, NOTHING
-        net_m_s = corner.net_m_s
+        net_m_s = break_.net_m_s
         variant = "hard" if net_m_s >= self._hard_m_s else "hit" if net_m_s >= self._hit_m_s else "touch"
-        return self._corners.told(trail, corner), (_corner_event("ball.accel_peak", variant, corner),)
+        return self._breaks.told(trail, break_), (_break_event("ball.accel_peak", variant, break_),)
 
 
 class BendParameters(msgspec.Struct, frozen=True):
@@ -113,14 +113,14 @@ class BallTurn:
         self._speed_min_m_s = max(1.0, least_change_m_s(sheet) / self.parameters.turn_rad / 2.0)
         self._cos = math.cos(self.parameters.turn_rad)
         # A turn at the slowest speed looked at changes the velocity by at least so much.
-        self._corners = corners_of(sheet, self._speed_min_m_s * math.sin(self.parameters.turn_rad))
+        self._breaks = build_break_finder(sheet, self._speed_min_m_s * math.sin(self.parameters.turn_rad))
         self.spec = Spec(
             name="ball_turn",
             number="2.2",
             level=2,
             inputs=("ball.state",),
             outputs=("ball.turn",),
-            horizon_us=self._corners.horizon_us,
+            horizon_us=self._breaks.horizon_us,
             parameters={
                 **msgspec.structs.asdict(self.parameters),
                 "speed_min_m_s": round(self._speed_min_m_s, 2),
@@ -131,19 +131,19 @@ class BallTurn:
 
     def initial(self) -> Way:
         """No ball yet."""
-        return self._corners.initial()
+        return self._breaks.initial()
 
     def step(self, state: Way, event: Event) -> Step[Way]:
         """Compares the velocities at a corner."""
-        trail, corner = self._corners.look(state, event)
-        if corner is None or not self._turned(corner):
+        trail, break_ = self._breaks.look(state, event)
+        if break_ is None or not self._turned(break_):
             return trail, NOTHING
-        variant = "ground" if corner.z_m < GROUND_M else "air"
-        return self._corners.told(trail, corner), (_corner_event("ball.turn", variant, corner),)
+        variant = "ground" if break_.z_m < GROUND_M else "air"
+        return self._breaks.told(trail, break_), (_break_event("ball.turn", variant, break_),)
 
-    def _turned(self, corner: Corner) -> bool:
+    def _turned(self, break_: TrajectoryBreak) -> bool:
         """By the cosine of the angle, without a root unless both are fast enough."""
-        (bx, by, _), (ax, ay, _) = corner.before, corner.after
+        (bx, by, _), (ax, ay, _) = break_.before, break_.after
         b2, a2 = bx * bx + by * by, ax * ax + ay * ay
         least = self._speed_min_m_s * self._speed_min_m_s
         if b2 < least or a2 < least:
@@ -158,14 +158,14 @@ class SpeedStep:
         self.parameters = parameters or BendParameters()
         self._step_m_s = max(self.parameters.step_m_s, least_change_m_s(sheet))
         # Half of the step may happen on either side of the corner's middle.
-        self._corners = corners_of(sheet, self._step_m_s / 2.0)
+        self._breaks = build_break_finder(sheet, self._step_m_s / 2.0)
         self.spec = Spec(
             name="ball_speed_step",
             number="2.3",
             level=2,
             inputs=("ball.state",),
             outputs=("ball.speed_step",),
-            horizon_us=self._corners.horizon_us,
+            horizon_us=self._breaks.horizon_us,
             parameters={**msgspec.structs.asdict(self.parameters), "step_floor_m_s": round(self._step_m_s, 2)},
             source="StreamTeam (2 m/s below 10 m/s); databallpy (5 m/s)",
             variants={"ball.speed_step": ("up", "down")},
@@ -173,77 +173,83 @@ class SpeedStep:
 
     def initial(self) -> Way:
         """No ball yet."""
-        return self._corners.initial()
+        return self._breaks.initial()
 
     def step(self, state: Way, event: Event) -> Step[Way]:
         """Compares the speeds at a corner."""
-        trail, corner = self._corners.look(state, event)
-        if corner is None:
+        trail, break_ = self._breaks.look(state, event)
+        if break_ is None:
             return trail, NOTHING
-        before, after = corner.speeds_m_s
+        before, after = break_.speeds_m_s
         if abs(after - before) <= self._step_m_s or after >= self.parameters.slow_m_s:
             return trail, NOTHING
         variant = "up" if after > before else "down"
-        return self._corners.told(trail, corner), (_corner_event("ball.speed_step", variant, corner),)
+        return self._breaks.told(trail, break_), (_break_event("ball.speed_step", variant, break_),)
 
 
-def corners_of(sheet: MatchSheet, least_m_s: float, refractory_us: int = 0) -> Shoulders | Kinks | Pieces:
+def build_break_finder(
+    sheet: MatchSheet, least_m_s: float, refractory_us: int = 0
+) -> Shoulders | RadioBreaks | OpticalBreaks:
     """The finder of corners for an input."""
-    if has_pieces(sheet.quality):
-        return Pieces(sheet, least_m_s)
-    return Kinks(sheet, least_m_s) if has_kinks(sheet.quality) else Shoulders(sheet, least_m_s, refractory_us)
+    if fits_optical_breaks(sheet.quality):
+        return OpticalBreaks(sheet, least_m_s)
+    return (
+        RadioBreaks(sheet, least_m_s)
+        if fits_radio_breaks(sheet.quality)
+        else Shoulders(sheet, least_m_s, refractory_us)
+    )
 
 
 def is_fitted(quality: Quality) -> bool:
     """Whether corners are fitted to the ball's very places, which tell their noise and the contact itself."""
-    return has_kinks(quality) or has_pieces(quality)
+    return fits_radio_breaks(quality) or fits_optical_breaks(quality)
 
 
 def least_change_m_s(sheet: MatchSheet) -> float:
     """Changes of velocity below this are noise by what the input declares; what is fitted asks its own residue."""
-    if has_pieces(sheet.quality):
-        return PIECE_LEAST_M_S
-    return 0.0 if has_kinks(sheet.quality) else delta_v_noise_m_s(sheet.quality)
+    if fits_optical_breaks(sheet.quality):
+        return OPTICAL_CHANGE_MIN_M_S
+    return 0.0 if fits_radio_breaks(sheet.quality) else delta_v_noise_m_s(sheet.quality)
 
 
-def corner_horizon_us(sheet: MatchSheet) -> int:
+def break_horizon_us(sheet: MatchSheet) -> int:
     """How far before its newest cause a corner may be dated."""
-    return corners_of(sheet, 0.0).horizon_us
+    return build_break_finder(sheet, 0.0).horizon_us
 
 
-def corner_spread_us(sheet: MatchSheet) -> int:
+def break_spread_us(sheet: MatchSheet) -> int:
     """How far a corner may be dated from its contact: one fit of a velocity."""
     sampling = ball_sampling(sheet.quality)
     return (sampling.fit + 1) * sampling.period_us
 
 
-def _is_bounce(corner: Corner, horizontal_m_s: float) -> bool:
+def _is_bounce(break_: TrajectoryBreak, horizontal_m_s: float) -> bool:
     """The ball falls, is at the ground, and rises: nobody is needed for that unless its way over ground changes too,
     or it gets faster over ground than noise tells."""
-    falls_m_s, rises_m_s = corner.before[2], corner.after[2]
-    before_m_s, after_m_s = corner.speeds_m_s
-    if after_m_s - before_m_s > FASTER_SIGMAS * corner.noise_m_s:
+    falls_m_s, rises_m_s = break_.before[2], break_.after[2]
+    before_m_s, after_m_s = break_.speeds_m_s
+    if after_m_s - before_m_s > FASTER_SIGMAS * break_.noise_m_s:
         return False
     falls = falls_m_s < -1.0 and rises_m_s > falls_m_s / 2.0
-    return falls and corner.z_m < GROUND_M + 0.2 and horizontal_m_s < 0.5 * (rises_m_s - falls_m_s)
+    return falls and break_.z_m < GROUND_M + 0.2 and horizontal_m_s < 0.5 * (rises_m_s - falls_m_s)
 
 
-def _corner_event(kind: str, variant: str, corner: Corner) -> Event:
-    (bx, by, bz), (ax, ay, az) = corner.before, corner.after
-    before_m_s, after_m_s = corner.speeds_m_s
+def _break_event(kind: str, variant: str, break_: TrajectoryBreak) -> Event:
+    (bx, by, bz), (ax, ay, az) = break_.before, break_.after
+    before_m_s, after_m_s = break_.speeds_m_s
     horizontal_m_s = math.hypot(ax - bx, ay - by)
     payload = EventPayload(
         variant=variant,
-        x_m=corner.x_m,
-        y_m=corner.y_m,
-        z_m=corner.z_m,
+        x_m=break_.x_m,
+        y_m=break_.y_m,
+        z_m=break_.z_m,
         detail={
-            "delta_v_m_s": round(corner.net_m_s, 2),
-            "noise_m_s": round(corner.noise_m_s, 2),
+            "delta_v_m_s": round(break_.net_m_s, 2),
+            "noise_m_s": round(break_.noise_m_s, 2),
             "delta_vx_m_s": round(ax - bx, 2),
             "delta_vy_m_s": round(ay - by, 2),
             "delta_vz_m_s": round(az - bz, 2),
-            "bounce": _is_bounce(corner, horizontal_m_s),
+            "bounce": _is_bounce(break_, horizontal_m_s),
             "speed_before_m_s": round(before_m_s, 2),
             "speed_after_m_s": round(after_m_s, 2),
             "vx_m_s": round(ax, 2),
@@ -251,4 +257,4 @@ def _corner_event(kind: str, variant: str, corner: Corner) -> Event:
             "vz_m_s": round(az, 2),
         },
     )
-    return make_event(kind, corner.ts_us, f"{corner.source}:{corner.ts_us}", payload)
+    return make_event(kind, break_.ts_us, f"{break_.source}:{break_.ts_us}", payload)

@@ -5,7 +5,7 @@ Theory of operation
 Between contacts the ball's way is a straight piece, or a fall. A contact is where two pieces meet, somewhere *between*
 two frames: at 25 Hz a struck ball goes most of a metre from one to the next, so an instant that is known to a frame
 says little of who was there. To the newest places two pieces that meet are fitted by least squares, for every quarter
-of a frame where they may meet (:func:`detectors.ball.radio_breaks.fit_kink`). The one that leaves the least residue
+of a frame where they may meet (:func:`detectors.ball.radio_breaks.fit_break`). The one that leaves the least residue
 counts, once so many places follow it that a piece is known. Where they meet is the first place of the next piece: so
 that one may last two frames, and still has two ends. On generated matches (seeds 11, 16 to 18) contacts are dated to 2
 ms, 95 % of them to 15, and 20 of 993 are not found; by the change from frame to frame it was 10 and 24 ms, and 103.
@@ -34,42 +34,42 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from detectors.ball.radio_breaks import falls, fit_kink
-from detectors.ball.trajectory_breaks import GRAVITY_M_S2, Corner, Velocity, only_slowed
+from detectors.ball.radio_breaks import falls, fit_break
+from detectors.ball.trajectory_breaks import GRAVITY_M_S2, TrajectoryBreak, Velocity, only_slowed
 from detectors.signals.sampling import ball_sampling
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import BallState
 from middleware.events import Event
 
 #: States further apart than this are no piece's: a second contact may lie between.
-PIECE_STATE_US_MAX = 50_000
+OPTICAL_PERIOD_MAX_US = 50_000
 #: Places of the longest piece before a corner, and behind it when it is told.
-PIECE_BEFORE = 6
-PIECE_AFTER = 4
+STATES_BEFORE = 6
+STATES_AFTER = 4
 #: A corner that fits best up to so many places before that is this one, too.
 _LATE = 2
 #: A change of velocity must stand so many standard errors over noise, over ground or in all, and be as great as this
 #: over ground, or in all: hands lift and lower the ball, and jumps of its height are not told from them.
-PIECE_SIGMAS = 7.0
-PIECE_SIGMAS_IN_ALL = 10.0
-PIECE_LEAST_M_S = 0.8
-UPWARDS_M_S = 2.2
+SIGMAS_OVER_GROUND = 7.0
+SIGMAS_IN_SPACE = 10.0
+OPTICAL_CHANGE_MIN_M_S = 0.8
+UPWARDS_CHANGE_MIN_M_S = 2.2
 #: What only slows the ball by less is grass or air.
-SLOWED_M_S = 2.2
+SLOWED_MAX_M_S = 2.2
 #: No place is better than this: what is published is rounded to a centimetre.
-PIECE_NOISE_MIN_M = 0.007
+NOISE_MIN_M = 0.007
 #: A corner that leaves so many times the noise of a place over is tried as two. Two must leave over at most this share
 #: of what one left, change the velocity by so much each, and together by this share of the greater one; frames between
 #: the first one and the newest place.
 PAIR_NOISE = 3.0
 PAIR_SHARE = 0.5
-PAIR_LEAST_M_S = 2.0
+PAIR_CHANGE_MIN_M_S = 2.0
 PAIR_NET_SHARE = 0.2
 _PAIR_FRAMES = 1.9
 #: Least way from corner to corner of a pair.
-_PAIR_APART_US = 15_000.0
+PAIR_GAP_MIN_US = 15_000.0
 #: A contact lasts 8 to 10 ms; a place so soon after a corner is the corner's.
-_SAME_US = 2_000
+_CONTACT_US = 2_000
 #: Bends of three frames' means below which nothing is fitted: over ground, upwards, and where the ball gets slower.
 LOOK_M_S = 0.4
 LOOK_UP_M_S = 1.5
@@ -80,24 +80,24 @@ _STEPS = 4
 Floats = npt.NDArray[np.float64]
 
 #: Time in microseconds, then metres.
-Place = tuple[int, float, float, float]
+Position = tuple[int, float, float, float]
 
 
-class PieceTrail(msgspec.Struct, frozen=True, gc=False):
+class OpticalTrail(msgspec.Struct, frozen=True, gc=False):
     """State of the finder: newest places of the ball since the last corner (the first of them) or jump; which ball it
     is; a second corner that was found with the last one and is told at the next state."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[Position, ...] = ()
     source: str = ""
-    second: Corner | None = None
+    second: TrajectoryBreak | None = None
 
 
-def has_pieces(quality: Quality) -> bool:
+def fits_optical_breaks(quality: Quality) -> bool:
     """Whether an input's ball is fitted by pieces: cameras, fast enough that a piece has places."""
-    return quality.kind == "optical" and ball_sampling(quality).period_us <= PIECE_STATE_US_MAX
+    return quality.kind == "optical" and ball_sampling(quality).period_us <= OPTICAL_PERIOD_MAX_US
 
 
-class Pieces:
+class OpticalBreaks:
     """Finds where pieces meet.
 
     Args:
@@ -107,36 +107,36 @@ class Pieces:
 
     def __init__(self, sheet: MatchSheet, least_m_s: float) -> None:
         sampling = ball_sampling(sheet.quality)
-        self._least_m_s = max(least_m_s, PIECE_LEAST_M_S)
-        self._noise_m = max(sampling.jitter_m, PIECE_NOISE_MIN_M)
+        self._least_m_s = max(least_m_s, OPTICAL_CHANGE_MIN_M_S)
+        self._noise_m = max(sampling.jitter_m, NOISE_MIN_M)
         self._period_us = sampling.period_us
-        self.horizon_us = (PIECE_AFTER + _LATE + 1) * sampling.period_us
+        self.horizon_us = (STATES_AFTER + _LATE + 1) * sampling.period_us
         # Once, so that the kernels are loaded now and not at the first corner of a match, which would be told late.
         some = np.array([(4e4 * i, i % 2, 0.0, 0.0) for i in range(8)])
-        fit_kink(some, 1, _STEPS, np.empty(12))
+        fit_break(some, 1, _STEPS, np.empty(12))
         _two(some, 6, np.empty(20))
 
-    def initial(self) -> PieceTrail:
+    def initial(self) -> OpticalTrail:
         """No ball yet."""
-        return PieceTrail()
+        return OpticalTrail()
 
-    def look(self, state: PieceTrail, event: Event) -> tuple[PieceTrail, Corner | None]:
+    def look(self, state: OpticalTrail, event: Event) -> tuple[OpticalTrail, TrajectoryBreak | None]:
         """The trail with one more place, and the corner that is known now."""
         ball = event.payload
         assert isinstance(ball, BallState)
         place = (event.ts_us, ball.x_m, ball.y_m, ball.z_m)
         if ball.run <= 1 or event.source != state.source:
-            return PieceTrail((place,), event.source), None
-        places = (*state.places[1 - PIECE_BEFORE - PIECE_AFTER :], place)
-        trail = PieceTrail(places, event.source)
+            return OpticalTrail((place,), event.source), None
+        places = (*state.places[1 - STATES_BEFORE - STATES_AFTER :], place)
+        trail = OpticalTrail(places, event.source)
         if state.second is not None:
             return trail, state.second
         n = len(places)
-        if n < 2 + PIECE_AFTER or not _may_bend(places):
+        if n < 2 + STATES_AFTER or not _may_bend(places):
             return trail, None
         place_of, values = _one_corner(places)
         behind = n - 1 - place_of
-        if not PIECE_AFTER <= behind <= PIECE_AFTER + _LATE or event.ts_us - values[8] > self.horizon_us:
+        if not STATES_AFTER <= behind <= STATES_AFTER + _LATE or event.ts_us - values[8] > self.horizon_us:
             return trail, None
         if values[6] > PAIR_NOISE * self._noise_m:
             pair = self._pair(trail, values[6])
@@ -144,19 +144,19 @@ class Pieces:
                 return pair
         before, change = (values[0], values[1], values[2]), (values[3], values[4], values[5])
         standard_m_s = max(values[6], self._noise_m) * values[7]
-        slowed = abs(change[2]) < UPWARDS_M_S and only_slowed(before, change, SLOWED_M_S)
+        slowed = abs(change[2]) < UPWARDS_CHANGE_MIN_M_S and only_slowed(before, change, SLOWED_MAX_M_S)
         if slowed or not self._is_sure(change, standard_m_s):
             return trail, None
-        corner = _corner(event.source, values[8], values[9:], before, change, standard_m_s)
-        return _after(trail, corner, None), corner
+        break_ = _break(event.source, values[8], values[9:], before, change, standard_m_s)
+        return _after(trail, break_, None), break_
 
     def _is_sure(self, change: Velocity, standard_m_s: float) -> bool:
         """Whether a change of velocity is more than noise whose fit tells such a standard error."""
         change_m_s, over_ground_m_s = math.hypot(*change), math.hypot(*change[:2])
-        sure = over_ground_m_s >= PIECE_SIGMAS * standard_m_s or change_m_s >= PIECE_SIGMAS_IN_ALL * standard_m_s
-        return sure and (over_ground_m_s >= self._least_m_s or change_m_s >= UPWARDS_M_S)
+        sure = over_ground_m_s >= SIGMAS_OVER_GROUND * standard_m_s or change_m_s >= SIGMAS_IN_SPACE * standard_m_s
+        return sure and (over_ground_m_s >= self._least_m_s or change_m_s >= UPWARDS_CHANGE_MIN_M_S)
 
-    def _pair(self, trail: PieceTrail, left_m: float) -> tuple[PieceTrail, Corner] | None:
+    def _pair(self, trail: OpticalTrail, left_m: float) -> tuple[OpticalTrail, TrajectoryBreak] | None:
         """Two corners in the place of one that left ``left_m`` over, None if they are no better."""
         values = _two_corners(trail.places)
         behind_us = trail.places[-1][0] - values[15]
@@ -167,57 +167,59 @@ class Pieces:
         sizes_m_s = math.hypot(*d1), math.hypot(*d2)
         errors_m_s = noise_m * values[18], noise_m * values[19]
         for size_m_s, error_m_s in zip(sizes_m_s, errors_m_s, strict=True):
-            if size_m_s < max(PIECE_SIGMAS_IN_ALL * error_m_s, PAIR_LEAST_M_S):
+            if size_m_s < max(SIGMAS_IN_SPACE * error_m_s, PAIR_CHANGE_MIN_M_S):
                 return None
         if math.dist(d1, [-part for part in d2]) < PAIR_NET_SHARE * max(sizes_m_s):
             return None
         before = values[3], values[4], values[5]
         between = before[0] + d1[0], before[1] + d1[1], before[2] + d1[2]
-        first = _corner(trail.source, values[15], values[:3], before, d1, errors_m_s[0])
-        second = _corner(trail.source, values[16], values[12:15], between, d2, errors_m_s[1])
+        first = _break(trail.source, values[15], values[:3], before, d1, errors_m_s[0])
+        second = _break(trail.source, values[16], values[12:15], between, d2, errors_m_s[1])
         return _after(trail, second, second), first
 
-    def told(self, state: Any, corner: Corner) -> Any:
+    def told(self, state: Any, break_: TrajectoryBreak) -> Any:
         """Every corner is remembered as it is found."""
         return state
 
 
 @lru_cache(maxsize=256)
-def _one_corner(places: tuple[Place, ...]) -> tuple[int, tuple[float, ...]]:
-    """What :func:`fit_kink` says of places. Kept for a while: several detectors ask it of the same ones."""
+def _one_corner(places: tuple[Position, ...]) -> tuple[int, tuple[float, ...]]:
+    """What :func:`fit_break` says of places. Kept for a while: several detectors ask it of the same ones."""
     found = np.empty(12)
-    return int(fit_kink(np.array(places), 1, _STEPS, found)), tuple(found.tolist())
+    return int(fit_break(np.array(places), 1, _STEPS, found)), tuple(found.tolist())
 
 
 @lru_cache(maxsize=256)
-def _two_corners(places: tuple[Place, ...]) -> tuple[float, ...]:
+def _two_corners(places: tuple[Position, ...]) -> tuple[float, ...]:
     """What :func:`_two` says of places; kept as well."""
     found = np.empty(20)
     _two(np.array(places), len(places) - 2, found)
     return tuple(found.tolist())
 
 
-def _corner(
+def _break(
     source: str, at_us: float, place: Sequence[float], before: Velocity, change: Velocity, standard_m_s: float
-) -> Corner:
+) -> TrajectoryBreak:
     """A corner by what was fitted."""
     x_m, y_m, z_m = place
     after = before[0] + change[0], before[1] + change[1], before[2] + change[2]
-    return Corner(round(at_us), source, round(x_m, 3), round(y_m, 3), round(z_m, 3), before, after, standard_m_s)
+    return TrajectoryBreak(
+        round(at_us), source, round(x_m, 3), round(y_m, 3), round(z_m, 3), before, after, standard_m_s
+    )
 
 
-def _after(trail: PieceTrail, corner: Corner, second: Corner | None) -> PieceTrail:
+def _after(trail: OpticalTrail, break_: TrajectoryBreak, second: TrajectoryBreak | None) -> OpticalTrail:
     """What a corner leaves to be looked at: the places after it, and where it was, which of a pair is known worse."""
-    later = tuple(place for place in trail.places if place[0] > corner.ts_us + _SAME_US)
-    first = ((corner.ts_us, corner.x_m, corner.y_m, corner.z_m),) if second is None else ()
-    return PieceTrail((*first, *later), trail.source, second)
+    later = tuple(place for place in trail.places if place[0] > break_.ts_us + _CONTACT_US)
+    first = ((break_.ts_us, break_.x_m, break_.y_m, break_.z_m),) if second is None else ()
+    return OpticalTrail((*first, *later), trail.source, second)
 
 
-def _may_bend(places: tuple[Place, ...]) -> bool:
+def _may_bend(places: tuple[Position, ...]) -> bool:
     """A cheap look at three frames to either side: most of the time the ball just rolls on, or falls."""
-    first = max(0, len(places) - 4 - PIECE_AFTER)
-    (t0, x0, y0, z0), (t1, x1, y1, z1) = places[first], places[-1 - PIECE_AFTER]
-    (t2, x2, y2, z2), (t3, x3, y3, z3) = places[-PIECE_AFTER], places[-1]
+    first = max(0, len(places) - 4 - STATES_AFTER)
+    (t0, x0, y0, z0), (t1, x1, y1, z1) = places[first], places[-1 - STATES_AFTER]
+    (t2, x2, y2, z2), (t3, x3, y3, z3) = places[-STATES_AFTER], places[-1]
     into, out = 1e6 / (t1 - t0), 1e6 / (t3 - t2)
     vx, vy = (x1 - x0) * into, (y1 - y0) * into
     dvx, dvy, dvz = (x3 - x2) * out - vx, (y3 - y2) * out - vy, (z3 - z2) * out - (z1 - z0) * into
@@ -260,7 +262,7 @@ def _two(way: Floats, end: int, found: Floats) -> None:
             for m in range(k, min(end, k + 3, n - 2) + 1):
                 for more in range(_STEPS):
                     s = way[m - 1, 0] + (way[m, 0] - way[m - 1, 0]) * more / _STEPS
-                    if s < t + _PAIR_APART_US:
+                    if s < t + PAIR_GAP_MIN_US:
                         continue
                     for i in range(n):
                         knots[i, 3] = max((way[i, 0] - s) * 1e-6, 0.0)

@@ -36,7 +36,7 @@ from middleware.events import Event
 #: Air of 1.2 kg/m3, the ball's cross-section (Law 2), half of both, over a mass of 0.43 kg: per metre and unit of Cd.
 DRAG_PER_M = 0.5 * 1.2 * math.pi * BALL_RADIUS_M**2 / 0.43
 
-Place = tuple[float, float, float]
+Position = tuple[float, float, float]
 
 PLACES = ("goal mouth", "goal line wide", "touch line", "landing")
 
@@ -92,7 +92,7 @@ class TrajectoryPredictor:
         self._has_height = sheet.quality.ball_height
         # Once, so that the kernel is loaded now and not at the first look.
         predict(BallState(0.0, 0.0, 1.0, 9.0, 0.0, 0.0, 0), self._pitch, self.parameters, True)
-        self._corners = Corners(sheet, delta_v_noise_m_s(sheet.quality))
+        self._breaks = Corners(sheet, delta_v_noise_m_s(sheet.quality))
         self.spec = Spec(
             name="trajectory_predictor",
             number="2.10",
@@ -113,13 +113,13 @@ class TrajectoryPredictor:
         """Follows the flight; reckons it on if a look is due."""
         ball, p = event.payload, self.parameters
         assert isinstance(ball, BallState)
-        trail, found = self._corners.look(state.trail, event)
+        trail, found = self._breaks.look(state.trail, event)
         if found:
             at = trail.samples[1]
-            corner = at.payload
-            assert isinstance(corner, BallState)
+            break_ = at.payload
+            assert isinstance(break_, BallState)
             trail = Trail(trail.samples, trail.change, at.ts_us)
-            return Flight(trail, corner.x_m, corner.y_m, corner.z_m), NOTHING
+            return Flight(trail, break_.x_m, break_.y_m, break_.z_m), NOTHING
         if not trail.samples or math.isnan(state.from_x_m):
             return Flight(trail, ball.x_m, ball.y_m, ball.z_m), NOTHING
         due = event.ts_us >= state.due_us
@@ -166,9 +166,9 @@ def predict(ball: BallState, pitch: Pitch, p: PredictorParameters, has_height: b
 
 @njit(cache=True)
 def _reckon(
-    at: Place, velocity: Place, line_m: float, touch_m: float, drag: float, roll: float, bounce: float, air_m: float,
-    dt: float, steps: int, radius_m: float,
-) -> tuple[int, int, Place, Place, tuple[float, float]]:  # fmt: skip
+    at: Position, velocity: Position, line_m: float, touch_m: float, drag: float, roll: float, bounce: float,
+    air_m: float, dt: float, steps: int, radius_m: float,
+) -> tuple[int, int, Position, Position, tuple[float, float]]:  # fmt: skip
     """Follows a ball step by step until it has crossed a line: the step at which it has, and at which it first came
     down from the air (0: never); the places before and after the last step; and where it came down. (The radius is
     given, because a compiled kernel that is kept knows nothing of another module's changes.)"""
@@ -194,8 +194,8 @@ def _reckon(
 
 
 def _crossing(
-    before: Place,
-    after: Place,
+    before: Position,
+    after: Position,
     line_m: float,
     touch_m: float,
     from_s: float,

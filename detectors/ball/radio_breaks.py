@@ -18,13 +18,15 @@ the last kink. That is how a ball that bounces before the feet of who then pushe
 deflection 20 to 60 ms after a kick. What leaves the change itself unsure (``NOISE_MAX_M_S``) is not told.
 
 Whether a kink is more than noise is asked of the very positions that it was fitted to: the change of velocity must be
-``KINK_SIGMAS`` times its own standard error, with the noise as it is left over by the fit. A ball in a crowd is
+``SIGMAS_OVER_GROUND`` times its own standard error, with the noise as it is left over by the fit. A ball in a crowd is
 measured worse than declared, leaves more over and so counts less. Noise that has a memory bends a way more than it
-leaves over, most where many positions are averaged in a short window: there the error counts ``AVERAGED`` times. An
-echo is a step there and back, which two lines may be fitted to: positions whose quality says so are left out.
+leaves over, most where many positions are averaged in a short window: there the error counts
+``AVERAGED_NOISE_FACTOR`` times. An echo is a step there and back, which two lines may be fitted to: positions whose
+quality says so are left out.
 
 The length of the window follows from the declared noise and rate: as many states as bring the error of the change
-down to ``KINK_NOISE_M_S``. That is 37 states (185 ms) of a 200 Hz ball with 2 cm of noise, 19 (95 ms) of one of 2 kHz.
+down to ``CHANGE_NOISE_M_S``. That is 37 states (185 ms) of a 200 Hz ball with 2 cm of noise, 19 (95 ms) of one
+of 2 kHz.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from detectors.ball.trajectory_breaks import AIRBORNE_M, GRAVITY_M_S2, Corner
+from detectors.ball.trajectory_breaks import AIRBORNE_M, GRAVITY_M_S2, TrajectoryBreak
 from detectors.signals.sampling import ball_sampling
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import BallState
@@ -47,22 +49,22 @@ from middleware.events import Event
 #: A change of velocity must stand so many standard errors over noise: over ground, where a player pushes a ball; or in
 #: all, as heights are measured worse and a ball on the ground has none (chosen on generated matches, seeds 101 to 105:
 #: 4.5 lets noise pass beside every foot, beyond 6 touches of dribblers are lost).
-KINK_SIGMAS = 5.25
-KINK_SIGMAS_IN_ALL = 7.6
+SIGMAS_OVER_GROUND = 5.25
+SIGMAS_IN_SPACE = 7.6
 #: Few states tell the noise itself badly: the thresholds grow by this over the degrees of freedom (Student's tails).
-_STUDENT = 5.0
-#: Standard error of a change that the window is made long enough for, as far as ``KINK_STATES_MAX`` allows.
-KINK_NOISE_M_S = 0.25
-KINK_STATES_MAX = 37
+_STUDENT_FACTOR = 5.0
+#: Standard error of a change that the window is made long enough for, as far as ``STATES_MAX`` allows.
+CHANGE_NOISE_M_S = 0.25
+STATES_MAX = 37
 #: Of averaged positions the error of a change is so many times what their fit tells. Of a 2 kHz ball with 2 cm of
 #: noise, most of it with a memory of 0.4 s, over 95 ms it is 1.7 times by the model of that noise, of one of 200 Hz
 #: over 185 ms, for which the thresholds were chosen, 1.2 times; 1.2, 1.3, 1.4, 1.6 tried on generated matches at the
 #: full rate, seeds 11 to 14: hits 0.981, 0.986, 0.979, 0.974 (1.0: 0.957), team possession 0.959, then 1.0 (0.921).
-AVERAGED = 1.3
+AVERAGED_NOISE_FACTOR = 1.3
 #: Share of the window behind a kink when it is told. The error of the change is least with the kink in the middle and
 #: hardly more a little beside it (8 % at 0.39), and a hit is known so much sooner: 10 ms at 200 Hz for 2 of 387 hits of
 #: generated matches (seeds 11 to 14), against 0.42.
-KINK_AFTER = 0.39
+SHARE_AFTER = 0.39
 #: Fewest states to either side of a kink.
 _EDGE = 3
 #: A contact lasts so long (8 to 10 ms are measured of kicks); states within it belong to neither line.
@@ -73,54 +75,54 @@ _CONTACT_US = 12_000
 PAIR_NOISE = 1.15
 PAIR_SHARE = 0.8
 PAIR_STATES = 10
-PAIR_LEAST_M_S = 3.0
+PAIR_CHANGE_MIN_M_S = 3.0
 #: A kink that comes within this share of a window after the last one is looked for on the whole way through both.
-ANCHORED = 1.0 / 3.0
+ANCHORED_SHARE = 1.0 / 3.0
 #: States further apart than this belong to no window: contacts that nobody saw may lie between.
-KINK_STATE_US_MAX = 10_000
+RADIO_PERIOD_MAX_US = 10_000
 #: A window may last so many times as long as one without a lost position.
-_STRETCH = 1.6
+_SPAN_FACTOR = 1.6
 #: Positions of less quality are taken for echoes (ours; 1.5's floor for players is 0.3).
 _QUALITY_MIN = 0.5
 #: A change whose own error is larger is not told: positions that say so little of it are few, or those of an echo that
 #: nothing else tells of (generated matches, seeds 11 to 23: of 45 with more, 2 were contacts).
 NOISE_MAX_M_S = 1.5
 #: No position is better than this.
-_NOISE_MIN_M = 0.002
+NOISE_MIN_M = 0.002
 
 Floats = npt.NDArray[np.float64]
 
 #: Time in microseconds, then metres.
-Place = tuple[int, float, float, float]
+Position = tuple[int, float, float, float]
 
 
-class KinkTrail(msgspec.Struct, frozen=True, gc=False):
+class RadioTrail(msgspec.Struct, frozen=True, gc=False):
     """State of the finder: newest places of the ball, oldest first, since the last kink or jump; which ball it is; a
     second kink that was found with the last one and is told at the next state; while the places are few, those that led
     to the last kink, which is the last of them."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[Position, ...] = ()
     source: str = ""
-    second: Corner | None = None
-    into: tuple[Place, ...] = ()
+    second: TrajectoryBreak | None = None
+    into: tuple[Position, ...] = ()
 
 
-def has_kinks(quality: Quality) -> bool:
+def fits_radio_breaks(quality: Quality) -> bool:
     """Whether an input's ball is looked at for kinks: radio, fast enough that a window has states to average."""
-    return quality.kind == "rtls" and ball_sampling(quality).period_us <= KINK_STATE_US_MAX
+    return quality.kind == "rtls" and ball_sampling(quality).period_us <= RADIO_PERIOD_MAX_US
 
 
-def kink_states(quality: Quality) -> int:
+def window_states(quality: Quality) -> int:
     """Length of the window in states, odd."""
     sampling = ball_sampling(quality)
     noise_m = sampling.jitter_m / math.sqrt(sampling.block)
     # Standard error of a kink amid n states of period T: noise / T * sqrt(192 / n^3).
-    wanted = (192.0 * (noise_m / (sampling.period_us * 1e-6 * KINK_NOISE_M_S)) ** 2) ** (1.0 / 3.0)
+    wanted = (192.0 * (noise_m / (sampling.period_us * 1e-6 * CHANGE_NOISE_M_S)) ** 2) ** (1.0 / 3.0)
     half = max(2 * _EDGE, math.ceil((wanted - 1.0) / 2.0))
-    return min(2 * int(half) + 1, KINK_STATES_MAX)
+    return min(2 * int(half) + 1, STATES_MAX)
 
 
-class Kinks:
+class RadioBreaks:
     """Finds kinks.
 
     Args:
@@ -130,23 +132,23 @@ class Kinks:
 
     def __init__(self, sheet: MatchSheet, least_m_s: float) -> None:
         sampling = ball_sampling(sheet.quality)
-        self._states = kink_states(sheet.quality)
-        self._after = round(KINK_AFTER * self._states)
+        self._states = window_states(sheet.quality)
+        self._after = round(SHARE_AFTER * self._states)
         self._least_m_s = least_m_s
-        self._noise_m = max(0.7 * sampling.jitter_m / math.sqrt(sampling.block), _NOISE_MIN_M)
-        self._blur = AVERAGED if sampling.block > 1 else 1.0
-        self._span_us = round(_STRETCH * (self._states - 1) * sampling.period_us)
-        self.horizon_us = round(_STRETCH * (self._after + _EDGE) * sampling.period_us)
+        self._noise_m = max(0.7 * sampling.jitter_m / math.sqrt(sampling.block), NOISE_MIN_M)
+        self._blur = AVERAGED_NOISE_FACTOR if sampling.block > 1 else 1.0
+        self._span_us = round(_SPAN_FACTOR * (self._states - 1) * sampling.period_us)
+        self.horizon_us = round(_SPAN_FACTOR * (self._after + _EDGE) * sampling.period_us)
         # Once, so that the kernel is loaded now and not at the first kink of a match, which would be told late.
         some = np.array([(1e4 * i, i % 2, 0.0, 0.0) for i in range(4 * _EDGE)])
-        fit_kink(some, _EDGE, 1, np.empty(12))
+        fit_break(some, _EDGE, 1, np.empty(12))
         _two_kinks(some, _EDGE, 2 * _EDGE, 2 * _EDGE, 2, np.empty(12))
 
-    def initial(self) -> KinkTrail:
+    def initial(self) -> RadioTrail:
         """No ball yet."""
-        return KinkTrail()
+        return RadioTrail()
 
-    def look(self, state: KinkTrail, event: Event) -> tuple[KinkTrail, Corner | None]:
+    def look(self, state: RadioTrail, event: Event) -> tuple[RadioTrail, TrajectoryBreak | None]:
         """The trail with one more place, and the kink if one has come to its place in the window."""
         ball = event.payload
         assert isinstance(ball, BallState)
@@ -154,11 +156,11 @@ class Kinks:
         if ball.quality < _QUALITY_MIN:
             return state, None
         if ball.run <= 1 or event.source != state.source:
-            return KinkTrail((place,), event.source), None
+            return RadioTrail((place,), event.source), None
         places = (*state.places[1 - self._states :], place)
         middle = len(places) - 1 - self._after
-        into = state.into if middle <= ANCHORED * self._states else ()
-        trail = KinkTrail(places, event.source, None, into)
+        into = state.into if middle <= ANCHORED_SHARE * self._states else ()
+        trail = RadioTrail(places, event.source, None, into)
         if state.second is not None:
             return trail, state.second
         if into and middle > 0:
@@ -167,12 +169,12 @@ class Kinks:
             return trail, None
         way = np.array(places)
         found = np.empty(12)
-        at = int(fit_kink(way, _EDGE, 1, found))
+        at = int(fit_break(way, _EDGE, 1, found))
         standard_m_s = max(float(found[6]), self._noise_m) * float(found[7])
         if not middle - _EDGE <= at <= middle:
             return trail, None
         vx, vy, vz, dx, dy, dz = found[:6].tolist()
-        standard_m_s *= 1.0 + _STUDENT / (3 * len(places) - 9)
+        standard_m_s *= 1.0 + _STUDENT_FACTOR / (3 * len(places) - 9)
         if not self._is_sure((dx, dy, dz), standard_m_s):
             return trail, None
         ts_us, x_m, y_m, z_m = places[at]
@@ -183,18 +185,18 @@ class Kinks:
             if pair is not None:
                 return pair
         before, after = (vx, vy, vz), (vx + dx, vy + dy, vz + dz)
-        corner = Corner(ts_us, event.source, x_m, y_m, z_m, before, after, standard_m_s)
+        break_ = TrajectoryBreak(ts_us, event.source, x_m, y_m, z_m, before, after, standard_m_s)
         later = tuple(place for place in places[at + 1 :] if place[0] > ts_us + _CONTACT_US)
-        return KinkTrail(later, event.source, None, places[: at + 1]), corner
+        return RadioTrail(later, event.source, None, places[: at + 1]), break_
 
     def _is_sure(self, change: Sequence[float], standard_m_s: float) -> bool:
         """Whether a change of velocity (3 numbers, m/s) is more than noise whose fit tells such a standard error."""
         standard_m_s *= self._blur
         change_m_s, over_ground_m_s = math.hypot(*change), math.hypot(*change[:2])
-        sure = over_ground_m_s >= KINK_SIGMAS * standard_m_s or change_m_s >= KINK_SIGMAS_IN_ALL * standard_m_s
+        sure = over_ground_m_s >= SIGMAS_OVER_GROUND * standard_m_s or change_m_s >= SIGMAS_IN_SPACE * standard_m_s
         return sure and change_m_s >= self._least_m_s and standard_m_s <= NOISE_MAX_M_S
 
-    def _soon(self, trail: KinkTrail, middle: int, event: Event) -> tuple[KinkTrail, Corner | None]:
+    def _soon(self, trail: RadioTrail, middle: int, event: Event) -> tuple[RadioTrail, TrajectoryBreak | None]:
         """A kink so soon after the last one that the few places between say little of how fast the ball went there: but
         where it began is known, as its way has no gap."""
         into, places = trail.into[-self._states // 2 :], trail.places
@@ -206,20 +208,20 @@ class Kinks:
         ts_us = places[at][0]
         if not max(0, middle - _EDGE) <= at <= middle or event.ts_us - ts_us > self.horizon_us:
             return trail, None
-        noise_m = max(float(found[9]), self._noise_m) * (1.0 + _STUDENT / (3 * len(way) - 12))
+        noise_m = max(float(found[9]), self._noise_m) * (1.0 + _STUDENT_FACTOR / (3 * len(way) - 12))
         values, standard_m_s = found.tolist(), noise_m * float(found[11])
         d1, d2 = values[3:6], values[6:9]
         if not self._is_sure(d2, standard_m_s):
             return trail, None
         before = values[0] + d1[0], values[1] + d1[1], values[2] + d1[2]
         after = before[0] + d2[0], before[1] + d2[1], before[2] + d2[2]
-        corner = Corner(ts_us, event.source, *places[at][1:], before, after, standard_m_s)
+        break_ = TrajectoryBreak(ts_us, event.source, *places[at][1:], before, after, standard_m_s)
         later = tuple(place for place in places[at + 1 :] if place[0] > ts_us + _CONTACT_US)
-        return KinkTrail(later, event.source), corner
+        return RadioTrail(later, event.source), break_
 
     def _pair(
-        self, places: tuple[Place, ...], way: Floats, at: int, left_m: float, event: Event
-    ) -> tuple[KinkTrail, Corner] | None:
+        self, places: tuple[Position, ...], way: Floats, at: int, left_m: float, event: Event
+    ) -> tuple[RadioTrail, TrajectoryBreak] | None:
         """Two kinks in the place of one that left ``left_m`` over, None if they are no better."""
         found = np.empty(12)
         end = min(len(way) - _EDGE, at + PAIR_STATES)
@@ -227,11 +229,11 @@ class Kinks:
         if both < 0 or float(found[9]) > PAIR_SHARE * left_m:
             return None
         first, second = both // len(way), both % len(way)
-        noise_m = max(float(found[9]), self._noise_m) * (1.0 + _STUDENT / (3 * len(places) - 12))
+        noise_m = max(float(found[9]), self._noise_m) * (1.0 + _STUDENT_FACTOR / (3 * len(places) - 12))
         values = found.tolist()
         v0, d1, d2 = values[:3], values[3:6], values[6:9]
         changes = (math.hypot(*d1), noise_m * values[10]), (math.hypot(*d2), noise_m * values[11])
-        if any(change < max(KINK_SIGMAS_IN_ALL * error, PAIR_LEAST_M_S) for change, error in changes):
+        if any(change < max(SIGMAS_IN_SPACE * error, PAIR_CHANGE_MIN_M_S) for change, error in changes):
             return None
         if any(error > NOISE_MAX_M_S for _, error in changes):
             return None
@@ -242,15 +244,15 @@ class Kinks:
         if event.ts_us - one[0] > self.horizon_us or one[0] == two[0]:
             return None
         later = tuple(place for place in places[second + 1 :] if place[0] > two[0] + _CONTACT_US)
-        kick = Corner(one[0], event.source, *one[1:], before, between, changes[0][1])
-        block = Corner(two[0], event.source, *two[1:], between, after, changes[1][1])
-        return KinkTrail(later, event.source, block), kick
+        kick = TrajectoryBreak(one[0], event.source, *one[1:], before, between, changes[0][1])
+        block = TrajectoryBreak(two[0], event.source, *two[1:], between, after, changes[1][1])
+        return RadioTrail(later, event.source, block), kick
 
-    def told(self, state: Any, corner: Corner) -> Any:
+    def told(self, state: Any, break_: TrajectoryBreak) -> Any:
         """Every kink is remembered as it is found."""
         return state
 
-    def _may_bend(self, places: tuple[Place, ...], middle: int) -> bool:
+    def _may_bend(self, places: tuple[Position, ...], middle: int) -> bool:
         """A cheap look at the ends and the middle, three places each: most of the time the ball just rolls."""
         first, at, last = places[1], places[middle], places[-2]
         into, out = 1e6 / (at[0] - first[0]), 1e6 / (last[0] - at[0])
@@ -265,7 +267,7 @@ class Kinks:
 
 
 @njit(cache=True)
-def fit_kink(way: Floats, edge: int, steps: int, found: Floats) -> int:
+def fit_break(way: Floats, edge: int, steps: int, found: Floats) -> int:
     """The place of the kink that fits best, or the last one before it.
 
     Args:

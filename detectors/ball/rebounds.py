@@ -14,8 +14,8 @@ import math
 
 import msgspec
 
-from detectors.ball.changes import Way, corners_of, least_change_m_s
-from detectors.ball.trajectory_breaks import Corner, Corners, Trail
+from detectors.ball.changes import Way, build_break_finder, least_change_m_s
+from detectors.ball.trajectory_breaks import Corners, Trail, TrajectoryBreak
 from detectors.emission import make_event
 from detectors.signals.sampling import ball_sampling, delta_v_noise_m_s
 from football.match_sheet import MatchSheet
@@ -38,7 +38,7 @@ _FAR_M = 6.0
 _NOWHERE = Trail()
 
 #: A point in space, metres.
-Place = tuple[float, float, float]
+Position = tuple[float, float, float]
 
 
 class BounceParameters(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ class BallBounce:
     def __init__(self, sheet: MatchSheet, parameters: BounceParameters | None = None) -> None:
         self.parameters = p = parameters or BounceParameters()
         self._least_m_s = max(p.fall_m_s + p.rise_m_s, least_change_m_s(sheet) / 1.5)
-        self._corners = corners_of(sheet, self._least_m_s)
+        self._breaks = build_break_finder(sheet, self._least_m_s)
         self._period_s = ball_sampling(sheet.quality).period_us * 1e-6
         self.spec = Spec(
             name="ball_bounce",
@@ -77,7 +77,7 @@ class BallBounce:
             level=2,
             inputs=("ball.state",),
             outputs=("ball.bounce",),
-            horizon_us=self._corners.horizon_us,
+            horizon_us=self._breaks.horizon_us,
             parameters={**msgspec.structs.asdict(p), "least_m_s": round(self._least_m_s, 2)},
             source="ours",
             needs="ball height",
@@ -85,26 +85,26 @@ class BallBounce:
 
     def initial(self) -> Way:
         """No ball yet."""
-        return self._corners.initial()
+        return self._breaks.initial()
 
     def step(self, state: Way, event: Event) -> Step[Way]:
         """Asks at each corner whether the ground made it."""
-        trail, corner = self._corners.look(state, event)
-        if corner is None or not self._from_ground(corner):
+        trail, break_ = self._breaks.look(state, event)
+        if break_ is None or not self._from_ground(break_):
             return trail, NOTHING
-        detail = {"fall_m_s": round(-corner.before[2], 2), "rise_m_s": round(corner.after[2], 2)}
-        payload = EventPayload("", "", "", corner.x_m, corner.y_m, corner.z_m, detail=detail)
-        bounce = make_event("ball.bounce", corner.ts_us, f"{corner.source}:{corner.ts_us}", payload)
-        return self._corners.told(trail, corner), (bounce,)
+        detail = {"fall_m_s": round(-break_.before[2], 2), "rise_m_s": round(break_.after[2], 2)}
+        payload = EventPayload("", "", "", break_.x_m, break_.y_m, break_.z_m, detail=detail)
+        bounce = make_event("ball.bounce", break_.ts_us, f"{break_.source}:{break_.ts_us}", payload)
+        return self._breaks.told(trail, break_), (bounce,)
 
-    def _from_ground(self, corner: Corner) -> bool:
-        p, (bx, by, falls_m_s), (ax, ay, rises_m_s) = self.parameters, corner.before, corner.after
+    def _from_ground(self, break_: TrajectoryBreak) -> bool:
+        p, (bx, by, falls_m_s), (ax, ay, rises_m_s) = self.parameters, break_.before, break_.after
         up_m_s = rises_m_s - falls_m_s
         if falls_m_s > -p.fall_m_s or rises_m_s < p.rise_m_s or up_m_s < self._least_m_s:
             return False
-        if rises_m_s > -p.rise_share * falls_m_s + corner.noise_m_s:
+        if rises_m_s > -p.rise_share * falls_m_s + break_.noise_m_s:
             return False
-        if corner.z_m > p.height_m - falls_m_s * self._period_s / 2.0:
+        if break_.z_m > p.height_m - falls_m_s * self._period_s / 2.0:
             return False
         return math.hypot(ax - bx, ay - by) <= p.across_share * up_m_s
 
@@ -129,7 +129,7 @@ class Woodwork:
     def __init__(self, sheet: MatchSheet, parameters: WoodworkParameters | None = None) -> None:
         self.parameters = p = parameters or WoodworkParameters()
         self._reach_m = BALL_RADIUS_M + POST_RADIUS_M + p.gap_m + 2.0 * sheet.quality.position_noise_m
-        self._corners = Corners(sheet, delta_v_noise_m_s(sheet.quality))
+        self._breaks = Corners(sheet, delta_v_noise_m_s(sheet.quality))
         self._line_m = pitch_of(sheet).half_length_m
         self._has_height = sheet.quality.ball_height
         self.spec = Spec(
@@ -138,7 +138,7 @@ class Woodwork:
             level=2,
             inputs=("ball.state",),
             outputs=("ball.woodwork",),
-            horizon_us=self._corners.horizon_us,
+            horizon_us=self._breaks.horizon_us,
             parameters={**msgspec.structs.asdict(p), "reach_m": round(self._reach_m, 3)},
             source="IFAB Law 1; Opta and StatsBomb 'Post'",
             needs="ball height for the bar; without it posts only",
@@ -155,13 +155,13 @@ class Woodwork:
         assert isinstance(ball, BallState)
         if abs(abs(ball.x_m) - self._line_m) > _FAR_M:
             return (state if not state.samples else _NOWHERE), NOTHING
-        trail, found = self._corners.look(state, event)
+        trail, found = self._breaks.look(state, event)
         if not found:
             return trail, NOTHING
-        corner, part = trail.samples[1], self._part(trail.samples[0], event)
+        break_, part = trail.samples[1], self._part(trail.samples[0], event)
         if not part:
             return trail, NOTHING
-        at, before = corner.payload, trail.samples[0].payload
+        at, before = break_.payload, trail.samples[0].payload
         assert isinstance(at, BallState)
         assert isinstance(before, BallState)
         detail = {
@@ -170,8 +170,8 @@ class Woodwork:
             "speed_after_m_s": round(math.hypot(ball.vx_m_s, ball.vy_m_s), 2),
         }
         payload = EventPayload(part, "", "", at.x_m, at.y_m, at.z_m, detail=detail)
-        hit = make_event("ball.woodwork", corner.ts_us, f"{corner.source}:{corner.ts_us}", payload)
-        return Trail(trail.samples, trail.change, corner.ts_us), (hit,)
+        hit = make_event("ball.woodwork", break_.ts_us, f"{break_.source}:{break_.ts_us}", payload)
+        return Trail(trail.samples, trail.change, break_.ts_us), (hit,)
 
     def _part(self, before: Event, after: Event) -> str:
         """The part of a goal's frame that both ways, before and after, come near; empty if none."""
@@ -190,14 +190,14 @@ class Woodwork:
             return "bar"
         return ""
 
-    def _near_post(self, place: Place, v: Place, s: float, x_m: float, y_m: float) -> bool:
+    def _near_post(self, place: Position, v: Position, s: float, x_m: float, y_m: float) -> bool:
         """Whether a straight way of ``s`` seconds comes near an upright."""
         dx, dy = place[0] - x_m, place[1] - y_m
         t = _closest(dx, dy, v[0], v[1], s)
         near = math.hypot(dx + v[0] * t, dy + v[1] * t) <= self._reach_m
         return near and place[2] + v[2] * t <= BAR_HEIGHT_M + 2.0 * POST_RADIUS_M + self._reach_m
 
-    def _near_bar(self, place: Place, v: Place, s: float, x_m: float) -> bool:
+    def _near_bar(self, place: Position, v: Position, s: float, x_m: float) -> bool:
         """Whether a straight way of ``s`` seconds comes near the bar."""
         dx, dz = place[0] - x_m, place[2] - BAR_HEIGHT_M - POST_RADIUS_M
         t = _closest(dx, dz, v[0], v[2], s)
@@ -211,11 +211,11 @@ class Woodwork:
         return y_m - first.vy_m_s / abs(first.vx_m_s) * PENALTY_AREA_DEPTH_M
 
 
-def _place(ball: BallState) -> Place:
+def _place(ball: BallState) -> Position:
     return ball.x_m, ball.y_m, ball.z_m
 
 
-def _velocity(ball: BallState) -> Place:
+def _velocity(ball: BallState) -> Position:
     return ball.vx_m_s, ball.vy_m_s, ball.vz_m_s
 
 

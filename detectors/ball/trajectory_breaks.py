@@ -3,14 +3,14 @@
 Theory of operation
 -------------------
 A *corner* is a place of the ball's way with another velocity before it than after it. Two finders, by what an input
-declares, give the same :class:`Corner`:
+declares, give the same :class:`TrajectoryBreak`:
 
 * :class:`Shoulders` for cameras, a thin cover of :class:`Corners`. Their positions are few and smoothed already. With
   ``lag`` = states per velocity fit less one, the velocities at states ``j - lag`` and ``j`` share only the corner
   ``j - lag``; the states next to them, ``j - lag - 1`` and ``j + 1``, are the shoulders. A contact changes the
   shoulders. A single wrong position bends three neighbouring velocities and leaves the shoulders alone. So a corner
   counts by the change between its shoulders (*net*), found where the change between the inner two is greatest.
-* :class:`detectors.ball.radio_breaks.Kinks` for radio, whose positions are many and noisy.
+* :class:`detectors.ball.radio_breaks.RadioBreaks` for radio, whose positions are many and noisy.
 
 Both wait for what follows the corner and date it back to where it was. Runs (``BallState.run``) are never compared
 across a jump or a loss.
@@ -37,7 +37,7 @@ GRAVITY_M_S2 = 9.81
 AIRBORNE_M = 0.2
 
 
-class Corner(msgspec.Struct, frozen=True, gc=False):
+class TrajectoryBreak(msgspec.Struct, frozen=True, gc=False):
     """A corner: when, of which ball, where, velocity into it and out of it, standard error of their difference."""
 
     ts_us: int
@@ -66,7 +66,7 @@ class Trail(msgspec.Struct, frozen=True, gc=False):
 
     samples: tuple[Event, ...] = ()
     change: tuple[float, float] = (0.0, 0.0)
-    corner_us: int = -(2**62)
+    break_us: int = -(2**62)
 
 
 class Corners:
@@ -92,46 +92,46 @@ class Corners:
         ball = event.payload
         assert isinstance(ball, BallState)
         if ball.run < self._need - 2:
-            return Trail((), (0.0, 0.0), state.corner_us), False
+            return Trail((), (0.0, 0.0), state.break_us), False
         samples = (*state.samples[1 - self._need :], event)
         if len(samples) <= self._lag:
-            return Trail(samples, (0.0, 0.0), state.corner_us), False
+            return Trail(samples, (0.0, 0.0), state.break_us), False
         newest = _change(samples[-1 - self._lag], event)
         older, peak = state.change
-        trail = Trail(samples, (peak, newest), state.corner_us)
+        trail = Trail(samples, (peak, newest), state.break_us)
         if peak < self._least_m_s or peak < older or peak < newest or len(samples) < self._need:
             return trail, False
-        corner_us = samples[1].ts_us
-        late = event.ts_us - corner_us > self.horizon_us
-        return trail, not late and corner_us - state.corner_us >= self._refractory_us
+        break_us = samples[1].ts_us
+        late = event.ts_us - break_us > self.horizon_us
+        return trail, not late and break_us - state.break_us >= self._refractory_us
 
 
 class Shoulders:
-    """:class:`Corners` as a finder of :class:`Corner`. Arguments as there."""
+    """:class:`Corners` as a finder of :class:`TrajectoryBreak`. Arguments as there."""
 
     def __init__(self, sheet: MatchSheet, least_m_s: float, refractory_us: int = 0) -> None:
-        self._corners = Corners(sheet, least_m_s, refractory_us)
+        self._breaks = Corners(sheet, least_m_s, refractory_us)
         self._noise_m_s = math.sqrt(2.0) * ball_sampling(sheet.quality).velocity_noise_m_s
-        self.horizon_us = self._corners.horizon_us
+        self.horizon_us = self._breaks.horizon_us
 
     def initial(self) -> Trail:
         """No ball yet."""
         return Trail()
 
-    def look(self, state: Trail, event: Event) -> tuple[Trail, Corner | None]:
+    def look(self, state: Trail, event: Event) -> tuple[Trail, TrajectoryBreak | None]:
         """The trail with one more state, and the corner that is known now."""
-        trail, found = self._corners.look(state, event)
+        trail, found = self._breaks.look(state, event)
         if not found:
             return trail, None
         at = trail.samples[1].payload
         assert isinstance(at, BallState)
         into, out = _velocity(trail.samples[0]), _velocity(trail.samples[-1])
         ts_us, source = trail.samples[1].ts_us, trail.samples[1].source
-        return trail, Corner(ts_us, source, at.x_m, at.y_m, at.z_m, into, out, self._noise_m_s)
+        return trail, TrajectoryBreak(ts_us, source, at.x_m, at.y_m, at.z_m, into, out, self._noise_m_s)
 
-    def told(self, state: Any, corner: Corner) -> Any:
+    def told(self, state: Any, break_: TrajectoryBreak) -> Any:
         """The trail that remembers a corner that was told of: the next one keeps its distance."""
-        return Trail(state.samples, state.change, corner.ts_us)
+        return Trail(state.samples, state.change, break_.ts_us)
 
 
 def _velocity(event: Event) -> Velocity:

@@ -22,9 +22,9 @@ from detectors.signals.smoothed_speed import (
     LOOK_US,
     PACE_LAG_US,
     Floats,
-    Paces,
-    arranged,
+    PlayerSpeeds,
     crossed_us,
+    reordered,
 )
 from football.match_sheet import Team
 from football.payloads import EventPayload, Frame, Scalar
@@ -51,14 +51,14 @@ class Sprinter(msgspec.Struct, frozen=True, gc=False):
     team: Team
     since_us: int
     top_m_s: float
-    told: bool = False
+    emitted: bool = False
 
 
-class Sprints(msgspec.Struct, frozen=True, gc=False):
+class SprintState(msgspec.Struct, frozen=True, gc=False):
     """State: when the last look was, and how fast everybody was; who is fast, by name."""
 
     seen_us: int = 0
-    paces: Paces | None = None
+    paces: PlayerSpeeds | None = None
     fast: dict[str, Sprinter] = {}
 
 
@@ -83,37 +83,37 @@ class Sprint:
             team_variants=dict.fromkeys(("sprint.end", "sprint.start"), ("",)),
         )
 
-    def initial(self) -> Sprints:
+    def initial(self) -> SprintState:
         """Nobody seen."""
-        return Sprints()
+        return SprintState()
 
-    def step(self, state: Sprints, event: Event) -> Step[Sprints]:
+    def step(self, state: SprintState, event: Event) -> Step[SprintState]:
         """Looks at who is fast."""
         now_us, paces = event.ts_us, event.payload
-        assert isinstance(paces, Paces)
+        assert isinstance(paces, PlayerSpeeds)
         out: list[Event] = []
         fast: dict[str, Sprinter] = {}
         for index in np.flatnonzero(paces.m_s >= self.parameters.speed_m_s).tolist():
             fast[paces.names[index]] = self._fast(state, paces, index, now_us, out)
         for name, runner in state.fast.items():
-            if name not in fast and runner.told:
+            if name not in fast and runner.emitted:
                 out.append(self._end(state, paces, name, runner, now_us))
-        return Sprints(now_us, paces, fast), out or NOTHING
+        return SprintState(now_us, paces, fast), out or NOTHING
 
-    def _fast(self, state: Sprints, paces: Paces, index: int, now_us: int, out: list[Event]) -> Sprinter:
+    def _fast(self, state: SprintState, paces: PlayerSpeeds, index: int, now_us: int, out: list[Event]) -> Sprinter:
         """A player who is fast; tells him once he was for long enough."""
         name, m_s = paces.names[index], float(paces.m_s[index])
         before = state.fast.get(name)
         if before is None:
             return Sprinter(paces.team(index), self._crossed_us(state, paces, index), m_s)
-        told = before.told or paces.ts_us - before.since_us >= self.parameters.hold_us
-        if told and not before.told:
+        emitted = before.emitted or paces.ts_us - before.since_us >= self.parameters.hold_us
+        if emitted and not before.emitted:
             payload = EventPayload("", before.team, name, *paces.place(index))
             began_us = max(before.since_us, now_us - self.spec.horizon_us)
             out.append(make_event("sprint.start", began_us, f"{name}:{before.since_us}", payload))
-        return Sprinter(before.team, before.since_us, max(before.top_m_s, m_s), told)
+        return Sprinter(before.team, before.since_us, max(before.top_m_s, m_s), emitted)
 
-    def _crossed_us(self, state: Sprints, paces: Paces, index: int) -> int:
+    def _crossed_us(self, state: SprintState, paces: PlayerSpeeds, index: int) -> int:
         """When a player's pace passed the bound."""
         name, before = paces.names[index], state.paces
         was = math.nan
@@ -122,7 +122,7 @@ class Sprint:
         earlier = before.ts_us if before is not None else paces.ts_us
         return crossed_us((earlier, was), (paces.ts_us, float(paces.m_s[index])), self.parameters.speed_m_s)
 
-    def _end(self, state: Sprints, paces: Paces, name: str, runner: Sprinter, now_us: int) -> Event:
+    def _end(self, state: SprintState, paces: PlayerSpeeds, name: str, runner: Sprinter, now_us: int) -> Event:
         """The end of a sprint: when he got slower, or where he was seen last."""
         index = paces.names.index(name) if name in paces.names else -1
         known = index >= 0 and not math.isnan(paces.m_s[index])
@@ -155,11 +155,11 @@ GAIN_LOOKS = 3
 _GAIN_LAG_US = PACE_LAG_US + GAIN_LOOKS * LOOK_US // 2
 
 
-class Movers(msgspec.Struct, frozen=True, gc=False):
+class EffortState(msgspec.Struct, frozen=True, gc=False):
     """State: the last paces, oldest first; when everybody gained how much then (m/s2, in bytes); who does so hard, by
     name and class: since when, and whether that was told."""
 
-    paces: tuple[Paces, ...] = ()
+    paces: tuple[PlayerSpeeds, ...] = ()
     gain_us: int = 0
     gains: bytes = b""
     since: dict[tuple[str, int], tuple[int, bool]] = {}
@@ -192,23 +192,23 @@ class Effort:
             team_variants=dict.fromkeys(("decel.effort", "accel.effort"), self._variants),
         )
 
-    def initial(self) -> Movers:
+    def initial(self) -> EffortState:
         """Nobody seen."""
-        return Movers()
+        return EffortState()
 
-    def step(self, state: Movers, event: Event) -> Step[Movers]:
+    def step(self, state: EffortState, event: Event) -> Step[EffortState]:
         """Looks at what everybody gained over the last looks."""
         paces = event.payload
-        assert isinstance(paces, Paces)
+        assert isinstance(paces, PlayerSpeeds)
         if state.paces and paces.ts_us - state.paces[-1].ts_us > GAP_US:
-            return Movers((paces,)), NOTHING
+            return EffortState((paces,)), NOTHING
         last = (*state.paces[-GAIN_LOOKS:], paces)
         if len(last) <= GAIN_LOOKS:
-            return Movers(last), NOTHING
-        gain_us, gains = gained(last[0], paces)
+            return EffortState(last), NOTHING
+        gain_us, gains = speed_gains(last[0], paces)
         names = state.paces[-1].names
         before = (
-            np.frombuffer(arranged(state.gains, names, paces.names)) if state.gains else np.full(gains.shape, np.nan)
+            np.frombuffer(reordered(state.gains, names, paces.names)) if state.gains else np.full(gains.shape, np.nan)
         )
         since: dict[tuple[str, int], tuple[int, bool]] = {}
         out: list[Event] = []
@@ -216,21 +216,21 @@ class Effort:
             for index in np.flatnonzero(sign * gains >= least_m_s2).tolist():
                 key = paces.names[index], number
                 was, now = (state.gain_us, sign * float(before[index])), (gain_us, sign * float(gains[index]))
-                since_us, told = state.since.get(key) or (crossed_us(was, now, least_m_s2), False)
-                if not told and gain_us - since_us >= self.parameters.hold_us:
+                since_us, emitted = state.since.get(key) or (crossed_us(was, now, least_m_s2), False)
+                if not emitted and gain_us - since_us >= self.parameters.hold_us:
                     out.append(self._told(key, since_us, paces, index, event.ts_us))
-                    told = True
-                since[key] = since_us, told
-        for key, (since_us, told) in state.since.items():
-            if not told and key not in since and key[0] in paces.names:
+                    emitted = True
+                since[key] = since_us, emitted
+        for key, (since_us, emitted) in state.since.items():
+            if not emitted and key not in since and key[0] in paces.names:
                 index = paces.names.index(key[0])
                 _, _, sign, least_m_s2 = self._classes[key[1]]
                 was, now = (state.gain_us, sign * float(before[index])), (gain_us, sign * float(gains[index]))
                 if crossed_us(was, now, least_m_s2) - since_us >= self.parameters.hold_us:
                     out.append(self._told(key, since_us, paces, index, event.ts_us))
-        return Movers(last[1:], gain_us, gains.tobytes(), since), out or NOTHING
+        return EffortState(last[1:], gain_us, gains.tobytes(), since), out or NOTHING
 
-    def _told(self, key: tuple[str, int], since_us: int, paces: Paces, index: int, now_us: int) -> Event:
+    def _told(self, key: tuple[str, int], since_us: int, paces: PlayerSpeeds, index: int, now_us: int) -> Event:
         name, number = key
         kind, variant, _, _ = self._classes[number]
         payload = EventPayload(variant, paces.team(index), name, *paces.place(index))
@@ -238,16 +238,16 @@ class Effort:
         return make_event(kind, began_us, f"{name}:{since_us}/{number % 2}", payload)
 
 
-def gains_of(state: Movers, names: tuple[str, ...]) -> Floats:
+def gains_of(state: EffortState, names: tuple[str, ...]) -> Floats:
     """What everybody gained at the last look (m/s2), NaN of whom that is not known."""
     if not state.gains:
         return np.full(len(names), np.nan)
-    return np.frombuffer(arranged(state.gains, state.paces[-1].names, names))
+    return np.frombuffer(reordered(state.gains, state.paces[-1].names, names))
 
 
-def gained(first: Paces, last: Paces) -> tuple[int, Floats]:
+def speed_gains(first: PlayerSpeeds, last: PlayerSpeeds) -> tuple[int, Floats]:
     """When and how much (m/s2) the pace of everybody in ``last`` grew since ``first``."""
-    before = np.frombuffer(arranged(first.speeds, first.names, last.names))
+    before = np.frombuffer(reordered(first.speeds, first.names, last.names))
     return (first.ts_us + last.ts_us) // 2, (last.m_s - before) * 1e6 / (last.ts_us - first.ts_us)
 
 
@@ -258,7 +258,7 @@ class DistanceParameters(msgspec.Struct, frozen=True):
     tick_us: int = 1_000_000
 
 
-class Ways(msgspec.Struct, frozen=True, gc=False):
+class DistanceState(msgspec.Struct, frozen=True, gc=False):
     """State: of everybody team, last place, and way so far in metres; times of the next chord and tick."""
 
     players: dict[str, tuple[Team, Mark, float]] = {}
@@ -285,11 +285,11 @@ class DistanceAccumulator:
             team_variants={"distance.tick": ("",)},
         )
 
-    def initial(self) -> Ways:
+    def initial(self) -> DistanceState:
         """Nobody has run."""
-        return Ways()
+        return DistanceState()
 
-    def step(self, state: Ways, event: Event) -> Step[Ways]:
+    def step(self, state: DistanceState, event: Event) -> Step[DistanceState]:
         """Adds a chord if one is due, and tells every second."""
         now_us, p = event.ts_us, self.parameters
         if now_us < state.chord_us:
@@ -304,9 +304,9 @@ class DistanceAccumulator:
             players[body.object_id] = team, (now_us, body.x_m, body.y_m), way_m
         chord_us = now_us + p.chord_us - EARLY_US
         if now_us < state.tick_us:
-            return Ways(players, chord_us, state.tick_us), NOTHING
+            return DistanceState(players, chord_us, state.tick_us), NOTHING
         out = tuple(_tick(now_us, team, players) for team in ("home", "away") if state.tick_us > _NEVER_US)
-        return Ways(players, chord_us, now_us - now_us % p.tick_us + p.tick_us), out
+        return DistanceState(players, chord_us, now_us - now_us % p.tick_us + p.tick_us), out
 
 
 def _tick(now_us: int, team: Team, players: dict[str, tuple[Team, Mark, float]]) -> Event:

@@ -25,7 +25,7 @@ from middleware.events import Event
 PARTS = ("left foot", "right foot", "head", "chest", "left hand", "right hand", "other")
 
 
-class PartParameters(msgspec.Struct, frozen=True):
+class BodyPartParameters(msgspec.Struct, frozen=True):
     """Of hierarchy 5.3: ``limb_m``, ``clear_m`` (no limb so near: another part), ``chest_m``, ``head_m``,
     ``head_most_m``. The others are ours: ``guess_confidence`` of what follows from height alone or a limb between
     the two distances; ``leap_m``: without jumps, a ball headed above it was headed in a leap (a tall player's brow);
@@ -41,7 +41,7 @@ class PartParameters(msgspec.Struct, frozen=True):
     guess_confidence: float = 0.6
 
 
-def part_of(contact: Contact, p: PartParameters, has_height: bool) -> tuple[str, float]:
+def body_part_of(contact: Contact, p: BodyPartParameters, has_height: bool) -> tuple[str, float]:
     """The part of the body that made a contact, and how sure that is.
 
     >>> from detectors.emission import make_event
@@ -55,7 +55,7 @@ def part_of(contact: Contact, p: PartParameters, has_height: bool) -> tuple[str,
     """
     payload = contact.event.payload
     assert isinstance(payload, EventPayload)
-    mine = [r for r in contact.reachers if r.object_id == payload.player and r.limb]
+    mine = [r for r in contact.candidates if r.object_id == payload.player and r.limb]
     # Of two feet that are equally near, the one that can have pushed the ball (5.1).
     pushed = payload.detail.get("limb")
     limb = min(mine, key=lambda r: (r.limb != pushed, r.distance_m, r.limb), default=None)
@@ -77,12 +77,12 @@ class BodyPart:
     def __init__(
         self,
         sheet: MatchSheet,
-        parameters: PartParameters | None = None,
+        parameters: BodyPartParameters | None = None,
         hit: HitParameters | None = None,
         touch: TouchParameters | None = None,
         near: NearParameters | None = None,
     ) -> None:
-        self.parameters = parameters or PartParameters()
+        self.parameters = parameters or BodyPartParameters()
         self._finder = ContactFinder(sheet, hit, touch, near)
         self._has_height = sheet.quality.ball_height
         self.spec = Spec(
@@ -112,9 +112,9 @@ class BodyPart:
         made = contact.event
         payload = made.payload
         assert isinstance(payload, EventPayload)
-        part, sure = part_of(contact, self.parameters, self._has_height)
+        part, sure = body_part_of(contact, self.parameters, self._has_height)
         detail: dict[str, Scalar] = {"contact": made.kind, "distance_m": payload.detail["distance_m"]}
-        mine = [r for r in contact.reachers if r.object_id == payload.player and r.limb.replace("_", " ") == part]
+        mine = [r for r in contact.candidates if r.object_id == payload.player and r.limb.replace("_", " ") == part]
         if mine:
             detail["limb_m"] = round(mine[0].distance_m, 3)
         told = EventPayload(
@@ -155,12 +155,12 @@ class Header:
         self,
         sheet: MatchSheet,
         parameters: HeaderParameters | None = None,
-        parts: PartParameters | None = None,
+        parts: BodyPartParameters | None = None,
         hit: HitParameters | None = None,
         touch: TouchParameters | None = None,
         near: NearParameters | None = None,
     ) -> None:
-        self.parameters, self._parts = parameters or HeaderParameters(), parts or PartParameters()
+        self.parameters, self._parts = parameters or HeaderParameters(), parts or BodyPartParameters()
         self._finder = ContactFinder(sheet, hit, touch, near)
         # Jumps are told where everybody wears a transmitter on each foot (3.5).
         feet = {"left_foot", "right_foot"} <= {*sheet.quality.limbs}
@@ -192,7 +192,7 @@ class Header:
             return HeaderState(state.finding, (*kept, (payload.player, event.ts_us))), NOTHING
         finding, found = self._finder.step(state.finding, event)
         after = state if finding is state.finding else HeaderState(finding, state.jumps)
-        out = [self._told(c, state.jumps) for c in found if part_of(c, self._parts, True)[0] == "head"]
+        out = [self._told(c, state.jumps) for c in found if body_part_of(c, self._parts, True)[0] == "head"]
         return after, out or NOTHING
 
     def _told(self, contact: Contact, jumps: tuple[tuple[str, int], ...]) -> Event:
@@ -205,7 +205,7 @@ class Header:
             leapt = 0 <= made.ts_us - took_off_us <= self.parameters.jump_us
         else:
             leapt = payload.z_m > self._parts.leap_m
-        _, sure = part_of(contact, self._parts, True)
+        _, sure = body_part_of(contact, self._parts, True)
         detail: dict[str, Scalar] = {name: payload.detail[name] for name in ("speed_before_m_s", "speed_after_m_s")}
         variant = "jumping" if leapt else "standing"
         told = EventPayload(

@@ -15,8 +15,8 @@ import math
 
 import msgspec
 
-from detectors.ball.changes import corner_horizon_us
-from detectors.ball.radio_breaks import KINK_AFTER, has_kinks, kink_states
+from detectors.ball.changes import break_horizon_us
+from detectors.ball.radio_breaks import SHARE_AFTER, fits_radio_breaks, window_states
 from detectors.ball.trajectory_breaks import only_slowed
 from detectors.proximity.near import Candidate, Closest, NearParameters
 from detectors.signals.sampling import ball_sampling, body_sampling
@@ -112,7 +112,7 @@ class ContactRule(msgspec.Struct, frozen=True):
 
 def known_after_us(quality: Quality) -> int:
     """How long after a kink of a radio's ball it is known: what is asked about it till then costs no time."""
-    return round(KINK_AFTER * kink_states(quality)) * ball_sampling(quality).period_us
+    return round(SHARE_AFTER * window_states(quality)) * ball_sampling(quality).period_us
 
 
 def contact_rule(
@@ -123,14 +123,14 @@ def contact_rule(
     A radio's corner is known late enough that a hit may wait a while without being told later.
     """
     limbs = bool(sheet.quality.limbs)
-    kinks = has_kinks(sheet.quality) and not longer_us
+    kinks = fits_radio_breaks(sheet.quality) and not longer_us
     pair_us = max(0, known_after_us(sheet.quality) - body_sampling(sheet.quality).period_us) if kinks else 0
-    horizon_us = max(corner_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us) + longer_us
+    horizon_us = max(break_horizon_us(sheet), 2 * body_sampling(sheet.quality).period_us) + longer_us
     far_m, reach_m = near.contact_m if limbs else p.far_m + near.leg_m, near.leave_m + near.leg_m
     return ContactRule(kind, horizon_us, far_m, reach_m, near.height_max_m, limbs, near.trunk_low_m, pair_us, p)
 
 
-class Last(msgspec.Struct, frozen=True, gc=False):
+class PreviousContact(msgspec.Struct, frozen=True, gc=False):
     """The last contact given: when, to whom, and by how much it changed the ball's velocity."""
 
     at_us: int = -(2**62)
@@ -140,14 +140,18 @@ class Last(msgspec.Struct, frozen=True, gc=False):
 
 
 def player_of(
-    reachers: tuple[Candidate, ...], ts_us: int, payload: EventPayload, last: Last, rule: ContactRule
+    candidates: tuple[Candidate, ...], ts_us: int, payload: EventPayload, last: PreviousContact, rule: ContactRule
 ) -> Candidate | None:
     """Who of those near made a contact; None if it was nobody's."""
     p = rule.p
-    if not reachers:
+    if not candidates:
         return None
     since_us = ts_us - last.at_us
-    by = _striker(payload, reachers, p, last, since_us) if rule.limbs else _pusher(payload, reachers, p, last, since_us)
+    by = (
+        _striker(payload, candidates, p, last, since_us)
+        if rule.limbs
+        else _pusher(payload, candidates, p, last, since_us)
+    )
     low = payload.z_m is not None and payload.z_m <= rule.low_m
     if rule.limbs and not low and since_us <= p.owner_us and by.object_id != last.by and _is_turned(payload, p):
         return by
@@ -159,7 +163,7 @@ def player_of(
         return None
     if low and by.distance_m > p.reach_m and not _is_picked_up(payload, by, p):
         return None
-    is_foot = _by_foot(by, reachers, p.foot_m)
+    is_foot = _by_foot(by, candidates, p.foot_m)
     flies = number(payload, "speed_before_m_s") >= p.flying_m_s
     if not is_foot and not flies and number(payload, "delta_v_m_s") < p.body_m_s:
         return None
@@ -171,10 +175,10 @@ def player_of(
     return None if since_us <= p.again_us or _is_carried(payload, by, p.let_go_m_s) else by
 
 
-def _by_foot(by: Candidate, reachers: tuple[Candidate, ...], foot_m: float) -> bool:
+def _by_foot(by: Candidate, candidates: tuple[Candidate, ...], foot_m: float) -> bool:
     """Whether it was a foot, or could have been one: what is next to the trunk is often next to a raised foot too."""
     return "foot" in by.limb or any(
-        "foot" in r.limb and r.object_id == by.object_id and r.distance_m <= foot_m for r in reachers
+        "foot" in r.limb and r.object_id == by.object_id and r.distance_m <= foot_m for r in candidates
     )
 
 
@@ -202,21 +206,21 @@ def _only_slowed(payload: EventPayload, slow_m_s: float) -> bool:
     return only_slowed((number(payload, "vx_m_s") - change[0], number(payload, "vy_m_s") - change[1]), change, slow_m_s)
 
 
-def reachers_at(closest: Closest, ts_us: int, payload: EventPayload) -> tuple[Candidate, ...]:
+def candidates_at(closest: Closest, ts_us: int, payload: EventPayload) -> tuple[Candidate, ...]:
     """Who was near a contact, nearest first: centroids where they were at its instant, from where it was."""
     if closest.ball is None or payload.x_m is None or payload.y_m is None:
-        return closest.reachers
+        return closest.candidates
     later_s = (ts_us - closest.ts_us) * 1e-6
     x_m, y_m = payload.x_m - closest.ball[0], payload.y_m - closest.ball[1]
     there = []
-    for r in closest.reachers:
+    for r in closest.candidates:
         dx_m, dy_m = r.dx_m + x_m - r.vx_m_s * later_s, r.dy_m + y_m - r.vy_m_s * later_s
         there.append(msgspec.structs.replace(r, dx_m=dx_m, dy_m=dy_m, distance_m=math.hypot(dx_m, dy_m)))
     return tuple(sorted(there, key=lambda r: (r.distance_m, r.key)))
 
 
 def _pusher(
-    payload: EventPayload, reachers: tuple[Candidate, ...], p: ContactParameters, last: Last, since_us: int
+    payload: EventPayload, candidates: tuple[Candidate, ...], p: ContactParameters, last: PreviousContact, since_us: int
 ) -> Candidate:
     """The nearest centroid, weighed by the direction in which the ball was pushed and by whose ball it was."""
     dvx, dvy = number(payload, "delta_vx_m_s"), number(payload, "delta_vy_m_s")
@@ -228,10 +232,10 @@ def _pusher(
         pushed_m = (r.dx_m * dvx + r.dy_m * dvy) / size
         return r.distance_m - p.push_share * pushed_m - (own_m if r.object_id == owner else 0.0)
 
-    return min(reachers, key=cost_m)
+    return min(candidates, key=cost_m)
 
 
-def _by_body(by: Candidate, since_us: int, payload: EventPayload, last: Last, rule: ContactRule) -> bool:
+def _by_body(by: Candidate, since_us: int, payload: EventPayload, last: PreviousContact, rule: ContactRule) -> bool:
     """Whether a centroid within reach may have made the contact: not what is left of his last one, nor while he carries
     the ball in his hands."""
     p = rule.p
@@ -245,12 +249,17 @@ def _by_body(by: Candidate, since_us: int, payload: EventPayload, last: Last, ru
     return not (high and _is_carried(payload, by, p.let_go_m_s))
 
 
-def another(
-    reachers: tuple[Candidate, ...], ts_us: int, payload: EventPayload, last: Last, by: str, p: ContactParameters
+def better_candidate(
+    candidates: tuple[Candidate, ...],
+    ts_us: int,
+    payload: EventPayload,
+    last: PreviousContact,
+    by: str,
+    p: ContactParameters,
 ) -> tuple[float, Candidate] | None:
     """Who else than ``by`` was at the ball, and by how many metres worse he fits; None if nobody does well enough."""
-    others = tuple(r for r in reachers if r.object_id != by and r.distance_m <= p.close_m)
-    own = tuple(r for r in reachers if r.object_id == by)
+    others = tuple(r for r in candidates if r.object_id != by and r.distance_m <= p.close_m)
+    own = tuple(r for r in candidates if r.object_id == by)
     if not others or not own:
         return None
     costs_m = [
@@ -261,13 +270,13 @@ def another(
 
 
 def _striker(
-    payload: EventPayload, reachers: tuple[Candidate, ...], p: ContactParameters, last: Last, since_us: int
+    payload: EventPayload, candidates: tuple[Candidate, ...], p: ContactParameters, last: PreviousContact, since_us: int
 ) -> Candidate:
     """Whose limb or trunk was most nearly where, and as fast as, the one that pushed the ball so was."""
-    return min(reachers, key=lambda r: _cost_m(payload, r, p, last, since_us))
+    return min(candidates, key=lambda r: _cost_m(payload, r, p, last, since_us))
 
 
-def _cost_m(payload: EventPayload, r: Candidate, p: ContactParameters, last: Last, since_us: int) -> float:
+def _cost_m(payload: EventPayload, r: Candidate, p: ContactParameters, last: PreviousContact, since_us: int) -> float:
     """How far a limb or trunk is from where, and as fast as, the one that pushed the ball so was."""
     dvx, dvy = number(payload, "delta_vx_m_s"), number(payload, "delta_vy_m_s")
     before_x, before_y = number(payload, "vx_m_s") - dvx, number(payload, "vy_m_s") - dvy

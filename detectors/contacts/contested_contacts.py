@@ -198,7 +198,7 @@ class SimultaneousContact:
             if before.team != payload.team:
                 return [_contest(last, before, payload.player, 2, apart_us=made.ts_us - last.ts_us)]
         most_m = p.limb_m if self._limbs else number(payload, "distance_m") + p.farther_m
-        other = next((r for r in contact.reachers if r.team != payload.team and r.distance_m <= most_m), None)
+        other = next((r for r in contact.candidates if r.team != payload.team and r.distance_m <= most_m), None)
         if other is None:
             return []
         return [

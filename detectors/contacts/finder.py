@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from detectors.contacts.contact_attribution import reachers_at
+from detectors.contacts.contact_attribution import candidates_at
 from detectors.contacts.hits import ContactState, HitParameters, PlayerHitsBall, SoftTouch, TouchParameters
 from detectors.proximity.near import Candidate, Closest, NearParameters
 from football.match_sheet import MatchSheet
@@ -20,7 +20,7 @@ class Contact(msgspec.Struct, frozen=True):
     """A contact just found: a ``hit`` or ``touch`` event, and who was near the ball then, nearest first."""
 
     event: Event
-    reachers: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...]
 
 
 class Finding(msgspec.Struct, frozen=True, gc=False):
@@ -69,4 +69,4 @@ def _near(before: ContactState, contact: Event) -> tuple[Candidate, ...]:
     chosen: Closest = before.first_chosen if first else before.chosen
     payload = contact.payload
     assert isinstance(payload, EventPayload)
-    return reachers_at(chosen, contact.ts_us, payload)
+    return candidates_at(chosen, contact.ts_us, payload)

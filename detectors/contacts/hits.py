@@ -19,16 +19,16 @@ from collections.abc import Sequence
 import msgspec
 
 from detectors.ball.changes import is_fitted
-from detectors.ball.optical_breaks import has_pieces
+from detectors.ball.optical_breaks import fits_optical_breaks
 from detectors.ball.trajectory_breaks import AIRBORNE_M, GRAVITY_M_S2
 from detectors.contacts.contact_attribution import (
     ContactParameters,
     ContactRule,
-    Last,
-    another,
+    PreviousContact,
+    better_candidate,
+    candidates_at,
     contact_rule,
     player_of,
-    reachers_at,
 )
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest, NearParameters
@@ -47,7 +47,7 @@ class ContactState(msgspec.Struct, frozen=True, gc=False):
     closest: Closest = NOBODY
     waiting: Event | None = None
     chosen: Closest = NOBODY
-    last: Last = Last()
+    last: PreviousContact = PreviousContact()
     first: Event | None = None
     first_chosen: Closest = NOBODY
 
@@ -137,7 +137,7 @@ class SoftTouch:
             assert isinstance(payload, EventPayload)
             if payload.variant == "touch":
                 return state, NOTHING
-            return ContactState(state.closest, None, NOBODY, Last(event.ts_us)), NOTHING
+            return ContactState(state.closest, None, NOBODY, PreviousContact(event.ts_us)), NOTHING
         if event.kind in ("ball.turn", "ball.speed_step"):
             if state.waiting is not None or event.ts_us - state.last.at_us <= self.parameters.yield_us:
                 return state, NOTHING
@@ -193,7 +193,7 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
     payload = _fact(contact)
     late = now_us - contact.ts_us > rule.horizon_us
     if first is None or late:
-        near = reachers_at(state.chosen, contact.ts_us, payload)
+        near = candidates_at(state.chosen, contact.ts_us, payload)
         by = None if late else player_of(near, contact.ts_us, payload, last, rule)
         return _given(state.closest, last, [(contact, payload, by)], rule)
     one, two, onward = _both(state, first, contact, rule)
@@ -206,13 +206,13 @@ def _both(
     """Whose two contacts at once are, and the first as it is known then: two players', else one after the other."""
     payload, last, p = _fact(second), state.last, rule.p
     onward = _met_again(_fact(first), payload)
-    near = reachers_at(state.chosen, second.ts_us, payload)
-    near_first = reachers_at(state.first_chosen, first.ts_us, onward)
+    near = candidates_at(state.chosen, second.ts_us, payload)
+    near_first = candidates_at(state.first_chosen, first.ts_us, onward)
     one = player_of(near_first, first.ts_us, onward, last, rule)
     two = None if one is None else player_of(near, second.ts_us, payload, _last(first.ts_us, onward, one), rule)
     if one is not None and two is None:
-        was = another(near_first, first.ts_us, onward, last, one.object_id, p)
-        now = another(near, second.ts_us, payload, _last(first.ts_us, onward, one), one.object_id, p)
+        was = better_candidate(near_first, first.ts_us, onward, last, one.object_id, p)
+        now = better_candidate(near, second.ts_us, payload, _last(first.ts_us, onward, one), one.object_id, p)
         if was is not None and (now is None or was[0] <= now[0]):
             same = tuple(r for r in near if r.object_id == one.object_id)
             one, two = was[1], player_of(same, second.ts_us, payload, _last(first.ts_us, onward, was[1]), rule)
@@ -227,7 +227,10 @@ def _both(
 
 
 def _given(
-    closest: Closest, last: Last, made: Sequence[tuple[Event, EventPayload, Candidate | None]], rule: ContactRule
+    closest: Closest,
+    last: PreviousContact,
+    made: Sequence[tuple[Event, EventPayload, Candidate | None]],
+    rule: ContactRule,
 ) -> Step[ContactState]:
     """The state and the events of contacts that were settled."""
     out = []
@@ -238,8 +241,8 @@ def _given(
     return ContactState(closest, None, NOBODY, last), tuple(out)
 
 
-def _last(at_us: int, payload: EventPayload, by: Candidate) -> Last:
-    return Last(at_us, by.object_id, by.team, number(payload, "delta_v_m_s"))
+def _last(at_us: int, payload: EventPayload, by: Candidate) -> PreviousContact:
+    return PreviousContact(at_us, by.object_id, by.team, number(payload, "delta_v_m_s"))
 
 
 def _fact(contact: Event) -> EventPayload:
@@ -310,7 +313,7 @@ class KickReleased:
         self.parameters = parameters or ReleaseParameters()
         self._hit = hit or HitParameters()
         self._rule = contact_rule("hit", sheet, self._hit, near or NearParameters())
-        self._pieces = has_pieces(sheet.quality)
+        self._pieces = fits_optical_breaks(sheet.quality)
         self._share_min = share_min(sheet, self._hit)
         self.spec = Spec(
             name="kick_released",

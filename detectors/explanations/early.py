@@ -9,7 +9,7 @@ from detectors.ball.bands import HEIGHTS, SPEEDS, Banded
 from detectors.ball.motion import MotionState
 from detectors.ball.predictor import Flight
 from detectors.ball.trajectory_breaks import Trail
-from detectors.bodies.efforts import Movers, gained, gains_of
+from detectors.bodies.efforts import EffortState, gains_of, speed_gains
 from detectors.bodies.running import CLASSES, Running
 from detectors.bodies.sides import SidesState
 from detectors.decisions import Sense
@@ -31,11 +31,11 @@ from detectors.play.spots import SpotState, followed
 from detectors.proximity.near import Nearest, NearState
 from detectors.proximity.unit_lines import UnitState
 from detectors.signals.conditioning import Track
-from detectors.signals.frame_fast_path import Instant, PackedFrameState, parted
+from detectors.signals.frame_fast_path import Instant, PackedFrameState, unpack
 from detectors.signals.fusion import Balls, Limbs
 from detectors.signals.kernels.filter_kernel import last_of
 from detectors.signals.sampling import NOISE_SIGMAS, ball_sampling, body_sampling
-from detectors.signals.smoothed_speed import Paces
+from detectors.signals.smoothed_speed import PlayerSpeeds
 from football.areas import ball_areas, player_areas
 from football.packets import Packet, raw_kind
 from football.payloads import BallState, BodyState, LimbRun, Tick
@@ -76,7 +76,7 @@ def _rejected(e: Evidence) -> Found:
 
 def _instant(e: Evidence) -> Instant | None:
     """The state of level 1 before, on a framed input."""
-    before = parted(e.before) if isinstance(e.before, PackedFrameState) else e.before
+    before = unpack(e.before) if isinstance(e.before, PackedFrameState) else e.before
     return before if isinstance(before, Instant) else None
 
 
@@ -253,7 +253,7 @@ def _ran(e: Evidence) -> Found:
 def _sprints(e: Evidence) -> Found:
     """3.2: fast, and for long enough."""
     paces = e.by.payload
-    if not isinstance(paces, Paces):
+    if not isinstance(paces, PlayerSpeeds):
         return
     yield against(e, "time that he has run so fast", paces.ts_us - e.told.ts_us, "at least", "sprint.hold_us")
     m_s = float(paces.m_s[paces.names.index(e.payload.player)])
@@ -263,10 +263,10 @@ def _sprints(e: Evidence) -> Found:
 def _effort(e: Evidence) -> Found:
     """3.3: how much he gains or loses, and for how long; where it is told at its end, what he gained before."""
     paces = e.by.payload
-    if not isinstance(e.before, Movers) or not isinstance(paces, Paces):
+    if not isinstance(e.before, EffortState) or not isinstance(paces, PlayerSpeeds):
         return
     p, higher, slows = e.parameters.effort, e.payload.variant.startswith("4"), e.told.kind == "decel.effort"
-    gain_us, gains = gained(e.before.paces[0], paces)
+    gain_us, gains = speed_gains(e.before.paces[0], paces)
     index, sign = paces.names.index(e.payload.player), -1.0 if slows else 1.0
     least_m_s2 = p.gain_share * (p.higher_m_s2 if higher else p.high_m_s2)
     value = max(sign * float(gains[index]), sign * float(gains_of(e.before, paces.names)[index]))

@@ -17,7 +17,7 @@ import msgspec
 
 from detectors.emission import make_event
 from detectors.laws.restarts import restart_kind
-from detectors.signals.official import said_at_us
+from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
 from football.officials import PERIODS
 from football.payloads import EventPayload, Scalar, frame_of, published, time_us
@@ -122,7 +122,7 @@ class MatchClock:
         if event.kind == "official.period_end":
             if not state.period or state.ended or payload.variant != str(state.period):
                 return state, NOTHING
-            end = _end(state, event.ts_us, event.source, said_at_us(event), 1.0)
+            end = _end(state, event.ts_us, event.source, decided_us(event), 1.0)
             return msgspec.structs.replace(state, ended=end), (end,)
         if event.kind == "official.added_time":
             return self._added(state, event, payload)
@@ -198,7 +198,7 @@ class MatchClock:
     def _officially(self, state: ClockState, event: Event, period: int) -> Step[ClockState]:
         if period == state.period:
             return state, NOTHING
-        return self._begin(state, event, period, said_at_us(event), state.dead_us)
+        return self._begin(state, event, period, decided_us(event), state.dead_us)
 
     def _begin(self, state: ClockState, event: Event, period: int, at_us: int, dead_us: int) -> Step[ClockState]:
         out: list[Event] = []

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 import msgspec
 
 from detectors.emission import make_event
-from detectors.signals.official import said_at_us
+from detectors.signals.official import decided_us
 from football.match_sheet import Team
 from football.payloads import EventPayload, published, time_us
 from middleware.detector import NOTHING, Spec, Step
@@ -140,7 +140,7 @@ class Overruled:
             case "goal.confirmed":
                 yield from self._no_offence(recent, payload)
             case "official.foul":
-                yield from self._no_tackle(recent, said_at_us(event), payload)
+                yield from self._no_tackle(recent, decided_us(event), payload)
             case "official.var":
                 yield from self._reviewed(recent, payload)
             case "official.substitution":

@@ -17,7 +17,7 @@ import msgspec
 
 from detectors.contacts.recent_contacts import Contact, Contacts, opponents_of, remember
 from detectors.emission import make_event
-from detectors.signals.official import said_at_us
+from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, published, time_us
 from football.pitch import ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
@@ -128,7 +128,7 @@ class Goal:
         """A newer version of our goal, or the officials' own."""
         if event.kind == "official.var" and payload.variant != "goal":
             return state, NOTHING
-        at_us, goal = said_at_us(event), state.goal
+        at_us, goal = decided_us(event), state.goal
         if goal is None or not self._same(goal, at_us, payload.team):
             if event.kind == "official.var":
                 return state, NOTHING
@@ -283,7 +283,7 @@ class GoalConfirmation:
         It may say so; an offside or a foul of the scorers in the attack says it; and where play is brought back for a
         penalty, what the other team made of it meanwhile never was.
         """
-        since_us = said_at_us(event) - _when_us(goal)
+        since_us = decided_us(event) - _when_us(goal)
         if event.kind in ("official.foul", "official.offside"):
             return said.team == of.team and -self.parameters.offence_us <= since_us <= _WHISTLE_US
         if event.kind == "official.penalty" or said.variant == "penalty":

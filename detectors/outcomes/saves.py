@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from detectors.actions.flight import project_on_goal
-from detectors.ball.radio_breaks import has_kinks
+from detectors.ball.radio_breaks import fits_radio_breaks
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Scalar, number, published
@@ -57,7 +57,7 @@ class Save:
     def __init__(self, sheet: MatchSheet, parameters: SaveParameters | None = None) -> None:
         self.parameters = parameters or SaveParameters()
         self._is_keeper, self._pitch = keeper_test(sheet), pitch_of(sheet)
-        self._radio = has_kinks(sheet.quality)
+        self._radio = fits_radio_breaks(sheet.quality)
         self.spec = Spec(
             name="save",
             number="7.2",

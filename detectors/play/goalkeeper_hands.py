@@ -22,7 +22,7 @@ import math
 
 import msgspec
 
-from detectors.ball.changes import corner_spread_us
+from detectors.ball.changes import break_spread_us
 from detectors.emission import make_event
 from detectors.play.phase import PhaseParameters, PhaseState, PlayPhase
 from detectors.proximity.near import Closest
@@ -134,7 +134,7 @@ class GoalkeeperHands:
         self._enter_m = p.contact_m if self._limbs else p.reach_m
         self._leave_m = p.leave_m if self._limbs else p.reach_m + p.leave_m - p.contact_m
         # A change of velocity and the first look at which a hand is at the ball may be a corner apart.
-        self._same_us = corner_spread_us(sheet)
+        self._same_us = break_spread_us(sheet)
         self._phase = PlayPhase(sheet, phase)
         self._of_phase = frozenset(self._phase.spec.inputs)
         self.spec = Spec(
@@ -194,7 +194,7 @@ class GoalkeeperHands:
         closest = payload_as(event, Closest)
         grip = state.grip
         limit_m = self._leave_m if grip else self._enter_m
-        for r in closest.reachers:
+        for r in closest.candidates:
             mine = r.object_id in self._keepers if grip is None else r.object_id == grip.player
             if mine and r.limb in HANDS and r.distance_m <= limit_m:
                 return self._held(state, event.ts_us, (r.object_id, r.limb, r.team), (r.dx_m, r.dy_m), None)

@@ -35,7 +35,7 @@ from detectors.emission import make_event
 from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, nearest, rest_on, travelled_m
 from detectors.play.restart_kicks import restart_place
 from detectors.play.stalls import NO_STALL, Stall, StallParameters, stalled, watch
-from detectors.signals.official import said_at_us
+from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, number, published
 from football.pitch import end_of, pitch_of
@@ -201,7 +201,7 @@ class PlayPhase:
 
     def _told(self, state: PhaseState, event: Event) -> Step[PhaseState]:
         """Officials stop play, or let it go on."""
-        rest, at_us = state.rest, said_at_us(event)
+        rest, at_us = state.rest, decided_us(event)
         known = rest.since_us >= 0
         x_m, y_m = (rest.x_m, rest.y_m) if known else (None, None)
         if event.kind == "official.stop":

@@ -78,7 +78,7 @@ class Closest(msgspec.Struct, frozen=True, gc=False):
     from that follows who is near where it was a moment later.
     """
 
-    reachers: tuple[Candidate, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
     ts_us: int = 0
     ball: tuple[float, float] | None = None
 
@@ -236,13 +236,13 @@ class Near:
         return NearState(state.limbs, near, bool(trunks), state.centre), out
 
     def _closest(self, found: list[Found], ts_us: int, ball: BallState) -> Closest:
-        reachers = tuple(
+        candidates = tuple(
             Candidate(
                 key, b.object_id, b.team, b.limb, ball.x_m - b.x_m, ball.y_m - b.y_m, distance_m, b.vx_m_s, b.vy_m_s
             )
             for distance_m, key, b in found
         )
-        return Closest(reachers) if self._limbs else Closest(reachers, ts_us, (ball.x_m, ball.y_m))
+        return Closest(candidates) if self._limbs else Closest(candidates, ts_us, (ball.x_m, ball.y_m))
 
     def _left(self, key: str, ts_us: int, ball: BallState) -> Event:
         object_id, _, limb = key.partition("/")

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 import msgspec
 
 from detectors.emission import make_event
-from detectors.signals.kernels.filter_kernel import Filter, Fitted, Point, Runs, Taken
+from detectors.signals.kernels.filter_kernel import Filter, Fitted, PacketFilter, Point, Taken
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
 from football.match_sheet import MatchSheet, Team
 from football.packets import Packet
@@ -90,7 +90,7 @@ class TransmitterClass(msgspec.Struct, frozen=True):
     speed_max_m_s: float
     sampling: Sampling
     slack_m: float
-    runs: Runs
+    runs: PacketFilter
 
 
 class Conditioning:
@@ -138,7 +138,7 @@ class Conditioning:
 
         def made(name: str, kind: str, speed_max_m_s: float, sampling: Sampling) -> TransmitterClass:
             slack_m = p.noise_sigmas * sampling.jitter_m
-            runs = Runs(sampling, speed_max_m_s, slack_m, p.reset_us, bounds_m)
+            runs = PacketFilter(sampling, speed_max_m_s, slack_m, p.reset_us, bounds_m)
             return TransmitterClass(name, kind, speed_max_m_s, sampling, slack_m, runs)
 
         return {
@@ -181,7 +181,7 @@ class Conditioning:
         """The plain fold over the positions of a packet."""
         out: list[Event] = []
         fitted: list[Fitted] = []
-        before = now = kind.runs.unpacked(state.memory)
+        before = now = kind.runs.unpack(state.memory)
         refused = state.refused
         for index, point in enumerate(zip(packet.ts_us, packet.x_m, packet.y_m, packet.z_m, strict=True)):
             reason = self._refusal(now.last, point, kind)
@@ -194,7 +194,7 @@ class Conditioning:
                 now = Filter(state_us=now.state_us)  # a jump that so many positions agree on is believed
             now, refused = self._accept(now, point, kind, index, fitted), ()
         out.extend(_events(kind, packet, team, fitted))
-        memory = state.memory if now is before else kind.runs.packed(now)
+        memory = state.memory if now is before else kind.runs.pack(now)
         return Track(packet.sequence, now.last[0] if now.last else None, memory, refused), out or NOTHING
 
     def _refuse_packet(

@@ -7,7 +7,7 @@ nothing has to be kept of each transmitter by itself. Their filters lie behind e
 the kernel takes at once; the newest samples are those of the last frame, all of one time. Such a state is a
 :class:`PackedFrameState`. It holds what an :class:`Instant` (packet by packet) holds, in fewer and larger pieces, and
 which of the
-two a state is follows from what it holds: :func:`gathered` and :func:`parted` are each other's inverse. An instant that
+two a state is follows from what it holds: :func:`pack` and :func:`unpack` are each other's inverse. An instant that
 is not like the one before is taken packet by packet.
 """
 
@@ -25,7 +25,7 @@ from numba import njit
 from detectors.signals.conditioning import Conditioning, Track
 from detectors.signals.frames import FrameParameters, Now
 from detectors.signals.fusion import Balls
-from detectors.signals.kernels.filter_kernel import Together
+from detectors.signals.kernels.filter_kernel import FrameFilter
 from football.match_sheet import Team
 from football.packets import Packet, raw_kind
 from football.payloads import SIDES, BallState, BodyState, Frame, LastSample, NearestPlayers, Tick, build_frame
@@ -74,7 +74,7 @@ class _Cast(msgspec.Struct, frozen=True):
     """The transmitters of an instant: their kernel; where in them players begin and end; of each player object,
     team (as of frames, too) and no limb; the ball."""
 
-    together: Together
+    together: FrameFilter
     begin: int
     end: int
     objects: tuple[str, ...]
@@ -84,7 +84,7 @@ class _Cast(msgspec.Struct, frozen=True):
     ball: str
 
 
-class Crowds:
+class FrameFastPath:
     """Takes instants as one.
 
     Args:
@@ -102,9 +102,9 @@ class Crowds:
         assert taken is not None
         _nearest(taken[1], 0, 1, cast.sides)
 
-    def gathered(self, state: Instant) -> Instant | PackedFrameState:
+    def pack(self, state: Instant) -> Instant | PackedFrameState:
         """``state`` as one, if all that gave a position at its instant fit together."""
-        return state if self._averages else gathered(state)
+        return state if self._averages else pack(state)
 
     def step(self, state: PackedFrameState, packets: Sequence[Packet]) -> Step[PackedFrameState] | None:
         """Takes an instant that is like the one before; None of another."""
@@ -121,19 +121,19 @@ class Crowds:
         taken = cast.together.take(state.memory, ts_us, where)
         if taken is None:
             return None
-        memory, told = taken
+        memory, emitted = taken
         qualities = [p.quality for p in packets]
         begin, end = cast.begin, cast.end
-        columns = told[:5, begin:end].tolist()
+        columns = emitted[:5, begin:end].tolist()
         players = tuple(map(BodyState, cast.objects, cast.teams, cast.limbs, *columns, qualities[begin:end]))
         ball: BallState | None = None
         heard: Event | None = None
         around: NearestPlayers | None = None
         out: list[Event] = []
         if cast.ball:
-            around = NearestPlayers(*_nearest(told, begin, end, cast.sides))
-            x, y, z, vx, vy, vz = told[:6, -1].tolist()
-            run, gap_us = told[6:, -1].view(np.int64).tolist()
+            around = NearestPlayers(*_nearest(emitted, begin, end, cast.sides))
+            x, y, z, vx, vy, vz = emitted[:6, -1].tolist()
+            run, gap_us = emitted[6:, -1].view(np.int64).tolist()
             ball = BallState(x, y, z, vx, vy, vz, gap_us, qualities[-1], run)
             heard = Event("ball.state", ts_us, cast.ball, sequences[-1] * 10, ball)
             out.append(heard)
@@ -142,7 +142,7 @@ class Crowds:
             out.append(Event("clock.tick", ts_us, "clock", tick, _tick(state.frame, players[0], ts_us)))
         else:
             tick = state.tick
-        shown = Frame(ball, players, cast.objects, told[:2, begin:end].tobytes(), cast.sides, around)
+        shown = Frame(ball, players, cast.objects, emitted[:2, begin:end].tobytes(), cast.sides, around)
         frame = Event("frame", ts_us, "frame", ts_us, shown)
         out.append(frame)
         ends, balls, absent = state.ends, state.balls, state.absent
@@ -162,7 +162,7 @@ class Crowds:
         end = begin + kinds.count("raw.player")
         players = names[begin:end]
         teams = tuple([self._conditioning.team(name) for name in players])
-        together = Together([self._conditioning.classes[kind].runs for kind in kinds])
+        together = FrameFilter([self._conditioning.classes[kind].runs for kind in kinds])
         ball = names[-1] if kinds[-1] == "raw.ball" else ""
         sides = bytes([SIDES[team] for team in teams])
         return _Cast(together, begin, end, players, teams, ("",) * len(players), sides, ball)
@@ -181,14 +181,14 @@ def _tick(before: Event, first: BodyState, ts_us: int) -> Tick:
 
 @njit(cache=True)
 def _nearest(
-    told: npt.NDArray[np.float64], begin: int, end: int, sides: bytes
+    emitted: npt.NDArray[np.float64], begin: int, end: int, sides: bytes
 ) -> tuple[int, float, int, float, int, int, float]:
     """:func:`football.payloads.around_of`, of columns of x and y of which the last one is the ball's."""
-    x_m, y_m = told[0, -1], told[1, -1]
+    x_m, y_m = emitted[0, -1], emitted[1, -1]
     home = away = first = second = -1
     home_m2 = away_m2 = first_m2 = second_m2 = np.inf
     for i in range(end - begin):
-        dx, dy = told[0, begin + i] - x_m, told[1, begin + i] - y_m
+        dx, dy = emitted[0, begin + i] - x_m, emitted[1, begin + i] - y_m
         d2 = dx * dx + dy * dy
         if d2 < second_m2:
             if d2 < first_m2:
@@ -202,7 +202,7 @@ def _nearest(
     return home, home_m2, away, away_m2, first, second, first_m2
 
 
-def gathered(state: Instant) -> Instant | PackedFrameState:
+def pack(state: Instant) -> Instant | PackedFrameState:
     """``state`` as one, if it is that after an instant whose transmitters each gave one good position, to a frame."""
     now, balls = state.now, state.balls
     latest = now.latest
@@ -241,7 +241,7 @@ def gathered(state: Instant) -> Instant | PackedFrameState:
     return PackedFrameState(names, ends, sequences, b"".join(memories), heard, frame, now.tick, balls, absent)
 
 
-def parted(crowd: PackedFrameState) -> Instant:
+def unpack(crowd: PackedFrameState) -> Instant:
     """The same transmitter by transmitter."""
     ts_us, frame, heard = crowd.frame.ts_us, crowd.frame.payload, crowd.ball
     assert isinstance(frame, Frame)

@@ -71,29 +71,29 @@ class Officials:
 
     def step(self, state: None, event: Event) -> Step[None]:
         """Names what was told."""
-        told = event.payload
-        assert isinstance(told, Official)
-        if told.kind not in DECISIONS:
+        emitted = event.payload
+        assert isinstance(emitted, Official)
+        if emitted.kind not in DECISIONS:
             return None, NOTHING
         named: dict[str, Scalar] = {
-            "by": told.source,
-            "at_us": told.at_us,
-            "other": told.other,
-            "minutes": told.minutes,
-            "event": told.event,
-            "note": told.note,
+            "by": emitted.source,
+            "at_us": emitted.at_us,
+            "other": emitted.other,
+            "minutes": emitted.minutes,
+            "event": emitted.event,
+            "note": emitted.note,
         }
         detail = {name: value for name, value in named.items() if value not in ("", None)}
-        payload = EventPayload(told.variant, told.team, told.player, detail=detail)
-        void = told.kind == "void" and told.event.partition("#")[0] in OVERRULED
-        shown_us = told.at_us if told.at_us < event.ts_us and told.kind != "void" else None
-        anchor = f"official:{told.source}:{told.number}"
-        annuls = told.event if void else ""
-        kind = f"official.{told.kind}"
+        payload = EventPayload(emitted.variant, emitted.team, emitted.player, detail=detail)
+        void = emitted.kind == "void" and emitted.event.partition("#")[0] in OVERRULED
+        shown_us = emitted.at_us if emitted.at_us < event.ts_us and emitted.kind != "void" else None
+        anchor = f"official:{emitted.source}:{emitted.number}"
+        annuls = emitted.event if void else ""
+        kind = f"official.{emitted.kind}"
         return None, (make_event(kind, event.ts_us, anchor, payload, annuls=annuls, dated_us=shown_us),)
 
 
-def said_at_us(event: Event) -> int:
+def decided_us(event: Event) -> int:
     """Event time of what an ``official`` event is about, which may be long before it was said."""
     payload = event.payload
     assert isinstance(payload, EventPayload)

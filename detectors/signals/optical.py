@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from detectors.signals.conditioning import Conditioning, ConditioningParameters, Track
-from detectors.signals.frame_fast_path import Crowds, Instant, PackedFrameState, parted
+from detectors.signals.frame_fast_path import FrameFastPath, Instant, PackedFrameState, unpack
 from detectors.signals.frames import FrameFusion, FrameParameters
 from detectors.signals.fusion import ActiveBall, BallParameters
 from football.match_sheet import MatchSheet
@@ -43,7 +43,7 @@ class OpticalAdapter:
         self._conditioning = Conditioning(sheet, conditioning)
         self._active = ActiveBall(sheet, balls)
         self._frames = FrameFusion(sheet, frames)
-        self._crowds = Crowds(self._conditioning, self._frames.parameters)
+        self._fast_path = FrameFastPath(self._conditioning, self._frames.parameters)
         inner = (self._conditioning.spec, self._active.spec, self._frames.spec)
         hidden = {"player.state", "ball.sample", "referee.state"}
         self.spec = Spec(
@@ -58,7 +58,7 @@ class OpticalAdapter:
             parameters={f"{spec.name}.{name}": value for spec in inner for name, value in spec.parameters.items()},
             source="1.4, 1.6 and 1.8 folded into one step",
             needs="all objects of an instant together",
-            variants={kind: told for spec in inner for kind, told in spec.variants.items() if kind not in hidden},
+            variants={kind: emitted for spec in inner for kind, emitted in spec.variants.items() if kind not in hidden},
             covers=tuple(number for spec in inner for number in (spec.number, *spec.covers)),
         )
 
@@ -71,12 +71,12 @@ class OpticalAdapter:
         packets = event.payload
         assert isinstance(packets, tuple)
         if isinstance(state, PackedFrameState):
-            step = self._crowds.step(state, packets)
+            step = self._fast_path.step(state, packets)
             if step is not None:
                 return step
-            state = parted(state)
+            state = unpack(state)
         after, out = self._packet_by_packet(state, packets)
-        return self._crowds.gathered(after), out
+        return self._fast_path.pack(after), out
 
     def _packet_by_packet(self, state: Instant, packets: Sequence[Packet]) -> Step[Instant]:
         tracks = dict(state.tracks)
@@ -96,6 +96,6 @@ class OpticalAdapter:
                     samples.extend(event for event in chosen if event.kind == "ball.state")
                 elif sample.kind != "referee.state":
                     out.append(sample)
-        now, told = self._frames.step_run(state.now, samples)
-        out.extend(told)
+        now, emitted = self._frames.step_run(state.now, samples)
+        out.extend(emitted)
         return Instant(tracks, balls, now), out or NOTHING

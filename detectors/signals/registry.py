@@ -9,7 +9,7 @@ from detectors.signals.fusion import ActiveBall, PlayerFusion
 from detectors.signals.health import TransmitterHealth
 from detectors.signals.official import Officials
 from detectors.signals.optical import OpticalAdapter
-from detectors.signals.smoothed_speed import Pace
+from detectors.signals.smoothed_speed import SmoothedSpeed
 
 #: In order of their numbers.
 DETECTORS: tuple[DetectorEntry, ...] = (
@@ -24,5 +24,5 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: FrameFusion(s, p.frame_fusion), ("frame_fusion",), single),
     DetectorEntry(lambda s, p: TransmitterHealth(s, p.transmitter_health), ("transmitter_health",)),
     DetectorEntry(lambda s, p: Officials()),
-    DetectorEntry(lambda s, p: Pace()),
+    DetectorEntry(lambda s, p: SmoothedSpeed()),
 )

@@ -42,7 +42,7 @@ TEAMS: tuple[Team, ...] = tuple(SIDES)
 Floats = npt.NDArray[np.float64]
 
 
-class Trails(msgspec.Struct, frozen=True, gc=False):
+class PositionHistory(msgspec.Struct, frozen=True, gc=False):
     """State: where everybody was at the last looks, oldest first: names; times; of each look x and y by name, NaN of
     who was not there."""
 
@@ -51,7 +51,7 @@ class Trails(msgspec.Struct, frozen=True, gc=False):
     places: tuple[bytes, ...] = ()
 
 
-class Paces(msgspec.Struct, frozen=True, gc=False):
+class PlayerSpeeds(msgspec.Struct, frozen=True, gc=False):
     """Payload of ``pace.state``: of everybody name, side and newest place as a frame has them; when (microseconds) and
     how fast (m/s, the bytes of a row of numbers, NaN where that is not known) he ran."""
 
@@ -76,7 +76,7 @@ class Paces(msgspec.Struct, frozen=True, gc=False):
         return round(x_m, 2), round(y_m, 2)
 
 
-class Pace:
+class SmoothedSpeed:
     """1.11: ``pace.state`` (internal): how fast everybody runs, ten times a second, known 0.4 s later."""
 
     def __init__(self) -> None:
@@ -90,33 +90,33 @@ class Pace:
             source="ours",
         )
 
-    def initial(self) -> Trails:
+    def initial(self) -> PositionHistory:
         """Nobody seen."""
-        return Trails()
+        return PositionHistory()
 
-    def step(self, state: Trails, event: Event) -> Step[Trails]:
+    def step(self, state: PositionHistory, event: Event) -> Step[PositionHistory]:
         """Looks at everybody if a look is due."""
         if state.times_us and event.ts_us < state.times_us[-1] + LOOK_US - EARLY_US:
             return state, NOTHING
         frame = event.payload
         assert isinstance(frame, Frame)
-        trails, paces = looked(state, frame, event.ts_us)
+        trails, paces = observe(state, frame, event.ts_us)
         return trails, (Event("pace.state", event.ts_us, "pace", event.ts_us, paces),)
 
 
-def looked(before: Trails, frame: Frame, now_us: int) -> tuple[Trails, Paces]:
+def observe(before: PositionHistory, frame: Frame, now_us: int) -> tuple[PositionHistory, PlayerSpeeds]:
     """The trails with one more look, and everybody's pace."""
     names = frame.names
     old = before
     if not old.times_us or now_us - old.times_us[-1] > GAP_US:
-        old = Trails(names)
-    places = [arranged(row, old.names, names, rows=2) for row in old.places[1 - LOOKS :]]
-    trails = Trails(names, (*old.times_us[1 - LOOKS :], now_us), (*places, frame.places))
+        old = PositionHistory(names)
+    places = [reordered(row, old.names, names, rows=2) for row in old.places[1 - LOOKS :]]
+    trails = PositionHistory(names, (*old.times_us[1 - LOOKS :], now_us), (*places, frame.places))
     middle_us, speeds = _speeds(trails)
-    return trails, Paces(names, frame.sides, frame.places, middle_us, speeds.tobytes())
+    return trails, PlayerSpeeds(names, frame.sides, frame.places, middle_us, speeds.tobytes())
 
 
-def _speeds(trails: Trails) -> tuple[int, Floats]:
+def _speeds(trails: PositionHistory) -> tuple[int, Floats]:
     """When and how fast everybody ran."""
     times_us = trails.times_us
     if len(times_us) < LOOKS:
@@ -128,7 +128,7 @@ def _speeds(trails: Trails) -> tuple[int, Floats]:
     return times_us[LOOKS // 2], chords.sum(axis=0) / CHORDS
 
 
-def arranged(numbers: bytes, before: tuple[str, ...], now: tuple[str, ...], rows: int = 1) -> bytes:
+def reordered(numbers: bytes, before: tuple[str, ...], now: tuple[str, ...], rows: int = 1) -> bytes:
     """Rows of numbers by name, for other names; NaN of who is new."""
     if before == now:
         return numbers

@@ -18,7 +18,7 @@ import yaml
 from detectors.arrivals import arrival, frame_arrival, official_arrival
 from detectors.catalogue import build_detectors
 from detectors.control.scene import Scene
-from detectors.signals.smoothed_speed import Paces
+from detectors.signals.smoothed_speed import PlayerSpeeds
 from football.match_sheet import MatchSheet, Quality
 from football.packets import RAW_KINDS
 from football.payloads import EventPayload, Frame
@@ -95,7 +95,7 @@ def _row(payload: object) -> tuple[str, str]:
     if isinstance(payload, Frame):
         ball = ", and the ball" if payload.ball else ""
         return f"{len(payload.players)} players{ball}", ""
-    if isinstance(payload, Paces):
+    if isinstance(payload, PlayerSpeeds):
         known = [(m_s, name) for m_s, name in zip(payload.m_s.tolist(), payload.names, strict=True) if m_s == m_s]
         fastest_m_s, name = max(known, default=(0.0, ""))
         return f"fastest {3 * round(fastest_m_s / 3)} m/s", name if fastest_m_s >= 1.5 else ""

@@ -61,7 +61,7 @@ class Filter(NamedTuple):
     state_us: int = 0
 
 
-class Runs:
+class PacketFilter:
     """Gate, average and fit of the transmitters of one class.
 
     Args:
@@ -90,9 +90,9 @@ class Runs:
     def take(self, memory: bytes, packet: Packet) -> Taken | None:
         """The filter after a packet, and what was fitted; None if a position of it is not to be believed."""
         count = len(packet.ts_us)
-        told = bytearray(_row(self.words, count, count // self._size + 1).pack(memory, *_numbers(packet)))
-        _take(np.frombuffer(told, np.int64), count, self.numbers, self.bounds)
-        return self._told(memoryview(told), count)
+        emitted = bytearray(_row(self.words, count, count // self._size + 1).pack(memory, *_numbers(packet)))
+        _take(np.frombuffer(emitted, np.int64), count, self.numbers, self.bounds)
+        return self._told(memoryview(emitted), count)
 
     def _told(self, row: memoryview, count: int) -> Taken | None:
         """What the kernel says of a packet of ``count`` positions."""
@@ -104,7 +104,7 @@ class Runs:
         at += _COUNT.size
         return bytes(row[length : 2 * length]), list(_FITTED.iter_unpack(row[at : at + states * _FITTED.size]))
 
-    def unpacked(self, memory: bytes) -> Filter:
+    def unpack(self, memory: bytes) -> Filter:
         """The filter as the plain fold uses it."""
         if not memory:
             return Filter()
@@ -121,7 +121,7 @@ class Runs:
             state_us,
         )
 
-    def packed(self, plain: Filter) -> bytes:
+    def pack(self, plain: Filter) -> bytes:
         """The same as bytes."""
         none: Point = (0, 0.0, 0.0, 0.0)
         points = [plain.last or none]
@@ -132,7 +132,7 @@ class Runs:
         return times.tobytes() + np.array([point[1:] for point in points]).T.tobytes()
 
 
-class Together:
+class FrameFilter:
     """Gate and fit of transmitters that each give one position at the same instant, with one call of the kernel.
 
     What the kernel works on is one piece of memory: the filters before, one behind the other; after; the time; all x,
@@ -143,7 +143,7 @@ class Together:
         runs: those of each transmitter's class, in the order of transmitters. Samples must not be averaged.
     """
 
-    def __init__(self, runs: Sequence[Runs]) -> None:
+    def __init__(self, runs: Sequence[PacketFilter]) -> None:
         classes = list(dict.fromkeys(runs))
         self._begins = np.cumsum([0, *(its.words for its in runs)])
         self._classes = np.array([classes.index(its) for its in runs])
@@ -168,8 +168,8 @@ class Together:
         if not _take_together(np.frombuffer(row, np.int64), self._begins, self._classes, self._numbers, self._bounds):
             return None
         count = self._shape[1]
-        told = np.frombuffer(row, np.float64, 8 * count, self._told).reshape(self._shape)
-        return bytes(memoryview(row)[self._size : 2 * self._size]), told
+        emitted = np.frombuffer(row, np.float64, 8 * count, self._told).reshape(self._shape)
+        return bytes(memoryview(row)[self._size : 2 * self._size]), emitted
 
 
 def last_of(memory: bytes) -> Point | None:
@@ -205,18 +205,18 @@ def _take(row: Ints, n: int, numbers: Ints, bounds: Floats) -> None:
     """Works on a packet: see :func:`_row`. The number of states is less than 0 if a position is not believed."""
     length = _HEAD + 4 * (1 + numbers[1] + numbers[0])
     at = 2 * length
-    told = at + 4 * n
-    row[told] = _take_row(row, row.view(np.float64), 0, length, at, n, at + n, n, told + 1, numbers, bounds)
+    emitted = at + 4 * n
+    row[emitted] = _take_row(row, row.view(np.float64), 0, length, at, n, at + n, n, emitted + 1, numbers, bounds)
 
 
 @njit(cache=True)
 def _take_together(words: Ints, begins: Ints, classes: Ints, numbers: Ints, bounds: Floats) -> bool:
-    """Works on an instant: see :class:`Together`; False if a position is not believed."""
+    """Works on an instant: see :class:`FrameFilter`; False if a position is not believed."""
     count, size = len(classes), begins[-1]
     real = words.view(np.float64)
     places = 2 * size + 1
-    told = places + 3 * count
-    row = told + 8 * count
+    emitted = places + 3 * count
+    row = emitted + 8 * count
     for i in range(count):
         before, its = begins[i], classes[i]
         if _take_row(
@@ -224,8 +224,8 @@ def _take_together(words: Ints, begins: Ints, classes: Ints, numbers: Ints, boun
         ) < 1:  # fmt: skip
             return False
         for k in range(6):
-            real[told + k * count + i] = real[row + 4 + k]
-        words[told + 6 * count + i], words[told + 7 * count + i] = words[row + 2], words[row + 3]
+            real[emitted + k * count + i] = real[row + 4 + k]
+        words[emitted + 6 * count + i], words[emitted + 7 * count + i] = words[row + 2], words[row + 3]
     return True
 
 

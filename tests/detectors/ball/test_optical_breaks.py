@@ -11,7 +11,7 @@ import pytest
 
 from detectors.actions.flight import ShotParameters, opening_rad
 from detectors.ball.changes import AccelerationPeak
-from detectors.ball.optical_breaks import has_pieces
+from detectors.ball.optical_breaks import fits_optical_breaks
 from detectors.contacts.hits import KickReleased, PlayerHitsBall
 from detectors.proximity.near import Near
 from football.match_sheet import MatchSheet, Quality
@@ -67,9 +67,9 @@ def payload(event: Event) -> EventPayload:
 
 
 def test_only_cameras_fast_enough_are_fitted_by_pieces() -> None:
-    assert has_pieces(CAMERA)
-    assert not has_pieces(Quality(10.0, 10.0, (), True, 0.05, "optical"))
-    assert not has_pieces(Quality(200.0, 50.0, ("left_foot",), True, 0.02, "rtls"))
+    assert fits_optical_breaks(CAMERA)
+    assert not fits_optical_breaks(Quality(10.0, 10.0, (), True, 0.05, "optical"))
+    assert not fits_optical_breaks(Quality(200.0, 50.0, ("left_foot",), True, 0.02, "rtls"))
 
 
 @pytest.mark.parametrize("seed", range(4))

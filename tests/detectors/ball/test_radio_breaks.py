@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from detectors.ball.changes import AccelerationPeak, _is_bounce
-from detectors.ball.radio_breaks import has_kinks, kink_states
-from detectors.ball.trajectory_breaks import Corner
+from detectors.ball.radio_breaks import fits_radio_breaks, window_states
+from detectors.ball.trajectory_breaks import TrajectoryBreak
 from detectors.contacts.hits import PlayerHitsBall
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest, Near
@@ -39,10 +39,10 @@ def ball(waypoints: list[tuple[float, float, float]], seed: int, noise_m: float 
 
 
 def test_a_window_is_as_long_as_the_noise_asks_for():
-    assert kink_states(LIVE) == 37
-    assert kink_states(Quality(2000.0, 200.0, LIVE.limbs, True, 0.02, "rtls")) == 19
-    assert has_kinks(LIVE)
-    assert not has_kinks(Quality())
+    assert window_states(LIVE) == 37
+    assert window_states(Quality(2000.0, 200.0, LIVE.limbs, True, 0.02, "rtls")) == 19
+    assert fits_radio_breaks(LIVE)
+    assert not fits_radio_breaks(Quality())
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -118,8 +118,8 @@ def test_the_turn_of_a_ball_at_the_top_of_its_flight_is_no_kink(seed: int):
 
 @pytest.mark.parametrize(("before_m_s", "after_m_s", "bounce"), [(4.0, 3.0, True), (4.0, 4.0, True), (2.0, 4.0, False)])
 def test_the_ground_never_makes_a_ball_faster_over_it(before_m_s: float, after_m_s: float, bounce: bool):
-    corner = Corner(0, "ball", 0.0, 0.0, 0.1, (before_m_s, 0.0, -3.0), (after_m_s, 0.0, 2.0), 0.3)
-    assert _is_bounce(corner, abs(after_m_s - before_m_s)) is bounce
+    break_ = TrajectoryBreak(0, "ball", 0.0, 0.0, 0.1, (before_m_s, 0.0, -3.0), (after_m_s, 0.0, 2.0), 0.3)
+    assert _is_bounce(break_, abs(after_m_s - before_m_s)) is bounce
 
 
 def test_an_echo_that_is_told_by_its_quality_is_no_kink():
@@ -144,10 +144,10 @@ def test_a_header_is_of_who_stands_below_and_of_two_of_who_jumps():
     )
     feet = [_foot("home_2", "left_foot", 0.0), _foot("away_4", "left_foot", 0.0, 0.5)]
     closest = [e for e in fold(Near(SHEET), [seen, *feet, header]) if e.kind == "ball.closest"]
-    assert [r.key for r in closest[0].payload.reachers] == ["away_4", "home_2"]
+    assert [r.key for r in closest[0].payload.candidates] == ["away_4", "home_2"]
     low = Event("ball.state", 15_000, "ball", 2, BallState(0.1, 0.0, 0.4, 0.0, 0.0, 0.0, 5_000))
     below = [e for e in fold(Near(SHEET), [seen, *feet, low]) if e.kind == "ball.closest"]
-    assert all(r.limb for e in below for r in e.payload.reachers)
+    assert all(r.limb for e in below for r in e.payload.candidates)
 
 
 def _peak(at_us: int, vx: float) -> Event:

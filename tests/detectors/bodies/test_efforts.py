@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from detectors.bodies.efforts import DistanceAccumulator, Effort, Sprint
-from detectors.signals.smoothed_speed import Pace
+from detectors.signals.smoothed_speed import SmoothedSpeed
 from middleware.events import Event
 from tests.detectors.scene import body, fold, frame_event, told
 
@@ -30,12 +30,12 @@ def run(*parts: tuple[float, float]) -> list[Event]:
 
 def sprints(frames: list[Event]) -> list[Event]:
     """What is told of sprints."""
-    return fold(Sprint(), fold(Pace(), frames))
+    return fold(Sprint(), fold(SmoothedSpeed(), frames))
 
 
 def efforts(frames: list[Event]) -> list[Event]:
     """What is told of efforts."""
-    return fold(Effort(), fold(Pace(), frames))
+    return fold(Effort(), fold(SmoothedSpeed(), frames))
 
 
 def test_a_sprint_is_known_after_a_second_and_dated_at_its_beginning():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from detectors.contacts.body_parts import BodyPart, Header, PartParameters, part_of
+from detectors.contacts.body_parts import BodyPart, BodyPartParameters, Header, body_part_of
 from detectors.contacts.finder import Contact
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest
@@ -22,8 +22,8 @@ def contact(
 ) -> Contact:
     detail = {"distance_m": 0.3, "speed_before_m_s": before_m_s, "speed_after_m_s": after_m_s}
     payload = EventPayload("", "home", "home_2", 0.0, 0.0, z_m, detail=detail)
-    reachers = tuple(Candidate(f"{player}/{n}", player, "home", n, 0.1, 0.0, d) for n, d in limbs)
-    return Contact(make_event("hit", 0, "ball:0", payload), reachers)
+    candidates = tuple(Candidate(f"{player}/{n}", player, "home", n, 0.1, 0.0, d) for n, d in limbs)
+    return Contact(make_event("hit", 0, "ball:0", payload), candidates)
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def contact(
     ],
 )
 def test_the_nearest_limb_or_the_height_tells(made: Contact, part: str, sure: float):
-    assert part_of(made, PartParameters(), True) == (part, sure)
+    assert body_part_of(made, BodyPartParameters(), True) == (part, sure)
 
 
 def test_a_ball_without_height_is_played_by_what_nobody_knows():
-    assert part_of(contact(0.0), PartParameters(), False) == ("other", 0.6)
+    assert body_part_of(contact(0.0), BodyPartParameters(), False) == ("other", 0.6)
 
 
 def test_a_part_has_the_time_the_player_and_the_name_of_its_hit():

@@ -127,11 +127,11 @@ def peak(ts_us: int, variant: str = "hit", kind: str = "ball.accel_peak", **deta
 def closest(ts_us: int, *players: str, dx_m: float = 0.5) -> Event:
     """Who is near: the first from the ball's -x side, the next farther away from its +x side, and so on."""
     sides = [dx_m * (-1.1) ** i for i in range(len(players))]
-    reachers = (
+    candidates = (
         Candidate(p, p, p[:4], "", dx, 0.0, abs(dx))
         for p, dx in zip(players, sides, strict=True)  # type: ignore[arg-type]
     )
-    return Event("ball.closest", ts_us, "ball", ts_us, Closest(tuple(reachers)))
+    return Event("ball.closest", ts_us, "ball", ts_us, Closest(tuple(candidates)))
 
 
 def clock(*times_us: int) -> list[Event]:

@@ -65,11 +65,11 @@ def test_a_runner_who_pushes_his_own_ball_on_does_not_deflect_it():
 
 
 def feet(ts_us: int, **distances_m: float) -> Event:
-    reachers = [
+    candidates = [
         Candidate(f"{who}/left_foot", who, who[:4], "left_foot", 0.1, 0.0, d)  # type: ignore[arg-type]
         for who, d in sorted(distances_m.items(), key=lambda item: item[1])
     ]
-    return Event("ball.closest", ts_us, "ball", ts_us, Closest(tuple(reachers)))
+    return Event("ball.closest", ts_us, "ball", ts_us, Closest(tuple(candidates)))
 
 
 RTLS = MatchSheet(quality=stage.RTLS)
@@ -107,5 +107,7 @@ def test_two_contacts_of_opponents_within_a_tenth_of_a_second(apart_us, second, 
 def test_on_centroids_the_opponent_must_be_about_as_near():
     both = closest(0, "home_2", "away_4", dx_m=0.5)
     assert len(played(SimultaneousContact(SHEET), both, peak(40_000), *clock(0, 40_000, 80_000))) == 1
-    far = replace(both, payload=Closest((both.payload.reachers[0], replace(both.payload.reachers[1], distance_m=0.8))))
+    far = replace(
+        both, payload=Closest((both.payload.candidates[0], replace(both.payload.candidates[1], distance_m=0.8)))
+    )
     assert played(SimultaneousContact(SHEET), far, peak(40_000), *clock(0, 40_000, 80_000)) == []

@@ -22,8 +22,8 @@ ORDER = ("frame", "ball.accel_peak", "ball.closest")
 def hand(ms: int, distance_m: float, dx_m: float = 0.2, player: str = "home_1", limb: str = "right_hand") -> Event:
     team = "home" if player.startswith("home") else "away"
     reacher = Candidate(f"{player}/{limb}", player, team, limb, dx_m, 0.0, distance_m)
-    reachers = (reacher,) if distance_m < 1.2 else ()
-    return Event("ball.closest", ms * 1000, "ball", ms, Closest(reachers))
+    candidates = (reacher,) if distance_m < 1.2 else ()
+    return Event("ball.closest", ms * 1000, "ball", ms, Closest(candidates))
 
 
 def peak(ms: int, into: tuple[float, float], out: tuple[float, float], z_m: float = 1.0, vz_m_s: float = 0.0) -> Event:

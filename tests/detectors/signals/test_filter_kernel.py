@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from detectors.arrivals import arrival, frame_arrival
 from detectors.signals.conditioning import Conditioning, Track
-from detectors.signals.frame_fast_path import Instant, PackedFrameState, gathered, parted
+from detectors.signals.frame_fast_path import Instant, PackedFrameState, pack, unpack
 from detectors.signals.optical import OpticalAdapter
 from football.match_sheet import MatchSheet, Quality
 from football.packets import Packet
@@ -39,7 +39,7 @@ class NoRuns:
     """Runs that decline every packet."""
 
     def __init__(self, runs: Any) -> None:
-        self.packed, self.unpacked = runs.packed, runs.unpacked
+        self.pack, self.unpack = runs.pack, runs.unpack
 
     def take(self, memory: bytes, packet: Packet) -> None:
         return None
@@ -132,18 +132,18 @@ def test_differential_an_instant_as_one_leads_to_what_its_packets_lead_to(seed: 
     at_once, one_by_one = OpticalAdapter(sheet), PacketByPacket(sheet)
     found: Instant | PackedFrameState = at_once.initial()
     expected: Instant | PackedFrameState = one_by_one.initial()
-    crowds = told = 0
+    packed_states = count = 0
     for event in instants(seed, odd):
         (found, emitted), (expected, those) = at_once.step(found, event), one_by_one.step(expected, event)
         assert repr(list(emitted)) == repr(list(those))
-        told += len(emitted)
+        count += len(emitted)
         assert isinstance(expected, Instant)
         if isinstance(found, PackedFrameState):
-            crowds += 1
-            assert parted(found) == expected
-        assert found == gathered(expected), "what a state holds says which of the two it is"
-    assert told > 20
-    assert crowds > 40 or odd or len(emitted) < 2, "of one player alone there is nothing to take together"
+            packed_states += 1
+            assert unpack(found) == expected
+        assert found == pack(expected), "what a state holds says which of the two it is"
+    assert count > 20
+    assert packed_states > 40 or odd or len(emitted) < 2, "of one player alone there is nothing to take together"
 
 
 def test_good_positions_of_an_instant_go_through_the_kernel_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,8 +154,8 @@ def test_good_positions_of_an_instant_go_through_the_kernel_together(monkeypatch
         state, _ = adapter.step(state, event)
     monkeypatch.setattr(Conditioning, "step", None)
     for event in events[3:20]:
-        state, told = adapter.step(state, event)
-        assert [e.kind for e in told if e.kind != "clock.tick"] == ["ball.state", "frame"]
+        state, emitted = adapter.step(state, event)
+        assert [e.kind for e in emitted if e.kind != "clock.tick"] == ["ball.state", "frame"]
     doubtful = [msgspec.structs.replace(p, x_m=(1e3,)) for p in events[20].payload]  # type: ignore[attr-defined]
     with pytest.raises(TypeError):
         adapter.step(state, frame_arrival(doubtful, 20).event)

@@ -66,9 +66,9 @@ def test_differential_who_is_nearest_and_who_stands_by_an_opponent(seed: int) ->
             for j, o in enumerate(frame.players)
             if b.team == "home" and o.team == "away" and math.dist((b.x_m, b.y_m), (o.x_m, o.y_m)) <= 3.5
         }
-        told = opposed(frame.places, frame.sides, 3.0, 3.5).tolist()
-        assert {(i, j, bool(near)) for i, j, near in told} == expected
-        pairs += len(told)
+        emitted = opposed(frame.places, frame.sides, 3.0, 3.5).tolist()
+        assert {(i, j, bool(near)) for i, j, near in emitted} == expected
+        pairs += len(emitted)
     assert pairs or len(frame.players) < 15, "of two whole teams some stand by opponents"
 
 
@@ -76,7 +76,7 @@ def test_differential_who_is_nearest_and_who_stands_by_an_opponent(seed: int) ->
 def test_differential_areas_as_if_all_were_looked_at_each_time(seed: int) -> None:
     watch, state = AreaWatch(SHEET), Watch()
     known: dict[str, Mark] = {}
-    told = 0
+    emitted = 0
     for event in frames(seed):
         frame = event.payload
         assert isinstance(frame, Frame)
@@ -91,8 +91,8 @@ def test_differential_areas_as_if_all_were_looked_at_each_time(seed: int) -> Non
                     expected.add((body.object_id, area.name, "area.enter" if now.inside >> i & 1 else "area.leave"))
         payloads = [(e.payload, e.kind) for e in out]
         assert {(f.player, f.variant, kind) for f, kind in payloads if f.player} == expected  # type: ignore[attr-defined]
-        told += len(expected)
-    assert told
+        emitted += len(expected)
+    assert emitted
 
 
 @pytest.mark.parametrize("seed", range(20))
