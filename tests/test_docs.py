@@ -39,8 +39,10 @@ FILE = re.compile(rf"(?:{'|'.join((*PACKAGES, 'docs'))})/[\w./-]*")
 MODULE = re.compile(rf"(?:python -m )?((?:{'|'.join(PACKAGES)})(?:\.\w+)+)(?:\(.*\))?(?: .*)?")
 #: Names of Spark, and a pattern of environment variables.
 FOREIGN = {"BatchIterator", "TOUCHLINE_NAME"}
-#: A class, an attribute of one, or a constant.
-MEMBER = re.compile(r"(?:[A-Z][a-z]+[A-Z]\w*|[A-Z][a-z]+\.[a-z]\w+|[A-Z]+_[A-Z_]+)(?:\.\w+)*(?=\(|$)")
+#: A class, an attribute of one, a constant, or a name of several words; not a metric, which has a prefix.
+MEMBER = re.compile(
+    r"(?:[a-z]+(?:_[a-z]+)+(?<!_total)(?<!_seconds)(?<!_bytes)|[A-Z][a-z]+[A-Z]\w*|[A-Z][a-z]+\.[a-z]\w+|[A-Z]+_[A-Z_]+)(?:\.\w+)*(?=\(|$)"
+)
 
 
 def prose(page: Path) -> str:
@@ -101,11 +103,12 @@ def test_every_module_that_a_page_names_can_be_imported(page: Path) -> None:
 
 def identifiers() -> set[str]:
     """Every identifier of the product and its benches."""
-    files = [file for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
+    suffixes = ("*.py", "*.toml", "*.yaml", "*.sql")
+    files = [file for package in PACKAGES for suffix in suffixes for file in (ROOT / package).rglob(suffix)]
     return set(re.findall(r"\w+", " ".join(file.read_text(encoding="utf-8") for file in files)))
 
 
-def test_every_class_and_constant_that_a_page_names_exists() -> None:
+def test_every_identifier_that_a_page_names_exists() -> None:
     known = identifiers()
     missing = {}
     for page in CURRENT:
