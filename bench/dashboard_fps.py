@@ -29,7 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.demo import Choreography, ScriptedFeed, demo_event, demo_sheet
-from dashboard.server import Server, serve
+from dashboard.routes import page_routes
+from dashboard.server import WebServer
 from tests.dashboard.chromium import Browser
 
 WARM_UP_S = 4.0
@@ -86,7 +87,7 @@ def playing(feed: ScriptedFeed) -> Iterator[None]:
         thread.join()
 
 
-def drawn(server: Server, browser: Browser, seconds: float) -> dict[str, float]:
+def drawn(server: WebServer, browser: Browser, seconds: float) -> dict[str, float]:
     """Frames that the page drew, and the gaps between frames."""
     browser.driver.get(server.url)
     browser.wait(lambda: browser.run("return document.body.dataset.status") == "live", "the page to be live")
@@ -128,7 +129,7 @@ def on_screen(feed: ScriptedFeed, browser: Browser, events: int) -> dict[str, fl
     }
 
 
-def cost(server: Server, how: str, seconds: float) -> dict[str, float]:
+def cost(server: WebServer, how: str, seconds: float) -> dict[str, float]:
     """CPU time that this process spends on one page, beyond what the match itself takes."""
     host, port = server.url.removeprefix("http://").strip("/").split(":")
     began_s = time.process_time()
@@ -151,7 +152,7 @@ def main() -> None:
     arguments = parser.parse_args()
     feed = ScriptedFeed(demo_sheet())
     figures: dict[str, Any] = {}
-    with serve(feed, port=0) as server, playing(feed):
+    with WebServer(page_routes(feed)) as server, playing(feed):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Browser(Path(profile)) as browser:
             for width, height in ((1440, 900), (1280, 720)):
                 browser.resize(width, height)

@@ -1,9 +1,9 @@
-"""Who may look. A page on the loopback interface is open; beyond it a token is needed.
+"""Access control of all routes. On the loopback interface they are open; beyond it a token is needed.
 
-The token comes once in the address (``?token=``), is answered with a cookie and a redirect to the address without
-it, and so does not stay in histories or pictures of the screen. The cookie holds a digest of the token and not the
-token. Without a token the ``Host`` header must name the loopback interface, so that a foreign web page that points
-its own name at this machine (DNS rebinding) reads nothing.
+A program sends the token as ``Authorization: Bearer TOKEN``. A browser opens ``/?token=TOKEN`` once: the answer is a
+cookie and a redirect to the address without the token, which so does not stay in histories or pictures of the screen.
+The cookie holds a digest of the token. Without a token the ``Host`` header must name the loopback interface, so that
+a foreign web page that points its own name at this machine (DNS rebinding) reads nothing.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import hmac
 import ipaddress
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, redirect, request
-from werkzeug.wrappers import Response as BaseResponse
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 def is_loopback(host: str) -> bool:
@@ -31,32 +32,59 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def guard(app: Flask, token: str | None, port: int) -> None:
-    """Puts the check before every request of ``app``. Cookies know no ports, so the cookie's name holds it."""
-    if token is None:
-        app.before_request(_only_local_names)
-        return
-    cookie_name = f"touchline_{port}"
-    proof = hmac.new(token.encode(), b"touchline dashboard", hashlib.sha256).hexdigest()
+class AccessGuard:
+    """ASGI middleware that checks every request before ``app`` sees it.
 
-    def check() -> BaseResponse | None:
-        given = request.args.get("token")
-        if given is not None and hmac.compare_digest(given.encode(), token.encode()):
-            answer = redirect(request.path)
-            answer.set_cookie(cookie_name, proof, httponly=True, samesite="Strict", path="/")
-            return answer
-        if hmac.compare_digest(request.cookies.get(cookie_name, "").encode(), proof.encode()):
+    Args:
+        token: the secret that a client must present; empty for an application that only loopback names reach.
+    """
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._token = app, token
+        self._proof = hmac.new(token.encode(), b"touchline dashboard", hashlib.sha256).hexdigest()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = None if scope["type"] == "lifespan" else self._check(HTTPConnection(scope))
+        await (refusal or self._app)(scope, receive, send)
+
+    def _check(self, request: HTTPConnection) -> Response | None:
+        """The response to a request that does not reach the application; None for one that does."""
+        if not self._token:
+            return None if _names_loopback(request.headers.get("host", "")) else _FOREIGN_NAME
+        cookie_name = _cookie_name(request)
+        offered = request.query_params.get("token") if request.scope["path"] == "/" else None
+        if offered is not None and _equal(offered, self._token):
+            response = RedirectResponse("/", 302)
+            response.set_cookie(cookie_name, self._proof, httponly=True, samesite="strict", path="/")
+            return response
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ").encode("latin-1")
+        if hmac.compare_digest(bearer, self._token.encode()):
             return None
-        return _refusal(401, "This page needs its token: open the address that was printed at the start.")
-
-    app.before_request(check)
+        return None if _equal(request.cookies.get(cookie_name, ""), self._proof) else _NO_TOKEN
 
 
-def _only_local_names() -> BaseResponse | None:
-    if is_loopback(urlsplit(f"//{request.host}").hostname or ""):
-        return None
-    return _refusal(403, "This page answers to localhost only. Start it with a token to reach it by another name.")
+def _cookie_name(request: HTTPConnection) -> str:
+    """Cookies are shared by all ports of a host, so the name holds the port."""
+    _, port = request.scope["server"]
+    return f"touchline_{port}"
 
 
-def _refusal(status: int, reason: str) -> Response:
-    return Response(reason + "\n", status, content_type="text/plain; charset=utf-8")
+def _names_loopback(host: str) -> bool:
+    try:
+        return is_loopback(urlsplit(f"//{host}").hostname or "")
+    except ValueError:  # an open bracket
+        return False
+
+
+def _equal(offered: str, expected: str) -> bool:
+    return hmac.compare_digest(offered.encode("utf-8", "surrogateescape"), expected.encode())
+
+
+_FOREIGN_NAME = PlainTextResponse(
+    "This server answers to localhost only. Start it with a token to reach it by another name.\n", 403
+)
+_NO_TOKEN = PlainTextResponse(
+    "A token is needed: open /?token=TOKEN once, or send Authorization: Bearer TOKEN.\n",
+    401,
+    {"WWW-Authenticate": "Bearer"},
+)

@@ -16,7 +16,8 @@ from typing import Final
 from camera.head import Pose
 from camera.mount import Mount
 from dashboard.feed import Aim, CameraPose, InputState
-from dashboard.server import serve
+from dashboard.routes import page_routes
+from dashboard.server import WebServer
 from football.match_sheet import MatchSheet, Player, Team
 from football.update_stream import BallView, BodyView, EventRecord, Health, UpdateRecord, View
 
@@ -311,7 +312,7 @@ def main() -> None:
     """Serves the scripted match until interrupted."""
     feed = ScriptedFeed(demo_sheet())
     choreography = Choreography(feed)
-    with serve(feed) as server:
+    with WebServer(page_routes(feed), port=8050) as server:
         print(f"scripted match at {server.url} (Ctrl-C ends it)")
         began = time.monotonic()
         try:

@@ -20,11 +20,11 @@ from packaging.requirements import InvalidRequirement, Requirement
 from rich.console import Console
 from rich.table import Table
 
+from app.api.servers import METRICS_PORT
 from app.base.errors import one_line
 from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
 from app.kafka.address import SETTINGS_VARIABLE, KafkaError, is_kafka, parse
 from app.kafka.broker import broker_status, default_home
-from app.operations.serve import DEFAULT_PORT
 from app.pipeline.commits import Committed
 from app.pipeline.folder import CAPTURE, alone
 from app.pipeline.recovery import STATES, outlook
@@ -268,7 +268,7 @@ def _metrics_port(settings: LiveSettings) -> Finding:
     """The default one may be taken: then a free one is."""
     if settings.metrics_port is not None:
         return _port("port of metrics", settings.host, settings.metrics_port, "--metrics-port")
-    found = _port("port of metrics", settings.host, DEFAULT_PORT, "--metrics-port")
+    found = _port("port of metrics", settings.host, METRICS_PORT, "--metrics-port")
     if found.verdict == "ok":
         return found
     return Finding(found.what, "note", found.found, "a free one will be taken; choose one with --metrics-port")

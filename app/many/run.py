@@ -20,6 +20,7 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
+from app.api.servers import RunServers
 from app.base.errors import one_line, reason_of
 from app.base.java import find_java
 from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_variable
@@ -78,8 +79,8 @@ class ManyRun:
         self._matches: dict[str, Match] = {}
         self._feeds: dict[str, MatchFeed] = {}
         self._watches: dict[str, MatchMonitor] = {}
-        self._station = Monitoring(self._settings, folder, console)
-        self._pages: dict[str, str] = {}
+        self._monitoring = Monitoring(folder)
+        self._servers = RunServers(self._settings, self._monitoring, console)
         self._began: dict[str, tuple[int, float]] = {}
         self._ended_s: dict[str, float] = {}
         self._seen: set[str] = set()
@@ -110,7 +111,8 @@ class ManyRun:
             beside.enter_context(logging_to(self._folder / LOGS, settings.logs, settings.log_level))
             hub = beside.enter_context(Hub([]))
             hide_secrets([hub.address.token])
-            beside.enter_context(self._station)
+            beside.enter_context(self._monitoring)
+            beside.enter_context(self._servers)
             players = self._first_players(hub, stop)
             if not players:
                 return self._summary()
@@ -255,7 +257,7 @@ class ManyRun:
             ended=match.has_ended(),
         )  # fmt: skip
         states = match.folder / "states"
-        watch = self._watches[name] = self._station.watch(feed, states, paced=settings.pace > 0, link=hub)
+        watch = self._watches[name] = self._monitoring.add(feed, states, paced=settings.pace > 0, link=hub)
         self._show(name, settings, feed, match)
         self._began[name] = (match.played_us(), time.monotonic())
         if match.has_ended():
@@ -288,14 +290,7 @@ class ManyRun:
             relay = self._beside.enter_context(Relay(feed, parse(settings.publish), match.folder))
             match.on_commit, self._watches[name].publisher = relay.committed, relay
         if settings.dashboard:
-            from dashboard.server import serve
-
-            port = settings.port + len(self._feeds) - 1 if settings.port else 0
-            token = settings.token.get_secret_value()
-            page = serve(feed, host=settings.host, port=port, token=token or None, links=self._pages.items)
-            server = self._beside.enter_context(page)
-            self._pages[name] = server.url.partition("?")[0]
-            self._console.print(f"{name}: live page {self._pages[name]}")
+            self._console.print(f"{name}: live page {self._servers.open_page(feed)}")
 
     def _summary(self) -> dict[str, Any]:
         return {

@@ -19,7 +19,7 @@ class HealthLogger(BackgroundWorker):
     """Looks once a second, in a thread of its own, while the context lasts."""
 
     def __init__(self, watch: MatchMonitor) -> None:
-        super().__init__("observer")
+        super().__init__("health log")
         self._watch = watch
         self._problems: list[str] = []
         self._restarts = 0

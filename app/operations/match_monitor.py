@@ -155,6 +155,10 @@ class MatchMonitor:
         while self._recent[0].at_s < now_s - WINDOW_S:
             self._recent.popleft()
 
+    def has_started(self) -> bool:
+        """True once the engine has sent a message, or an earlier run has ended the match."""
+        return self._heard_s is not None or self.feed.ended()
+
     def counters(self) -> Mapping[str, int]:
         """By name, since the match began; redone batches count once."""
         with self._lock:

@@ -1,4 +1,4 @@
-"""Where a run is watched from: a watch and an observer for each of its matches, one server for all of them."""
+"""What a run knows of itself: a monitor and a log of health for each of its matches, metrics of all of them."""
 
 from __future__ import annotations
 
@@ -6,44 +6,29 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
-from rich.console import Console
-
 from app.hub.feed import MatchFeed
 from app.operations.health_log import HealthLogger
 from app.operations.match_monitor import MatchMonitor, StageLink
 from app.operations.metrics import registry_of
-from app.operations.serve import MetricsServer
-from app.settings.model import LiveSettings
 
 
 class Monitoring:
-    """Serves metrics and health while the context lasts; matches may come meanwhile.
+    """Monitors matches while the context lasts; matches may be added meanwhile.
 
     Args:
-        settings: of the run.
-        folder: of the run, whose disk is looked at.
-        console: for people.
+        folder: of the run, whose disk is watched.
 
-    Raises:
-        OperationError: the port is taken.
+    Attributes:
+        monitors: of the matches, in the order in which they were added.
+        registry: metrics of all of them and of this process.
     """
 
-    def __init__(self, settings: LiveSettings, folder: Path, console: Console) -> None:
-        self.watches: list[MatchMonitor] = []
-        self._settings, self._folder, self._console = settings, folder, console
+    def __init__(self, folder: Path) -> None:
+        self.monitors: list[MatchMonitor] = []
+        self.registry = registry_of(self.monitors, folder)
         self._open = ExitStack()
 
     def __enter__(self) -> Monitoring:
-        settings = self._settings
-        if settings.metrics_port != 0:
-            server = MetricsServer(
-                registry_of(self.watches, self._folder),
-                self.watches,
-                host=settings.host,
-                port=settings.metrics_port,
-                token=settings.token.get_secret_value(),
-            )
-            self._console.print(f"Metrics: {self._open.enter_context(server).url}/metrics and /health")
         return self
 
     def __exit__(
@@ -51,9 +36,9 @@ class Monitoring:
     ) -> None:
         self._open.close()
 
-    def watch(self, feed: MatchFeed, states: Path, *, paced: bool, link: StageLink | None) -> MatchMonitor:
-        """Watches one more match, see :class:`app.operations.match_monitor.MatchMonitor`."""
-        watch = MatchMonitor(feed, states, paced=paced, link=link)
-        self._open.enter_context(HealthLogger(watch))
-        self.watches.append(watch)
-        return watch
+    def add(self, feed: MatchFeed, states: Path, *, paced: bool, link: StageLink | None) -> MatchMonitor:
+        """Monitors one more match, see :class:`app.operations.match_monitor.MatchMonitor`."""
+        monitor = MatchMonitor(feed, states, paced=paced, link=link)
+        self._open.enter_context(HealthLogger(monitor))
+        self.monitors.append(monitor)
+        return monitor

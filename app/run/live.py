@@ -18,6 +18,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from app.api.servers import RunServers
 from app.base.java import find_java
 from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_variable
 from app.hub.client import HubAddress
@@ -98,11 +99,15 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
             match.capture.sheet.match_id, match.committed_updates(), match.committed_epoch(),
             frontier_us=match.committed_frontier_us(), ended=match.has_ended(),
         )  # fmt: skip
-        watch = _watch(settings, feed, match, hub, beside, console)
+        monitoring = beside.enter_context(Monitoring(match.folder))
+        servers = beside.enter_context(RunServers(settings, monitoring, console))
+        watch = _watch(settings, feed, match, hub, monitoring, beside)
         options = settings.model_dump(mode="json", exclude={"parameters", "token"})
         log_event(_log, logging.INFO, "run begins", watch.match, **options)
         watch.publisher = _publish(settings, feed, match, beside, console)
-        _show_page(settings, feed, beside, console)
+        if settings.dashboard:
+            once = " (the first time with ?token=...)" if settings.token.get_secret_value() else ""
+            console.print(f"Live page: {servers.open_page(feed)}{once}")
         committer = MonitoredCommitter(match, {watch.match: watch})
         host = _host(settings, match, hub, committer, starting)
         camera = _camera(settings, feed, match, beside)
@@ -252,12 +257,11 @@ def _log_in_workers(session: SparkSession, folder: Path, settings: LiveSettings)
 
 
 def _watch(
-    settings: LiveSettings, feed: MatchFeed, match: Match, hub: Hub, beside: ExitStack, console: Console
+    settings: LiveSettings, feed: MatchFeed, match: Match, hub: Hub, monitoring: Monitoring, beside: ExitStack
 ) -> MatchMonitor:
-    """Watches the match, and serves what is seen."""
-    station = beside.enter_context(Monitoring(settings, match.folder, console))
+    """Monitors the match, and how many records of its topic wait."""
     paced, link = isinstance(match, TopicMatch) or settings.pace > 0, hub if settings.engine == "spark" else None
-    watch = station.watch(feed, match.folder / "states", paced=paced, link=link)
+    watch = monitoring.add(feed, match.folder / "states", paced=paced, link=link)
     if isinstance(match, TopicMatch):
         from app.operations.topic_lag import TopicLagPoller
 
@@ -276,17 +280,6 @@ def _publish(
     match.on_commit = relay.committed
     console.print(f"Publishing to {settings.publish}")
     return relay
-
-
-def _show_page(settings: LiveSettings, feed: MatchFeed, beside: ExitStack, console: Console) -> None:
-    if not settings.dashboard:
-        return
-    from dashboard.server import serve
-
-    token = settings.token.get_secret_value()
-    server = beside.enter_context(serve(feed, host=settings.host, port=settings.port, token=token or None))
-    url, _, _ = server.url.partition("?")  # what is printed is kept somewhere, and the token is no one's to read
-    console.print(f"Live page: {url}" + (" (the first time with ?token=...)" if token else ""))
 
 
 def _camera(settings: LiveSettings, feed: MatchFeed, match: Match, beside: ExitStack) -> Callable[[], Any] | None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from dashboard.demo import Choreography, ScriptedFeed, demo_event, demo_sheet, view_at
-from dashboard.server import Server, serve
+from dashboard.routes import page_routes
+from dashboard.server import WebServer
 from football.match_sheet import MatchSheet, Player
 from football.update_stream import BallView, BodyView, View
 from tests.dashboard.chromium import Browser
@@ -38,8 +39,8 @@ def feed() -> ScriptedFeed:
 
 
 @pytest.fixture
-def server(feed: ScriptedFeed) -> Iterator[Server]:
-    with serve(feed, port=0) as running:
+def server(feed: ScriptedFeed) -> Iterator[WebServer]:
+    with WebServer(page_routes(feed)) as running:
         yield running
 
 
@@ -101,7 +102,7 @@ def wait_for_state(browser: Browser, event_id: str, words: str) -> dict[str, str
     return found
 
 
-def opened(browser: Browser, server: Server) -> None:
+def opened(browser: Browser, server: WebServer) -> None:
     browser.driver.get("about:blank")  # the page of the test before complains that its server is gone
     browser.errors()
     browser.foreign_hosts(server.url)
@@ -109,12 +110,14 @@ def opened(browser: Browser, server: Server) -> None:
     browser.wait(lambda: status(browser), "the page to say how it is")
 
 
-def nothing_went_wrong(browser: Browser, server: Server) -> None:
+def nothing_went_wrong(browser: Browser, server: WebServer) -> None:
     assert browser.errors() == []
     assert browser.foreign_hosts(server.url) == set()
 
 
-def test_players_and_ball_move_and_nothing_comes_from_elsewhere(browser: Browser, feed: ScriptedFeed, server: Server):
+def test_players_and_ball_move_and_nothing_comes_from_elsewhere(
+    browser: Browser, feed: ScriptedFeed, server: WebServer
+):
     places = "return [...touchline.scene.bodies].map(([id, b]) => [id, b.x, b.y])"
     picture = "return document.getElementById('overlay').toDataURL()"
     with Playing(Choreography(feed).play):
@@ -130,7 +133,7 @@ def test_players_and_ball_move_and_nothing_comes_from_elsewhere(browser: Browser
     nothing_went_wrong(browser, server)
 
 
-def test_a_disc_is_painted_where_the_player_stands(browser: Browser, feed: ScriptedFeed, server: Server):
+def test_a_disc_is_painted_where_the_player_stands(browser: Browser, feed: ScriptedFeed, server: WebServer):
     # One player on the right penalty mark, so that the painted place can be compared with the drawn marking.
     feed.advance(1, 0, View(1, None, (BodyView("home_2", "home", 1, 41.5, 0.0, 0.0, 0.0),)))
     opened(browser, server)
@@ -162,7 +165,7 @@ def test_a_disc_is_painted_where_the_player_stands(browser: Browser, feed: Scrip
 
 
 def test_a_tentative_event_is_confirmed_by_the_frontier_and_another_withdrawn(
-    browser: Browser, feed: ScriptedFeed, server: Server
+    browser: Browser, feed: ScriptedFeed, server: WebServer
 ):
     feed.advance(2_000_000, 0, view_at(2_000_000))
     feed.publish(PASS)
@@ -190,7 +193,7 @@ def test_a_tentative_event_is_confirmed_by_the_frontier_and_another_withdrawn(
     nothing_went_wrong(browser, server)
 
 
-def test_an_amended_event_keeps_its_line_and_says_so(browser: Browser, feed: ScriptedFeed, server: Server):
+def test_an_amended_event_keeps_its_line_and_says_so(browser: Browser, feed: ScriptedFeed, server: WebServer):
     feed.advance(2_000_000, 0, view_at(2_000_000))
     feed.publish(PASS)
     opened(browser, server)
@@ -201,7 +204,9 @@ def test_an_amended_event_keeps_its_line_and_says_so(browser: Browser, feed: Scr
     assert lines == ["5 Eriksen"]
 
 
-def test_a_line_names_giver_and_receiver_and_its_title_says_all(browser: Browser, feed: ScriptedFeed, server: Server):
+def test_a_line_names_giver_and_receiver_and_its_title_says_all(
+    browser: Browser, feed: ScriptedFeed, server: WebServer
+):
     feed.advance(2_000_000, 0, view_at(2_000_000))
     complete = demo_event(
         "pass.complete", 1_900_000, "ball:1", team="home", player="home_4", detail={"receiver": "home_5"}
@@ -214,7 +219,7 @@ def test_a_line_names_giver_and_receiver_and_its_title_says_all(browser: Browser
     assert title == "pass.complete · 4 Dahl → 5 Eriksen · known 100 ms after it happened"
 
 
-def test_dense_kinds_are_hidden_until_their_filter_is_switched(browser: Browser, feed: ScriptedFeed, server: Server):
+def test_dense_kinds_are_hidden_until_their_filter_is_switched(browser: Browser, feed: ScriptedFeed, server: WebServer):
     hit = demo_event("hit", 900_000, "ball:1", team="home", player="home_4")
     feed.advance(2_000_000, 0, view_at(2_000_000))
     feed.publish(PASS)
@@ -235,7 +240,9 @@ def test_dense_kinds_are_hidden_until_their_filter_is_switched(browser: Browser,
     )
 
 
-def test_the_page_says_that_there_is_no_data_then_live_then_stale(browser: Browser, feed: ScriptedFeed, server: Server):
+def test_the_page_says_that_there_is_no_data_then_live_then_stale(
+    browser: Browser, feed: ScriptedFeed, server: WebServer
+):
     opened(browser, server)
     browser.wait(lambda: status(browser) == "waiting", "the page to wait")
     assert "No data yet" in banner(browser)
@@ -246,7 +253,7 @@ def test_the_page_says_that_there_is_no_data_then_live_then_stale(browser: Brows
     assert "No new positions" in banner(browser)
 
 
-def test_the_end_shows_the_final_score_and_totals(browser: Browser, feed: ScriptedFeed, server: Server):
+def test_the_end_shows_the_final_score_and_totals(browser: Browser, feed: ScriptedFeed, server: WebServer):
     feed.advance(2_000_000, 0, view_at(2_000_000))
     feed.publish(PASS)
     feed.publish(GOAL)
@@ -266,7 +273,7 @@ def test_the_end_shows_the_final_score_and_totals(browser: Browser, feed: Script
 def test_a_lost_connection_is_told_and_taken_up_again(browser: Browser, feed: ScriptedFeed):
     feed.advance(2_000_000, 0, view_at(2_000_000))
     feed.publish(PASS)
-    first = serve(feed, port=0)
+    first = WebServer(page_routes(feed))
     port = int(first.url.rsplit(":", 1)[1].strip("/"))
     opened(browser, first)
     wait_for_state(browser, PASS.id, "tentative")
@@ -274,7 +281,7 @@ def test_a_lost_connection_is_told_and_taken_up_again(browser: Browser, feed: Sc
     browser.wait(lambda: status(browser) == "lost", "the page to notice")
     assert "lost" in banner(browser)
     feed.publish(GOAL)
-    with serve(feed, port=port):
+    with WebServer(page_routes(feed), port=port):
         wait_for_state(browser, GOAL.id, "tentative")
         assert browser.run("return document.querySelectorAll('#events li').length") == 2, "nothing is shown twice"
     browser.errors()  # the refused connections in between are in the console, rightly
@@ -282,7 +289,7 @@ def test_a_lost_connection_is_told_and_taken_up_again(browser: Browser, feed: Sc
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (1920, 1080)])
 def test_no_text_overlaps_or_is_cut_off_at_the_usual_sizes(
-    browser: Browser, feed: ScriptedFeed, server: Server, width: int, height: int
+    browser: Browser, feed: ScriptedFeed, server: WebServer, width: int, height: int
 ):
     browser.resize(width, height)
     choreography = Choreography(feed)
@@ -333,7 +340,10 @@ def test_a_real_match_is_shown_with_its_names(browser: Browser, shared_data: Pat
     feed = ScriptedFeed(MatchSheet("real", meta["teams"]["home"], meta["teams"]["away"], players=players))
     frames = pandas.read_parquet(folder / "first_20_minutes.parquet", filters=[("t_ms", "<=", 8000)])
     views = [_view(int(t_ms) * 1000, frame) for t_ms, frame in frames.groupby("t_ms")]
-    with serve(feed, port=0) as server, Playing(lambda us: feed.advance(us, 0, views[us // 40_000 % len(views)])):
+    with (
+        WebServer(page_routes(feed)) as server,
+        Playing(lambda us: feed.advance(us, 0, views[us // 40_000 % len(views)])),
+    ):
         opened(browser, server)
         browser.wait(lambda: status(browser) == "live", "the page to be live")
         assert browser.run("return touchline.scene.bodies.size") == 22

@@ -5,26 +5,34 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
-from flask.testing import FlaskClient
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
 
-from dashboard.access import guard
+from dashboard import connections
+from dashboard.connections import CONNECTIONS_MAX
 from dashboard.demo import ScriptedFeed, demo_event, demo_sheet, view_at
-from dashboard.live import LiveState
-from dashboard.page import build_app
-from dashboard.server import DashboardError, PortInUseError, TokenNeededError, serve
-from dashboard.web import STREAMS_MAX, add_live_routes
+from dashboard.routes import STREAMS_MAX, page_routes
+from dashboard.server import PortInUseError, ServerError, TokenNeededError, WebServer, build_application
 from football.match_sheet import MatchSheet
 from football.pitch import PitchError
 
 SHOT = demo_event("shot.attempt", 1_000_000, "ball:1", team="home", player="home_9", x_m=30.0, y_m=0.0)
+
+
+HALF_A_POST = (
+    b"POST /_dash-update-component HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 1000\r\n\r\n{"
+)
 
 
 @pytest.fixture
@@ -32,17 +40,15 @@ def feed() -> ScriptedFeed:
     return ScriptedFeed(demo_sheet())
 
 
-def client_of(feed: ScriptedFeed, token: str | None = None) -> FlaskClient:
-    app = build_app(feed)
-    guard(app.server, token, 8050)
-    add_live_routes(app.server, LiveState(feed), threading.Event())
-    return app.server.test_client()
+def client_of(feed: ScriptedFeed, token: str = "") -> TestClient:
+    application = build_application(page_routes(feed), token)
+    return TestClient(application, "http://localhost:8050", follow_redirects=False)
 
 
-def state(client: FlaskClient, query: str = "") -> dict[str, Any]:
+def state(client: TestClient, query: str = "") -> dict[str, Any]:
     answer = client.get(f"/live/state{query}")
     assert answer.status_code == 200, answer.text
-    return answer.get_json()
+    return answer.json()
 
 
 def test_before_any_data_the_state_is_empty_but_complete(feed: ScriptedFeed):
@@ -133,21 +139,18 @@ def test_a_token_opens_the_page_once_and_the_cookie_from_then_on(feed: ScriptedF
     assert client.get("/").status_code == 401
     assert client.get("/live/state").status_code == 401
     assert client.get("/live/state?token=wrong").status_code == 401
-    assert client.get("/?token=pitch%20side").status_code == 302
+    opened = client.get("/?token=pitch%20side")
+    assert (opened.status_code, opened.headers["location"]) == (302, "/")
     assert client.get("/live/state").status_code == 200
-    cookie = client.get_cookie("touchline_8050")
-    assert cookie is not None
-    assert cookie.http_only
-    assert "pitch" not in cookie.value
+    assert "HttpOnly" in opened.headers["set-cookie"]
+    assert "pitch" not in client.cookies["touchline_8050"]
 
 
 def test_a_cookie_of_another_token_opens_nothing(feed: ScriptedFeed):
     visitor = client_of(feed, token="one")
     visitor.get("/?token=one")
-    cookie = visitor.get_cookie("touchline_8050")
-    assert cookie is not None
     other = client_of(feed, token="two")
-    other.set_cookie("touchline_8050", cookie.value)
+    other.cookies.set("touchline_8050", visitor.cookies["touchline_8050"])
     assert other.get("/").status_code == 401
 
 
@@ -162,31 +165,31 @@ def test_an_open_page_answers_to_local_names_only(feed: ScriptedFeed):
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "pitch.example"])
 def test_a_page_that_others_can_reach_needs_a_token(feed: ScriptedFeed, host: str):
     with pytest.raises(TokenNeededError, match="token"):
-        serve(feed, host=host, port=0)
+        WebServer(page_routes(feed), host=host)
 
 
 def test_an_occupied_port_is_told_in_words(feed: ScriptedFeed):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(PortInUseError, match=f"port {port} .* in use"):
-            serve(feed, port=port)
+            WebServer(page_routes(feed), port=port)
 
 
 def test_an_address_that_is_not_ours_is_told_in_words(feed: ScriptedFeed):
-    with pytest.raises(DashboardError, match=r"203\.0\.113\.7"):
-        serve(feed, host="203.0.113.7", port=0, token="x")
+    with pytest.raises(ServerError, match=r"203\.0\.113\.7"):
+        WebServer(page_routes(feed), host="203.0.113.7", token="x")
 
 
 def test_a_pitch_that_cannot_be_played_on_is_refused_and_the_port_is_free_again():
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     with pytest.raises(PitchError):
-        serve(ScriptedFeed(MatchSheet(length_m=5.0)), port=port)
+        WebServer(page_routes(ScriptedFeed(MatchSheet(length_m=5.0))), port=port)
     socket.create_server(("127.0.0.1", port)).close()
 
 
 def test_stopping_frees_the_port_and_ends_open_streams(feed: ScriptedFeed):
-    server = serve(feed, port=0)
+    server = WebServer(page_routes(feed))
     stream = _open_stream(server.url)
     assert next(stream)["sheet"]["away"] == "Northgate Rovers"
     server.stop()
@@ -198,7 +201,7 @@ def test_stopping_frees_the_port_and_ends_open_streams(feed: ScriptedFeed):
 
 def test_the_stream_begins_complete_and_goes_on_with_what_changes(feed: ScriptedFeed):
     feed.publish(SHOT)
-    with serve(feed, port=0) as server:
+    with WebServer(page_routes(feed)) as server:
         stream = _open_stream(server.url)
         first = next(stream)
         assert [row["id"] for row in first["rows"]] == [SHOT.id]
@@ -209,7 +212,7 @@ def test_the_stream_begins_complete_and_goes_on_with_what_changes(feed: Scripted
 
 
 def test_the_number_of_open_pages_is_bounded_and_closed_ones_make_room(feed: ScriptedFeed):
-    with serve(feed, port=0) as server:
+    with WebServer(page_routes(feed)) as server:
         streams = [_open_stream(server.url) for _ in range(STREAMS_MAX)]
         for stream in streams:
             next(stream)
@@ -220,8 +223,9 @@ def test_the_number_of_open_pages_is_bounded_and_closed_ones_make_room(feed: Scr
 
 
 def test_a_link_with_a_token_works_as_it_is_printed(feed: ScriptedFeed):
-    with serve(feed, port=0, token="a&b=c/d") as server:
-        assert _status_of(server.url, f"/?{urlsplit(server.url).query}") == 302
+    server_token = "a&b=c/d"
+    with WebServer(page_routes(feed), token=server_token) as server:
+        assert _status_of(server.url, f"/?token={quote(server_token, safe='')}") == 302
 
 
 def _status_of(url: str, path: str) -> int:
@@ -241,3 +245,95 @@ def _open_stream(url: str) -> Iterator[dict[str, Any]]:
         for line in answer:
             if line.startswith(b"data: "):
                 yield json.loads(line[6:])
+
+
+def test_stopping_with_many_viewers_is_quick_and_logs_nothing(feed: ScriptedFeed, caplog: pytest.LogCaptureFixture):
+    server = WebServer(page_routes(feed))
+    streams = [_open_stream(server.url) for _ in range(STREAMS_MAX)]
+    for stream in streams:
+        next(stream)
+    began_s = time.monotonic()
+    server.stop()
+    assert time.monotonic() - began_s < 3
+    for stream in streams:
+        list(stream)
+    assert not caplog.records
+
+
+def test_idle_connections_take_no_place_from_a_viewer(feed: ScriptedFeed):
+    with WebServer(page_routes(feed)) as server, contextlib.ExitStack() as idle:
+        viewer = _open_stream(server.url)
+        next(viewer)
+        before = _open_files()
+        for _ in range(3 * CONNECTIONS_MAX):
+            idle.enter_context(_connected(server.url))
+        assert _status_of(server.url, "/live/state") == 200
+        # Both ends are in this process: all of the clients', and of the server's no more than its limit.
+        assert _open_files() - before <= 3 * CONNECTIONS_MAX + CONNECTIONS_MAX + 1
+        assert next(viewer), "a stream is no idle connection"
+
+
+def test_connections_that_are_all_at_work_leave_a_clear_refusal(feed: ScriptedFeed, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "CONNECTIONS_MAX", 2)
+    with WebServer(page_routes(feed)) as server:
+        viewers = [_open_stream(server.url) for _ in range(2)]
+        for viewer in viewers:
+            next(viewer)
+        with _connected(server.url) as refused:
+            assert refused.recv(10_000).startswith(b"HTTP/1.1 503 ")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET / HTTP/1.1\r\nHost: loc", HALF_A_POST],
+)
+def test_a_request_that_does_not_arrive_ends_its_connection(
+    feed: ScriptedFeed, monkeypatch: pytest.MonkeyPatch, sent: bytes
+):
+    monkeypatch.setattr(connections, "REQUEST_S", 0.2)
+    with WebServer(page_routes(feed)) as server, _connected(server.url) as client:
+        client.sendall(sent)
+        assert _ended(client)
+
+
+def much(request: Request) -> Response:
+    return PlainTextResponse("x" * 30_000_000)
+
+
+def test_a_client_that_reads_nothing_is_disconnected(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "WRITE_S", 0.2)
+    with WebServer([Route("/", much)]) as server, _connected(server.url) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.8)
+        assert _ended(client)
+
+
+def test_a_stop_waits_for_no_client_that_is_silent_or_reads_nothing(
+    feed: ScriptedFeed, caplog: pytest.LogCaptureFixture
+):
+    with contextlib.ExitStack() as clients:
+        server = WebServer([Route("/much", much), *page_routes(feed)])
+        for sent in (b"", b"GET /much HTTP/1.1\r\nHost: localhost\r\n\r\n", HALF_A_POST):
+            clients.enter_context(_connected(server.url)).sendall(sent)
+        time.sleep(0.3)
+        began_s = time.monotonic()
+        server.stop()
+        assert time.monotonic() - began_s < 3
+    assert not caplog.records
+
+
+def _connected(url: str) -> socket.socket:
+    address = urlsplit(url)
+    return socket.create_connection((address.hostname or "", address.port or 0), timeout=10)
+
+
+def _ended(client: socket.socket) -> bool:
+    """True once the server has closed the connection; a connection that stays open times out."""
+    with contextlib.suppress(ConnectionResetError):
+        while client.recv(65_536):
+            pass
+    return True
+
+
+def _open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import io
-import threading
 from contextlib import suppress
 
 import msgspec
 from hypothesis import strategies as st
+from starlette.testclient import TestClient
 
 from app.hub.client import HubConnectionError, frame, read_frame
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub, HubError
-from dashboard.access import guard
-from dashboard.live import LiveState
 from dashboard.page import build_app
-from dashboard.web import add_live_routes
+from dashboard.routes import page_routes
+from dashboard.server import build_application
 from football.match_sheet import MatchSheet
 from football.update_stream import BallView, EventRecord, UpdateMessage, UpdateRecord, View
 from tests.fuzz.cases import both, hold, json_like, mangled, refusal
@@ -88,23 +87,19 @@ def test_without_the_token_nothing_is_heard(cases: int):
 def test_no_question_breaks_the_page(cases: int):
     feed = MatchFeed(MatchSheet("final"))
     feed.apply(MESSAGES[0], 0)
-    app = build_app(feed)
-    guard(app.server, "right-token-right-token", 8050)
-    add_live_routes(app.server, LiveState(feed), threading.Event())
-    app.server.testing = False
-    open_app = build_app(feed)
-    guard(open_app.server, None, 8050)
-    add_live_routes(open_app.server, LiveState(feed), threading.Event())
-    rules = sorted({rule.rule for rule in open_app.server.url_map.iter_rules() if "GET" in (rule.methods or ())})
-    live = [rule for rule in rules if "<" not in rule and "stream" not in rule and "reload" not in rule]
-    guarded, opened = app.server.test_client(), open_app.server.test_client()
+    rules = {rule.rule for rule in build_app(feed).server.url_map.iter_rules() if "GET" in (rule.methods or ())}
+    paths = sorted(rule for rule in {*rules, "/live/state"} if "<" not in rule and "reload" not in rule)
+    guarded, opened = (
+        TestClient(build_application(page_routes(feed), token), "http://localhost:8050", raise_server_exceptions=False)
+        for token in ("right-token-right-token", "")
+    )
 
     def body(told: tuple[str, dict[str, str], str]) -> None:
         path, query, host = told
         asked = {**query}
-        refused = guarded.get(path, query_string={**asked, "token": asked.get("families", "x")})
+        refused = guarded.get(path, params={**asked, "token": asked.get("families", "x")})
         assert refused.status_code == 401, f"{path} was answered without the token"
-        answer = opened.get(path, query_string=asked, headers={"Host": host})
+        answer = opened.get(path, params=asked, headers={"Host": host})
         assert answer.status_code < 500, f"{path} {asked}"
         if host != "localhost":
             assert answer.status_code in (400, 403), f"{path} for {host}"
@@ -113,4 +108,5 @@ def test_no_question_breaks_the_page(cases: int):
     names = st.sampled_from(["families", "events", "strip", "x"])
     values = st.sampled_from(["-1", "0", "9" * 30, "nan", "hit,pass", "%00"]) | texts
     hosts = st.sampled_from(["localhost", "evil.example", "10.0.0.1", "127.0.0.1.evil.example"])
-    hold(cases, st.tuples(st.sampled_from(live), st.dictionaries(names, values, max_size=3), hosts), body)
+    with guarded, opened:
+        hold(cases, st.tuples(st.sampled_from(paths), st.dictionaries(names, values, max_size=3), hosts), body)

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import http.client
-import io
-import json
 import shutil
 import socket
-import threading
 import time
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
-from rich.console import Console
 
 from app.hub.client import HubClient
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub
+from app.operations.health import health_of, readiness_of
 from app.operations.match_monitor import SILENCE_S, MatchMonitor, MonitoredCommitter
 from app.operations.metrics import registry_of
-from app.operations.monitoring import Monitoring
-from app.operations.serve import MetricsServer, OperationError, health_of
-from app.settings.model import make_settings
 from dashboard.live import LiveState
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, Health, UpdateMessage, UpdateRecord
@@ -114,6 +105,15 @@ def test_a_match_is_starting_until_the_engine_speaks_then_live_then_ended(case: 
     case.link.count = 0
     status, body = health_of([case.watch])
     assert (status, body["matches"]) == (200, {"m": "ended"})
+
+
+def test_a_run_is_ready_once_every_engine_has_sent_a_message(case: Case, tmp_path: Path):
+    other = Case(tmp_path, match="n")
+    case.say()
+    monitors = [case.watch, other.watch]
+    assert readiness_of(monitors) == (503, {"status": "starting", "matches": {"m": True, "n": False}})
+    other.say()
+    assert readiness_of(monitors) == (200, {"status": "ready", "matches": {"m": True, "n": True}})
 
 
 def test_silence_and_a_stage_that_is_gone_are_said(case: Case):
@@ -231,24 +231,6 @@ def test_a_match_that_was_taken_out_is_troubled_and_others_are_not(case: Case, t
     assert health_of([other.watch])[0] == 200
 
 
-def test_a_station_takes_matches_in_while_it_serves(tmp_path: Path):
-    told = io.StringIO()
-    with Monitoring(make_settings({"metrics_port": free_port()}), tmp_path, Console(file=told, width=200)) as station:
-        url = told.getvalue().split()[1].removesuffix("/metrics")
-        feeds = [MatchFeed(MatchSheet(match_id=name)) for name in ("one", "two")]
-        for count, feed in enumerate(feeds, 1):
-            station.watch(feed, tmp_path / "states", paced=True, link=None)
-            with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
-                assert answer.read().count(b"touchline_epoch{") == count
-    assert not [thread for thread in threading.enumerate() if thread.name in ("observer", "metrics")]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def test_how_far_behind_grows_while_nothing_comes_and_is_not_told_where_nothing_is_live(case: Case, tmp_path: Path):
     assert case.watch.behind_s() is None
     case.clocks.s = 10
@@ -322,63 +304,6 @@ def test_the_page_is_told_how_the_input_is_doing(case: Case):
         "condition": "running", "behind": "0.50 s", "records behind": "42", "speed": "–", "stage restarts": "0",
     }  # fmt: skip
     assert case.metrics()[("touchline_source_lag_records",)] == 42
-
-
-def ask(server: MetricsServer, path: str, **headers: str) -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", int(server.url.rpartition(":")[2]), timeout=10)
-    connection.request("GET", path, headers=headers)
-    answer = connection.getresponse()
-    return answer.status, answer.read().decode()
-
-
-@pytest.fixture
-def server(case: Case) -> Iterator[MetricsServer]:
-    with MetricsServer(registry_of([case.watch], case.folder), [case.watch], port=0) as running:
-        yield running
-
-
-def test_the_server_tells_metrics_and_health(case: Case, server: MetricsServer):
-    status, body = ask(server, "/health")
-    assert (status, json.loads(body)["status"]) == (503, "troubled")
-    case.say(health=HEALTH)
-    assert ask(server, "/health")[0] == 200
-    status, body = ask(server, "/metrics")
-    assert status == 200
-    assert 'touchline_positions_total{match="m"} 1000.0' in body
-    assert "process_resident_memory_bytes" in body
-    status, body = ask(server, "/metrics", Accept="application/openmetrics-text; version=1.0.0")
-    assert body.endswith("# EOF\n")
-    assert ask(server, "/etc/passwd")[0] == 404
-
-
-def test_a_foreign_name_reads_nothing_without_a_token(server: MetricsServer):
-    assert ask(server, "/metrics", Host="evil.example")[0] == 403
-    assert ask(server, "/health", Host="localhost:1")[0] == 503
-
-
-def test_beyond_loopback_a_token_is_demanded_of_server_and_client(case: Case):
-    registry = registry_of([case.watch], case.folder)
-    with pytest.raises(OperationError, match="TOUCHLINE_TOKEN"):
-        MetricsServer(registry, [case.watch], host="0.0.0.0", port=0)
-    with MetricsServer(registry, [case.watch], host="0.0.0.0", port=0, token="a-long-token") as server:
-        case.say()
-        for wrong in ({}, {"Authorization": "Bearer a-long-toke"}, {"Authorization": "Bearer"}):
-            assert ask(server, "/metrics", **wrong)[0] == 401
-            assert ask(server, "/health", **wrong)[0] == 401
-        assert ask(server, "/metrics?token=a-long-token")[0] == 401, "addresses are logged"
-        assert ask(server, "/health", Authorization="Bearer a-long-token", Host="evil.example")[0] == 200
-
-
-def test_a_taken_port_is_refused_if_it_was_asked_for_and_else_another_is_taken(case: Case, monkeypatch):
-    registry = registry_of([case.watch], case.folder)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(OperationError, match=rf"port {port} .*--metrics-port"):
-            MetricsServer(registry, [case.watch], port=port)
-        monkeypatch.setattr("app.operations.serve.DEFAULT_PORT", port)
-        with MetricsServer(registry, [case.watch]) as server:
-            assert ask(server, "/health")[0] == 503
-            assert not server.url.endswith(f":{port}")
 
 
 def test_a_hub_counts_the_stages_that_have_shown_its_token():

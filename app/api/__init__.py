@@ -1,0 +1,1 @@
+"""What a run serves over HTTP: its ASGI application and the servers that listen."""

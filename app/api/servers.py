@@ -1,0 +1,68 @@
+"""The web servers of a run: one application, at the port of metrics and at the port of each match's page."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from types import TracebackType
+
+from rich.console import Console
+
+from app.api.operations import operations_routes
+from app.hub.feed import MatchFeed
+from app.operations.monitoring import Monitoring
+from app.settings.model import LiveSettings
+from dashboard.server import PortInUseError, WebServer
+
+#: Below the page's: pages of several matches take the ports above.
+METRICS_PORT = 8049
+
+
+class RunServers:
+    """Serves metrics and health while the context lasts, and pages as they are opened.
+
+    Args:
+        settings: of the run.
+        monitoring: of its matches, which may be added meanwhile.
+        console: for people.
+
+    Raises:
+        dashboard.server.ServerError: a port is taken.
+    """
+
+    def __init__(self, settings: LiveSettings, monitoring: Monitoring, console: Console) -> None:
+        self._settings, self._console = settings, console
+        self._routes = operations_routes(monitoring.registry, monitoring.monitors)
+        self._token = settings.token.get_secret_value()
+        self._pages: dict[str, str] = {}
+        self._open = ExitStack()
+
+    def __enter__(self) -> RunServers:
+        if self._settings.metrics_port != 0:
+            server = self._open.enter_context(self._metrics_server(self._settings.metrics_port))
+            self._console.print(f"Metrics: {server.url}/metrics and /health")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def open_page(self, feed: MatchFeed) -> str:
+        """Serves the page of a match, each at the port above the one before it; its address."""
+        from dashboard.routes import page_routes  # imports Dash
+
+        port = self._settings.port + len(self._pages) if self._settings.port else 0
+        routes = [*self._routes, *page_routes(feed, self._pages.items)]
+        server = WebServer(routes, host=self._settings.host, port=port, token=self._token)
+        url = self._pages[feed.sheet().match_id] = self._open.enter_context(server).url + "/"
+        return url
+
+    def _metrics_server(self, port: int | None) -> WebServer:
+        """At the default port if there is none in the settings, or at a free one if another program has that."""
+        host, option = self._settings.host, "--metrics-port, or 0 for none"
+        try:
+            return WebServer(self._routes, host=host, port=port or METRICS_PORT, token=self._token, option=option)
+        except PortInUseError:
+            if port is not None:
+                raise
+            return WebServer(self._routes, host=host, token=self._token)

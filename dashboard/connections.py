@@ -1,0 +1,100 @@
+"""Bounds on connections: how many there are, how long a request may take to arrive, how long a client may not read.
+
+uvicorn itself limits requests at work and the pause between two requests. It waits forever for the first request of a
+connection, for the rest of a request and for a client that stops reading. Each of these holds a file descriptor, so
+each has a limit here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+#: Open connections of one server. A browser opens up to six for a page, of which one stays.
+CONNECTIONS_MAX: Final = 100
+#: Time from the opening of a connection, or from the first byte of a later request, to the request's last byte.
+REQUEST_S: Final = 10.0
+#: A client that takes nothing of its response for so long is disconnected.
+WRITE_S: Final = 20.0
+
+_REASON: Final = b"Too many connections are open.\n"
+_FULL: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(_REASON), _REASON)
+)
+
+
+class BoundedProtocol(H11Protocol):
+    """uvicorn's HTTP/1.1 connection with limits of number and time."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._opened_s = self.loop.time()
+        self._request_timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accepts a connection. Beyond the limit the oldest one without a request gives way, or else this one."""
+        super().connection_made(transport)
+        self._limit_request_time()
+        others = (one for one in self.connections if isinstance(one, BoundedProtocol))
+        open_ones = [one for one in others if not one.transport.is_closing()]
+        if len(open_ones) <= CONNECTIONS_MAX:
+            return
+        oldest = min((one for one in open_ones if one.is_idle()), key=lambda one: one._opened_s)
+        if oldest is self:
+            transport.write(_FULL)
+            transport.close()
+        else:
+            oldest.transport.abort()
+
+    def is_idle(self) -> bool:
+        """True if no request is at work."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._limit_request_time()
+
+    def pause_writing(self) -> None:
+        """The client reads more slowly than the application writes: limits the time that it reads nothing."""
+        super().pause_writing()
+        self._await_reader()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._write_timer = _cancel(self._write_timer)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._request_timer, self._write_timer = _cancel(self._request_timer), _cancel(self._write_timer)
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Lets a response at work end; a client that does not send or does not read is not waited for."""
+        super().shutdown()
+        if self._request_timer is not None or self._write_timer is not None:
+            self.transport.abort()
+
+    def _limit_request_time(self) -> None:
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._request_timer = _cancel(self._request_timer)
+        elif self._request_timer is None:
+            self._request_timer = self.loop.call_later(REQUEST_S, self.transport.abort)
+
+    def _await_reader(self) -> None:
+        unsent = self.transport.get_write_buffer_size()
+        self._write_timer = self.loop.call_later(WRITE_S, self._check_reader, unsent)
+
+    def _check_reader(self, unsent_before: int) -> None:
+        if self.transport.get_write_buffer_size() >= unsent_before:
+            self.transport.abort()
+        else:
+            self._await_reader()
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
