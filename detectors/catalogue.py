@@ -236,7 +236,9 @@ def _types(spec: Spec, kind: str) -> EventTypes:
 
 def _describe(detector: Detector[Any], entry: DetectorEntry, parameters: Parameters) -> DetectorInfo:
     spec = detector.spec
-    first, *more = (inspect.getdoc(type(detector)) or "").split("\n\n")
+    # One class for several detectors describes each of them in an attribute.
+    text: str = getattr(detector, "description", "") or inspect.getdoc(type(detector)) or ""
+    first, *more = text.split("\n\n")
     return DetectorInfo(
         spec.name,
         spec.number,

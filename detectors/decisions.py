@@ -2,10 +2,10 @@
 
 Theory of operation
 -------------------
-A rule compares by :func:`at_least`, :func:`at_most` or :func:`is_over`, which return a plain bool. While a recorder is
-active (:func:`recording`), they also append a :class:`Comparison`. Otherwise a call costs one read of a global.
-Steps are pure, so ``explain`` runs the step that emitted an event once more under a recorder, and each rule stands
-once, with the detector.
+A rule compares by :func:`at_least`, :func:`at_most`, :func:`is_over` or :func:`is_under`, which return a plain bool.
+While a recorder is active (:func:`recording`), they also append a :class:`Comparison`. Otherwise a call costs one read
+of a global. Steps are pure, so ``explain`` runs the step that emitted an event once more under a recorder, and each
+rule stands once, with the detector.
 
 Hot loops and kernels compare in their own way. The code that emits an event then notes the value that was compared, by
 :func:`note`, if :func:`is_recording`.
@@ -97,6 +97,14 @@ def is_over(what: str, value: float, threshold: float, parameter: str = "", abou
     if _recorder is not None:
         note(what, value, "at least" if over else "at most", threshold, parameter, about, unit)
     return over
+
+
+def is_under(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
+    """Return ``value < threshold`` where either answer decides; record it in the sense in which it holds."""
+    under = value < threshold
+    if _recorder is not None:
+        note(what, value, "at most" if under else "at least", threshold, parameter, about, unit)
+    return under
 
 
 def note(

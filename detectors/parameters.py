@@ -52,6 +52,7 @@ from detectors.outcomes.saves import SaveParameters
 from detectors.outcomes.shots import ShotOutcomeParameters
 from detectors.play.goalkeeper_hands import KeeperParameters
 from detectors.play.phase import PhaseParameters
+from detectors.play.restart_kicks import RestartKickParameters
 from detectors.play.spots import SpotParameters
 from detectors.proximity.near import NearestParameters, NearParameters, ZoneParameters
 from detectors.proximity.opponents import OpponentsParameters
@@ -112,6 +113,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     keeper: KeeperParameters = KeeperParameters()
     release: ReleaseParameters = ReleaseParameters()
     phase: PhaseParameters = PhaseParameters()
+    restart_kick: RestartKickParameters = RestartKickParameters()
     team_possession: TeamPossessionParameters = TeamPossessionParameters()
     strike: StrikeParameters = StrikeParameters()
     flight: FlightParameters = FlightParameters()

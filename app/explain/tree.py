@@ -168,17 +168,23 @@ class Tree:
         )
 
     def _margins(self, conclusion: Conclusion) -> tuple[Margin, ...]:
-        return margins(
-            Evidence(
-                conclusion.event,
-                conclusion.input,
-                conclusion.before,
-                conclusion.detector,
-                self._find,
-                self._sheet,
-                self._parameters,
-            )
+        return margins(self._evidence(conclusion))
+
+    def _evidence(self, conclusion: Conclusion) -> Evidence:
+        return Evidence(
+            conclusion.event,
+            conclusion.input,
+            conclusion.before,
+            conclusion.detector,
+            self._find,
+            self._sheet,
+            self._parameters,
+            self._origin,
         )
+
+    def _origin(self, name: str) -> Evidence | None:
+        step = self._step(name)
+        return self._evidence(step) if step is not None else None
 
     def _find(self, name: str) -> Event | None:
         step = self._step(name)

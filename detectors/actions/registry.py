@@ -1,4 +1,4 @@
-"""Detectors of this room."""
+"""Registry of the detectors of ``detectors.actions``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from detectors.registry import DetectorEntry, feet
 
 _STRIKE = ("strike", "flight", "shot")
 
-#: In order of their numbers.
+#: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: ShotAttempt(s, p.strike, p.flight, p.shot), _STRIKE),
     DetectorEntry(lambda s, p: IndividualPossession()),

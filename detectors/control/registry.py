@@ -1,4 +1,4 @@
-"""Detectors of this room."""
+"""Registry of the detectors of ``detectors.control``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from detectors.control.shape import LineHeight, TeamArea, TeamShape
 from detectors.control.space import PassingOptions, PitchControl
 from detectors.registry import DetectorEntry
 
-#: In order of their numbers.
+#: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: SceneMaker(s, p.scene), ("scene",)),
     DetectorEntry(lambda s, p: PressingIndex(p.pressing_index), ("pressing_index",)),

@@ -26,7 +26,6 @@ from detectors.explanations.evidence import (
 from detectors.outcomes.claims import ClaimState
 from detectors.outcomes.contests import TackleState, TakeOnState
 from detectors.outcomes.offside import OffsideState
-from detectors.play.goalkeeper_hands import HandsState
 from detectors.qualifiers.chances import XG_BOUNDS, XGS, KeyPassState
 from detectors.qualifiers.gains import carried_way
 from detectors.qualifiers.pass_qualifier import Way, passed_way
@@ -68,24 +67,6 @@ def _header(e: Evidence) -> Found:
             yield against(e, "time since he left the ground", off_us, "at most", "header.jump_us")
     else:
         yield against(e, "height of the ball", e.payload.z_m, "at least" if leapt else "at most", "body_part.leap_m")
-
-
-def _hands(e: Evidence) -> Found:
-    """5.5: how long the ball lay in his hands, how long it has been out of them, how fast it left."""
-    if not isinstance(e.before, HandsState) or e.before.hands.grip is None:
-        return
-    grip, kind, change = e.before.hands.grip, e.told.kind, e.before.hands.peak
-    if kind == "gk.catch":
-        yield against(e, "time that the ball was calm", e.by.ts_us - grip.from_us, "at least", "keeper.hold_us")
-        return
-    sense: Sense = "at least" if kind == "gk.drop" else "at most"
-    yield against(e, "time that the ball was calm", grip.calm_us, sense, "keeper.drop_us")
-    yield against(e, "time that it was out of reach", e.by.ts_us - grip.last_us, "at least", "keeper.gap_us")
-    if kind == "gk.punch" and change is not None:
-        peak = payload_of(change)
-        v = [number(peak, name) or 0.0 for name in ("vx_m_s", "vy_m_s", "vz_m_s")]
-        yield against(e, "speed of the ball after it", math.hypot(*v), "at least", "keeper.punch_m_s")
-        yield against(e, "height of the ball", peak.z_m, "at least", "keeper.punch_low_m")
 
 
 def _deflected(e: Evidence) -> Found:
@@ -362,7 +343,6 @@ def _laid_on(e: Evidence) -> Found:
 RULES: dict[str, Rule] = {
     "bodypart": _part,
     "header": _header,
-    **dict.fromkeys(("gk.catch", "gk.parry", "gk.punch", "gk.drop"), _hands),
     "deflection": _deflected,
     "contest.contact": _contest,
     "duel.start": _duel,

@@ -22,7 +22,6 @@ from detectors.explanations.evidence import (
     raised,
     since,
 )
-from detectors.play.restart_kicks import CENTRE_M, CORNER_M
 from football.payloads import Frame
 from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, pitch_of
 from middleware.events import Event
@@ -233,24 +232,6 @@ def _shot_outcome(e: Evidence) -> Found:
         yield against(e, "speed of the ball after the save", speed_m_s, sense, "save.caught_m_s")
 
 
-def _dead(e: Evidence) -> Found:
-    """5.10 and what level 6 makes of it: a line that stayed crossed, a ball surely in goal, a stall."""
-    payload, p = e.payload, e.parameters.phase
-    since_us = number(payload, "since_us")
-    gone_us = None if since_us is None else e.told.ts_us - since_us
-    line, sign = payload.detail.get("line"), payload.detail.get("sign")
-    if sign:
-        name = {"alone": "alone_us", "carried": "hand_us", "still": "still_us"}.get(str(sign))
-        if name is not None:
-            yield against(e, f"time since the ball is {sign}", gone_us, "at least", f"phase.stall.{name}")
-    elif isinstance(line, str) and line in ("left", "right"):
-        yield against(e, "how surely the ball is in the goal", payload.confidence, "at least", "phase.sure")
-    elif line:
-        rtls = e.sheet.quality.kind == "rtls"
-        name, settle_us = ("settle_rtls_us", p.settle_rtls_us) if rtls else ("settle_us", p.settle_us)
-        yield against(e, "time since the line was crossed", gone_us, "at least", f"phase.{name}", settle_us)
-
-
 def _mouth(e: Evidence) -> Found:
     """2.9: between the posts, and under or over the bar."""
     if e.payload.y_m is not None:
@@ -259,49 +240,6 @@ def _mouth(e: Evidence) -> Found:
     if e.payload.z_m is not None and e.sheet.quality.ball_height:
         sense: Sense = "at least" if e.told.kind == "ball.over_bar" else "at most"
         yield Margin("height of the ball", round(e.payload.z_m, 3), sense, BAR_HEIGHT_M, "m")
-
-
-def _goal(e: Evidence) -> Found:
-    """7.5: a ball that was surely in the goal; what officials say needs no threshold."""
-    if e.by.kind == "goal.candidate":
-        yield against(e, "how surely the ball is in the goal", e.payload.confidence, "at least", "phase.sure")
-
-
-def _live(e: Evidence) -> Found:
-    """5.10: how long the ball had rested, and how far away its taker was."""
-    payload = e.payload
-    if payload.detail.get("fallback"):
-        return
-    rest_s, x_m, y_m = number(payload, "rest_s"), number(payload, "taker_x_m"), number(payload, "taker_y_m")
-    if rest_s is not None:
-        yield against(e, "time that the ball had rested", round(rest_s * 1e6), "at least", "phase.rest_us")
-    if None not in (x_m, y_m, payload.x_m, payload.y_m):
-        away_m = round(math.hypot(x_m - payload.x_m, y_m - payload.y_m), 2)  # type: ignore[operator]
-        yield against(e, "the taker from the ball", away_m, "at most", "phase.reach_m")
-
-
-def _restart(e: Evidence) -> Found:
-    """9.1 to 9.5: the place of the ball, as far as a distance decides."""
-    payload = e.payload
-    if payload.x_m is None or payload.y_m is None:
-        return
-    if e.told.kind == "restart.kick_off":
-        away_m = round(math.hypot(payload.x_m, payload.y_m), 2)
-        yield Margin("the ball from the centre spot", away_m, "at most", CENTRE_M, "m")
-        before_us = e.before if isinstance(e.before, int) and e.before > -(2**61) else None
-        apart_us = None if before_us is None else e.told.ts_us - before_us
-        yield against(e, "time since the kick-off before", apart_us, "at least", "restart.between_kick_offs_us")
-    corner_m = round(pitch_of(e.sheet).corner_distance_m(payload.x_m, payload.y_m), 2)
-    if e.told.kind == "restart.corner":
-        yield Margin("the ball from the nearest corner", corner_m, "at most", CORNER_M, "m")
-    if e.told.kind == "restart.goal_kick":
-        yield Margin("the ball from the nearest corner", corner_m, "at least", CORNER_M, "m")
-    yield from _knownsince(e)
-
-
-def _knownsince(e: Evidence) -> Found:
-    """How long before it was known the ball was kicked."""
-    yield against(e, "time from the kick until it was known", e.by.ts_us - e.told.ts_us, "at most", "restart.back_us")
 
 
 def _team(e: Evidence) -> Found:
@@ -331,17 +269,11 @@ RULES: dict[str, Rule] = {
     "hit": _contact("hit"),
     "touch": _contact("touch"),
     "kick.released": _released,
-    "phase.dead": _dead,
-    "phase.live": _live,
     "pass.attempt": _pass,
     "shot.attempt": _shot,
     "shot.on_target_pred": _shot,
     "shot.off_target_pred": _shot,
     "team.possession": _team,
-    "play.dead": _dead,
-    "play.live": _live,
-    "out": _dead,
-    "goal.candidate": _dead,
     "pass.complete": _PASS_OUTCOME,
     "pass.intercepted": _PASS_OUTCOME,
     "pass.out": _PASS_OUTCOME,
@@ -350,9 +282,6 @@ RULES: dict[str, Rule] = {
     "shot.deflected": _shot_outcome,
     "shot.saved": _shot_outcome,
     "shot.off": _shot_outcome,
-    "goal.scored": _goal,
-    "goal.own": _goal,
     "goal.confirmed": _CONFIRMED,
     "goal.disallowed": _CONFIRMED,
-    **{f"restart.{kind}": _restart for kind in ("kick_off", "throw_in", "corner", "goal_kick", "free_kick")},
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from detectors.ball.bands import HEIGHTS, SPEEDS, Banded
 from detectors.ball.motion import MotionState
@@ -27,7 +27,6 @@ from detectors.explanations.evidence import (
     number,
     told_value,
 )
-from detectors.play.spots import SpotState, followed
 from detectors.proximity.near import Nearest, NearState
 from detectors.proximity.unit_lines import UnitState
 from detectors.signals.conditioning import Track
@@ -380,33 +379,6 @@ def _ring(e: Evidence) -> Found:
     yield against(e, "the ball from the goal's middle", number(e.payload, "distance_m"), "at most", f"goal_ring.{name}")
 
 
-def _spot(e: Evidence) -> Found:
-    """4.7: the ball lies long enough, and near enough to its mark."""
-    ball, payload, pitch = ball_in_frame(e), e.payload, pitch_of(e.sheet)
-    if ball is None or not isinstance(e.before, SpotState):
-        return
-    way, slow_us = followed(e.before.way, e.by.ts_us, ball, e.parameters.spots)
-    began_us, x_m, y_m = way[0]
-    speed_m_s = math.hypot(ball.x_m - x_m, ball.y_m - y_m) * 1e6 / (e.by.ts_us - began_us)
-    yield against(e, "time that it lies there", slow_us - e.before.since_us, "at least", "spots.hold_us")
-    yield against(e, "speed of the ball", speed_m_s, "at most", "spots.slow_m_s")
-    mark_x_m, mark_y_m = pitch.penalty_mark("right" if ball.x_m > 0 else "left")
-    far_m: Mapping[str, float] = {
-        "centre": math.hypot(ball.x_m, ball.y_m),
-        "penalty mark": math.hypot(ball.x_m - mark_x_m, ball.y_m - mark_y_m),
-        "corner": pitch.corner_distance_m(ball.x_m, ball.y_m),
-        "touch line": pitch.half_width_m - abs(ball.y_m),
-    }
-    yield against(e, "the ball from its spot", far_m.get(payload.variant), "at most", "spots.spot_m")
-
-
-def _taker(e: Evidence) -> Found:
-    """4.7: who stands at the ball."""
-    ball, body = ball_in_frame(e), in_frame(e, e.payload.player)
-    if ball is not None and body is not None:
-        yield against(e, "distance to the ball", _away_m(ball, body), "at most", "spots.taker_m")
-
-
 def _lines(e: Evidence) -> Found:
     """4.9: how far a line has moved, and for how long."""
     told = e.before.told if isinstance(e.before, UnitState) else {}
@@ -457,7 +429,5 @@ RULES: dict[str, Rule] = {
     "opponents.near": told_value("distance_m", "distance between them", "at most", "opponents.enter_m"),
     "opponents.apart": told_value("distance_m", "distance between them", "at least", "opponents.leave_m"),
     "goal_ring": _ring,
-    "spot.ball": _spot,
-    "spot.taker": _taker,
     "lines.changed": _lines,
 }

@@ -53,6 +53,7 @@ class Evidence(msgspec.Struct, frozen=True):
         find: event by id, as far as it is known.
         sheet: of the match.
         parameters: of the match.
+        origin: evidence of an event by id, as far as it was recorded.
     """
 
     told: Event
@@ -62,6 +63,7 @@ class Evidence(msgspec.Struct, frozen=True):
     find: Callable[[str], Event | None]
     sheet: MatchSheet
     parameters: Parameters = Parameters()
+    origin: Callable[[str], Evidence | None] = lambda name: None
 
     @property
     def payload(self) -> EventPayload:

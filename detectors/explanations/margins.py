@@ -39,10 +39,17 @@ UNDECIDED: Mapping[str, str] = {
 }
 
 
+#: Kinds that name what their input decided: their margins are the input's, and the detector's own.
+RENAMING = frozenset(("play.dead", "play.live", "out", "goal.candidate", "goal.scored", "goal.own"))
+
+
 def margins(evidence: Evidence) -> tuple[Margin, ...]:
     """The comparisons behind an event; none for a kind that no threshold decides."""
     if not isinstance(evidence.told.payload, EventPayload):
         return ()
+    origin = evidence.origin(evidence.by.id) if evidence.told.kind in RENAMING else None
+    if origin is not None:
+        return (*margins(origin), *decided(evidence))
     rule = _RULES.get(evidence.told.kind)
     restated = rule(evidence) if rule is not None else ()
     return (*(margin for margin in restated if margin is not None), *decided(evidence))

@@ -2,21 +2,26 @@
 
 Theory of operation
 -------------------
-A period begins with a kick-off. The first one seen begins the first; a later one begins the next if the teams have
-changed ends since, or if play had been dead for long and not for a goal (extra time may keep the ends). That it has
-ended is known for sure only then; sooner it is told with doubt, once its time is over and the ball has been dead for a
-while, and taken back if play goes on. Officials (1.10) who say it are believed at once.
+A period begins with a kick-off. The first kick-off begins the first period. A later one begins the next period if the
+teams have changed ends since, or if play had been dead for long and not for a goal (extra time may keep the ends). Only
+then the end of the period before is certain. Earlier it is published with doubt, once its time is over and the ball has
+been dead for a while, and withdrawn if play goes on. A decision of the officials (1.10) counts at once.
 
-Which team stands on which side is looked at once a second; a kick-off is seen half a second after it was taken, when
-all are still in their own halves.
+The side of each team is sampled once a second. A kick-off is known half a second after it was taken, when all players
+are still in their own halves.
 """
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
+from detectors.decisions import at_least, note
 from detectors.emission import make_event
 from detectors.laws.restarts import restart_kind
+from detectors.play.restart_kicks import RestartKickParameters
+from detectors.reasons import reason
 from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
 from football.officials import PERIODS
@@ -30,36 +35,39 @@ FIRST_MINUTES = (0, 45, 90, 105, 120)
 
 
 class ClockParameters(msgspec.Struct, frozen=True):
-    """When a period begins and ends without a whistle; all but the halves' length ours.
+    """Limits of a period without a whistle.
 
     Attributes:
-        half_minutes, extra_minutes: length of a half, and of one of extra time (Law 7).
-        over_us: a ball that has been dead for so long after that ends it.
-        pause_us: play was dead at least so long before a period that keeps the ends.
-        every_us: sides are looked at so often.
-        doubt: confidence of an end that nobody has confirmed.
+        half_minutes: length of a half.
+        extra_minutes: length of a half of extra time.
+        over_us: after that length, a period ends when the ball has been dead for this long.
+        pause_us: least time of dead play before a period that keeps the ends.
+        every_us: time between two samples of the sides.
+        doubt: confidence of an end that nothing has confirmed.
     """
 
-    half_minutes: int = 45
-    extra_minutes: int = 15
-    over_us: int = 60_000_000
-    pause_us: int = 120_000_000
-    every_us: int = 1_000_000
-    doubt: float = 0.6
+    half_minutes: Annotated[int, reason("Law 7.")] = 45
+    extra_minutes: Annotated[int, reason("Law 7.")] = 15
+    over_us: Annotated[int, reason("Ours.")] = 60_000_000
+    pause_us: Annotated[int, reason("Ours.")] = 120_000_000
+    every_us: Annotated[int, reason("Ours.")] = 1_000_000
+    doubt: Annotated[float, reason("Ours.")] = 0.6
 
 
 class ClockState(msgspec.Struct, frozen=True, gc=False):
-    """Where the match is.
+    """State of the match.
 
     Attributes:
-        period: 0 before the first.
-        begun_us: its beginning.
-        left: the team that had the left half then; ``left_now`` has it now.
-        dead_us: since when the ball is dead, -1 if it is not; ``goal`` if of a goal.
-        ended: the end that was told, None if none was.
-        minute: the last one told.
-        due_us: next look at the sides.
-        added_us: what officials have added to the period.
+        period: its number; 0 before the first.
+        begun_us: its begin.
+        left: the team in the left half then.
+        left_now: the team in the left half now.
+        dead_us: time since which the ball is dead; -1 if it is not.
+        goal: True if it is dead by a goal.
+        ended: the published end of the period; None if there is none.
+        minute: the newest published minute.
+        due_us: time of the next sample of the sides.
+        added_us: time that officials have added to the period.
     """
 
     period: int = 0
@@ -75,13 +83,21 @@ class ClockState(msgspec.Struct, frozen=True, gc=False):
 
 
 class MatchClock:
-    """9.8: ``period.start`` and ``period.end`` x {1 .. 5}, and ``clock.minute`` at each full one, ``detail.minute``.
+    """9.8: ``period.start`` and ``period.end`` x {1 .. 5}, and ``clock.minute`` at each full minute.
 
-    ``period.end`` has in ``detail.since_us`` when the ball died. Period 5, the shoot-out, is the officials' to say.
+    ``detail`` of ``period.start``: ``since_us`` (event time of the kick-off), ``left`` (team in the left half). Of
+    ``period.end``: ``since_us`` (event time at which the ball died). Of ``clock.minute``: ``minute`` of the match,
+    ``period``. Only officials begin period 5, the shoot-out.
     """
 
-    def __init__(self, sheet: MatchSheet, parameters: ClockParameters | None = None) -> None:
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: ClockParameters | None = None,
+        kick: RestartKickParameters | None = None,
+    ) -> None:
         self.parameters = parameters or ClockParameters()
+        self.kick = kick or RestartKickParameters()
         self.pitch = pitch_of(sheet)
         self.spec = Spec(
             name="match_clock",
@@ -97,7 +113,7 @@ class MatchClock:
                 "official.period_end",
             ),
             outputs=("period.end", "period.start", "clock.minute"),
-            parameters=msgspec.structs.asdict(self.parameters),
+            parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self.kick)},
             source="IFAB Law 7",
             annuls=("period.end",),
             amends=("period.end",),
@@ -109,14 +125,15 @@ class MatchClock:
         return ClockState()
 
     def step(self, state: ClockState, event: Event) -> Step[ClockState]:
-        """Frames and ticks make up nearly all of the input."""
+        """Dispatch on the kind; frames and ticks make up nearly all of the input."""
         if event.kind == "frame":
-            return (self._look(state, event), NOTHING) if event.ts_us >= state.due_us else (state, NOTHING)
+            return (self._sample_sides(state, event), NOTHING) if event.ts_us >= state.due_us else (state, NOTHING)
         if event.kind == "clock.tick":
             return self._tick(state, event) if state.period else (state, NOTHING)
         payload = published(event)
         if event.kind == "play.dead":
-            return msgspec.structs.replace(state, dead_us=_since_us(event), goal=payload.variant == "goal"), NOTHING
+            dead_us = time_us(payload, "since_us")
+            return msgspec.structs.replace(state, dead_us=dead_us, goal=payload.variant == "goal"), NOTHING
         if event.kind == "play.live":
             return self._live(state, event, payload)
         if event.kind == "official.period_end":
@@ -128,7 +145,7 @@ class MatchClock:
             return self._added(state, event, payload)
         return self._officially(state, event, int(payload.variant))
 
-    def _look(self, state: ClockState, event: Event) -> ClockState:
+    def _sample_sides(self, state: ClockState, event: Event) -> ClockState:
         frame = frame_of(event)
         sums = {"home": [0.0, 0], "away": [0.0, 0]}
         for p in frame.players:
@@ -142,53 +159,70 @@ class MatchClock:
         return msgspec.structs.replace(state, left_now=left, due_us=event.ts_us // every_us * every_us + every_us)
 
     def _tick(self, state: ClockState, event: Event) -> Step[ClockState]:
-        """Full minutes while the period runs; its end when its time is over and the ball has long been dead."""
+        """Publish full minutes, and the end of the period when its time is over and the ball has long been dead."""
         p = self.parameters
         if state.ended:
             return state, NOTHING
         ran_us = event.ts_us - state.begun_us
-        length_us = self._length_us(state)
-        over = ran_us >= length_us and 0 <= state.dead_us <= event.ts_us - p.over_us and not state.goal
-        if over and state.period < len(PERIODS):
+        if not state.goal and state.period < len(PERIODS) and self._is_over(state, ran_us, event.ts_us):
             end = _end(state, event.ts_us, f"clock:{state.dead_us}/{state.added_us}", state.dead_us, p.doubt)
             return msgspec.structs.replace(state, ended=end), (end,)
         minute = ran_us // 60_000_000
         if minute <= state.minute:
             return state, NOTHING
         detail: dict[str, Scalar] = {"minute": FIRST_MINUTES[state.period - 1] + minute, "period": state.period}
-        told = make_event("clock.minute", event.ts_us, f"clock:{state.period}/{minute}", EventPayload(detail=detail))
-        return msgspec.structs.replace(state, minute=minute), (told,)
+        anchor = f"clock:{state.period}/{minute}"
+        tick = make_event("clock.minute", event.ts_us, anchor, EventPayload(detail=detail))
+        return msgspec.structs.replace(state, minute=minute), (tick,)
 
-    def _length_us(self, state: ClockState) -> int:
-        """How long the period lasts at least."""
-        minutes = self.parameters.half_minutes if state.period <= 2 else self.parameters.extra_minutes
-        return 60_000_000 * minutes + state.added_us
+    def _is_over(self, state: ClockState, ran_us: int, now_us: int) -> bool:
+        """True if the time of the period is over, and the ball has been dead for long enough."""
+        length_us, name = self._length_us(state)
+        if state.dead_us < 0 or ran_us < length_us:
+            return False
+        note(
+            "minutes that it has run", ran_us / 60e6, "at least", length_us / 60e6, f"match_clock.{name}", "period.end"
+        )
+        dead_us, over_us, about = now_us - state.dead_us, self.parameters.over_us, "period.end"
+        return at_least("time that the ball is dead", dead_us, over_us, "match_clock.over_us", about)
+
+    def _length_us(self, state: ClockState) -> tuple[int, str]:
+        """Least length of the period, and the name of its parameter."""
+        name = "half_minutes" if state.period <= 2 else "extra_minutes"
+        minutes: int = getattr(self.parameters, name)
+        return 60_000_000 * minutes + state.added_us, name
 
     def _added(self, state: ClockState, event: Event, payload: EventPayload) -> Step[ClockState]:
-        """The period lasts longer: an end that was taken for one before that never was."""
+        """Lengthen the period; withdraw an end that was published before its new time was over."""
         minutes = time_us(payload, "minutes")
         longer = msgspec.structs.replace(state, added_us=60_000_000 * minutes)
-        early = state.ended is not None and event.ts_us - state.begun_us < self._length_us(longer)
+        early = state.ended is not None and event.ts_us - state.begun_us < self._length_us(longer)[0]
         return self._goes_on(longer, event) if early else (longer, NOTHING)
 
     def _live(self, state: ClockState, event: Event, payload: EventPayload) -> Step[ClockState]:
-        kick_off = restart_kind(self.pitch, payload) == "kick_off"
+        kick_off = restart_kind(self.pitch, payload, self.kick) == "kick_off"
         dead_us = state.dead_us
         alive = msgspec.structs.replace(state, dead_us=-1, goal=False)
         if not kick_off:
             return self._goes_on(alive, event)
         swapped = bool(state.left and state.left_now and state.left != state.left_now)
         pause_us = event.ts_us - dead_us if dead_us >= 0 else 0
-        rested = state.period >= 2 and not state.goal and pause_us >= self.parameters.pause_us
-        if state.period and not swapped and not rested:
+        if state.period and not swapped and not self._is_pause(state, pause_us):
             return self._goes_on(alive, event)
         if state.period >= len(PERIODS):
             return alive, NOTHING
         kick_us = time_us(payload, "kick_us")
         return self._begin(state, event, state.period + 1, kick_us, dead_us)
 
+    def _is_pause(self, state: ClockState, pause_us: int) -> bool:
+        """True if play was dead for long enough that a kick-off without a change of ends begins a period."""
+        if state.period < 2 or state.goal:
+            return False
+        least_us, about = self.parameters.pause_us, "period.start"
+        return at_least("time that play was dead", pause_us, least_us, "match_clock.pause_us", about)
+
     def _goes_on(self, state: ClockState, event: Event) -> Step[ClockState]:
-        """Play goes on in the same period: an end that was told was none."""
+        """Withdraw a published end, as play goes on in the same period."""
         ended = state.ended
         if ended is None or not ended.source.startswith("clock:"):
             return state, NOTHING
@@ -196,6 +230,7 @@ class MatchClock:
         return msgspec.structs.replace(state, ended=None), (void,)
 
     def _officially(self, state: ClockState, event: Event, period: int) -> Step[ClockState]:
+        """Begin a period, as officials decided."""
         if period == state.period:
             return state, NOTHING
         return self._begin(state, event, period, decided_us(event), state.dead_us)
@@ -208,12 +243,6 @@ class MatchClock:
         payload = EventPayload(str(period), detail=detail)
         out.append(make_event("period.start", event.ts_us, event.source, payload, causes=(event.id,)))
         return ClockState(period, at_us, state.left_now, state.left_now, -1, due_us=state.due_us), out
-
-
-def _since_us(event: Event) -> int:
-    payload = published(event)
-    since_us = time_us(payload, "since_us")
-    return since_us
 
 
 def _end(state: ClockState, ts_us: int, anchor: str, since_us: int, confidence: float) -> Event:

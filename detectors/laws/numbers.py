@@ -2,20 +2,25 @@
 
 Theory of operation
 -------------------
-Once a second it is looked who is on the pitch; looks count while play is live. Who has been there for some is
-*fielded*. When somebody else of the team stays on the pitch, he has come on, for the fielded mate who has been off
-longest. A fielded player who has been off for a minute of live play, with nobody in his place, may have been sent off;
-if he comes back (he was treated) that is taken back. Who is lost from tracking is taken for changed only when somebody
-has come on, for a tag may end at the line, and never for sent off.
+Once a second the detector samples the players on the pitch; samples count while play is live. A player who has been
+there for some samples is *fielded*. If another player of the team stays on the pitch, he is a substitute for the
+fielded mate who has been off longest. A fielded player who has been off for a minute of live play, without a
+substitute, may have been sent off. If he returns (he was treated), that is withdrawn. A player lost from tracking
+counts as substituted only once a substitute is on the pitch, because a tag may fail at the line; he never counts as
+sent off.
 
-Teams may differ in number. Officials (1.10) who tell of a substitution or a red card are believed at once.
+Teams may differ in number. A substitution or red card of the officials (1.10) counts at once.
 """
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
+from detectors.decisions import at_least
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team, team_of
 from football.payloads import EventPayload, Scalar, frame_of, published
 from football.pitch import pitch_of
@@ -24,60 +29,69 @@ from middleware.events import Event
 
 
 class NumbersParameters(msgspec.Struct, frozen=True):
-    """How long is for good; counted in looks while play is live.
+    """Limits of coming on and going off, in samples while play is live.
 
     Attributes:
-        every_us: time between two looks (ours).
-        first_looks: in the first so many, all who are there belong to those who begin (ours).
-        on_looks: who is on the pitch so long has come on (ours: a trainer's way across it happens in dead play).
-        off_looks: who is off so long may have been sent off (hierarchy: 60 s).
-        edge_m: on the pitch is inside its lines, or so far outside (a thrower's place).
+        every_us: time between two samples.
+        first_looks: a player who is on the pitch in the first samples begins the match.
+        on_looks: a player who is on the pitch in this many samples has come on.
+        off_looks: a player who is off the pitch in this many samples may have been sent off.
+        edge_m: the pitch reaches this far outside its lines.
     """
 
-    every_us: int = 1_000_000
-    first_looks: int = 10
-    on_looks: int = 3
-    off_looks: int = 60
-    edge_m: float = 1.0
+    every_us: Annotated[int, reason("Ours.")] = 1_000_000
+    first_looks: Annotated[int, reason("Ours.")] = 10
+    on_looks: Annotated[int, reason("Ours: a trainer crosses the pitch in dead play only.")] = 3
+    off_looks: Annotated[int, reason("Hierarchy 9.12: 60 s.")] = 60
+    edge_m: Annotated[float, reason("The position of a thrower.")] = 1.0
 
 
-class Count(msgspec.Struct, frozen=True, gc=False):
-    """Of a player who is not where he was: looks so far, since when, and whether he was seen off the pitch."""
+class PlayerCount(msgspec.Struct, frozen=True, gc=False):
+    """Samples of a player who came on or went off.
+
+    Attributes:
+        player: the player.
+        samples: live samples so far.
+        since_us: the first of them.
+        seen: True if he was tracked off the pitch.
+    """
 
     player: str
-    looks: int
+    samples: int
     since_us: int
     seen: bool = False
 
 
-class Numbers(msgspec.Struct, frozen=True, gc=False):
-    """Who plays.
+class FieldedState(msgspec.Struct, frozen=True, gc=False):
+    """The players of the match.
 
     Attributes:
-        live: whether the ball is in play; taken so until it is known, and begun anew with the match's first kick.
-        fielded: who plays, sorted.
-        gone: who was taken off or sent off; he may not come back (Law 3).
-        new: who is on the pitch and is not fielded.
-        away: who is fielded and not seen on the pitch.
-        suspected: events that told of somebody sent off.
-        looks: so far, up to the first ones.
-        due_us: when to look again.
+        live: True if the ball is in play; until that is known it counts as live. The state begins anew with the first
+            kick-off.
+        fielded: players who play, sorted.
+        ineligible: players who went off or were sent off; they may not return (Law 3).
+        new: players on the pitch who are not fielded.
+        away: fielded players who are not on the pitch.
+        suspected: published events of players sent off.
+        samples: live samples so far.
+        due_us: time of the next sample.
     """
 
     live: bool = True
     fielded: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    new: tuple[Count, ...] = ()
-    away: tuple[Count, ...] = ()
+    ineligible: tuple[str, ...] = ()
+    new: tuple[PlayerCount, ...] = ()
+    away: tuple[PlayerCount, ...] = ()
     suspected: tuple[Event, ...] = ()
-    looks: int = 0
+    samples: int = 0
     due_us: int = -(2**62)
 
 
 class PlayersOnPitch:
-    """9.12: ``sub.out``, ``sub.in`` and ``sendoff.suspected``; ``player`` is who comes or goes.
+    """9.12: ``sub.out``, ``sub.in`` and ``sendoff.suspected``: a player went off, came on, may have been sent off.
 
-    ``detail.since_us`` is when he was first seen there or gone, ``detail.other`` the mate he changes with.
+    ``detail``: ``since_us`` (event time of the first sample of it), ``other`` (the mate he changes with; not of
+    ``sendoff.suspected``).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: NumbersParameters | None = None) -> None:
@@ -106,43 +120,46 @@ class PlayersOnPitch:
             team_variants=dict.fromkeys(kinds, ("",)),
         )
 
-    def initial(self) -> Numbers:
-        """Nobody seen."""
-        return Numbers()
+    def initial(self) -> FieldedState:
+        """No player sampled."""
+        return FieldedState()
 
-    def step(self, state: Numbers, event: Event) -> Step[Numbers]:
-        """Looks once a second; takes the officials' word."""
+    def step(self, state: FieldedState, event: Event) -> Step[FieldedState]:
+        """Sample once a second; follow the officials' decisions."""
         if event.kind == "frame":
-            return (state, NOTHING) if event.ts_us < state.due_us else self._look(state, event)
+            return (state, NOTHING) if event.ts_us < state.due_us else self._sample(state, event)
         payload = published(event)
         if event.kind == "play.live" and payload.variant == "start":
-            return Numbers(), NOTHING
+            return FieldedState(), NOTHING
         if event.kind.startswith("play."):
             return msgspec.structs.replace(state, live=event.kind == "play.live"), NOTHING
         if event.kind == "official.substitution":
             other = str(payload.detail.get("other", ""))
             if payload.player in state.fielded and other not in state.fielded:
-                return state, NOTHING  # it was seen already
+                return state, NOTHING  # tracking has shown it already
             return self._change(state, event, payload.player, other, (event.id,), event.ts_us, event.ts_us)
         if event.kind in ("official.var", "official.void"):
-            return self._stays(state, event, payload)
-        if payload.variant == "yellow" or any(e.payload.player == payload.player for e in state.suspected):  # type: ignore[attr-defined]
+            return self._was_not_sent_off(state, event, payload)
+        if payload.variant == "yellow" or _is_suspected(state, payload.player):
             return state, NOTHING
-        return self._off(state, event, payload.player, event.ts_us, 1.0)
+        return self._sent_off(state, event, payload.player, event.ts_us, 1.0)
 
-    def _stays(self, state: Numbers, event: Event, said: EventPayload) -> Step[Numbers]:
-        """A red card that was none, by a review or taken back: he was not sent off."""
+    def _was_not_sent_off(self, state: FieldedState, event: Event, decision: EventPayload) -> Step[FieldedState]:
+        """Withdraw a red card that a review overruled, or that officials declared void."""
         out: list[Event] = []
-        for told in state.suspected:
-            his = published(told)
-            reviewed = said.variant == "no red card" and said.team in ("", his.team) and said.player in ("", his.player)
-            void = event.kind == "official.void" and str(said.detail["event"]) in (told.id, *told.causes)
-            if void or (event.kind == "official.var" and reviewed and his.confidence == 1.0):
-                state, back = _back(state, event, told)
-                out += back
+        for suspected in state.suspected:
+            card = published(suspected)
+            same = decision.team in ("", card.team) and decision.player in ("", card.player)
+            reviewed = event.kind == "official.var" and decision.variant == "no red card" and same
+            void = event.kind == "official.void"
+            if (void and str(decision.detail["event"]) in (suspected.id, *suspected.causes)) or (
+                reviewed and card.confidence == 1.0
+            ):
+                state, withdrawn = _withdraw(state, event, suspected)
+                out += withdrawn
         return state, out or NOTHING
 
-    def _look(self, state: Numbers, event: Event) -> Step[Numbers]:
+    def _sample(self, state: FieldedState, event: Event) -> Step[FieldedState]:
         frame, p = frame_of(event), self.parameters
         inside: set[str] = set()
         outside: set[str] = set()
@@ -153,29 +170,32 @@ class PlayersOnPitch:
         due_us = event.ts_us // p.every_us * p.every_us + p.every_us
         fielded = set(state.fielded)
         step = int(state.live)
-        new = _counted(state.new, inside - fielded - set(state.gone), set(), event.ts_us, step)
-        away = _counted(state.away, fielded - inside, outside, event.ts_us, step)
-        state = Numbers(state.live, state.fielded, state.gone, new, away, state.suspected, state.looks + step, due_us)
+        new = _count_samples(state.new, inside - fielded - set(state.ineligible), set(), event.ts_us, step)
+        away = _count_samples(state.away, fielded - inside, outside, event.ts_us, step)
+        state = msgspec.structs.replace(state, new=new, away=away, samples=state.samples + step, due_us=due_us)
         out: list[Event] = []
+        what, paths = "samples on the pitch", ("players_on_pitch.on_looks", "players_on_pitch.off_looks")
         for count in new:
-            if count.looks >= p.on_looks:
-                state, told = self._came(state, event, count)
-                out += told
+            if at_least(what, count.samples, p.on_looks, paths[0]):
+                state, emitted = self._come_on(state, event, count)
+                out += emitted
         for count in state.away:
-            if count.seen and count.looks >= p.off_looks and not _told(state, count.player):
-                state, told = self._off(state, event, count.player, count.since_us, 0.7)
-                out += told
+            if not count.seen or _is_suspected(state, count.player):
+                continue
+            if at_least("samples off the pitch", count.samples, p.off_looks, paths[1], about="sendoff.suspected"):
+                state, emitted = self._sent_off(state, event, count.player, count.since_us, 0.7)
+                out += emitted
         for suspected in state.suspected:
-            if _player(suspected) in inside and suspected.payload.confidence < 1.0:  # type: ignore[attr-defined]
-                state, told = _back(state, event, suspected)
-                out += told
+            if _player(suspected) in inside and published(suspected).confidence < 1.0:
+                state, emitted = _withdraw(state, event, suspected)
+                out += emitted
         return state, out or NOTHING
 
-    def _came(self, state: Numbers, event: Event, count: Count) -> tuple[Numbers, tuple[Event, ...]]:
-        """Somebody stays on the pitch: he begins, or comes for a mate who is off."""
+    def _come_on(self, state: FieldedState, event: Event, count: PlayerCount) -> tuple[FieldedState, tuple[Event, ...]]:
+        """Field a player who stays on the pitch: he begins the match, or is the substitute of a mate who is off."""
         team = team_of(count.player, self._sheet)
-        off = [c for c in state.away if team_of(c.player, self._sheet) == team and not _sure(state, c.player)]
-        if state.looks <= self.parameters.first_looks or not off:
+        off = [c for c in state.away if team_of(c.player, self._sheet) == team and not _is_confirmed(state, c.player)]
+        if state.samples <= self.parameters.first_looks or not off:
             fielded = tuple(sorted((*state.fielded, count.player)))
             new = tuple(c for c in state.new if c.player != count.player)
             return msgspec.structs.replace(state, fielded=fielded, new=new), NOTHING
@@ -184,49 +204,51 @@ class PlayersOnPitch:
 
     def _change(
         self,
-        state: Numbers,
+        state: FieldedState,
         event: Event,
-        comes: str,
-        goes: str,
+        incoming: str,
+        outgoing: str,
         causes: tuple[str, ...],
-        came_us: int,
-        went_us: int,
-    ) -> tuple[Numbers, tuple[Event, ...]]:
-        team = team_of(comes, self._sheet)
+        on_us: int,
+        off_us: int,
+    ) -> tuple[FieldedState, tuple[Event, ...]]:
+        team = team_of(incoming, self._sheet)
         out = [
-            _tell("sub.out", event, team, goes, {"other": comes, "since_us": went_us}, causes),
-            _tell("sub.in", event, team, comes, {"other": goes, "since_us": came_us}, causes),
+            _emit("sub.out", event, team, outgoing, {"other": incoming, "since_us": off_us}, causes),
+            _emit("sub.in", event, team, incoming, {"other": outgoing, "since_us": on_us}, causes),
         ]
         for suspected in state.suspected:
-            if _player(suspected) == goes:
-                state, told = _back(state, event, suspected)
-                out += told
-        fielded = tuple(sorted({*state.fielded, comes} - {goes}))
+            if _player(suspected) == outgoing:
+                state, emitted = _withdraw(state, event, suspected)
+                out += emitted
+        fielded = tuple(sorted({*state.fielded, incoming} - {outgoing}))
         after = msgspec.structs.replace(
             state,
             fielded=fielded,
-            gone=tuple(sorted({*state.gone, goes})),
-            new=tuple(c for c in state.new if c.player != comes),
-            away=tuple(c for c in state.away if c.player != goes),
+            ineligible=tuple(sorted({*state.ineligible, outgoing})),
+            new=tuple(c for c in state.new if c.player != incoming),
+            away=tuple(c for c in state.away if c.player != outgoing),
         )
         return after, tuple(out)
 
-    def _off(
-        self, state: Numbers, event: Event, player: str, since_us: int, confidence: float
-    ) -> tuple[Numbers, tuple[Event, ...]]:
+    def _sent_off(
+        self, state: FieldedState, event: Event, player: str, since_us: int, confidence: float
+    ) -> tuple[FieldedState, tuple[Event, ...]]:
         team = team_of(player, self._sheet)
         causes = (event.id,) if event.id else ()
-        told = _tell("sendoff.suspected", event, team, player, {"since_us": since_us}, causes, confidence)
-        return msgspec.structs.replace(state, suspected=(*state.suspected, told)), (told,)
+        emitted = _emit("sendoff.suspected", event, team, player, {"since_us": since_us}, causes, confidence)
+        return msgspec.structs.replace(state, suspected=(*state.suspected, emitted)), (emitted,)
 
 
-def _counted(before: tuple[Count, ...], now: set[str], seen: set[str], ts_us: int, step: int) -> tuple[Count, ...]:
-    """The counts of who is so now, ``step`` looks more; ``seen`` is who is seen off the pitch."""
+def _count_samples(
+    before: tuple[PlayerCount, ...], now: set[str], seen: set[str], ts_us: int, step: int
+) -> tuple[PlayerCount, ...]:
+    """The counts of the players in ``now``, with ``step`` samples more; ``seen`` are tracked off the pitch."""
     old = {c.player: c for c in before}
     counts = []
     for name in sorted(now):
-        was = old.get(name) or Count(name, 0, ts_us)
-        counts.append(Count(name, was.looks + step, was.since_us, was.seen or name in seen))
+        was = old.get(name) or PlayerCount(name, 0, ts_us)
+        counts.append(PlayerCount(name, was.samples + step, was.since_us, was.seen or name in seen))
     return tuple(counts)
 
 
@@ -234,16 +256,16 @@ def _player(event: Event) -> str:
     return published(event).player
 
 
-def _told(state: Numbers, player: str) -> bool:
+def _is_suspected(state: FieldedState, player: str) -> bool:
     return any(_player(event) == player for event in state.suspected)
 
 
-def _sure(state: Numbers, player: str) -> bool:
-    """Whether officials have said that he is sent off: nobody comes for him."""
-    return any(_player(e) == player and e.payload.confidence == 1.0 for e in state.suspected)  # type: ignore[attr-defined]
+def _is_confirmed(state: FieldedState, player: str) -> bool:
+    """True if officials have sent a player off: he has no substitute."""
+    return any(_player(e) == player and published(e).confidence == 1.0 for e in state.suspected)
 
 
-def _tell(
+def _emit(
     kind: str,
     event: Event,
     team: Team,
@@ -256,8 +278,8 @@ def _tell(
     return make_event(kind, event.ts_us, f"{player}:{event.ts_us}", payload, causes=causes)
 
 
-def _back(state: Numbers, event: Event, suspected: Event) -> tuple[Numbers, tuple[Event, ...]]:
-    """He is back, or somebody has come for him: he was not sent off."""
+def _withdraw(state: FieldedState, event: Event, suspected: Event) -> tuple[FieldedState, tuple[Event, ...]]:
+    """Withdraw a suspicion: the player is back, or has a substitute."""
     void = msgspec.structs.replace(suspected, ts_us=event.ts_us, seq=1, annuls=suspected.id, dated_us=suspected.ts_us)
     left = tuple(e for e in state.suspected if e is not suspected)
     return msgspec.structs.replace(state, suspected=left), (void,) if event.ts_us > suspected.ts_us else NOTHING

@@ -1,39 +1,42 @@
-"""11.8 (ours): what a decision contradicts is taken back.
+"""11.8: events that a decision contradicts are withdrawn.
 
 Theory of operation
 -------------------
-Officials decide what tracking has to guess, and a goal that does not stand takes along what hung on it. Who is
-contradicted mostly stands below and knows nothing of it; so one detector above all of them keeps what may yet be
-contradicted, for as long as a decision may come, and declares it void:
+Officials decide what tracking can only guess, and a disallowed goal takes its assists along. The detectors of the
+contradicted events mostly stand on lower levels and do not read the decisions. So one detector above all of them
+remembers the events that may still be contradicted, and declares them void:
 
-| decision | what it contradicts |
+| decision | events that it contradicts |
 |---|---|
 | goal disallowed | its assists |
-| goal confirmed, by whomever | an offside offence of the scorers just before |
-| foul | a tackle of his that was just won, and the take-on that his opponent lost to it |
+| goal confirmed | an offside offence of the scorers just before |
+| foul | a tackle that the fouling player has just won, and the take-on that his opponent lost by it |
 | review: no red card | the newest red card, of the team and player if they are named |
 | review: no penalty | the newest penalty awarded |
 | review: another identity | the card of ``other``, who was mistaken for ``player`` |
-| substitution | changes that we saw of either with somebody else |
-| void | what was concluded from what it takes back |
+| substitution | substitutions from tracking that pair either player with another one |
+| void | events concluded from the decision that is void |
 
-Goals themselves are 10.14's, numbers 9.12's, periods 9.8's: they know what it means for what follows.
+Goals themselves belong to 10.14, numbers to 9.12, periods to 9.8, which know the consequences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 
+from detectors.decisions import at_most
 from detectors.emission import make_event
+from detectors.reasons import reason
 from detectors.signals.official import decided_us
 from football.match_sheet import Team
 from football.payloads import EventPayload, published, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
-#: What may be contradicted.
+#: Kinds that may be contradicted.
 WATCHED = (
     "official.card",
     "official.penalty",
@@ -48,27 +51,27 @@ WATCHED = (
 )
 _DECIDING = ("official.foul", "official.substitution", "official.var", "official.void", "goal.disallowed")
 
-#: These are many, and a foul is told soon: they are remembered for a minute, the rest for a review's whole time.
-_BRIEF, _BRIEF_US = ("tackle.won", "takeon.lost"), 60_000_000
-_MOST = 40
+#: These kinds are frequent, and a foul is known soon: they are remembered for a minute, the others for a review.
+_SHORT_LIVED, _SHORT_LIVED_US = ("tackle.won", "takeon.lost"), 60_000_000
+_REMEMBERED_MAX = 40
 
 
 class OverruleParameters(msgspec.Struct, frozen=True):
-    """How far apart what contradicts itself may be; all ours.
+    """Times between a decision and the events that it contradicts.
 
     Attributes:
-        within_us: a decision comes at most so long after what it contradicts (reviews have taken five minutes).
-        duel_us: a foul is dated at most so far from the tackle that it was.
-        attack_us: an offside offence so shortly before a goal was in the attack that led to it.
+        within_us: a decision follows the event that it contradicts within this time.
+        duel_us: a foul is dated at most this far from the tackle that it was.
+        attack_us: an offside offence at most this long before a goal was in the attack that led to it.
     """
 
-    within_us: int = 600_000_000
-    duel_us: int = 2_000_000
-    attack_us: int = 10_000_000
+    within_us: Annotated[int, reason("Ours: reviews have taken five minutes.")] = 600_000_000
+    duel_us: Annotated[int, reason("Ours.")] = 2_000_000
+    attack_us: Annotated[int, reason("Ours.")] = 10_000_000
 
 
 class Contradictable(msgspec.Struct, frozen=True, gc=False):
-    """An event that may be contradicted: its name, kind and variant, when it is shown, whom it is about, its causes."""
+    """An event that may be contradicted: id, kind, variant, the time at which it is shown, players, and causes."""
 
     id: str
     kind: str
@@ -81,7 +84,11 @@ class Contradictable(msgspec.Struct, frozen=True, gc=False):
 
 
 class Overruled:
-    """11.8: ``overruled`` x kind of what is taken back; ``detail``: its name (``event``), what contradicts (``by``)."""
+    """11.8: ``overruled`` x kind of the withdrawn event: a decision contradicts it.
+
+    ``player`` is that of the withdrawn event. ``detail``: ``event`` (its id), ``by`` (kind of the decision), ``was_us``
+    (event time at which the withdrawn event was shown).
+    """
 
     def __init__(self, parameters: OverruleParameters | None = None) -> None:
         self.parameters = p = parameters or OverruleParameters()
@@ -98,28 +105,29 @@ class Overruled:
         )
 
     def initial(self) -> tuple[Contradictable, ...]:
-        """Nothing was said."""
+        """No event is remembered."""
         return ()
 
     def step(self, state: tuple[Contradictable, ...], event: Event) -> Step[tuple[Contradictable, ...]]:
-        """Remembers what may be contradicted; a decision takes back what it contradicts."""
+        """Remember events that may be contradicted; withdraw those that a decision contradicts."""
         payload = published(event)
-        gone = {c.id: c for c in self._contradicted(state, event, payload)}
-        out = tuple(_void(event, c) for c in gone.values())
-        kept = tuple(c for c in state if c.id not in gone)
+        overruled = {c.id: c for c in self._contradicted(state, event, payload)}
+        out = tuple(_void(event, c) for c in overruled.values())
+        remaining = tuple(c for c in state if c.id not in overruled)
         if event.kind in WATCHED:
-            kept = self._remember(kept, event, payload)
-        return kept, out or NOTHING
+            remaining = self._remember(remaining, event, payload)
+        return remaining, out or NOTHING
 
     def _remember(
         self, state: tuple[Contradictable, ...], event: Event, payload: EventPayload
     ) -> tuple[Contradictable, ...]:
-        """With one more; without those that are too old, and without an older version of it."""
+        """The events with one more; without those that are too old, and without an older version of the new one."""
         p, at_us = self.parameters, event.ts_us if event.dated_us is None else event.dated_us
         young = [
             c
             for c in state
-            if c.id != event.id and event.ts_us - c.at_us <= (_BRIEF_US if c.kind in _BRIEF else p.within_us)
+            if c.id != event.id
+            and event.ts_us - c.at_us <= (_SHORT_LIVED_US if c.kind in _SHORT_LIVED else p.within_us)
         ]
         if event.annuls == event.id:
             return tuple(young)
@@ -127,12 +135,13 @@ class Overruled:
         one = Contradictable(
             event.id, event.kind, payload.variant, at_us, payload.team, payload.player, other, event.causes
         )
-        return (*young[1 - _MOST :], one)
+        return (*young[1 - _REMEMBERED_MAX :], one)
 
     def _contradicted(
         self, state: tuple[Contradictable, ...], event: Event, payload: EventPayload
     ) -> Iterator[Contradictable]:
-        recent = [c for c in state if event.ts_us - c.at_us <= self.parameters.within_us]
+        what, limit_us, path = "time since the event", self.parameters.within_us, "overruled.within_us"
+        recent = [c for c in state if at_most(what, event.ts_us - c.at_us, limit_us, path, about=f"{c.kind}")]
         match event.kind:
             case "goal.disallowed":
                 goal = str(payload.detail["goal"])
@@ -144,12 +153,12 @@ class Overruled:
             case "official.var":
                 yield from self._reviewed(recent, payload)
             case "official.substitution":
-                yield from _other_changes(recent, payload)
+                yield from _contradicted_changes(recent, payload)
             case "official.void":
                 yield from (c for c in recent if str(payload.detail["event"]) in c.causes)
 
     def _no_offence(self, recent: list[Contradictable], goal: EventPayload) -> Iterator[Contradictable]:
-        """A goal that stands was not offside."""
+        """Offside offences before a goal that stands."""
         goal_us = time_us(goal, "goal_us")
         for c in recent:
             before_us = goal_us - c.at_us
@@ -157,48 +166,51 @@ class Overruled:
                 yield c
 
     def _no_tackle(self, recent: list[Contradictable], at_us: int, foul: EventPayload) -> Iterator[Contradictable]:
-        """Who fouled has not won the ball."""
+        """Tackles that a fouling player did not win, and take-ons that his opponent did not lose."""
         for c in recent:
             near = abs(c.at_us - at_us) <= self.parameters.duel_us
             fouler = c.player if c.kind == "tackle.won" else c.other
-            mine = (c.team == foul.team) == (c.kind == "tackle.won")
-            if near and mine and c.kind in ("tackle.won", "takeon.lost") and foul.player in ("", fouler):
+            same_team = (c.team == foul.team) == (c.kind == "tackle.won")
+            if near and same_team and c.kind in ("tackle.won", "takeon.lost") and foul.player in ("", fouler):
                 yield c
 
-    def _reviewed(self, recent: list[Contradictable], said: EventPayload) -> Iterator[Contradictable]:
-        """The newest decision that a review is against."""
-        other = str(said.detail.get("other", ""))
+    def _reviewed(self, recent: list[Contradictable], decision: EventPayload) -> Iterator[Contradictable]:
+        """The newest decision that a review overrules."""
+        other = str(decision.detail.get("other", ""))
         for c in reversed(recent):
-            team, player = said.team in ("", c.team), said.player in ("", c.player)
-            match said.variant:
+            team, player = decision.team in ("", c.team), decision.player in ("", c.player)
+            match decision.variant:
                 case "no red card":
-                    found = c.kind == "official.card" and c.variant != "yellow" and team and player
+                    contradicted = c.kind == "official.card" and c.variant != "yellow" and team and player
                 case "no penalty":
-                    found = c.kind == "official.penalty" and team
+                    contradicted = c.kind == "official.penalty" and team
                 case "identity":
-                    found = c.kind == "official.card" and other != "" and c.player == other and team
+                    contradicted = c.kind == "official.card" and other != "" and c.player == other and team
                 case _:
-                    found = False
-            if found:
+                    contradicted = False
+            if contradicted:
                 yield c
                 return
 
 
-def _other_changes(recent: list[Contradictable], said: EventPayload) -> Iterator[Contradictable]:
-    """Changes, as we saw them, of who comes or goes with somebody else."""
-    comes, goes = said.player, str(said.detail.get("other", ""))
+def _contradicted_changes(recent: list[Contradictable], decision: EventPayload) -> Iterator[Contradictable]:
+    """Substitutions from tracking that pair a player of the decision with another one."""
+    incoming, outgoing = decision.player, str(decision.detail.get("other", ""))
     for c in recent:
         if c.kind not in ("sub.in", "sub.out"):
             continue
-        came, went = (c.player, c.other) if c.kind == "sub.in" else (c.other, c.player)
-        if (came == comes) != (went == goes):
+        on, off = (c.player, c.other) if c.kind == "sub.in" else (c.other, c.player)
+        if (on == incoming) != (off == outgoing):
             yield c
 
 
-def _void(event: Event, gone: Contradictable) -> Event:
-    """The event that takes another back."""
+def _void(event: Event, overruled: Contradictable) -> Event:
+    """The event that declares another one void."""
     payload = EventPayload(
-        gone.kind, "", gone.player, detail={"event": gone.id, "by": event.kind, "was_us": gone.at_us}
+        overruled.kind,
+        "",
+        overruled.player,
+        detail={"event": overruled.id, "by": event.kind, "was_us": overruled.at_us},
     )
-    anchor = f"{event.source}/{event.ts_us}/{gone.id}"
-    return make_event("overruled", event.ts_us, anchor, payload, causes=(event.id, gone.id), annuls=gone.id)
+    anchor = f"{event.source}/{event.ts_us}/{overruled.id}"
+    return make_event("overruled", event.ts_us, anchor, payload, causes=(event.id, overruled.id), annuls=overruled.id)

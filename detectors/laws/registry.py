@@ -1,4 +1,4 @@
-"""Detectors of this room."""
+"""Registry of the detectors of ``detectors.laws``."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from detectors.laws.offences import KeeperHolding, OffsideOffence
 from detectors.laws.overruled import Overruled
 from detectors.laws.restarts import KINDS, Restart
 from detectors.parameters import Parameters
+from detectors.play.restart_kicks import Kind
 from detectors.registry import DetectorEntry
 from football.match_sheet import MatchSheet
 from middleware.detector import Detector
 
 
-def _restart(kind: Any, sheet: MatchSheet, p: Parameters) -> Detector[Any]:
-    return Restart(sheet, kind, p.restart)
+def _restart(kind: Kind, sheet: MatchSheet, p: Parameters) -> Detector[Any]:
+    return Restart(sheet, kind, p.restart, p.restart_kick)
 
 
-#: In order of their numbers.
+#: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
-    *(DetectorEntry(partial(_restart, kind), ("restart",)) for kind in KINDS),
-    DetectorEntry(lambda s, p: MatchClock(s, p.match_clock), ("match_clock",)),
-    DetectorEntry(lambda s, p: OffsideOffence(s, p.offside_offence), ("offside_offence",)),
+    *(DetectorEntry(partial(_restart, kind), ("restart", "restart_kick")) for kind in KINDS),
+    DetectorEntry(lambda s, p: MatchClock(s, p.match_clock, p.restart_kick), ("match_clock", "restart_kick")),
+    DetectorEntry(
+        lambda s, p: OffsideOffence(s, p.offside_offence, p.restart_kick), ("offside_offence", "restart_kick")
+    ),
     DetectorEntry(lambda s, p: KeeperHolding(p.keeper_holding), ("keeper_holding",)),
     DetectorEntry(lambda s, p: PlayersOnPitch(s, p.players_on_pitch), ("players_on_pitch",)),
     DetectorEntry(lambda s, p: Overruled(p.overruled), ("overruled",)),

@@ -1,33 +1,52 @@
-"""9.1 to 9.6: kick-off, throw-in, corner, goal kick, free kick, penalty kick (IFAB Laws 8, 13 to 17).
+"""9.1 to 9.6: kick-off, throw-in, corner kick, goal kick, free kick, penalty kick (IFAB Laws 8, 13 to 17).
 
 Theory of operation
 -------------------
-Every ``play.live`` is a kick from rest with its place, its taker and what play had died of. One function,
-:func:`restart_kind`, gives it exactly one name, so no two of these detectors speak of one kick. A restart is
-dated when the ball was kicked, which is a little before it had gone far enough to tell (``horizon_us``).
+Every ``play.live`` is a kick from rest, with its position, its taker and the cause of the death that it ends (5.10,
+6.4).
+:func:`restart_kind` gives it exactly one kind, by the first row of this table that fits:
 
-After a line, the line decides between throw-in and the rest, and the place between corner and goal kick. After
-a stop in the field the place decides as well: the crossing may have escaped the tracking.
+| restart | play had died | the ball lies | further conditions |
+|---|---|---|---|
+| kick-off | in any way | within ``centre_m`` of the centre spot | each team in its half, one team around the spot |
+| throw-in | over a touchline | anywhere | |
+| corner kick | over a goal line | within ``corner_m`` of a corner | |
+| goal kick | over a goal line | elsewhere | |
+| throw-in | by a stop | within ``touch_line_m`` of a touchline | the taker stands outside it |
+| corner kick | by a stop or goal | within ``corner_m`` of a corner | |
+| penalty kick | by a stop or goal | within ``penalty_mark_m`` of a mark | few in that area; not by its defenders |
+| goal kick | by a goal | in the goal area of the taker's team | |
+| free kick | by a stop or goal | elsewhere | |
+
+The distances are the parameters of :mod:`detectors.play.restart_kicks`. Where a restart may be taken at all after each
+death is part of 5.10 (:func:`~detectors.play.restart_kicks.may_restart`): so a ball that died over a touchline is live
+again only from near that line. After a stop the position decides as well, because the track may have missed the
+crossing. If no kick from rest was detected (``fallback``), play went on without a restart.
+
+A restart is dated at its kick, which is a little before the ball has moved far enough to be sure (``horizon_us``).
 """
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
 from detectors.contacts.recent_contacts import opponents_of
+from detectors.decisions import at_least, at_most
 from detectors.emission import make_event
 from detectors.play.restart_kicks import (
-    CENTRE_M,
-    CORNER_M,
-    PENALTY_MARK_M,
-    TAKER_OUTSIDE_M,
-    TOUCH_LINE_M,
     Kind,
+    RestartKickParameters,
+    at_centre,
+    at_corner,
+    at_penalty_mark,
+    is_thrown,
 )
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, published, time_us
+from football.payloads import EventPayload, location_m, number, published, time_us
 from football.pitch import (
     GOAL_HALF_WIDTH_M,
     PENALTY_AREA_DEPTH_M,
@@ -43,25 +62,27 @@ from middleware.events import Event
 
 
 class RestartParameters(msgspec.Struct, frozen=True):
-    """Thresholds of the restarts.
+    """Limits of restarts; their distances are those of ``restart_kick``.
 
     Attributes:
-        between_kick_offs_us: StreamTeam: two kick-offs are at least a minute apart.
-        shot_m, shot_m_s: a free kick from at most this far and at least this fast towards the goal is a shot.
-        shot_wide_m: towards the goal means at most this far beside a post.
-        cross_m, cross_m_s: one from at most this far, this fast, into the penalty area is a cross. All ours.
-        back_us: the kick is at most this long before play is known to be live.
-        doubt: confidence if the taker's team itself had put the ball out, so that somebody was mistaken.
+        between_kick_offs_us: least time between two kick-offs.
+        shot_m: greatest distance from the goal of a free kick that is a direct shot.
+        shot_m_s: least speed of a direct shot.
+        shot_wide_m: a direct shot aims at most this far outside a post.
+        cross_m: greatest distance from the goal of a free kick that is crossed.
+        cross_m_s: least speed of a crossed free kick.
+        back_us: a restart is dated at most this long before it is known.
+        doubt: confidence of a restart whose taker's team had itself put the ball out.
     """
 
-    between_kick_offs_us: int = 60_000_000
-    shot_m: float = 35.0
-    shot_m_s: float = 15.0
-    shot_wide_m: float = 2.0
-    cross_m: float = 45.0
-    cross_m_s: float = 12.0
-    back_us: int = 1_500_000
-    doubt: float = 0.6
+    between_kick_offs_us: Annotated[int, reason("StreamTeam.")] = 60_000_000
+    shot_m: Annotated[float, reason("Ours.")] = 35.0
+    shot_m_s: Annotated[float, reason("Ours.")] = 15.0
+    shot_wide_m: Annotated[float, reason("Ours.")] = 2.0
+    cross_m: Annotated[float, reason("Ours.")] = 45.0
+    cross_m_s: Annotated[float, reason("Ours.")] = 12.0
+    back_us: Annotated[int, reason("As phase.rest.travel_us.")] = 1_500_000
+    doubt: Annotated[float, reason("Ours: either the last touch or the taker was mistaken.")] = 0.6
 
 
 #: Number in the hierarchy and Law of each kind.
@@ -78,28 +99,48 @@ VARIANTS: dict[Kind, tuple[str, ...]] = {
     "corner": ("left", "right"),
     "free_kick": ("direct shot", "crossed", "short"),
 }
+#: Name of each kind in the table above.
+NAMES: dict[Kind, str] = {
+    "kick_off": "kick-off",
+    "throw_in": "throw-in",
+    "corner": "corner kick",
+    "goal_kick": "goal kick",
+    "free_kick": "free kick",
+    "penalty": "penalty kick",
+}
+
+
+_PAYLOAD = """``team`` and ``player`` are the taker's, the position is the ball's. ``variant`` of a corner kick is
+``left`` or ``right``, as the taker's team attacks; of a free kick ``direct shot``, ``crossed`` or ``short``.
+``detail``: ``after`` (cause of the death), ``rest_s`` (seconds of rest before the kick), ``out_by`` (team that put the
+ball out, or empty)."""
 
 
 class Restart:
-    """One of 9.1-9.6: ``restart.<kind>``; team and player are the taker's, the place is the ball's.
+    """One of 9.1 to 9.6: ``restart.<kind>``: the kick that brings the ball into play; see the table above."""
 
-    ``variant`` is ``left`` or ``right`` of a corner kick as its taker's team attacks, ``direct shot``,
-    ``crossed`` or ``short`` of a free kick. ``detail.after`` says what play had died of.
-    """
-
-    def __init__(self, sheet: MatchSheet, kind: Kind, parameters: RestartParameters | None = None) -> None:
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        kind: Kind,
+        parameters: RestartParameters | None = None,
+        kick: RestartKickParameters | None = None,
+    ) -> None:
         self.parameters = parameters or RestartParameters()
+        self.kick = kick or RestartKickParameters()
         self.kind = kind
         self.pitch = pitch_of(sheet)
-        number, source = KINDS[kind]
+        number_, source = KINDS[kind]
+        #: What the catalogue shows instead of the docstring: that of the kind, with its rows of the table.
+        self.description = "\n\n".join((f"{number_}: the {NAMES[kind]}.", conditions(kind), _PAYLOAD))
         self.spec = Spec(
             name=f"restart_{kind}",
-            number=number,
+            number=number_,
             level=9,
             inputs=("play.live",),
             outputs=(f"restart.{kind}",),
             horizon_us=self.parameters.back_us,
-            parameters=msgspec.structs.asdict(self.parameters),
+            parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self.kick)},
             source=source,
             team_variants={f"restart.{kind}": VARIANTS.get(kind, ("",))},
         )
@@ -109,104 +150,103 @@ class Restart:
         return -(2**62)
 
     def step(self, state: int, event: Event) -> Step[int]:
-        """Names the kick; speaks if the name is its own."""
+        """Publish the kick if it is of this kind."""
         payload = published(event)
-        if restart_kind(self.pitch, payload) != self.kind:
+        if restart_kind(self.pitch, payload, self.kick) != self.kind:
             return state, NOTHING
-        kick_us = time_us(payload, "kick_us")
-        ts_us = max(kick_us, event.ts_us - self.spec.horizon_us)
-        if self.kind == "kick_off" and ts_us - state < self.parameters.between_kick_offs_us:
-            return state, NOTHING
-        told = msgspec.structs.replace(
+        kick_us, back_us = time_us(payload, "kick_us"), self.parameters.back_us
+        what = "time from the kick until it was known"
+        known_soon = at_most(what, event.ts_us - kick_us, back_us, "restart.back_us")
+        ts_us = kick_us if known_soon else event.ts_us - back_us
+        if self.kind == "kick_off" and state > -(2**61):
+            what, least_us = "time since the kick-off before", self.parameters.between_kick_offs_us
+            if not at_least(what, ts_us - state, least_us, "restart.between_kick_offs_us"):
+                return state, NOTHING
+        restart = msgspec.structs.replace(
             payload,
             variant=self._variant(payload),
             confidence=self._confidence(payload),
             detail={"after": payload.variant, "rest_s": payload.detail["rest_s"], "out_by": payload.detail["out_by"]},
         )
-        return ts_us, (make_event(self.spec.outputs[0], ts_us, event.source, told, causes=(event.id,)),)
+        return ts_us, (make_event(self.spec.outputs[0], ts_us, event.source, restart, causes=(event.id,)),)
 
     def _variant(self, payload: EventPayload) -> str:
-        x_m, y_m = place(payload)
+        x_m, y_m = location_m(payload)
         if self.kind == "corner":
             return "left" if x_m * y_m > 0 else "right"
         return free_kick_variant(self.pitch, payload, self.parameters) if self.kind == "free_kick" else ""
 
     def _confidence(self, payload: EventPayload) -> float:
-        """A restart after a line belongs to those who did not touch the ball last."""
+        """Less for a restart after a line by the team that touched the ball last."""
         mistaken = payload.variant in ("touch", "goal line") and payload.team == payload.detail["out_by"]
         return self.parameters.doubt if mistaken else payload.confidence
 
 
-def restart_kind(pitch: Pitch, live: EventPayload) -> Kind:
-    """The one name of the kick that a ``play.live`` tells of; empty if there was none (play just went on)."""
+def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> Kind:
+    """The kind of restart of a ``play.live``, by the table above; empty if play went on without one."""
     if live.detail["fallback"]:
         return ""
-    x_m, y_m = place(live)
-    if live.detail["kick_off_shape"] and math.hypot(x_m, y_m) <= CENTRE_M:
+    x_m, y_m = location_m(live)
+    if live.detail["kick_off_shape"] and at_centre(p, x_m, y_m):
         return "kick_off"
     if live.variant == "touch":
         return "throw_in"
-    corner = pitch.corner_distance_m(x_m, y_m) <= CORNER_M
+    corner = at_corner(pitch, p, x_m, y_m)
     if live.variant == "goal line":
         return "corner" if corner else "goal_kick"
-    if _thrown(pitch, live, y_m):
+    taker_y_m = live.detail["taker_y_m"]
+    if is_thrown(pitch, p, y_m, taker_y_m if isinstance(taker_y_m, float) else None):
         return "throw_in"
     if corner:
         return "corner"
-    return _stopped_kind(pitch, live, x_m, y_m)
-
-
-def _stopped_kind(pitch: Pitch, live: EventPayload, x_m: float, y_m: float) -> Kind:
     end = end_of(x_m)
-    mark_x_m, mark_y_m = pitch.penalty_mark(end)
-    defends = live.team == opponents_of(_attackers(live, end))
-    at_mark = math.hypot(x_m - mark_x_m, y_m - mark_y_m) <= PENALTY_MARK_M
-    if at_mark and not defends and live.detail["penalty_shape"]:
+    by_defenders = live.team == opponents_of(_attackers(live, end))
+    if at_penalty_mark(pitch, p, x_m, y_m) and not by_defenders and live.detail["penalty_shape"]:
         return "penalty"
-    if live.variant == "goal" and pitch.in_goal_area(x_m, y_m, end) and defends:
+    if live.variant == "goal" and pitch.in_goal_area(x_m, y_m, end) and by_defenders:
         return "goal_kick"
     return "free_kick"
 
 
-def _thrown(pitch: Pitch, live: EventPayload, y_m: float) -> bool:
-    """Whether a ball at the touchline was taken by somebody who stood outside, on the same side."""
-    taker_y_m = live.detail["taker_y_m"]
-    if not isinstance(taker_y_m, float) or pitch.half_width_m - abs(y_m) > TOUCH_LINE_M:
-        return False
-    return taker_y_m * y_m > 0 and abs(taker_y_m) >= pitch.half_width_m + TAKER_OUTSIDE_M
+def conditions(kind: Kind) -> str:
+    """The rows of a kind in the table above, with its head."""
+    rows = [line for line in (__doc__ or "").splitlines() if line.startswith("|")]
+    return "\n".join((*rows[:2], *(row for row in rows[2:] if row.startswith(f"| {NAMES[kind]} |"))))
 
 
 def free_kick_variant(pitch: Pitch, live: EventPayload, p: RestartParameters) -> str:
-    """``direct shot``, ``crossed`` or ``short``: where the ball goes, as far as its first metres tell."""
-    x_m, y_m = place(live)
-    vx, vy = live.detail["vx_m_s"], live.detail["vy_m_s"]
-    assert isinstance(vx, float)
-    assert isinstance(vy, float)
+    """``direct shot``, ``crossed`` or ``short``, by the direction and speed of the ball over its first metres."""
+    x_m, y_m = location_m(live)
+    vx_m_s, vy_m_s = number(live, "vx_m_s"), number(live, "vy_m_s")
     attacks_x = live.detail["attacks_x"]
-    end: End = end_of(vx) if not attacks_x else ("right" if live.team == attacks_x else "left")
-    speed_m_s = math.hypot(vx, vy)
-    towards = vx * end_sign(end)
-    if towards <= 0.0:
+    end: End = end_of(vx_m_s) if not attacks_x else ("right" if live.team == attacks_x else "left")
+    speed_m_s = math.hypot(vx_m_s, vy_m_s)
+    towards_m_s = vx_m_s * end_sign(end)
+    if towards_m_s <= 0.0:
         return "short"
-    distance_m = pitch.goal_distance_m(x_m, y_m, end)
-    at_goal_line_y_m = y_m + vy / towards * pitch.depth_m(x_m, end)
-    aimed = abs(at_goal_line_y_m) <= GOAL_HALF_WIDTH_M + p.shot_wide_m
-    if distance_m <= p.shot_m and speed_m_s >= p.shot_m_s and aimed:
-        return "direct shot"
-    at_front_y_m = y_m + vy / towards * max(pitch.depth_m(x_m, end) - PENALTY_AREA_DEPTH_M, 0.0)
-    into_area = min(abs(at_goal_line_y_m), abs(at_front_y_m)) <= PENALTY_AREA_HALF_WIDTH_M
-    return "crossed" if distance_m <= p.cross_m and speed_m_s >= p.cross_m_s and into_area else "short"
-
-
-def place(payload: EventPayload) -> tuple[float, float]:
-    """Place of a fact that has one."""
-    assert payload.x_m is not None
-    assert payload.y_m is not None
-    return payload.x_m, payload.y_m
+    distance_m, depth_m = pitch.goal_distance_m(x_m, y_m, end), pitch.depth_m(x_m, end)
+    at_goal_line_m = abs(y_m + vy_m_s / towards_m_s * depth_m)
+    at_front_m = abs(y_m + vy_m_s / towards_m_s * max(depth_m - PENALTY_AREA_DEPTH_M, 0.0))
+    goal, speed, about = "the ball from the goal", "speed of the ball", "direct shot"
+    wide_m, line = GOAL_HALF_WIDTH_M + p.shot_wide_m, "distance from the goal's middle at the line"
+    if (
+        at_most(goal, distance_m, p.shot_m, "restart.shot_m", about)
+        and at_least(speed, speed_m_s, p.shot_m_s, "restart.shot_m_s", about)
+        and at_most(line, at_goal_line_m, wide_m, "restart.shot_wide_m", about)
+    ):
+        return about
+    about, into_area = "crossed", min(at_goal_line_m, at_front_m) <= PENALTY_AREA_HALF_WIDTH_M
+    if (
+        at_most(goal, distance_m, p.cross_m, "restart.cross_m", about)
+        and at_least(speed, speed_m_s, p.cross_m_s, "restart.cross_m_s", about)
+        and into_area
+    ):
+        return about
+    return "short"
 
 
 def _attackers(live: EventPayload, end: End) -> Team:
-    """Team that attacks an end, empty if unknown."""
+    """The team that attacks an end; empty if unknown."""
     attacks_x = live.detail["attacks_x"]
     team: Team = "home" if attacks_x == "home" else "away" if attacks_x == "away" else ""
     return team if end == "right" else opponents_of(team)

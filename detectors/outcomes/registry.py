@@ -1,4 +1,4 @@
-"""Detectors of this room."""
+"""Registry of the detectors of ``detectors.outcomes``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from detectors.outcomes.saves import Save
 from detectors.outcomes.shots import ShotOnWoodwork, ShotOutcome
 from detectors.registry import DetectorEntry
 
-#: In order of their numbers.
+#: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: ShotOutcome(s, p.shot_outcome), ("shot_outcome",)),
     DetectorEntry(lambda s, p: Save(s, p.save), ("save",)),

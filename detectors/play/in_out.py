@@ -1,6 +1,7 @@
-"""6.4, 6.5, 6.6: play lives and dies, the ball is out, the ball may be a goal (IFAB Laws 9, 10, 15-17).
+"""6.4, 6.5, 6.6: the ball is in or out of play, the ball is out, a goal candidate (IFAB Laws 9, 10, 15-17).
 
-What the phase of play (5.10) knows from geometry gets its names here, and who put the ball there.
+The phase of play (5.10) decides by geometry. These detectors give its decisions the kinds that users see, and add the
+player who touched the ball last.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from middleware.events import Event
 
 
 class PlayState(msgspec.Struct, frozen=True, gc=False):
-    """The newest contacts, which team attacks towards +x, and who put the ball out last."""
+    """The newest contacts, the team that attacks towards +x, and the team that put the ball out last."""
 
     contacts: Contacts = ()
     attacks_x: Team = ""
@@ -27,10 +28,11 @@ class PlayState(msgspec.Struct, frozen=True, gc=False):
 
 
 class BallInPlay:
-    """6.4: ``play.dead`` (``variant`` why: touch, goal line, goal, stop) and ``play.live`` (``variant`` after what).
+    """6.4: ``play.dead`` and ``play.live``: the ball is out of play, and in play again.
 
-    ``play.dead`` is dated when it is known and says in ``detail.since_us`` when the ball died. ``play.live``
-    names the taker and the place of the kick (``detail.kick_us``) and holds what the restarts of level 9 need.
+    ``variant`` is the cause of the death: touch, goal line, goal, stop; of the first ``play.live`` it is start. Both
+    are dated when they are known. ``detail`` is that of 5.10 (:class:`~detectors.play.phase.PlayPhase`), such as
+    ``since_us`` of a death and ``kick_us`` of a restart, and ``out_by``, the team that put the ball out.
     """
 
     def __init__(self, sheet: MatchSheet) -> None:
@@ -50,23 +52,24 @@ class BallInPlay:
         return PlayState()
 
     def step(self, state: PlayState, event: Event) -> Step[PlayState]:
-        """Passes the phase on, with the team that put the ball out."""
+        """Publish a change of phase, with the team that put the ball out."""
         if event.kind in CONTACT_KINDS:
             return PlayState(remember(state.contacts, event), "", state.out_by), NOTHING
         payload = published(event)
         if event.kind == "phase.dead":
             last = _last_touch(state.contacts, payload)
             by: Team = last.team if last and payload.variant != "stop" else ""
-            dead = _again("play.dead", event, payload, payload.team, payload.player, {"out_by": by})
+            dead = _renamed("play.dead", event, payload, payload.team, payload.player, {"out_by": by})
             return PlayState(state.contacts, "", by), (dead,)
-        live = _again("play.live", event, payload, payload.team, payload.player, {"out_by": state.out_by})
+        live = _renamed("play.live", event, payload, payload.team, payload.player, {"out_by": state.out_by})
         return PlayState(state.contacts), (live,)
 
 
 class BallOut:
-    """6.5: ``out``: ``variant`` the line, ``team`` and ``player`` who touched the ball last, place of the crossing.
+    """6.5: ``out``: the ball has left the pitch; ``variant`` is the line.
 
-    Dated when the crossing has settled; ``detail.since_us`` is the crossing.
+    ``team`` and ``player`` are those of the last touch; the position is that of the crossing. Dated when the crossing
+    has settled. ``detail``: ``since_us`` (event time of the crossing), ``line`` (variant of ``ball.crossed``).
     """
 
     def __init__(self, sheet: MatchSheet) -> None:
@@ -85,7 +88,7 @@ class BallOut:
         return ()
 
     def step(self, state: Contacts, event: Event) -> Step[Contacts]:
-        """Looks up who touched the ball last before it crossed."""
+        """Look up the last touch before the crossing."""
         if event.kind in CONTACT_KINDS:
             return remember(state, event), NOTHING
         payload = published(event)
@@ -93,16 +96,17 @@ class BallOut:
         if line is None:
             return state, NOTHING
         last = _last_touch(state, payload)
-        named = msgspec.structs.replace(payload, variant=line)
+        crossing = msgspec.structs.replace(payload, variant=line)
         team, player = (last.team, last.player) if last else ("", "")
-        return state, (_again("out", event, named, team, player, {}, (last.id,) if last else ()),)
+        return state, (_renamed("out", event, crossing, team, player, {}, (last.id,) if last else ()),)
 
 
 class GoalCandidate:
     """6.6: ``goal.candidate``: the whole ball went into a goal while in play; ``team`` attacks that goal.
 
-    While nobody knows the sides, the team is that of the last contact. ``variant`` is the end, ``player`` and
-    ``detail.last_team`` who touched the ball last.
+    While the attacking direction is unknown, the team is that of the last touch. ``variant`` is the end; ``player`` is
+    that of the last touch. ``detail``: ``last_team`` (team of the last touch), ``since_us`` (event time of the
+    crossing), ``line`` (the end).
     """
 
     def __init__(self, sheet: MatchSheet) -> None:
@@ -118,11 +122,11 @@ class GoalCandidate:
         )
 
     def initial(self) -> PlayState:
-        """Neither sides nor contacts are known."""
+        """Neither the attacking direction nor contacts are known."""
         return PlayState()
 
     def step(self, state: PlayState, event: Event) -> Step[PlayState]:
-        """Waits for a death in a goal."""
+        """Publish a death in a goal."""
         payload = published(event)
         if event.kind in CONTACT_KINDS:
             return PlayState(remember(state.contacts, event), state.attacks_x), NOTHING
@@ -133,19 +137,18 @@ class GoalCandidate:
         last = _last_touch(state.contacts, payload)
         end = str(payload.detail["line"])
         team = state.attacks_x if end == "right" else opponents_of(state.attacks_x)
-        named = msgspec.structs.replace(payload, variant=end)
+        entry = msgspec.structs.replace(payload, variant=end)
         more: dict[str, Scalar] = {"last_team": last.team if last else ""}
         team = team or (last.team if last else "")
-        goal = _again("goal.candidate", event, named, team, last.player if last else "", more)
+        goal = _renamed("goal.candidate", event, entry, team, last.player if last else "", more)
         return state, (goal,)
 
 
 def _last_touch(contacts: Contacts, payload: EventPayload) -> Contact | None:
-    since_us = time_us(payload, "since_us")
-    return last_before(contacts, since_us)
+    return last_before(contacts, time_us(payload, "since_us"))
 
 
-def _again(
+def _renamed(
     kind: str,
     event: Event,
     payload: EventPayload,
@@ -154,6 +157,6 @@ def _again(
     more: dict[str, Scalar],
     causes: tuple[str, ...] = (),
 ) -> Event:
-    """The same occurrence under its name of level 6, with who did it."""
-    told = msgspec.structs.replace(payload, team=team, player=player, detail={**payload.detail, **more})
-    return make_event(kind, event.ts_us, event.source, told, causes=(event.id, *causes))
+    """The same occurrence under its kind of level 6, with the player who caused it."""
+    payload = msgspec.structs.replace(payload, team=team, player=player, detail={**payload.detail, **more})
+    return make_event(kind, event.ts_us, event.source, payload, causes=(event.id, *causes))

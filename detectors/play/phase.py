@@ -1,124 +1,160 @@
-"""5.10 (ours): is the ball in play? Told from where the ball and the players are, by geometry alone.
+"""5.10: whether the ball is in play, from where the ball and the players are, by geometry alone.
 
 Theory of operation
 -------------------
 Tracking has no whistle. The ball dies
 
-* over a line: the whole ball crosses an outer line and does not come back at once (a track wobbles by some
-  decimetres, a dead ball stays out for seconds);
+* over a line: the whole ball crosses an outer line and does not return at once (a track wobbles by some decimetres, a
+  dead ball stays out for seconds);
 * in a goal, at once;
 * by a stop: it *stalls*. It lies within two metres for seconds, or is left alone though slow, or is carried at
   hand height. A goalkeeper may do that with a live ball in the penalty area that he defends, for a while.
 
-It lives again with a *kick from rest*: after a time of slowness it goes a few metres at once, with somebody
-beside it, from a place where the restart for this kind of death may be taken (Laws 8, 13, 15, 16, 17). All
-else that a dead ball does, rolled, carried, thrown back, between the goalposts, is not looked at. If a dead
-ball is played about inside the field for some seconds without a pause, a restart has escaped us and play goes on.
+It lives again with a *kick from rest*: after a time of slowness it moves a few metres at once, from a player, and from
+a position where the restart for this kind of death may be taken (Laws 8, 13, 15, 16, 17). Nothing else that a dead ball
+does counts: rolled, carried, thrown back, between the goalposts. If a dead ball is played about inside the field for
+some seconds without a pause, the restart was missed, and play goes on (a *fallback*).
 
-Officials who speak (1.10) are believed: play dies at their stop and lives at their word to resume. A ball that they
-stopped is often still kicked about; so their stop ends by itself only with a restart, or after half a minute of play.
+Decisions of the officials (1.10) overrule geometry: play dies at their stop and lives when they resume it. Players
+often still kick a ball that was stopped. So a stop by the officials ends by itself only with a restart, or after half a
+minute of play.
 
-A stream may begin anywhere: until the ball has stalled or been kicked from rest nothing is said at all, and
-then play is taken as live.
+A stream may begin at any time: before the ball has stalled or was kicked from rest, nothing is published, and then play
+counts as live.
 
-The two kinds are inner ones; levels 6 and 9 make of them what people see.
+Both kinds are internal. Levels 6 and 9 turn them into the kinds that users see.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
 from detectors.ball.lines import IN_LINES, OUT_LINES
+from detectors.decisions import at_least, at_most, is_over
 from detectors.emission import make_event
-from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, nearest, rest_on, travelled_m
-from detectors.play.restart_kicks import restart_place
-from detectors.play.stalls import NO_STALL, Stall, StallParameters, stalled, watch
+from detectors.play.dead_ball_kicks import NO_REST, Rest, RestParameters, extend_rest, nearest, travelled_m
+from detectors.play.restart_kicks import RestartKickParameters, may_restart
+from detectors.play.stalls import NO_STALL, Stall, StallParameters, stall_sign, update_stall
+from detectors.reasons import reason
 from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, number, published
+from football.payloads import (
+    BallState,
+    BodyState,
+    EventPayload,
+    Frame,
+    Scalar,
+    frame_of,
+    location_m,
+    number,
+    published,
+)
 from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class PhaseParameters(msgspec.Struct, frozen=True):
-    """Thresholds of dead and live. P = chosen on Portugal-Switzerland, O = on the Opta/TRACAB clip.
+    """Limits of a death of the ball and of a kick from rest.
 
     Attributes:
-        settle_us: an outer line stays crossed for this long before the ball is out. P: wobbles over the line
-            last at most 0.24 s, true exits at least 1.0 s.
-        settle_rtls_us: the same of a source without track repairs: only noise has to be waited out.
-        sure: least confidence of a ball in goal; below it the track jumped.
-        rest_us: slowness before a kick from rest. P: 1.3 s before the quickest restart, a goal kick.
-        travel_m: way at once of a corner, goal kick or kick-off, all taken from a place of their own.
-        travel_touch_m: the same of a throw-in (O: a lob of 2.5 m to a mate beside the line).
-        travel_stop_m: the same of a free kick, as players push a dead ball about (O: one chips it
-            5.5 m to where the foul was).
-        put_us, travel_put_m: a ball that was put down for so long may be kicked that short.
-        lay_us: a ball that lay in the field for so long and is kicked as far as a free kick is one, though play seemed
-            to have died over a line: the whistle came before it ran out, unseen (generated match, seed 19; in
-            Portugal-Switzerland no dead ball lies so long where it may not be taken from).
-        reach_m: the taker is at most this far (P: at most 1.7 m in 20 restarts; StreamTeam 3 m).
-        left_m: once the ball has gone its way it has left him by this; else he runs along the line with it in his
-            hands (0.2 to 0.5 m in generated matches; a leg's length).
-        keeper_us: what a defender in his own penalty area may take (Law 12: 8 s with hands, more with feet).
-        guard_m: and he is so near to it, else it is left alone.
-        whistle_us: a ball that nobody plays any more, until it stalls, was stopped so long after it was played last:
-            nobody leaves a live ball to itself (generated matches, seeds 11 to 30: of 13 whistles 11 come 0.1 to 0.8 s
-            after the last contact). It was played where its velocity changed by ``play_m_s`` within ``play_m`` of a
-            player.
-        goal_rest_us: how long a ball lies at its place before a restart that is no kick-off after a ball in
-            goal; it may be fetched and kicked up the field for the kick-off.
-        fallback_us: a dead ball that is played in the field this long without a pause is in play;
-            goal_fallback_us the same after a goal, when it is run back to the centre first, and after an official stop.
+        settle_us: a ball that has crossed a line is dead after this time outside.
+        settle_rtls_us: the same of a radio's ball.
+        sure: least confidence of a ball in the goal that ends play.
+        rest_us: least time of slowness before a kick from rest.
+        travel_m: least distance that the ball covers at once from a corner kick, goal kick or kick-off.
+        travel_touch_m: the same of a throw-in.
+        travel_stop_m: the same of a free kick.
+        put_us: a ball that was put down for this long may be kicked less far.
+        travel_put_m: least distance of such a kick.
+        lay_us: a ball that lay in the field for this long before it was kicked as far as a free kick had been stopped,
+            though play seemed to have died over a line.
+        reach_m: greatest distance of the taker from the resting ball.
+        left_m: least distance of the kicked ball from its taker.
+        keeper_us: time for which a defender in his own penalty area may keep a stalled ball in play.
+        play_m: a change of the ball's velocity this near to a player is his contact.
+        play_m_s: least change of velocity of such a contact.
+        guard_m: greatest distance of that defender from the ball.
+        whistle_us: a stalled ball was stopped at most this long after its last contact.
+        goal_rest_us: least time that a ball lies in its position before a restart after a goal that is no kick-off.
+        fallback_us: a dead ball that is played in the field for this long without a pause is in play.
+        goal_fallback_us: the same after a goal, and after a stop by the officials.
+        rest: limits of a rest.
+        stall: signs of a stalled ball.
     """
 
-    settle_us: int = 400_000
-    settle_rtls_us: int = 100_000
-    sure: float = 0.5
-    rest_us: int = 1_000_000
-    travel_m: float = 3.0
-    travel_touch_m: float = 2.0
-    travel_stop_m: float = 6.0
-    put_us: int = 2_500_000
-    travel_put_m: float = 4.0
-    lay_us: int = 4_000_000
-    reach_m: float = 2.5
-    left_m: float = 1.0
-    keeper_us: int = 12_000_000
-    play_m: float = 1.0
-    play_m_s: float = 2.0
-    guard_m: float = 6.0
-    whistle_us: int = 400_000
-    goal_rest_us: int = 2_000_000
-    fallback_us: int = 6_000_000
-    goal_fallback_us: int = 30_000_000
+    settle_us: Annotated[int, reason("Optical tracks wobble over the line for less.")] = 400_000
+    settle_rtls_us: Annotated[int, reason("A radio's ball is exact to some centimetres.")] = 100_000
+    sure: Annotated[float, reason("More likely in than not.")] = 0.5
+    rest_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 1_000_000
+    travel_m: Annotated[float, reason("These restarts have a position of their own.")] = 3.0
+    travel_touch_m: Annotated[float, reason("Opta/TRACAB clip: a lob of 2.5 m to a mate beside the line.")] = 2.0
+    travel_stop_m: Annotated[
+        float, reason("Players push a dead ball about; Opta/TRACAB clip: one chips it 5.5 m to where the foul was.")
+    ] = 6.0
+    put_us: Annotated[int, reason("Portugal-Switzerland 2019.")] = 2_500_000
+    travel_put_m: Annotated[float, reason("Portugal-Switzerland 2019.")] = 4.0
+    lay_us: Annotated[
+        int,
+        reason(
+            "The whistle came before the ball ran out (generated match, seed 19); in Portugal-Switzerland 2019 no dead "
+            "ball lies so long where it may not be taken from."
+        ),
+    ] = 4_000_000
+    reach_m: Annotated[
+        float, reason("Portugal-Switzerland 2019: at most 1.7 m in 20 restarts; StreamTeam has 3 m.")
+    ] = 2.5
+    left_m: Annotated[
+        float,
+        reason(
+            "Else the taker runs along the line with the ball in his hands (0.2 to 0.5 m in generated matches; a leg's "
+            "length)."
+        ),
+    ] = 1.0
+    keeper_us: Annotated[int, reason("Law 12: 8 s with hands, more with feet.")] = 12_000_000
+    play_m: Annotated[float, reason("As a contact of 5.2: a stretched leg.")] = 1.0
+    play_m_s: Annotated[float, reason("Ours: above the noise of optical velocities.")] = 2.0
+    guard_m: Annotated[float, reason("Ours: farther away he has left the ball alone.")] = 6.0
+    whistle_us: Annotated[
+        int,
+        reason(
+            "Nobody leaves a live ball to itself (generated matches, seeds 11 to 30: of 13 whistles 11 come 0.1 to "
+            "0.8 s after the last contact)."
+        ),
+    ] = 400_000
+    goal_rest_us: Annotated[
+        int, reason("After a goal the ball may be fetched and kicked up the field for the kick-off.")
+    ] = 2_000_000
+    fallback_us: Annotated[int, reason("Ours.")] = 6_000_000
+    goal_fallback_us: Annotated[int, reason("The ball is run back to the centre first. Ours.")] = 30_000_000
     rest: RestParameters = RestParameters()
     stall: StallParameters = StallParameters()
 
 
-#: What play dies of.
+#: Causes of death.
 DEATHS = ("touch", "goal line", "goal", "stop")
-#: Those that are seen though play may have been stopped before.
+#: Deaths that geometry shows even if play had been stopped before.
 LINE_DEATHS = ("touch", "goal line")
 
 
 class PhaseState(msgspec.Struct, frozen=True, gc=False):
-    """What is known of play.
+    """State of play.
 
     Attributes:
         mode: ``unknown`` at first, then ``live`` or ``dead``.
-        cause: why it was dead last: ``touch``, ``goal line``, ``goal``, ``stop``; ``start`` before the first.
-        line: variant of the crossing that killed it, if one did.
+        cause: cause of the last death: ``touch``, ``goal line``, ``goal``, ``stop``; ``start`` before the first.
+        line: variant of the crossing that ended play, if one did.
         exit: a crossing that has not settled yet.
         attacks_x: team that attacks towards +x.
-        rest, stall: the ball's slowness.
-        fast_us: since when a dead ball has been played about in the field; -1 if it is not.
-        stopped: whether officials have stopped play.
-        peak: a change of the ball's velocity, until the next frame tells who was there.
-        played_us: when the ball was played last, -1 if it was not since it came to life.
+        rest: the newest rest of the ball.
+        stall: signs that the ball has stalled.
+        fast_us: begin of the time in which a dead ball is played about in the field; -1 if it is not.
+        stopped: True if officials have stopped play.
+        peak: a change of the ball's velocity, until the next frame shows who was there.
+        played_us: time of the newest contact since the ball came to life; -1 without one.
     """
 
     mode: str = "unknown"
@@ -135,16 +171,29 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlayPhase:
-    """5.10: ``phase.live`` and ``phase.dead``, ``variant`` the cause of the death (also of the one that ended).
+    """5.10: ``phase.dead`` and ``phase.live``: play ends, play begins again; ``variant`` is the cause of the death.
 
-    ``phase.dead``: place where it died; ``detail`` has ``line``, ``sign`` of a stall and ``since_us``.
-    ``phase.live``: taker and place of the kick; ``detail`` has ``kick_us``, ``rest_s`` and how ball, taker and
-    teams stood; ``fallback`` if no kick from rest was seen.
+    ``phase.dead`` has the position at which the ball died. ``detail``: ``line`` (variant of the crossing, the end of a
+    goal, or empty), ``sign`` (``alone``, ``carried``, ``still`` or ``official`` of a stop, else empty), ``since_us``
+    (event time of the death, microseconds).
+
+    ``phase.live`` has the taker, and the position of the kick. ``detail``: ``line`` as above; ``fallback`` (True if no
+    kick from rest was detected); ``kick_us`` (event time of the kick); ``rest_s`` (seconds of rest before it);
+    ``kick_off_shape``, ``penalty_shape`` (True if the teams stood so); ``vx_m_s``, ``vy_m_s``, ``height_m`` (the ball
+    after the kick); ``taker_x_m``, ``taker_y_m`` (metres, or null); ``attacks_x`` (team that attacks towards +x).
     """
 
-    def __init__(self, sheet: MatchSheet, parameters: PhaseParameters | None = None) -> None:
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: PhaseParameters | None = None,
+        kick: RestartKickParameters | None = None,
+    ) -> None:
         self.parameters = p = parameters or PhaseParameters()
-        self._settle_us = p.settle_rtls_us if sheet.quality.kind == "rtls" else p.settle_us
+        self.kick = kick or RestartKickParameters()
+        self._settle = (p.settle_rtls_us, "phase.settle_rtls_us")
+        if sheet.quality.kind != "rtls":
+            self._settle = (p.settle_us, "phase.settle_us")
         self.pitch = pitch_of(sheet)
         self._slow2 = self.parameters.stall.slow_m_s**2
         self.spec = Spec(
@@ -162,18 +211,18 @@ class PlayPhase:
             ),
             outputs=("phase.dead", "phase.live"),
             internal=("phase.dead", "phase.live"),
-            parameters=msgspec.to_builtins(self.parameters),
+            parameters={**msgspec.to_builtins(self.parameters), **msgspec.structs.asdict(self.kick)},
             source="IFAB Laws 8, 9, 12-17; StreamTeam set plays; thresholds ours",
             variants={"phase.dead": DEATHS, "phase.live": ("start", *DEATHS)},
             untyped=("phase.dead", "phase.live"),
         )
 
     def initial(self) -> PhaseState:
-        """Anything may be going on."""
+        """Nothing is known of play."""
         return PhaseState()
 
     def step(self, state: PhaseState, event: Event) -> Step[PhaseState]:
-        """Dispatches on the kind; frames make up nearly all of the input."""
+        """Dispatch on the kind; frames make up nearly all of the input."""
         if event.kind == "frame":
             frame = frame_of(event)
             if frame.ball is None:
@@ -183,14 +232,15 @@ class PlayPhase:
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind.startswith("official."):
-            return self._told(state, event)
+            return self._officially(state, event)
         if state.mode == "dead":
             return state, NOTHING
         if event.kind == "ball.accel_peak":
             struck = not payload.detail["bounce"] and number(payload, "delta_v_m_s") >= self.parameters.play_m_s
             return (msgspec.structs.replace(state, peak=event), NOTHING) if struck else (state, NOTHING)
         if event.kind == "ball.in_goal":
-            if payload.confidence < self.parameters.sure:
+            what = "how surely the ball is in the goal"
+            if not at_least(what, payload.confidence, self.parameters.sure, "phase.sure", about="phase.dead"):
                 return state, NOTHING
             return self._die(state, event.ts_us, "goal", event)
         if payload.variant in OUT_LINES and state.exit is None:
@@ -199,8 +249,8 @@ class PlayPhase:
             return msgspec.structs.replace(state, exit=None), NOTHING
         return state, NOTHING
 
-    def _told(self, state: PhaseState, event: Event) -> Step[PhaseState]:
-        """Officials stop play, or let it go on."""
+    def _officially(self, state: PhaseState, event: Event) -> Step[PhaseState]:
+        """Stop play, or resume it, as the officials decide."""
         rest, at_us = state.rest, decided_us(event)
         known = rest.since_us >= 0
         x_m, y_m = (rest.x_m, rest.y_m) if known else (None, None)
@@ -223,21 +273,23 @@ class PlayPhase:
 
     def _frame(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState) -> Step[PhaseState]:
         exit_event = state.exit
-        if exit_event is not None and now_us - exit_event.ts_us >= self._settle_us:
-            payload = published(exit_event)
-            return self._die(state, now_us, "touch" if "touch" in payload.variant else "goal line", exit_event)
+        if exit_event is not None:
+            outside_us = now_us - exit_event.ts_us
+            if at_least("time since the line was crossed", outside_us, *self._settle, about="phase.dead"):
+                cause = "touch" if "touch" in published(exit_event).variant else "goal line"
+                return self._die(state, now_us, cause, exit_event)
         if state.peak is not None:
             state = self._played(state, state.peak, frame)
-        # Over ground: a thrower who lifts the ball over his head has not thrown it.
+        # Speed over ground: a thrower who lifts the ball over his head has not thrown it.
         slow = ball.vx_m_s * ball.vx_m_s + ball.vy_m_s * ball.vy_m_s <= self._slow2
         rest = state.rest
         near: tuple[BodyState | None, float] = (None, 0.0)
         if slow:
             near = nearest(frame, ball.x_m, ball.y_m)
-            rest = rest_on(rest, self.parameters.rest, self.pitch, now_us, frame, ball, near)
+            rest = extend_rest(rest, self.parameters.rest, self.kick, self.pitch, now_us, frame, ball, near)
         if state.mode == "dead":
             return self._dead(state, now_us, frame, ball, slow, rest)
-        stall = watch(state.stall, self.parameters.stall, now_us, ball, slow, near[1])
+        stall = update_stall(state.stall, self.parameters.stall, now_us, ball, slow, near[1])
         if slow and self._stopped(state, stall, now_us, ball, near[0]):
             return self._stop(state, now_us, ball, stall, rest)
         return self._live(state, now_us, frame, ball, slow, rest, stall)
@@ -245,43 +297,45 @@ class PlayPhase:
     def _live(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest, stall: Stall
     ) -> Step[PhaseState]:
-        """Play goes on; only a match that has not begun yet can come alive."""
+        """Play goes on, or begins if nothing was known of it."""
         mode = state.mode
         if mode == "unknown" and not slow:
             if self._kicked(state, now_us, frame, ball, rest) and rest.shape:
-                return self._rise(state, now_us, ball, rest, fallback=False)
+                return self._revive(state, now_us, ball, rest, fallback=False)
             if rest.since_us < 0 or now_us - rest.last_us > self.parameters.rest.bridge_us:
                 # Outside without having crossed a line: the stream began with a dead ball.
-                seen_live = state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m)
-                mode = "live" if seen_live else "dead"
+                is_live = state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m)
+                mode = "live" if is_live else "dead"
         played_us = state.played_us
         return PhaseState(mode, state.cause, "", state.exit, state.attacks_x, rest, stall, played_us=played_us), NOTHING
 
     def _played(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
-        """A change of the ball's velocity beside a player is taken for his contact."""
-        at = published(peak)
-        assert at.x_m is not None
-        assert at.y_m is not None
-        by_player = nearest(frame, at.x_m, at.y_m)[1] <= self.parameters.play_m
+        """Count a change of the ball's velocity near a player as his contact."""
+        by_player = nearest(frame, *location_m(published(peak)))[1] <= self.parameters.play_m
         return msgspec.structs.replace(state, peak=None, played_us=peak.ts_us if by_player else state.played_us)
 
     def _stopped(self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None) -> bool:
-        """Whether the ball has stalled, and not with a defender in the penalty area he defends."""
-        p = self.parameters
-        if not stalled(stall, p.stall, now_us)[0]:
+        """True if the ball has stalled, and not with a defender in the penalty area that he defends."""
+        p, about = self.parameters, "phase.dead"
+        if not stall_sign(stall, p.stall, now_us)[0]:
             return False
-        if near is not None and math.hypot(near.x_m - ball.x_m, near.y_m - ball.y_m) > p.guard_m:
-            return True
+        if near is not None:
+            away_m = math.hypot(near.x_m - ball.x_m, near.y_m - ball.y_m)
+            if is_over("the nearest player from the ball", away_m, p.guard_m, "phase.guard_m", about):
+                return True
         end = end_of(ball.x_m)
         if near is None or not self.pitch.in_penalty_area(ball.x_m, ball.y_m, end):
             return True
         attackers: Team = state.attacks_x
         if end == "left" and attackers:
             attackers = "away" if attackers == "home" else "home"
-        return near.team == attackers or now_us - stall.still_us >= p.keeper_us
+        kept_us = now_us - stall.still_us
+        return near.team == attackers or at_least(
+            "time that the defender keeps the ball", kept_us, p.keeper_us, "phase.keeper_us", about
+        )
 
     def _stop(self, state: PhaseState, now_us: int, ball: BallState, stall: Stall, rest: Rest) -> Step[PhaseState]:
-        sign, since_us = stalled(stall, self.parameters.stall, now_us)
+        sign, since_us = stall_sign(stall, self.parameters.stall, now_us)
         if state.played_us >= 0:
             since_us = min(since_us, state.played_us + self.parameters.whistle_us)
         detail: dict[str, Scalar] = {"line": "", "sign": sign, "since_us": since_us}
@@ -292,34 +346,44 @@ class PlayPhase:
     def _die(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
         payload = published(by)
         detail: dict[str, Scalar] = {"line": payload.variant, "sign": "", "since_us": by.ts_us}
-        told = EventPayload(
+        death = EventPayload(
             cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail
         )
-        dead = make_event("phase.dead", now_us, by.source, told, causes=(by.id,))
+        dead = make_event("phase.dead", now_us, by.source, death, causes=(by.id,))
         return PhaseState("dead", cause, payload.variant, None, state.attacks_x), (dead,)
 
     def _dead(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest
     ) -> Step[PhaseState]:
         p = self.parameters
-        risen = None if slow else self._risen(state, now_us, frame, ball, rest)
-        if risen is not None:
-            return self._rise(risen, now_us, ball, rest, fallback=False)
+        ended = None if slow else self._ended_by_kick(state, now_us, frame, ball, rest)
+        if ended is not None:
+            return self._revive(ended, now_us, ball, rest, fallback=False)
         paused = rest.since_us >= 0 and now_us - rest.since_us >= p.rest_us and slow
         fast_us = state.fast_us
         if paused or not self.pitch.inside(ball.x_m, ball.y_m):
             fast_us = -1
         elif fast_us < 0:
             fast_us = now_us
-        elif now_us - fast_us >= (p.goal_fallback_us if state.cause == "goal" or state.stopped else p.fallback_us):
-            return self._rise(state, now_us, ball, rest, fallback=True)
+        elif self._is_played_on(state, now_us - fast_us):
+            return self._revive(state, now_us, ball, rest, fallback=True)
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, fast_us, state.stopped
         )
         return after, NOTHING
 
-    def _risen(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest) -> PhaseState | None:
-        """The death that a kick from rest ends, None without one."""
+    def _is_played_on(self, state: PhaseState, played_us: int) -> bool:
+        """True if a dead ball has been played for so long that play must have begun again."""
+        p, path = self.parameters, "fallback_us"
+        limit_us = p.fallback_us
+        if state.cause == "goal" or state.stopped:
+            path, limit_us = "goal_fallback_us", p.goal_fallback_us
+        return at_least("time that the ball is played", played_us, limit_us, f"phase.{path}", about="phase.live")
+
+    def _ended_by_kick(
+        self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest
+    ) -> PhaseState | None:
+        """The death that a kick from rest ends; None without such a kick."""
         if self._kicked(state, now_us, frame, ball, rest):
             return state
         if state.cause not in LINE_DEATHS or rest.last_us - rest.put_us < self.parameters.lay_us:
@@ -328,29 +392,34 @@ class PlayPhase:
         return stopped if self._kicked(stopped, now_us, frame, ball, rest) else None
 
     def _kicked(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest) -> bool:
-        """Whether the ball was just kicked from rest, where a restart after this death may be taken."""
-        p = self.parameters
-        if travelled_m(rest, p.rest, now_us, ball) < self._travel_m(state.cause, rest):
+        """True if the ball was just kicked from rest, where a restart after this death may be taken."""
+        p, about, moved_m = self.parameters, "phase.live", travelled_m(rest, self.parameters.rest, now_us, ball)
+        if not at_least("the ball from where it rested", moved_m, *self._travel(state.cause, rest), about=about):
             return False
         if state.cause == "goal" and not rest.shape and rest.last_us - rest.put_us < p.goal_rest_us:
             return False
+        rested_us = rest.last_us - rest.since_us
         return (
-            rest.last_us - rest.since_us >= p.rest_us
-            and rest.taker_m <= p.reach_m
-            and _apart_m(rest.taker, frame, ball) >= p.left_m
+            at_least("time that the ball had rested", rested_us, p.rest_us, "phase.rest_us", about)
+            and at_most("the taker from the ball", rest.taker_m, p.reach_m, "phase.reach_m", about)
+            and at_least("the ball from its taker", _apart_m(rest.taker, frame, ball), p.left_m, "phase.left_m", about)
             and self.pitch.inside(ball.x_m, ball.y_m)
-            and restart_place(self.pitch, state.cause, state.line, rest.x_m, rest.y_m)
+            and may_restart(self.pitch, self.kick, state.cause, state.line, rest.x_m, rest.y_m)
         )
 
-    def _travel_m(self, cause: str, rest: Rest) -> float:
+    def _travel(self, cause: str, rest: Rest) -> tuple[float, str]:
+        """Least distance that a kick after a death covers, and the path of its parameter."""
         p = self.parameters
         if cause == "touch":
-            return p.travel_touch_m
+            return p.travel_touch_m, "phase.travel_touch_m"
         if cause == "goal line" or rest.shape:
-            return p.travel_m
-        return p.travel_put_m if rest.last_us - rest.put_us >= p.put_us else p.travel_stop_m
+            return p.travel_m, "phase.travel_m"
+        put_down = rest.last_us - rest.put_us >= p.put_us
+        return (p.travel_put_m, "phase.travel_put_m") if put_down else (p.travel_stop_m, "phase.travel_stop_m")
 
-    def _rise(self, state: PhaseState, now_us: int, ball: BallState, rest: Rest, *, fallback: bool) -> Step[PhaseState]:
+    def _revive(
+        self, state: PhaseState, now_us: int, ball: BallState, rest: Rest, *, fallback: bool
+    ) -> Step[PhaseState]:
         taker = None if fallback else rest.taker
         detail: dict[str, Scalar] = {
             "line": state.line,
@@ -380,6 +449,6 @@ class PlayPhase:
 
 
 def _apart_m(taker: BodyState | None, frame: Frame, ball: BallState) -> float:
-    """How far the ball is from its taker now; infinity where he is not seen any more."""
-    here = next((b for b in frame.players if taker is not None and b.object_id == taker.object_id), None)
-    return math.inf if here is None else math.hypot(ball.x_m - here.x_m, ball.y_m - here.y_m)
+    """Distance of the ball from its taker now, in metres; infinity if the frame does not have him."""
+    body = next((b for b in frame.players if taker is not None and b.object_id == taker.object_id), None)
+    return math.inf if body is None else math.hypot(ball.x_m - body.x_m, ball.y_m - body.y_m)

@@ -1,4 +1,4 @@
-"""Detectors of this room."""
+"""Registry of the detectors of ``detectors.play``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from detectors.play.phase import PlayPhase
 from detectors.play.spots import RestartSpot
 from detectors.registry import DetectorEntry
 
-#: In order of their numbers.
+#: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: RestartSpot(s, p.spots), ("spots",)),
-    DetectorEntry(lambda s, p: GoalkeeperHands(s, p.keeper, p.phase), ("keeper", "phase")),
-    DetectorEntry(lambda s, p: PlayPhase(s, p.phase), ("phase",)),
+    DetectorEntry(
+        lambda s, p: GoalkeeperHands(s, p.keeper, p.phase, p.restart_kick), ("keeper", "phase", "restart_kick")
+    ),
+    DetectorEntry(lambda s, p: PlayPhase(s, p.phase, p.restart_kick), ("phase", "restart_kick")),
     DetectorEntry(lambda s, p: BallInPlay(s)),
     DetectorEntry(lambda s, p: BallOut(s)),
     DetectorEntry(lambda s, p: GoalCandidate(s)),

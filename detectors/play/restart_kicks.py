@@ -1,81 +1,139 @@
-"""Where and how restarts are taken: the geometry shared by play (L5), and the restarts (L9).
+"""Geometry of restarts: where a restart is taken, and how the teams stand for it (IFAB Laws 8, 13 to 17).
 
-Laws 8 (kick-off), 13 (free kick), 14 (penalty), 15 (throw-in), 16 (goal kick), 17 (corner kick). Distances are
-wider than the Laws', by the noise of optical tracking and by what referees let pass.
+Shared by play (5.10), which asks whether a kick from rest may be a restart, and by the restarts (9.1 to 9.6), which ask
+which one it was. :mod:`detectors.laws.restarts` has the table of all conditions. Distances are wider than the Laws', by
+the noise of optical tracking and by what referees tolerate.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Annotated, Literal
 
+import msgspec
+
+from detectors.decisions import at_least, at_most
+from detectors.reasons import reason
 from football.payloads import Frame
 from football.pitch import End, Pitch, end_of
 
 Kind = Literal["kick_off", "throw_in", "corner", "goal_kick", "free_kick", "penalty", ""]
 
-#: Ball from the centre spot: StreamTeam's radius.
-CENTRE_M = 3.0
-#: Ball from the nearest corner: the arc's 1 m and the radius of StreamTeam's box.
-CORNER_M = 3.0
-#: A goal kick may be this far outside the goal area: a rolling ball is kicked where the track says so.
-GOAL_AREA_SLACK_M = 1.5
-#: Behind the goal line the ball is fetched, and kicked back to who takes the kick (Portugal-Switzerland: a corner
-#: kick from 0.2 m behind the line).
-BEHIND_LINE_M = 0.5
-#: A throw-in is released at most this far inside the touchline: the ball is in front of the thrower, and a
-#: straight-line track cuts the corner (Portugal-Switzerland: up to 1.1 m).
-TOUCH_SLACK_M = 2.0
-#: After a stop, a ball this near to the touchline with the taker on or outside it is thrown, not kicked
-#: (Portugal-Switzerland, 01:37: a thrower 0.13 m outside, a ball that was never seen beyond the line).
-TOUCH_LINE_M = 1.0
-TAKER_OUTSIDE_M = 0.0
-#: Law 14, and the tracking's noise.
-PENALTY_MARK_M = 0.5
-#: At a penalty kick so many may stand in the area but for its outermost metre, where the goalkeeper is: the taker, and
-#: one who runs in early.
-PENALTY_PLAYERS, PENALTY_EDGE_M = 2, 1.0
-#: Kick-off shape: nobody but the taking team this near to the centre; players this far over halfway are wrong.
-CENTRE_PLAYERS_M = 5.0
-HALFWAY_SLACK_M = 5.0
+
+class RestartKickParameters(msgspec.Struct, frozen=True):
+    """Distances of ball and players at restarts.
+
+    Attributes:
+        centre_m: greatest distance of the ball from the centre spot at a kick-off.
+        centre_players_m: within this distance of the centre spot stand players of one team only at a kick-off.
+        halfway_slack_m: players this far beyond the halfway line are in the other half at a kick-off.
+        corner_m: greatest distance of the ball from the nearest corner at a corner kick.
+        goal_area_slack_m: greatest distance of the ball outside the goal area at a goal kick.
+        behind_line_m: greatest distance of the ball behind the goal line at a corner kick or goal kick.
+        touch_slack_m: greatest distance of the ball inside the touchline at a throw-in.
+        touch_line_m: the same after a stop, with a taker outside the pitch.
+        taker_outside_m: least distance of that taker outside the touchline.
+        penalty_mark_m: greatest distance of the ball from the penalty mark at a penalty kick.
+        penalty_players: greatest number of players in the penalty area at a penalty kick, its edge left out.
+        penalty_edge_m: width of that edge of the penalty area.
+    """
+
+    centre_m: Annotated[float, reason("StreamTeam's radius.")] = 3.0
+    centre_players_m: Annotated[float, reason("StreamTeam's radius of the kick-off.")] = 5.0
+    halfway_slack_m: Annotated[float, reason("StreamTeam's distance from the halfway line.")] = 5.0
+    corner_m: Annotated[float, reason("The arc's 1 m and the radius of StreamTeam's box, 2 m.")] = 3.0
+    goal_area_slack_m: Annotated[
+        float, reason("A rolling ball is kicked where the track has it, up to this far outside the area. Ours.")
+    ] = 1.5
+    behind_line_m: Annotated[
+        float, reason("Portugal-Switzerland 2019: a corner kick from 0.2 m behind the line. Farther out it is fetched.")
+    ] = 0.5
+    touch_slack_m: Annotated[
+        float,
+        reason(
+            "The ball is in front of the thrower, and a straight-line track cuts the corner (Portugal-Switzerland "
+            "2019: up to 1.1 m)."
+        ),
+    ] = 2.0
+    touch_line_m: Annotated[
+        float,
+        reason("Portugal-Switzerland 2019, 01:37: a throw-in whose ball was never tracked beyond the line."),
+    ] = 1.0
+    taker_outside_m: Annotated[float, reason("The same throw-in: the thrower stood 0.13 m outside.")] = 0.0
+    penalty_mark_m: Annotated[float, reason("Law 14 has the mark itself; 0.5 m is the tracking's noise.")] = 0.5
+    penalty_players: Annotated[int, reason("The taker, and one player who runs in early.")] = 2
+    penalty_edge_m: Annotated[float, reason("The goalkeeper stands on his line. Ours.")] = 1.0
 
 
-def restart_place(pitch: Pitch, cause: str, line: str, x_m: float, y_m: float) -> bool:
-    """Whether a restart after ``cause`` (over ``line``) may be taken from a place; generous to the track."""
+def may_restart(pitch: Pitch, p: RestartKickParameters, cause: str, line: str, x_m: float, y_m: float) -> bool:
+    """True if a restart after ``cause`` (over ``line``) may be taken at a position, with the slack of the track."""
     if cause == "touch":
-        return touch_distance_m(pitch, y_m, line) <= TOUCH_SLACK_M
+        inside_m = touch_distance_m(pitch, y_m, line)
+        path = "restart_kick.touch_slack_m"
+        return at_most("the ball inside the touchline", inside_m, p.touch_slack_m, path, about="phase.live")
     if cause == "goal line":
         end: End = "right" if line.startswith("right") else "left"
-        at_place = pitch.corner_distance_m(x_m, y_m) <= CORNER_M or pitch.in_goal_area(x_m, y_m, end, GOAL_AREA_SLACK_M)
-        return at_place and end_of(x_m) == end and pitch.inside(x_m, y_m, BEHIND_LINE_M)
-    # A ball in the net is fetched; one that was stopped in the field may be thrown from beside it.
-    return pitch.inside(x_m, y_m, 0.0 if cause == "goal" else TOUCH_SLACK_M)
+        in_area = pitch.in_goal_area(x_m, y_m, end, p.goal_area_slack_m)
+        at_corner = pitch.corner_distance_m(x_m, y_m) <= p.corner_m
+        return (at_corner or in_area) and end_of(x_m) == end and pitch.inside(x_m, y_m, p.behind_line_m)
+    # A ball in the net is fetched; one that was stopped in the field may be thrown from outside it.
+    return pitch.inside(x_m, y_m, 0.0 if cause == "goal" else p.touch_slack_m)
 
 
 def touch_distance_m(pitch: Pitch, y_m: float, line: str) -> float:
-    """How far inside the touchline of ``line`` (``left touch out``) a place is; negative outside."""
+    """Distance of a position inside the touchline of ``line`` (``left touch out``); negative outside."""
     return pitch.half_width_m - y_m if line.startswith("left") else pitch.half_width_m + y_m
 
 
-def kick_off_shape(frame: Frame, x_m: float, y_m: float) -> bool:
-    """Whether the teams stand as for a kick-off (Law 8) with the ball at a place near the centre.
+def at_corner(pitch: Pitch, p: RestartKickParameters, x_m: float, y_m: float) -> bool:
+    """True if the ball is where corner kicks are taken (Law 17)."""
+    distance_m, about = pitch.corner_distance_m(x_m, y_m), "restart.corner"
+    return at_most("the ball from the nearest corner", distance_m, p.corner_m, "restart_kick.corner_m", about)
 
-    Beyond ``HALFWAY_SLACK_M`` of halfway each side holds one team only, not the same; and around the centre
-    stand players of one team only.
-    """
-    if math.hypot(x_m, y_m) > CENTRE_M:
+
+def at_centre(p: RestartKickParameters, x_m: float, y_m: float) -> bool:
+    """True if the ball is where kick-offs are taken (Law 8)."""
+    distance_m, about = math.hypot(x_m, y_m), "restart.kick_off"
+    return at_most("the ball from the centre spot", distance_m, p.centre_m, "restart_kick.centre_m", about)
+
+
+def at_penalty_mark(pitch: Pitch, p: RestartKickParameters, x_m: float, y_m: float) -> bool:
+    """True if the ball is on a penalty mark (Law 14)."""
+    mark_x_m, mark_y_m = pitch.penalty_mark(end_of(x_m))
+    distance_m, path = math.hypot(x_m - mark_x_m, y_m - mark_y_m), "restart_kick.penalty_mark_m"
+    return at_most("the ball from the penalty mark", distance_m, p.penalty_mark_m, path, about="restart.penalty")
+
+
+def is_thrown(pitch: Pitch, p: RestartKickParameters, y_m: float, taker_y_m: float | None) -> bool:
+    """True if a ball at the touchline has a taker who stands outside it (Law 15)."""
+    inside_m, about = pitch.half_width_m - abs(y_m), "restart.throw_in"
+    path = "restart_kick.touch_line_m"
+    if taker_y_m is None or not at_most("the ball inside the touchline", inside_m, p.touch_line_m, path, about):
         return False
-    left = {p.team for p in frame.players if p.x_m < -HALFWAY_SLACK_M}
-    right = {p.team for p in frame.players if p.x_m > HALFWAY_SLACK_M}
-    near = {p.team for p in frame.players if math.hypot(p.x_m, p.y_m) <= CENTRE_PLAYERS_M}
+    outside_m, path = abs(taker_y_m) - pitch.half_width_m, "restart_kick.taker_outside_m"
+    same_side = taker_y_m * y_m > 0
+    return same_side and at_least("the taker outside the touchline", outside_m, p.taker_outside_m, path, about)
+
+
+def kick_off_shape(p: RestartKickParameters, frame: Frame, x_m: float, y_m: float) -> bool:
+    """True if the teams stand as for a kick-off (Law 8), with the ball at a position near the centre spot.
+
+    Each half, but for ``halfway_slack_m``, holds one team only, not the same; players of one team only stand around the
+    centre spot.
+    """
+    if math.hypot(x_m, y_m) > p.centre_m:
+        return False
+    left = {body.team for body in frame.players if body.x_m < -p.halfway_slack_m}
+    right = {body.team for body in frame.players if body.x_m > p.halfway_slack_m}
+    near = {body.team for body in frame.players if math.hypot(body.x_m, body.y_m) <= p.centre_players_m}
     return len(left) == len(right) == len(near) == 1 and left != right
 
 
-def penalty_shape(pitch: Pitch, frame: Frame, x_m: float, y_m: float) -> bool:
-    """Whether the ball lies at a penalty mark with hardly more than taker and goalkeeper in that area (Law 14)."""
+def penalty_shape(pitch: Pitch, p: RestartKickParameters, frame: Frame, x_m: float, y_m: float) -> bool:
+    """True if the ball lies on a penalty mark with hardly more than taker and goalkeeper in that area (Law 14)."""
     end = end_of(x_m)
     mark_x_m, mark_y_m = pitch.penalty_mark(end)
-    if math.hypot(x_m - mark_x_m, y_m - mark_y_m) > PENALTY_MARK_M:
+    if math.hypot(x_m - mark_x_m, y_m - mark_y_m) > p.penalty_mark_m:
         return False
-    inside = sum(pitch.in_penalty_area(p.x_m, p.y_m, end, -PENALTY_EDGE_M) for p in frame.players)
-    return inside <= PENALTY_PLAYERS
+    inside = sum(pitch.in_penalty_area(body.x_m, body.y_m, end, -p.penalty_edge_m) for body in frame.players)
+    return inside <= p.penalty_players

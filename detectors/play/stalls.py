@@ -1,48 +1,65 @@
 """A ball that nobody plays: it lies still, is left alone, or is carried by hand (part of 5.10).
 
-A pure fold over frames, without events of its own. P and O in the parameters' reasons are the two real
-matches that they were chosen on: Portugal-Switzerland 2019 and the Opta/TRACAB clip.
+A pure fold over frames, without events of its own.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
+from detectors.decisions import at_least
+from detectors.reasons import reason
 from football.payloads import BallState
 
 
 class StallParameters(msgspec.Struct, frozen=True):
-    """When a ball has stalled.
+    """Signs of a stalled ball.
 
     Attributes:
-        slow_m_s: a ball at rest, carried or drifting to a restart (P: provider's drifts of up to 2.4 m/s).
-        still_m, still_us: within this distance for this long. P: in free play a defender rests the ball for
-            up to 3.9 s.
-        alone_m, alone_us: slow with nobody this near for this long. P, O: never while the ball was in play.
+        slow_m_s: greatest speed of a ball at rest, carried, or drifting to a restart.
+        still_m: a ball lies still within this distance.
+        still_us: for this long.
+        alone_m: a slow ball is alone with nobody this near.
+        alone_us: for this long.
         hand_m: a carried ball is this near to its carrier.
-        hand_low_m, hand_high_m: between these heights: a header is above, a bounce dips below.
-        hand_range_m, hand_us: it stays within this range of height for this long; free flight bends by 0.78 m.
+        hand_low_m: least height of a carried ball.
+        hand_high_m: greatest height of a carried ball.
+        hand_range_m: its height stays within this range.
+        hand_us: for this long.
     """
 
-    slow_m_s: float = 2.5
-    still_m: float = 2.0
-    still_us: int = 4_000_000
-    alone_m: float = 2.0
-    alone_us: int = 1_500_000
-    hand_m: float = 0.8
-    hand_low_m: float = 0.7
-    hand_high_m: float = 1.7
-    hand_range_m: float = 0.3
-    hand_us: int = 800_000
+    slow_m_s: Annotated[float, reason("Portugal-Switzerland 2019: the provider's ball drifts at up to 2.4 m/s.")] = 2.5
+    still_m: Annotated[float, reason("Portugal-Switzerland 2019.")] = 2.0
+    still_us: Annotated[
+        int, reason("Portugal-Switzerland 2019: in free play a defender rests the ball for up to 3.9 s.")
+    ] = 4_000_000
+    alone_m: Annotated[float, reason("Never so in play in Portugal-Switzerland 2019 and in the Opta/TRACAB clip.")] = (
+        2.0
+    )
+    alone_us: Annotated[int, reason("Never so in play in Portugal-Switzerland 2019 and in the Opta/TRACAB clip.")] = (
+        1_500_000
+    )
+    hand_m: Annotated[float, reason("An arm's length.")] = 0.8
+    hand_low_m: Annotated[float, reason("A bounce dips below.")] = 0.7
+    hand_high_m: Annotated[float, reason("A header is above.")] = 1.7
+    hand_range_m: Annotated[float, reason("Free flight bends by 0.78 m in 0.8 s.")] = 0.3
+    hand_us: Annotated[int, reason("See hand_range_m.")] = 800_000
 
 
 class Stall(msgspec.Struct, frozen=True, gc=False):
-    """Since when each sign holds, -1 where it does not.
+    """Begin of each sign of a stall; -1 where the sign does not hold.
 
-    ``x_m``, ``y_m`` is the place that the ball has not left since ``still_us``; ``low_m`` and ``high_m`` bound
-    its height since ``hand_us``.
+    Attributes:
+        still_us: the ball lies still since then.
+        x_m: the position that it has not left since.
+        y_m: the position that it has not left since.
+        alone_us: the ball is alone since then.
+        hand_us: the ball is carried since then.
+        low_m: its least height since ``hand_us``.
+        high_m: its greatest height since ``hand_us``.
     """
 
     still_us: int = -1
@@ -57,7 +74,7 @@ class Stall(msgspec.Struct, frozen=True, gc=False):
 NO_STALL = Stall()
 
 
-def watch(stall: Stall, p: StallParameters, now_us: int, ball: BallState, slow: bool, nearest_m: float) -> Stall:
+def update_stall(stall: Stall, p: StallParameters, now_us: int, ball: BallState, slow: bool, nearest_m: float) -> Stall:
     """The signs after one more frame; ``nearest_m`` need only be right for a slow ball."""
     x_m, y_m, still_us = stall.x_m, stall.y_m, stall.still_us
     if still_us < 0 or math.hypot(ball.x_m - x_m, ball.y_m - y_m) > p.still_m:
@@ -78,12 +95,14 @@ def watch(stall: Stall, p: StallParameters, now_us: int, ball: BallState, slow: 
     return Stall(still_us, x_m, y_m, alone_us, hand_us, low_m, high_m)
 
 
-def stalled(stall: Stall, p: StallParameters, now_us: int) -> tuple[str, int]:
-    """Which sign has held long enough, and since when; an empty name if none has."""
-    if 0 <= stall.alone_us <= now_us - p.alone_us:
-        return "alone", stall.alone_us
-    if 0 <= stall.hand_us <= now_us - p.hand_us:
-        return "carried", stall.hand_us
-    if 0 <= stall.still_us <= now_us - p.still_us:
-        return "still", stall.still_us
+def stall_sign(stall: Stall, p: StallParameters, now_us: int) -> tuple[str, int]:
+    """The sign that has held long enough (``alone``, ``carried`` or ``still``) and its begin; empty and -1 if none."""
+    signs = (
+        ("alone", stall.alone_us, p.alone_us, "phase.stall.alone_us"),
+        ("carried", stall.hand_us, p.hand_us, "phase.stall.hand_us"),
+        ("still", stall.still_us, p.still_us, "phase.stall.still_us"),
+    )
+    for sign, since_us, hold_us, path in signs:
+        if since_us >= 0 and at_least(f"time since the ball is {sign}", now_us - since_us, hold_us, path, "phase.dead"):
+            return sign, since_us
     return "", -1

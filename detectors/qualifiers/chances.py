@@ -20,10 +20,10 @@ from typing import NamedTuple
 import msgspec
 
 from detectors.emission import make_event
-from detectors.play.restart_kicks import PENALTY_MARK_M
+from detectors.play.restart_kicks import RestartKickParameters, at_penalty_mark
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BodyState, EventPayload, Scalar, frame_of, number, published
-from football.pitch import GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
+from football.payloads import BodyState, EventPayload, Scalar, frame_of, location_m, number, published
+from football.pitch import GOAL_HALF_WIDTH_M, Pitch, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -75,8 +75,14 @@ class ShotValue:
     posts), ``pressure_m`` (the nearest opponent) and ``model``.
     """
 
-    def __init__(self, sheet: MatchSheet, parameters: ShotValueParameters | None = None) -> None:
+    def __init__(
+        self,
+        sheet: MatchSheet,
+        parameters: ShotValueParameters | None = None,
+        kick: RestartKickParameters | None = None,
+    ) -> None:
         self.parameters = parameters or ShotValueParameters()
+        self.kick = kick or RestartKickParameters()
         self._pitch = pitch_of(sheet)
         self._keepers = frozenset(p.object_id for p in sheet.players if p.goalkeeper)
         self.spec = Spec(
@@ -85,7 +91,7 @@ class ShotValue:
             level=8,
             inputs=("frame", "direction", "bodypart", "shot.attempt", "play.live"),
             outputs=("shot.xg",),
-            parameters=msgspec.structs.asdict(self.parameters),
+            parameters={**msgspec.structs.asdict(self.parameters), **msgspec.structs.asdict(self.kick)},
             source="databallpy (xG); StatsBomb 360 (people in the way); factors ours",
             team_variants={"shot.xg": XGS},
             amends=("shot.xg",),
@@ -127,10 +133,7 @@ class ShotValue:
         same = abs(number(live, "kick_us") - shot.ts_us) <= self.parameters.restart_us and live.player == made.player
         if not same or live.variant != "stop":
             return ShotValueState(state.attacks, state.frame, state.part), NOTHING
-        assert made.x_m is not None
-        assert made.y_m is not None
-        mark_x_m, mark_y_m = self._pitch.penalty_mark(end_of(made.x_m))
-        at_mark = math.hypot(made.x_m - mark_x_m, made.y_m - mark_y_m) <= PENALTY_MARK_M
+        at_mark = at_penalty_mark(self._pitch, self.kick, *location_m(made))
         amended = self._valued(state, shot, made, "penalty" if at_mark else "free kick", event.ts_us)
         return ShotValueState(state.attacks, state.frame, state.part), (amended,)
 

@@ -1,4 +1,4 @@
-"""Detectors of this room."""
+"""Registry of the detectors of ``detectors.qualifiers``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from detectors.qualifiers.lines import ThroughBall
 from detectors.qualifiers.passes import Cross, PassDirection, PassLength, SwitchOfPlay
 from detectors.registry import DetectorEntry
 
-#: In order of their numbers.
+#: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: PassDirection(p.pass_direction), ("pass_direction",)),
     DetectorEntry(lambda s, p: PassLength(p.pass_length), ("pass_length",)),
@@ -21,6 +21,6 @@ DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(lambda s, p: ProgressivePlay(s, p.progress), ("progress",)),
     DetectorEntry(lambda s, p: Packing()),
     DetectorEntry(lambda s, p: LineBreak(s, p.line_break), ("line_break",), lambda quality: quality.ball_height),
-    DetectorEntry(lambda s, p: ShotValue(s, p.shot_value), ("shot_value",)),
+    DetectorEntry(lambda s, p: ShotValue(s, p.shot_value, p.restart_kick), ("shot_value", "restart_kick")),
     DetectorEntry(lambda s, p: KeyPass(p.key_pass), ("key_pass",)),
 )

@@ -1,4 +1,4 @@
-"""Detectors of this room."""
+"""Registry of the detectors of ``detectors.statistics``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from detectors.registry import DetectorEntry
 from detectors.statistics.heat_map import HeatMap
 from detectors.statistics.reports import PossessionStatistics, RunningStatistics
 
-#: In order of their numbers.
+#: By number.
 DETECTORS: tuple[DetectorEntry, ...] = (
     DetectorEntry(
         lambda s, p: RunningStatistics(p.running_report),

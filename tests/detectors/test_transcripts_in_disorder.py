@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from detectors.explanations.evidence import Evidence, Margin
-from detectors.explanations.margins import ROUNDING, margins
+from detectors.explanations.margins import ROUNDING, UNDECIDED, margins
 from football.packets import UNPACED_KINDS
 from middleware.consolidation import consolidate
 from middleware.engine import Engine
@@ -21,7 +21,7 @@ from middleware.events import Arrival, Event, canonical_key
 from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.speculation import FixedAlpha
-from middleware.provenance import ConclusionLog
+from middleware.provenance import Conclusion, ConclusionLog
 from middleware.sources.progress import ProgressSettings
 from tests.detectors.plays import CASES, QUALITIES, Story, rows, said_us, story
 
@@ -68,12 +68,33 @@ def wrong_margins(log: ConclusionLog, sheet: Any) -> list[str]:
     return [f"{name}: {m}" for name, ms in found_margins(log, sheet) for m in ms if m.margin < -ROUNDING]
 
 
+#: Kinds that officials may decide, without a threshold.
+OFFICIAL = frozenset((
+    "phase.dead", "phase.live", "play.dead", "play.live", "period.start", "period.end", "sub.in", "sub.out",
+    "sendoff.suspected", "goal.scored", "goal.own",
+))  # fmt: skip
+
+
+def without_margins(log: ConclusionLog, sheet: Any) -> set[str]:
+    """Published kinds of which no event has a margin, though a threshold decides them."""
+    kinds = {c.event.kind for versions in log.conclusions.values() for c in versions if c.event.id}
+    decided = {name.partition("#")[0] for name, ms in found_margins(log, sheet) if ms}
+    return {kind for kind in kinds - decided - {*UNDECIDED} - OFFICIAL if not kind.startswith("official.")}
+
+
 def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[Margin, ...]]]:
     """The margins of each version of each event."""
     known = {name: versions[-1].event for name, versions in log.conclusions.items()}
+
+    def evidence(c: Conclusion) -> Evidence:
+        return Evidence(c.event, c.input, c.before, c.detector, known.get, sheet, origin=origin)
+
+    def origin(name: str) -> Evidence | None:
+        return evidence(log.conclusions[name][-1]) if name in log.conclusions else None
+
     for name, versions in log.conclusions.items():
         for c in versions:
-            yield name, margins(Evidence(c.event, c.input, c.before, c.detector, known.get, sheet))
+            yield name, margins(evidence(c))
 
 
 def cases() -> Iterator[Any]:
@@ -96,3 +117,4 @@ def test_a_transcript_in_disorder_says_what_the_sorted_one_does(case: dict[str, 
     seen = [*found, *(step.event for steps in log.conclusions.values() for step in steps if step.event.kind in dense)]
     assert rows(seen, *whole) == sorted(tuple(row) for row in case["expect"] if row[0] in whole)
     assert wrong_margins(log, told.sheet) == []
+    assert without_margins(log, told.sheet) == set()
