@@ -48,7 +48,7 @@ class Area(msgspec.Struct, frozen=True):
     high_z_m: float = math.inf
 
     def holds(self, x_m: float, y_m: float, z_m: float, margin_m: float) -> bool:
-        """Whether a point is in the area, or at most ``margin_m`` outside it."""
+        """True if a point is in the area, or at most ``margin_m`` outside it."""
         return (
             self.low_x_m - margin_m <= x_m <= self.high_x_m + margin_m
             and self.low_y_m - margin_m <= y_m <= self.high_y_m + margin_m
@@ -58,7 +58,7 @@ class Area(msgspec.Struct, frozen=True):
 
     @property
     def plain(self) -> bool:
-        """Whether it is a rectangle of any height."""
+        """True if it is a rectangle of any height."""
         return self.radius_m == math.inf and self.low_z_m == -math.inf and self.high_z_m == math.inf
 
 

@@ -25,7 +25,7 @@ NOISE_MAX_M = 10.0
 
 
 class Quality(msgspec.Struct, frozen=True):
-    """What an input declares about itself; detectors adapt their thresholds to it.
+    """Properties that an input declares about itself; detectors adapt their thresholds to it.
 
     Attributes:
         ball_hz, body_hz: nominal rates of ball and of players (or of each limb).
@@ -54,7 +54,7 @@ class Quality(msgspec.Struct, frozen=True):
 
 
 class MatchSheet(msgspec.Struct, frozen=True):
-    """Who plays, on what pitch, and which way, as far as it is known beforehand.
+    """The teams, the pitch and the attacking directions, as far as it is known beforehand.
 
     ``attacks_positive_x`` names the team that attacks towards +x at the start of the stream; empty means
     unknown: it is then inferred from positions.

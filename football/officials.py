@@ -10,7 +10,7 @@ from football.match_sheet import Team
 
 
 class Official(msgspec.Struct, frozen=True, gc=False):
-    """What an operator or a feed asserts: one decision. Kinds and what each needs: ``DECISIONS``.
+    """One decision, as an operator or a feed asserts it. Kinds and what each needs: ``DECISIONS``.
 
     Attributes:
         source: who says it (``operator``, ``var`` ...).

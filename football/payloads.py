@@ -15,7 +15,7 @@ Scalar = str | int | float | bool | None
 
 
 class EventPayload(msgspec.Struct, frozen=True, gc=False):
-    """Who, where and how sure.
+    """Player, position and confidence of an event.
 
     Attributes:
         variant: value of the kind's own enumeration (``left``, ``wide right``, ``hit`` ...), empty if none.
@@ -50,7 +50,7 @@ class HasPayload(Protocol):
 
     @property
     def payload(self) -> object:
-        """What it carries."""
+        """Values that it carries."""
         ...
 
 
@@ -196,7 +196,7 @@ SIDES: dict[Team, int] = {"home": 0, "away": 1, "": 2}
 
 
 class NearestPlayers(msgspec.Struct, frozen=True, gc=False):
-    """Who of a frame's players is nearest to the ball over the ground: places among them, -1 for nobody; and squared
+    """A frame's players nearest to the ball over the ground: indices among them, -1 for nobody; and squared
     distances in square metres, infinite for nobody. Of several as near it is the first one.
 
     ``home``, ``away``: of either team; ``first``, ``second``: the nearest two of all.
@@ -249,7 +249,7 @@ def build_frame(ball: BallState | None, players: tuple[BodyState, ...]) -> Frame
 
 
 def nearest_players(ball: BallState, players: Sequence[BodyState]) -> NearestPlayers:
-    """Who is nearest to a ball."""
+    """The players nearest to a ball."""
     x_m, y_m = ball.x_m, ball.y_m
     home = away = first = second = -1
     home_m2 = away_m2 = first_m2 = second_m2 = math.inf

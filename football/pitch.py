@@ -55,7 +55,7 @@ class Pitch(msgspec.Struct, frozen=True):
     half_width_m: float = 34.0
 
     def inside(self, x_m: float, y_m: float, margin_m: float = 0.0) -> bool:
-        """Whether a point is on the field, or at most ``margin_m`` beyond its lines."""
+        """True if a point is on the field, or at most ``margin_m`` beyond its lines."""
         return abs(x_m) <= self.half_length_m + margin_m and abs(y_m) <= self.half_width_m + margin_m
 
     def beyond_m(self, x_m: float, y_m: float) -> float:
@@ -71,14 +71,14 @@ class Pitch(msgspec.Struct, frozen=True):
         return self.half_length_m - x_m if end == "right" else self.half_length_m + x_m
 
     def in_penalty_area(self, x_m: float, y_m: float, end: End, margin_m: float = 0.0) -> bool:
-        """Whether a point is in the penalty area of ``end``, or at most ``margin_m`` outside it."""
+        """True if a point is in the penalty area of ``end``, or at most ``margin_m`` outside it."""
         return (
             -margin_m <= self.depth_m(x_m, end) <= PENALTY_AREA_DEPTH_M + margin_m
             and abs(y_m) <= PENALTY_AREA_HALF_WIDTH_M + margin_m
         )
 
     def in_goal_area(self, x_m: float, y_m: float, end: End, margin_m: float = 0.0) -> bool:
-        """Whether a point is in the goal area of ``end``, or at most ``margin_m`` outside it."""
+        """True if a point is in the goal area of ``end``, or at most ``margin_m`` outside it."""
         return (
             -margin_m <= self.depth_m(x_m, end) <= GOAL_AREA_DEPTH_M + margin_m
             and abs(y_m) <= GOAL_AREA_HALF_WIDTH_M + margin_m

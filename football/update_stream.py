@@ -1,4 +1,4 @@
-"""What leaves the engine on the fast lane, and how a follower stays right when a batch is redone.
+"""The update stream: what leaves the engine, and how a follower stays right when a window is redone.
 
 Theory of operation
 -------------------

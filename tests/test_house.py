@@ -16,6 +16,8 @@ FOLDERS = ("football", "middleware", "detectors", "simulator", "camera", "replay
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 #: Modules that are run by name: the command, its reference page, `spark-submit`, the demonstration of the page.
 ENTRY_POINTS = {"app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo"}
+#: Folders in which docstrings still begin with a question.
+RIDDLES = {"middleware", "detectors", "simulator", "camera", "replay", "dashboard", "app"}
 PURE = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("football", "middleware", "detectors")]
 
 
@@ -53,6 +55,18 @@ def test_every_public_name_has_a_docstring(path: Path):
     assert not bare, f"{path.name}: no docstring on {bare}"
     if path.name != "__init__.py":
         assert ast.get_docstring(tree), f"{path.name}: says nowhere what it is for"
+
+
+@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if folder not in RIDDLES])
+def test_docstrings_begin_with_what_the_thing_does(folder: str):
+    asking = ("What", "Who", "Whose", "Whom", "Whether")
+    found = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                first = (ast.get_docstring(node) or "-").split()[0].rstrip(":,")
+                found += [f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}"] if first in asking else []
+    assert not found, f"say what it does or is: {found}"
 
 
 def _public(tree: ast.Module):
