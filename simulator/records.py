@@ -37,13 +37,16 @@ FEET = ("left_foot", "right_foot")
 HANDS = ("left_hand", "right_hand")
 FOUR_LIMBS = (*FEET, *HANDS)
 
-#: A stretch looks this far over its borders.
+#: Margin of an interval on both sides.
 MARGIN_S = 1.0
 
 
 class Col(IntEnum):
-    """Columns of a person in a tick: place and velocity over ground, heading (rad, unwrapped), phase of the stride
-    (rad, growing), height gained by a jump (m), tilt (0 upright to 1 lying on the ground, towards the heading)."""
+    """Columns of a person in a tick.
+
+    Position and velocity over ground, heading (rad, unwrapped), phase of the stride (rad, growing), height gained by a
+    jump (m), tilt (0 upright to 1 lying on the ground, towards the heading).
+    """
 
     X = 0
     Y = 1
@@ -65,7 +68,7 @@ class Contact:
     Attributes:
         t_s: first touch; the acceleration peaks half a ``duration_s`` later.
         person: row; ``limb`` one of the four, or ``head``, ``chest``, ``body``.
-        place: ball centre at first touch.
+        position: ball centre at first touch.
         before, after: ball velocity into and out of the contact.
         what: pass, shot, cross, clearance, dribble, trap, header, throw, catch, parry, punch, block, tackle, ...
         hold_s: how long the ball then stays in the hands, 0 for a strike.
@@ -74,7 +77,7 @@ class Contact:
     t_s: float
     person: int
     limb: str
-    place: Vector
+    position: Vector
     before: Vector
     after: Vector
     what: str
@@ -84,16 +87,16 @@ class Contact:
 
 @dataclass
 class Row:
-    """A line of the truth list while play still writes it: ``t_s`` of the cause, ``person`` -1 for nobody.
+    """A row of truth while play still writes it: ``t_s`` of the cause, ``person`` -1 for nobody.
 
-    ``open`` rows wait for their outcome; ``told_s`` is when the match itself knew it.
+    ``open`` rows wait for their outcome.
     """
 
     kind: str
     t_s: float
     person: int
     team: str
-    place: Vector
+    position: Vector
     variant: str = ""
     detail: dict[str, Scalar] = field(default_factory=dict)
     causes: tuple[int, ...] = ()
@@ -102,11 +105,11 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class PlayedInterval:
-    """A stretch ``[begin_s, end_s)`` of a played match.
+    """An interval ``[begin_s, end_s)`` of a played match.
 
     Attributes:
         ticks_s: (T,) times of the ticks, from ``begin_s - MARGIN_S`` to ``end_s + MARGIN_S`` as far as the match goes.
-        persons: (T, PERSONS, COLUMNS); who is not there (not in the squad) is NaN throughout.
+        persons: (T, PERSONS, COLUMNS); NaN throughout for persons not in the squad.
         contacts: those between the first and the last tick, and earlier ones whose ``hold_s`` lasts into that time, in
             order of time.
         balls: (BALLS, n, 3) centres of all balls at every step of ``STEP_S`` in ``[begin_s, end_s)``; NaN throughout
@@ -148,5 +151,5 @@ def object_id(person: int) -> str:
 
 
 #: Object id of every row of a match that is played here. A match of another source keeps its own ids: it gives such a
-#: table beside its stretches, empty where a row is nobody's.
+#: table with its intervals, empty where a row is nobody's.
 NAMES = tuple(object_id(person) for person in range(PERSONS))

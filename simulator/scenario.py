@@ -48,9 +48,9 @@ _Metres = Annotated[float, Field(ge=-80, le=80, allow_inf_nan=False)]
 _Speed = Annotated[float, Field(ge=-45, le=45, allow_inf_nan=False)]
 _Seconds = Annotated[float, Field(ge=0, le=7200, allow_inf_nan=False)]
 _Flat = tuple[_Metres, _Metres]
-_Place = Annotated[tuple[_Metres, ...], Field(min_length=2, max_length=3)]
+_Position = Annotated[tuple[_Metres, ...], Field(min_length=2, max_length=3)]
 _Spin = Annotated[float, Field(ge=-120, le=120, allow_inf_nan=False)]
-_Who = Literal[tuple(_ROWS)]  # type: ignore[valid-type]
+_PersonId = Literal[tuple(_ROWS)]  # type: ignore[valid-type]
 _Players = Literal[tuple(name for name in _ROWS if not name.startswith("referee"))]  # type: ignore[valid-type]
 _Team = Literal["home", "away"]
 _Does = Literal[DOINGS]  # type: ignore[valid-type]
@@ -71,19 +71,19 @@ class _Person(_Model):
 
 
 def _at(person: object) -> object:
-    """A place alone is somebody who stands there."""
+    """Read a position alone as a person who stands there."""
     return {"at": person} if isinstance(person, list) else person
 
 
 class _Step(_Model):
-    who: _Who
+    who: _PersonId
     do: _Does
     at_s: _Seconds = 0.0
     after: _After | None = None
-    after_who: _Who | None = None
+    after_who: _PersonId | None = None
     delay_s: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = 0.0
     to: _Players | None = None
-    target: _Place | None = None
+    target: _Position | None = None
     speed_m_s: Annotated[float, Field(gt=0, le=45, allow_inf_nan=False)] | None = None
     height_m: Annotated[float, Field(gt=0, le=30, allow_inf_nan=False)] | None = None
     spin: tuple[_Spin, _Spin, _Spin] | None = None
@@ -102,7 +102,7 @@ class _Step(_Model):
 class _Expected(_Model):
     kind: _Kind
     variant: str | None = None
-    who: _Who | None = None
+    who: _PersonId | None = None
     team: _Team | None = None
     times: Annotated[int, Field(ge=0, le=1000)] | None = None
     between_s: tuple[_Seconds, _Seconds] | None = None
@@ -128,9 +128,9 @@ class _File(_Model):
     home: _Side = _Side()
     away: _Side = _Side()
     still: bool = True
-    persons: Mapping[_Who, Annotated[_Person, BeforeValidator(_at)]] = {}  # type: ignore[valid-type]
+    persons: Mapping[_PersonId, Annotated[_Person, BeforeValidator(_at)]] = {}  # type: ignore[valid-type]
     absent: tuple[_Players, ...] = ()  # type: ignore[valid-type]
-    ball: _Place = (0.0, 0.0)
+    ball: _Position = (0.0, 0.0)
     ball_velocity: Annotated[tuple[_Speed, ...], Field(min_length=2, max_length=3)] = (0.0, 0.0)
     holder: _Players | None = None
     period: Annotated[int, Field(ge=1, le=20)] = 1
@@ -161,7 +161,7 @@ class ScenarioError(UserError, ValueError):
 
 @dataclass(frozen=True)
 class Expected:
-    """What truth must contain: a kind, and as much of the rest as is given; ``times`` None means at least once."""
+    """An expectation of truth: a kind, and as many further fields as are given; ``times`` None means at least once."""
 
     kind: str
     variant: str | None = None
@@ -171,7 +171,7 @@ class Expected:
     between_s: tuple[float, float] | None = None
 
     def matches(self, record: EventRecord) -> bool:
-        """Whether a record is one of those meant."""
+        """True if a record fits the expectation."""
         return (
             record.kind == self.kind
             and self.variant in (None, record.variant)
@@ -181,12 +181,12 @@ class Expected:
         )
 
     def holds(self, records: Sequence[EventRecord]) -> bool:
-        """Whether truth is as expected."""
+        """True if the truth meets the expectation."""
         count = sum(self.matches(record) for record in records)
         return count > 0 if self.times is None else count == self.times
 
     def __str__(self) -> str:
-        """As a person would say it."""
+        """The expectation as a sentence."""
         parts = [self.kind, *(f"{v}" for v in (self.variant, self.player, self.team) if v)]
         if self.times is not None:
             parts.append(f"{self.times} times")
@@ -197,7 +197,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario that can be played: the settings of its match, how long it lasts, and what must come of it."""
+    """A scenario that can be played: the settings of its match, its duration, and its expectations."""
 
     name: str
     about: str
@@ -207,7 +207,7 @@ class Scenario:
 
 
 def find_scenario(name: str) -> Path:
-    """Path of a scenario file: as it is given, or by its name among those that come with the product.
+    """Return the path of a scenario file: as given, or by its name among those that come with the product.
 
     Raises:
         ScenarioError: there is no such file.
@@ -223,7 +223,7 @@ def find_scenario(name: str) -> Path:
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Reads a scenario file.
+    """Read a scenario file.
 
     Raises:
         ScenarioError: it cannot be read, is not YAML, or a field is wrong; names file, line and reason.
@@ -243,7 +243,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def parse_scenario(text: str, file: str) -> Scenario:
-    """Reads a scenario from a text; ``file`` is what errors call it, else as :func:`read_scenario`."""
+    """Read a scenario from a text; ``file`` names it in errors, else as :func:`read_scenario`."""
     plain, lines = _plain(text, file)
     if not isinstance(plain, dict):
         raise ScenarioError(f"{file}: line 1: a scenario is a mapping: name: ..., persons: ..., then: ...")
@@ -263,7 +263,7 @@ _Path = tuple[str | int, ...]
 
 
 def _plain(text: str, file: str) -> tuple[Any, dict[_Path, int]]:
-    """The document as plain values, and the line of each value by its path."""
+    """Return the document as plain values, and the line of each value by its path."""
     lines: dict[_Path, int] = {}
     try:
         loader = yaml.SafeLoader(text)
@@ -291,38 +291,38 @@ def _value(loader: yaml.SafeLoader, node: yaml.Node, path: _Path, file: str, lin
         return [_value(loader, child, (*path, n), file, lines) for n, child in enumerate(node.value)]
     if not isinstance(node, yaml.MappingNode):
         return loader.construct_object(node)
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for key, child in node.value:
         name, at = key.value, key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode) or not isinstance(name, str):
             raise ScenarioError(f"{file}: line {at}: a name is a single word")
-        if name in found:
+        if name in mapping:
             raise ScenarioError(f"{file}: line {at}: {'.'.join(map(str, (*path, name)))} is given twice")
-        found[name] = _value(loader, child, (*path, name), file, lines)
+        mapping[name] = _value(loader, child, (*path, name), file, lines)
         if isinstance(child, yaml.ScalarNode) and child.style is None and child.value == "":
             lines[(*path, name)] = at
-    return found
+    return mapping
 
 
 def _first_of(error: ValidationError, file: str, lines: dict[_Path, int]) -> str:
-    """The first mistake of a validation as a person would tell it, and how many more there are."""
-    told: dict[tuple[int, int, str], str] = {}
-    for found in error.errors(include_url=False):
-        path = _known(found["loc"], lines)
-        reason = _reason(found)
-        if found["type"] == "missing":
-            last = found["loc"][-1]
+    """Return the first error of a validation as a sentence, and the number of further errors."""
+    reasons: dict[tuple[int, int, str], str] = {}
+    for mapping in error.errors(include_url=False):
+        path = _known(mapping["loc"], lines)
+        reason = _reason(mapping)
+        if mapping["type"] == "missing":
+            last = mapping["loc"][-1]
             reason = f"{f'number {last + 1}' if isinstance(last, int) else last} is missing"
         where = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
         # Of one line the narrowest: a pair is too short because one of its numbers is none.
-        told.setdefault((lines[path], -len(path), where), reason)
-    (line, _, where), reason = min(told.items())
-    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+        reasons.setdefault((lines[path], -len(path), where), reason)
+    (line, _, where), reason = min(reasons.items())
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
     return f"{file}: line {line}: {where + ': ' if where else ''}{reason}{more}"
 
 
 def _known(loc: tuple[str | int, ...], lines: dict[_Path, int]) -> _Path:
-    """The longest beginning of a location that is in the file; alternatives of a type are left out."""
+    """Return the longest beginning of a location that is in the file; alternatives of a type are left out."""
     path: _Path = ()
     for part in loc:
         if (*path, part) in lines:
@@ -339,17 +339,17 @@ _CHOICES = {
 }
 
 
-def _reason(found: Mapping[str, Any]) -> str:
-    kind, value = found["type"], found.get("input")
+def _reason(mapping: Mapping[str, Any]) -> str:
+    kind, value = mapping["type"], mapping.get("input")
     shown = repr(value) if len(repr(value)) < 60 else type(value).__name__
     if kind == "extra_forbidden":
         return "no such field"
     if kind == "literal_error":
-        field = str(found["loc"][-1])
-        return f"{shown} is not {_CHOICES.get(field, found['ctx']['expected'])}"
+        field = str(mapping["loc"][-1])
+        return f"{shown} is not {_CHOICES.get(field, mapping['ctx']['expected'])}"
     if kind == "value_error":
-        return str(found["ctx"]["error"])
-    text = str(found["msg"])
+        return str(mapping["ctx"]["error"])
+    text = str(mapping["msg"])
     return f"{shown}: {text[0].lower()}{text[1:]}"
 
 

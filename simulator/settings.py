@@ -1,4 +1,4 @@
-"""What one may ask the simulator for, without loading it: seed, tags and rates."""
+"""Options of the simulator that can be checked without loading it: seed, tags and rates."""
 
 from __future__ import annotations
 

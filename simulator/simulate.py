@@ -1,10 +1,10 @@
-"""The simulator's door: a seeded match, measured by a locating system, sent by radio, with the truth about it.
+"""Simulate a seeded match: play it, measure it by a locating system, send it by radio, and write the truth about it.
 
     play/ -> physics/ (limbs) -> radio/ (measurement, transmission) -> packets, which the app writes into a capture
       |
       +-> truth/
 
-Everything goes stretch by stretch, so that a match of any length takes the same memory, and a capture can be played
+Everything runs interval by interval, so that a match of any length takes the same memory, and a capture can be played
 while the match is still going on. The same settings, channel and seed give the same bytes.
 """
 
@@ -52,10 +52,10 @@ class Simulation:
         duration_s: length; None for the whole match, or without end if ``endless``.
         ball_hz: rate of each ball, at most 2,000.
         body_hz: rate of each limb, or of each person if there are no limbs.
-        limbs: names of the limb transmitters; empty for one transmitter a person. Goalkeepers carry hands besides,
-            as in the DEBS 2013 match.
-        tags: who transmits: ``playing`` the players on the pitch and one ball (none is thrown in instead), ``all``
-            both squads, the referees and four balls.
+        limbs: names of the limb transmitters; empty for one transmitter a person. Goalkeepers also carry hands, as in
+            the DEBS 2013 match.
+        tags: ``playing``: the players on the pitch and one ball transmit (spare balls are not used); ``all``: both
+            squads, the referees and four balls.
         noise_m: standard deviation of each coordinate in the open; 0 switches off every error of measurement.
         length_m, width_m: the pitch.
         endless: halves follow each other without end.
@@ -88,30 +88,30 @@ class Simulation:
 
     @property
     def positions_hz(self) -> int:
-        """Positions a second of everybody who transmits at a time."""
+        """Positions a second of all transmitters that are on at a time."""
         on = [name if row % SQUAD < STARTERS or self.tags == "all" else "" for row, name in enumerate(NAMES)]
         names = on if self.tags == "all" else on[: 2 * SQUAD]
         return round(sum(tag.rate_hz for tag in tags_of(self, names, self.balls)))
 
     @property
     def balls(self) -> int:
-        """How many balls transmit."""
+        """Number of balls that transmit."""
         return len(BALLS) if self.tags == "all" else 1
 
 
 class PlayableMatch(Protocol):
-    """What is measured: a match that is played, or one that was."""
+    """A match that can be measured: simulated, or tracked by cameras."""
 
     @property
     def on_pitch(self) -> Collection[int]:
         """Rows of the players on the pitch."""
 
     def intervals(self, until_s: float) -> Iterator[PlayedInterval]:
-        """The match up to a time, in order."""
+        """Yield the match up to a time, in order."""
 
 
 def match_of(settings: Simulation) -> Match:
-    """The match that the settings stand for."""
+    """Return the match that the settings describe."""
     return Match(
         replace(
             settings.match, seed=settings.seed, length_m=settings.length_m, width_m=settings.width_m,
@@ -121,13 +121,13 @@ def match_of(settings: Simulation) -> Match:
 
 
 def quality_of(settings: Simulation) -> Quality:
-    """What an input so measured says of itself."""
+    """Return what a match measured with these settings declares about its quality."""
     rates = float(settings.ball_hz), float(settings.body_hz)
     return Quality(*rates, settings.limbs, True, settings.noise_m, "rtls")
 
 
 def tags_of(settings: Simulation, names: Sequence[str], balls: int) -> list[Tag]:
-    """Transmitters of the persons with these ids (by row, empty for nobody) and of the balls, in canonical order."""
+    """Return the transmitters of persons with these ids (by row, empty for nobody) and of balls, in canonical order."""
     persons = [row for row, name in enumerate(names) if name]
     tags = body_tags(persons, settings.limbs, settings.body_hz, names)
     hands = [hand for hand in HANDS if hand not in settings.limbs]
@@ -137,11 +137,11 @@ def tags_of(settings: Simulation, names: Sequence[str], balls: int) -> list[Tag]
 
 
 class MeasuredMatch:
-    """A match on its way into a capture; for one use.
+    """A match with its measurement, on its way into a capture; for one use.
 
     Args:
         settings: what is measured, and how.
-        play: the match; None for the one that the settings stand for.
+        play: the match; None for the one that the settings describe.
         sheet, names: of a given match its sheet, and the ids of its persons by row, empty for nobody.
 
     Attributes:
@@ -171,15 +171,15 @@ class MeasuredMatch:
 
     @property
     def length_s(self) -> float:
-        """How long the match may become; no match goes beyond it."""
+        """Upper bound of the match's length."""
         return self.settings.duration_s or _FOREVER_S
 
     def measured(
         self, watch: Callable[[PlayedInterval], None] | None = None
     ) -> Iterator[tuple[PlayedInterval, list[Rows], int]]:
-        """Every stretch, the samples of each tag in it, and the time before which all have been given.
+        """Yield every interval, the samples of each tag in it, and the time before which all have been given.
 
-        ``watch`` is told of every stretch when it has been played.
+        ``watch`` is called with every interval when it has been played.
         """
         for interval in self.play.intervals(self.length_s):
             if watch is not None:
@@ -193,7 +193,7 @@ class MeasuredMatch:
 
 
 def simulate(settings: Simulation) -> tuple[Recording, tuple[EventRecord, ...]]:
-    """Plays and measures a match in memory: for tests, and for what is short.
+    """Play and measure a short match in memory.
 
     Returns:
         the recording, and the truth in order of time.
@@ -202,13 +202,13 @@ def simulate(settings: Simulation) -> tuple[Recording, tuple[EventRecord, ...]]:
     assert isinstance(production.play, Match)
     truth = Truth(production.sheet, production.play)
     times: list[list[Ints]] = [[] for _ in production.names]
-    places: list[list[np.ndarray]] = [[] for _ in production.names]
+    positions: list[list[np.ndarray]] = [[] for _ in production.names]
     for _, rows, _ in production.measured(truth.take):
         for number, (ts_us, values) in enumerate(rows):
             times[number].append(ts_us)
-            places[number].append(values[:, POSITION])
+            positions[number].append(values[:, POSITION])
     tracks = []
-    for name, ts_us, mm in zip(production.names, times, places, strict=True):
+    for name, ts_us, mm in zip(production.names, times, positions, strict=True):
         if any(map(len, ts_us)):
             tracks.append(Track(name, np.concatenate(ts_us), *(np.concatenate(mm) / 1000.0).T.copy()))
     table, _ = truth.finish()

@@ -1,1 +1,1 @@
-"""A match that cameras tracked, as if it were simulated."""
+"""A match tracked by cameras, as input of the simulator's radio."""

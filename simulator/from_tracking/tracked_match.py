@@ -1,10 +1,9 @@
-"""A match that a camera tracked at some 25 Hz, as stretches like those of a played one: from real to RTLS.
+"""A match that a camera tracked at some 25 Hz, as intervals like those of a played one.
 
-The persons keep their ids (``TrackedMatch.names`` by row), the ball its touches: they are found as corners of its
-way near persons (``simulator.from_tracking.tracked_ball``), or given, and become contacts of the nearest person.
-Persons run smoothly within human limits (``simulator.from_tracking.tracked_paths``); heading, stride and so the limbs
-follow from their ways and from the contacts. What a camera did not see is not invented: nobody falls, dives or fouls
-here.
+Persons have their own ids (``TrackedMatch.names`` by row). Touches are given, or found as breaks of the ball's path
+near persons (``simulator.from_tracking.tracked_ball``); they become contacts of the nearest person. Persons run
+smoothly within human limits (``simulator.from_tracking.tracked_paths``); heading, stride and limbs follow from their
+paths and from the contacts. Nothing is added that a camera did not see: nobody falls, dives or fouls here.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from football.packet_table import Floats
 from football.packets import raw_kind
 from football.pitch import PENALTY_AREA_DEPTH_M, PENALTY_AREA_HALF_WIDTH_M
 from football.recording import Recording, Track
-from simulator.from_tracking.tracked_ball import ball_way, cleaned, corner_times, corners
-from simulator.from_tracking.tracked_paths import GRID_S, body_way, columns_at, on_grid, posture
+from simulator.from_tracking.tracked_ball import ball_path, break_times, cleaned, path_breaks
+from simulator.from_tracking.tracked_paths import GRID_S, body_path, columns_at, on_grid, posture
 from simulator.physics.ball import CONTACT_S
 from simulator.physics.ball_motion import BUMP_S, GRAVITY_M_S2, RADIUS_M
 from simulator.records import (
@@ -43,7 +42,7 @@ from simulator.records import (
     Vector,
 )
 
-#: Whoever is this near to a corner of the ball's way has touched it, if it is not higher than he can jump.
+#: A player this near to a break of the ball's path has touched it, if it is not higher than a jump.
 TOUCH_REACH_M, TOUCH_HEIGHT_M = 1.6, 2.9
 #: Nobody touches it again where his limbs would have had to get so fast (m/s): the source is at fault there.
 _AGAIN_M_S = 8.0
@@ -59,7 +58,7 @@ _SECOND_US = 1_000_000
 
 
 class Touch(NamedTuple):
-    """A touch that is known from elsewhere: time on the source's clock, and whose it was."""
+    """A touch known from elsewhere: time on the source's clock, and the object id of the player."""
 
     ts_us: int
     object_id: str
@@ -76,9 +75,9 @@ class TrackedMatch:
         sheet: the recording's own.
         names: object id of each row, empty for nobody: home players from row 0 on, away players from row ``SQUAD``
             (their goalkeepers first), referees from row ``REFEREES[0]``.
-        left_out: transmitters of nobody's team, or without a single usable place.
-        zero_us: time on the source's clock at which the stretches' clock is 0.
-        end_s: the match lasts from 0 to this on the stretches' clock.
+        left_out: transmitters of nobody's team, or without a single usable position.
+        zero_us: time on the source's clock at which the intervals' clock is 0.
+        end_s: the match lasts from 0 to this on the intervals' clock.
         contacts: all touches, in order of time.
 
     Raises:
@@ -102,20 +101,22 @@ class TrackedMatch:
         self._knots: dict[int, Floats] = {}
         self._there: dict[int, tuple[float, float]] = {}
         for row, track in tracks.items():
-            way = body_way(*_on_grid(track, self.zero_us, count, 2))
-            self._knots[row] = np.column_stack([way, posture(way, values[:, :2], 2.4 * row)])
+            path = body_path(*_on_grid(track, self.zero_us, count, 2))
+            self._knots[row] = np.column_stack([path, posture(path, values[:, :2], 2.4 * row)])
             ts_s = (track.ts_us[_usable(track)] - self.zero_us) / 1e6
             self._there[row] = float(ts_s[0]), float(ts_s[-1])
-        found, whose = (corners(values, weights), {}) if touches is None else self._given(touches, count)
-        times = corner_times(values, 0, found)
-        persons = [whose.get(int(frame), self._nearest(values, t)) for frame, t in zip(found, times, strict=True)]
+        break_frames, owner_of = (path_breaks(values, weights), {}) if touches is None else self._given(touches, count)
+        times = break_times(values, 0, break_frames)
+        persons = [
+            owner_of.get(int(frame), self._nearest(values, t)) for frame, t in zip(break_frames, times, strict=True)
+        ]
         if touches is None:
             persons = _plausible(persons, times, values)
         lasts_s = [
             CONTACT_S if person >= 0 else _unowned_s(values, t) for person, t in zip(persons, times, strict=True)
         ]
-        self._ball = ball_way(values, weights, 0, times, np.array(lasts_s))
-        # Corners too near to another one have been left out of the way.
+        self._ball = ball_path(values, weights, 0, times, np.array(lasts_s))
+        # Breaks too near to another one have been left out of the path.
         left = np.isin(times, self._ball.t_s)
         owned = [(p, t) for p, t, is_left in zip(persons, times.tolist(), left, strict=True) if p >= 0 and is_left]
         self.contacts = tuple(self._with_holds([self._contact(person, t) for person, t in owned]))
@@ -126,9 +127,9 @@ class TrackedMatch:
         return set(self._knots)
 
     def intervals(self, until_s: float = math.inf, every_s: float = 4.0) -> Iterator[PlayedInterval]:
-        """The match up to a time, in stretches of ``every_s`` (a multiple of ``TICK_S``).
+        """Yield the match up to a time, in intervals of ``every_s`` (a multiple of ``TICK_S``).
 
-        Who comes or goes within a stretch stands where he came or went for the rest of it.
+        A person who enters or leaves within an interval stands at that position for the rest of it.
         """
         whole = round(min(until_s, self.end_s) / TICK_S)
         each = max(round(every_s / TICK_S), 1)
@@ -157,8 +158,8 @@ class TrackedMatch:
     # -- touches -----------------------------------------------------------------------------------------------
 
     def _given(self, touches: Sequence[Touch], count: int) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
-        """Frames of the given touches, and whose they are."""
-        whose: dict[int, int] = {}
+        """Return the frames of the given touches, and the row of each."""
+        owner_of: dict[int, int] = {}
         for touch in touches:
             if not touch.object_id or touch.object_id not in self.names:
                 raise TrackingError(
@@ -166,11 +167,11 @@ class TrackedMatch:
                 )
             frame = round((touch.ts_us - self.zero_us) / 1e6 / GRID_S)
             if 0 < frame < count - 1:
-                whose[frame] = self.names.index(touch.object_id)
-        return np.array(sorted(whose), dtype=np.int64), whose
+                owner_of[frame] = self.names.index(touch.object_id)
+        return np.array(sorted(owner_of), dtype=np.int64), owner_of
 
     def _nearest(self, values: Floats, t_s: float) -> int:
-        """Row of the player nearest to the ball at a time, -1 if nobody can reach it."""
+        """Return the row of the player nearest to the ball at a time, -1 if nobody can reach it."""
         i = min(max(round(t_s / GRID_S), 0), len(values) - 1)
         x, y, z = values[i].tolist()
         if z > TOUCH_HEIGHT_M:
@@ -180,38 +181,38 @@ class TrackedMatch:
         return best if best >= 0 and gaps[best] < TOUCH_REACH_M else -1
 
     def _row_at(self, person: int, t_s: float) -> Floats:
-        """Place, heading and stride of a person at the grid point nearest to a time."""
+        """Return position, heading and stride of a person at the grid point nearest to a time."""
         knots = self._knots[person]
         row: Floats = knots[min(max(round(t_s / GRID_S), 0), len(knots) - 1)]
         return row
 
     def _contact(self, person: int, corner_s: float) -> Contact:
-        """The contact around a corner, with the limb that was nearest by side and height."""
+        """Return the contact around a break, with the limb that was nearest by side and height."""
         begin_s = corner_s - 0.5 * CONTACT_S
-        places, velocities = self._ball.at(np.array([begin_s, begin_s + CONTACT_S]))
-        place, before, after = _vector(places[0]), _vector(velocities[0]), _vector(velocities[1])
+        positions, velocities = self._ball.at(np.array([begin_s, begin_s + CONTACT_S]))
+        position, before, after = _vector(positions[0]), _vector(velocities[0]), _vector(velocities[1])
         x, y, heading, _ = self._row_at(person, corner_s).tolist()
-        is_left = math.cos(heading) * (place[1] - y) > math.sin(heading) * (place[0] - x)
+        is_left = math.cos(heading) * (position[1] - y) > math.sin(heading) * (position[0] - x)
         side = "left" if is_left else "right"
         speed = math.hypot(*after)
         limb = f"{side}_foot"
         what = "trap" if speed < 0.6 * math.hypot(*before) else "kick" if speed > 7.0 else "dribble"
         line_m = self.sheet.width_m / 2.0 - 0.4
-        if place[2] > _HANDS_M and self._may_use_hands(person, place):
+        if position[2] > _HANDS_M and self._may_use_hands(person, position):
             limb, what = f"{side}_hand", "parry"
-        elif place[2] > _CHEST_M and abs(y) > line_m and abs(place[1]) > line_m:
+        elif position[2] > _CHEST_M and abs(y) > line_m and abs(position[1]) > line_m:
             limb, what = f"{side}_hand", "throw"
-        elif place[2] > _CHEST_M:
-            limb, what = ("head", "header") if place[2] > _HEAD_M else ("chest", "trap")
-        return Contact(begin_s, person, limb, place, before, after, what)
+        elif position[2] > _CHEST_M:
+            limb, what = ("head", "header") if position[2] > _HEAD_M else ("chest", "trap")
+        return Contact(begin_s, person, limb, position, before, after, what)
 
-    def _may_use_hands(self, person: int, place: Vector) -> bool:
-        """Whether he is a goalkeeper and the ball is in a penalty area: it will be his own."""
-        deep = abs(place[0]) > self.sheet.length_m / 2.0 - PENALTY_AREA_DEPTH_M
-        return person in KEEPERS and deep and abs(place[1]) < PENALTY_AREA_HALF_WIDTH_M
+    def _may_use_hands(self, person: int, position: Vector) -> bool:
+        """True for a goalkeeper if the ball is in a penalty area, assumed to be the own one."""
+        deep = abs(position[0]) > self.sheet.length_m / 2.0 - PENALTY_AREA_DEPTH_M
+        return person in KEEPERS and deep and abs(position[1]) < PENALTY_AREA_HALF_WIDTH_M
 
     def _with_holds(self, contacts: list[Contact]) -> Iterator[Contact]:
-        """Contacts in which a goalkeeper who keeps the ball has caught it; what he does in between is no contact."""
+        """Merge the contacts of a goalkeeper who holds the ball into the catch."""
         held_s = -math.inf
         for k, contact in enumerate(contacts):
             if contact.t_s < held_s - 0.1:
@@ -226,15 +227,15 @@ class TrackedMatch:
                 yield contact
 
     def _held_until(self, contact: Contact, others_s: float) -> float:
-        """Up to when a goalkeeper keeps a ball in his hands that he touched."""
-        if not self._may_use_hands(contact.person, contact.place):
+        """Return until when a goalkeeper holds a ball that was touched."""
+        if not self._may_use_hands(contact.person, contact.position):
             return contact.t_s
         t_s = np.arange(contact.t_s, min(others_s, contact.t_s + _HELD_MAX_S), GRID_S)
-        places, _ = self._ball.at(t_s)
+        positions, _ = self._ball.at(t_s)
         own = np.array([self._row_at(contact.person, t)[:2] for t in t_s.tolist()])
-        away = np.flatnonzero(np.hypot(*(places[:, :2] - own).T) > _HELD_M)
+        away = np.flatnonzero(np.hypot(*(positions[:, :2] - own).T) > _HELD_M)
         last = int(away[0]) if len(away) else len(t_s) - 1
-        is_high = last > 0 and float(places[:last, 2].mean()) > _HELD_HEIGHT_M
+        is_high = last > 0 and float(positions[:last, 2].mean()) > _HELD_HEIGHT_M
         return float(t_s[last]) if is_high else contact.t_s
 
 
@@ -244,7 +245,7 @@ def _vector(row: Floats) -> Vector:
 
 
 def _usable(track: Track) -> npt.NDArray[np.int64]:
-    """Indexes of the rows of a track that have a time in order and a place."""
+    """Return indexes of the rows of a track that have a time in order and a position."""
     line = track.line
     good: npt.NDArray[np.int64] = line[np.isfinite(track.x_m[line]) & np.isfinite(track.y_m[line])]
     return good
@@ -252,33 +253,33 @@ def _usable(track: Track) -> npt.NDArray[np.int64]:
 
 def _on_grid(track: Track, zero_us: int, count: int, axes: int) -> tuple[Floats, Floats]:
     rows = _usable(track)
-    places = np.column_stack([track.x_m[rows], track.y_m[rows], np.nan_to_num(track.z_m[rows])])
-    return on_grid((track.ts_us[rows] - zero_us) / 1e6, places[:, :axes], 0, count)
+    positions = np.column_stack([track.x_m[rows], track.y_m[rows], np.nan_to_num(track.z_m[rows])])
+    return on_grid((track.ts_us[rows] - zero_us) / 1e6, positions[:, :axes], 0, count)
 
 
 def _plausible(persons: list[int], times: Floats, values: Floats) -> list[int]:
-    """Who made each corner, without touches that no limb could have got to after its person's last one."""
+    """Assign breaks to persons, without touches that no limb could have reached after the person's last one."""
     out: list[int] = []
     last: dict[int, tuple[float, Floats]] = {}
     for person, t in zip(persons, times.tolist(), strict=True):
-        place = values[min(round(t / GRID_S), len(values) - 1)]
-        before_s, before = last.get(person, (-math.inf, place))
-        is_near = math.dist(place[:2], before[:2]) <= _AGAIN_M_S * (t - before_s)
+        position = values[min(round(t / GRID_S), len(values) - 1)]
+        before_s, before = last.get(person, (-math.inf, position))
+        is_near = math.dist(position[:2], before[:2]) <= _AGAIN_M_S * (t - before_s)
         out.append(person if is_near else -1)
         if is_near:
-            last[person] = t, place
+            last[person] = t, position
     return out
 
 
 def _unowned_s(values: Floats, t_s: float) -> float:
-    """Duration of a corner that no player made."""
+    """Return the duration of a break that no player made."""
     return BUMP_S if values[min(round(t_s / GRID_S), len(values) - 1), 2] < _BOUNCE_M else _UNKNOWN_S
 
 
 def _jump(persons: Floats, ticks_s: Floats, contacts: tuple[Contact, ...]) -> None:
-    """Lets persons rise for balls above their heads, as high as they need, as ``Bodies.jump`` does; in place."""
+    """Let persons rise for balls above their heads, as high as they need, as ``Bodies.jump`` does; in place."""
     for contact in contacts:
-        height_m = min(contact.place[2] - _HEAD_TOP_M, _JUMP_MAX_M)
+        height_m = min(contact.position[2] - _HEAD_TOP_M, _JUMP_MAX_M)
         if height_m <= 0.05 or contact.hold_s > 0.0 or contact.what == "throw":
             continue
         lasts_s = 2.5 * math.sqrt(2.0 * height_m / GRAVITY_M_S2)
@@ -288,7 +289,7 @@ def _jump(persons: Floats, ticks_s: Floats, contacts: tuple[Contact, ...]) -> No
 
 
 def _rows(recording: Recording) -> tuple[tuple[str, ...], dict[int, Track], tuple[str, ...]]:
-    """Which row is whose: ids by row, tracks by row, and transmitters that are nobody's."""
+    """Assign rows: ids by row, tracks by row, and transmitters that belong to nobody."""
     sheet = recording.sheet
     sides: dict[str, list[Track]] = {"home": [], "away": [], "referee": []}
     left_out: list[str] = []
@@ -304,10 +305,10 @@ def _rows(recording: Recording) -> tuple[tuple[str, ...], dict[int, Track], tupl
         else:
             left_out.append(track.transmitter)
     names, tracks = [""] * PERSONS, {}
-    for side, first, room in (("home", 0, SQUAD), ("away", SQUAD, SQUAD), ("referee", REFEREES[0], len(REFEREES))):
-        if len(sides[side]) > room:
+    for side, first, capacity in (("home", 0, SQUAD), ("away", SQUAD, SQUAD), ("referee", REFEREES[0], len(REFEREES))):
+        if len(sides[side]) > capacity:
             raise TrackingError(
-                f"{sheet.match_id}: {len(sides[side])} tracks of side {side}: there are rows for {room}"
+                f"{sheet.match_id}: {len(sides[side])} tracks of side {side}: there are rows for {capacity}"
             )
         ordered = sides[side] if side == "referee" else _keeper_first(sides[side], sheet)
         for row, track in enumerate(ordered, first):
@@ -316,7 +317,7 @@ def _rows(recording: Recording) -> tuple[tuple[str, ...], dict[int, Track], tupl
 
 
 def _keeper_first(tracks: list[Track], sheet: MatchSheet) -> list[Track]:
-    """A team's tracks, first that of its goalkeeper: as the sheet says, else of who is furthest from the middle."""
+    """Order a team's tracks: the goalkeeper first, by the sheet, else the player furthest from the middle."""
     keepers = {p.object_id for p in sheet.players if p.goalkeeper}
 
     def rank(track: Track) -> tuple[bool, float]:

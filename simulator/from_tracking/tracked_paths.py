@@ -1,12 +1,12 @@
-"""Smooth ways of persons through frames of a camera: no jumps, bounded accelerations, places kept to a few centimetres.
+"""Smooth paths of persons through camera frames: no jumps, bounded accelerations, within a few centimetres.
 
 Theory of operation
 -------------------
-A way is found on a fixed grid as the sequence that stays near what was measured and changes its acceleration little
-(Whittaker 1923: squared distances plus a multiple of squared third differences). What was not measured has no
-weight; over a longer gap the straight line across it has a little. Where the way asks for more speed or acceleration
-than a person has, the source has jumped (an identity was corrected): what was measured around it is trusted less each
-round, until the person can run from where he was to where he is.
+A path is fitted on a fixed grid as the sequence that stays near the measurements and changes its acceleration little
+(Whittaker 1923: squared distances plus a multiple of squared third differences). Missing measurements have no
+weight; over a longer gap the straight line across it has a little. Where the path needs more speed or acceleration
+than a person has, the source has jumped (an identity was corrected): the measurements around it lose weight each
+round, until the person can run the distance.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TURN_RAD_S = 7.0
 
 @njit(cache=True)
 def whittaker(values: Floats, weights: Floats, stiffness: float) -> Floats:
-    """The smooth sequence (n, d) nearest to ``values`` (n, d), of which row ``i`` has ``weights[i]``.
+    """Return the smooth sequence (n, d) nearest to ``values`` (n, d), of which row ``i`` has ``weights[i]``.
 
     At least three weights are not zero; a quadratic function of the index passes unchanged.
     """
@@ -77,15 +77,15 @@ def whittaker(values: Floats, weights: Floats, stiffness: float) -> Floats:
     return out
 
 
-def on_grid(ts_s: Floats, places: Floats, first: int, count: int) -> tuple[Floats, Floats]:
-    """Measured places (m, d) at ascending times brought to grid points ``first`` to ``first + count - 1``.
+def on_grid(ts_s: Floats, positions: Floats, first: int, count: int) -> tuple[Floats, Floats]:
+    """Bring measured positions (m, d) at ascending times to grid points ``first`` to ``first + count - 1``.
 
     Returns:
-        (count, d) places, straight between two measurements and constant before the first and after the last; (count,)
-        weights: 1 where a point is measured or lies between neighbours of the source's own frame rate.
+        (count, d) positions, straight between two measurements and constant before the first and after the last;
+        (count,) weights: 1 where a point is measured or lies between neighbours of the source's own frame rate.
     """
     points_s = (first + np.arange(count)) * GRID_S
-    values = np.column_stack([np.interp(points_s, ts_s, column) for column in places.T])
+    values = np.column_stack([np.interp(points_s, ts_s, column) for column in positions.T])
     frame_s = max(float(np.median(np.diff(ts_s))), GRID_S) if len(ts_s) > 1 else GRID_S
     after = np.clip(np.searchsorted(ts_s, points_s), 1, max(len(ts_s) - 1, 1))
     low, high = ts_s[after - 1], ts_s[np.minimum(after, len(ts_s) - 1)]
@@ -99,7 +99,7 @@ def on_grid(ts_s: Floats, places: Floats, first: int, count: int) -> tuple[Float
 
 
 def bridged(weights: Floats) -> Floats:
-    """Weights in which longer runs of zeros hold on a little to the straight line."""
+    """Return weights in which longer runs of zeros follow the straight line a little."""
     out = weights.copy()
     for begin, end in _runs(weights == 0.0):
         if (end - begin) * GRID_S > _GAP_S:
@@ -108,23 +108,23 @@ def bridged(weights: Floats) -> Floats:
 
 
 def _runs(flags: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Begins and ends (exclusive) of runs of true."""
+    """Return begins and ends (exclusive) of runs of true."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def straight(values: Floats, weights: Floats) -> Floats:
-    """Places in which what has no weight lies straight between its neighbours."""
+    """Return positions in which those without weight lie straight between their neighbours."""
     known = np.flatnonzero(weights > 0.0)
     index = np.arange(len(values))
     return np.column_stack([np.interp(index, known, column[known]) for column in values.T])
 
 
-def body_way(values: Floats, weights: Floats) -> Floats:
-    """A person's way on the grid: (n, 2) smooth places within the limits of ``PERSON_MAX``, see the module.
+def body_path(values: Floats, weights: Floats) -> Floats:
+    """Fit a person's path on the grid: (n, 2) smooth positions within the limits of ``PERSON_MAX``.
 
     Args:
-        values: (n, 2) places; ``weights`` (n,): 0 where nothing was measured.
+        values: (n, 2) positions; ``weights`` (n,): 0 where nothing was measured.
     """
     if len(values) < 5:
         return values.copy()
@@ -133,35 +133,35 @@ def body_way(values: Floats, weights: Floats) -> Floats:
     weights = np.where(alone, 0.0, weights)
     if np.count_nonzero(weights) < 3:
         weights[:] = 1.0
-    way = values
+    path = values
     for turn in range(_ROUNDS):
-        way = whittaker(straight(values, weights), bridged(weights), BODY_STIFFNESS)
-        bad = _too_much(way)
+        path = whittaker(straight(values, weights), bridged(weights), BODY_STIFFNESS)
+        bad = _too_much(path)
         if not bad.any():
             break
         weights[_around(bad, _AROUND + turn // 3)] *= _TRUST_LEFT
-    return way
+    return path
 
 
 def _around(flags: npt.NDArray[np.bool_], reach: int) -> npt.NDArray[np.bool_]:
-    """What is at most ``reach`` from something flagged."""
+    """Extend flags by ``reach`` to both sides."""
     count = np.cumsum(np.concatenate([np.zeros(reach + 1), flags, np.zeros(reach)]))
     near: npt.NDArray[np.bool_] = count[2 * reach + 1 :] > count[: -2 * reach - 1]
     return near
 
 
 @njit(cache=True)
-def _too_much(way: Floats) -> npt.NDArray[np.bool_]:
-    """Where a way is faster than persons run, or changes its velocity more than they can."""
-    n = len(way)
+def _too_much(path: Floats) -> npt.NDArray[np.bool_]:
+    """Return where a path is faster than persons run, or changes its velocity more than they can."""
+    n = len(path)
     bad = np.zeros(n, dtype=np.bool_)
     for i in range(n - 1):
-        vx, vy = (way[i + 1, 0] - way[i, 0]) / GRID_S, (way[i + 1, 1] - way[i, 1]) / GRID_S
+        vx, vy = (path[i + 1, 0] - path[i, 0]) / GRID_S, (path[i + 1, 1] - path[i, 1]) / GRID_S
         if vx * vx + vy * vy > PERSON_MAX_M_S * PERSON_MAX_M_S:
             bad[i] = bad[i + 1] = True
         if i:
-            ax = vx - (way[i, 0] - way[i - 1, 0]) / GRID_S
-            ay = vy - (way[i, 1] - way[i - 1, 1]) / GRID_S
+            ax = vx - (path[i, 0] - path[i - 1, 0]) / GRID_S
+            ay = vy - (path[i, 1] - path[i - 1, 1]) / GRID_S
             if ax * ax + ay * ay > (PERSON_MAX_M_S2 * GRID_S) ** 2:
                 bad[i] = True
     return bad
@@ -173,28 +173,28 @@ def _turned(angle: float) -> float:
 
 
 @njit(cache=True)
-def posture(way: Floats, ball: Floats, first_gait: float) -> Floats:
-    """Where a person looks, and his stride, along a way.
+def posture(path: Floats, ball: Floats, first_gait: float) -> Floats:
+    """Return the heading and the stride of a person along a path.
 
     Args:
-        way: (n, 2) on the grid; ``ball``: (n, 2) where the ball is meanwhile.
-        first_gait: phase that his stride begins with.
+        path: (n, 2) on the grid; ``ball``: (n, 2) position of the ball meanwhile.
+        first_gait: phase that the stride begins with.
 
     Returns:
-        (n, 2) heading (rad, unwrapped) and phase of the stride (rad), from speed and direction. Who runs looks
-        ahead, who stands looks to the ball: a camera does not tell more.
+        (n, 2) heading (rad, unwrapped) and phase of the stride (rad), from speed and direction. A runner looks ahead,
+        a standing person to the ball: a camera does not show more.
     """
-    n = len(way)
+    n = len(path)
     out = np.empty((n, 2))
     heading, gait = 0.0, first_gait
     for i in range(n):
         a, b = max(i - 1, 0), min(i + 1, n - 1)
         span = max(b - a, 1) * GRID_S
-        vx, vy = (way[b, 0] - way[a, 0]) / span, (way[b, 1] - way[a, 1]) / span
+        vx, vy = (path[b, 0] - path[a, 0]) / span, (path[b, 1] - path[a, 1]) / span
         speed = math.hypot(vx, vy)
         s = min(max((speed - _LOOKS_M_S[0]) / (_LOOKS_M_S[1] - _LOOKS_M_S[0]), 0.0), 1.0)
         s = s * s * (3.0 - 2.0 * s)
-        bx, by = ball[i, 0] - way[i, 0], ball[i, 1] - way[i, 1]
+        bx, by = ball[i, 0] - path[i, 0], ball[i, 1] - path[i, 1]
         far = max(math.hypot(bx, by), 0.5)
         x = s * vx / max(speed, 1e-6) + (1.0 - s) * bx / far
         y = s * vy / max(speed, 1e-6) + (1.0 - s) * by / far
@@ -202,8 +202,8 @@ def posture(way: Floats, ball: Floats, first_gait: float) -> Floats:
         if i == 0:
             heading += off
         else:
-            most = _TURN_RAD_S * GRID_S
-            heading += min(max(0.3 * off, -most), most)
+            max_turn = _TURN_RAD_S * GRID_S
+            heading += min(max(0.3 * off, -max_turn), max_turn)
             hz = STRIDE_HZ + STRIDE_HZ_PER_M_S * speed
             gait += 2.0 * math.pi * hz * min(speed / 0.3, 1.0) * GRID_S
         out[i, 0], out[i, 1] = heading, gait
@@ -212,10 +212,10 @@ def posture(way: Floats, ball: Floats, first_gait: float) -> Floats:
 
 @njit(cache=True)
 def columns_at(knots: Floats, first: int, ticks_s: Floats, out: Floats) -> None:
-    """A person's columns (T, COLUMNS) at ticks, from knots (n, 4) x, y, heading, gait on the grid from ``first`` on.
+    """Return a person's columns (T, COLUMNS) at ticks, from knots (n, 4) x, y, heading, gait from ``first`` on.
 
-    Places are cubic between grid points, with the velocities of central differences; before the first and after the
-    last knot he stands.
+    Positions are cubic between grid points, with the velocities of central differences; before the first and after the
+    last knot the person stands.
     """
     n = len(knots)
     for i in range(len(ticks_s)):

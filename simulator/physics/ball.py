@@ -1,7 +1,7 @@
 """The simulator's ball: struck, carried, held and released by play, moved by ``simulator.physics.ball_motion``.
 
-A ball of FIFA's size and mass (Law 2): 0.11 m radius, 0.43 kg. Time goes by ticks of ``TICK_S``; within a tick the
-ball's way is known every ``STEP_S``, the 2,000 Hz of its transmitter (paper 004, IV-A).
+A ball of FIFA's size and mass (Law 2). Time advances by ticks of ``TICK_S``; within a tick the ball's path is known
+every ``STEP_S``, the 2,000 Hz of its transmitter (paper 004, IV-A).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from simulator.records import STEP_S, STEPS, TICK_S, Vector
 CONTACT_S = 0.009
 #: Mean acceleration of a throw while the ball is still in the hands, m/s2.
 _THROW_M_S2 = 250.0
-#: Step of ways that are only looked at beforehand.
+#: Step of forecasts.
 _LOOK_S = 0.002
 _NOWHERE = np.zeros(2)
 _LAUNCH_ROUNDS = 30
@@ -32,16 +32,16 @@ class Bump(NamedTuple):
     """The ball hit something that is no person.
 
     Attributes:
-        what: ``ground``, ``left post``, ``right post`` (as who attacks that goal sees it), ``bar``, ``net``,
+        what: ``ground``, ``left post``, ``right post`` (as seen by a player who attacks that goal), ``bar``, ``net``,
             ``board``.
         t_s: first touch, into the tick.
-        place: ball's centre then; tells which goal it was.
+        position: ball's centre then; it shows which goal it was.
         before, after: velocity into and out of it; of a net, what the net leaves at once: all but the part into it.
     """
 
     what: str
     t_s: float
-    place: Vector
+    position: Vector
     before: Vector
     after: Vector
 
@@ -49,23 +49,23 @@ class Bump(NamedTuple):
 class BallTick(NamedTuple):
     """A tick of a ball: (STEPS, 3) centres and velocities at the beginning of each step, and what it hit."""
 
-    places: Floats
+    positions: Floats
     velocities: Floats
     bumps: tuple[Bump, ...]
 
 
 class MovingBall:
-    """One ball. ``place``, ``velocity`` and ``spin`` are those at the beginning of the coming tick.
+    """One ball. ``position``, ``velocity`` and ``spin`` are those at the beginning of the coming tick.
 
     Args:
-        place: where its centre lies; on the ground that is ``RADIUS_M`` high.
+        position: its centre; on the ground that is ``RADIUS_M`` high.
         length_m, width_m: size of the pitch: there are the goals, the nets, the boards.
     """
 
-    def __init__(self, place: Vector, length_m: float, width_m: float) -> None:
+    def __init__(self, position: Vector, length_m: float, width_m: float) -> None:
         self._state = np.zeros(steps.STATE)
-        self._state[:3] = place
-        self._state[steps.GROUNDED] = float(place[2] < RADIUS_M + 0.01)
+        self._state[:3] = position
+        self._state[steps.GROUNDED] = float(position[2] < RADIUS_M + 0.01)
         self._pulses = np.zeros((steps.PULSES, steps.PULSE))
         # Time since the hands began, duration; of a carry start, velocity, end; of a hold new place, -, old place.
         self._hands = np.zeros(11)
@@ -73,9 +73,9 @@ class MovingBall:
         self._bumps = np.zeros((steps.BUMPS_MAX, steps.BUMP))
 
     @property
-    def place(self) -> Vector:
+    def position(self) -> Vector:
         """Centre, metres."""
-        return _vector(self._state, steps.PLACE)
+        return _vector(self._state, steps.POSITION)
 
     @property
     def velocity(self) -> Vector:
@@ -89,21 +89,21 @@ class MovingBall:
 
     @property
     def in_hands(self) -> bool:
-        """Whether somebody carries or holds it."""
+        """True if somebody carries or holds it."""
         return bool(self._state[steps.HANDS] != steps.FREE)
 
     @property
     def in_net(self) -> bool:
-        """Whether it is in a goal, having come in through the mouth."""
+        """True if it is in a goal, having come in through the mouth."""
         return bool(self._state[steps.INSIDE] != 0.0)
 
     def strike(
         self, velocity: Vector, spin: Vector = (0.0, 0.0, 0.0), *, after_s: float = 0.0, contact_s: float = CONTACT_S
     ) -> None:
-        """A contact that begins ``after_s`` into the coming tick and leaves the ball with ``velocity`` and ``spin``.
+        """Begin a contact ``after_s`` into the coming tick that leaves the ball with ``velocity`` and ``spin``.
 
         The acceleration over ``contact_s`` has the shape of half a sine: its peak is pi/2 times the change of velocity
-        through the duration. Up to two strikes may wait in a tick; a third takes the place of the first.
+        through the duration. Up to two strikes may wait in a tick; a third replaces the first.
         """
         assert 0.0 <= after_s < TICK_S, "a strike begins in the coming tick"
         assert contact_s >= STEP_S, "nothing is quicker than a step"
@@ -113,26 +113,26 @@ class MovingBall:
         self._pulses[slot] = (steps.PENDING, after_s, contact_s, *velocity, *spin)
 
     def carry(self, to: Vector, duration_s: float) -> None:
-        """In hands: goes from here to there on a quintic that begins with its velocity, and comes to rest there."""
+        """Move the ball in hands on a quintic that begins with its velocity and ends at rest."""
         self._drop_pulses()
         self._state[steps.HANDS] = steps.CARRIED
-        self._hands[:] = (0.0, duration_s, *self.place, *self.velocity, *to)
+        self._hands[:] = (0.0, duration_s, *self.position, *self.velocity, *to)
 
-    def hold(self, place: Vector) -> None:
-        """In hands, for the coming tick: follows the hands, which go evenly from the last ``place`` to this one.
+    def hold(self, position: Vector) -> None:
+        """Hold the ball in hands for the coming tick; it moves evenly from the hands' last ``position`` to this one.
 
-        A ball that is elsewhere at first is drawn in within about 0.15 s. Call it before each tick.
+        A ball that is elsewhere at first is drawn in within about 0.15 s. To be called before each tick.
         """
         held = self._state[steps.HANDS] == steps.HELD
         if not held:
             self._drop_pulses()
-        was = self._hands[2:5].copy() if held else np.asarray(place)
+        was = self._hands[2:5].copy() if held else np.asarray(position)
         self._state[steps.HANDS] = steps.HELD
-        self._hands[2:5] = place
+        self._hands[2:5] = position
         self._hands[8:11] = was
 
     def release(self, velocity: Vector, spin: Vector = (0.0, 0.0, 0.0)) -> float:
-        """Out of the hands, with the coming tick: thrown, dropped, or put down with zero velocity.
+        """Release the ball from the hands with the coming tick: thrown, dropped, or put down with zero velocity.
 
         Returns:
             for how long the hands still push, seconds: a throw takes longer than a kick.
@@ -145,12 +145,14 @@ class MovingBall:
         return contact_s
 
     def advance(self) -> BallTick:
-        """Plays one tick."""
-        places, velocities = np.empty((STEPS, 3)), np.empty((STEPS, 3))
-        count = steps.play(self._state, self._pulses, self._hands, self._half, STEP_S, places, velocities, self._bumps)
+        """Play one tick."""
+        positions, velocities = np.empty((STEPS, 3)), np.empty((STEPS, 3))
+        count = steps.play(
+            self._state, self._pulses, self._hands, self._half, STEP_S, positions, velocities, self._bumps
+        )
         if not count:
-            return BallTick(places, velocities, ())
-        return BallTick(places, velocities, tuple(_bump(row) for row in self._bumps[:count].tolist()))
+            return BallTick(positions, velocities, ())
+        return BallTick(positions, velocities, tuple(_bump(row) for row in self._bumps[:count].tolist()))
 
     def _drop_pulses(self) -> None:
         self._pulses[:, 0] = steps.IDLE
@@ -166,22 +168,22 @@ def _bump(row: list[float]) -> Bump:
     return Bump(steps.BUMP_NAMES[int(row[0])], row[1], (x, y, z), (bx, by, bz), (ax, ay, az))
 
 
-def forecast(place: Vector, velocity: Vector, spin: Vector, horizon_s: float, every_s: float = 0.05) -> Floats:
-    """Where a ball that nobody touches will be, goals and boards left out.
+def forecast(position: Vector, velocity: Vector, spin: Vector, horizon_s: float, every_s: float = 0.05) -> Floats:
+    """Forecast a ball that nobody touches; goals and boards are left out.
 
     Returns:
         (k, 4) rows t, x, y, z from ``t = 0`` on, one each ``every_s`` (rounded to 2 ms), the last at or just before
         ``horizon_s``.
     """
     state = np.zeros(steps.STATE)
-    state[:9] = (*place, *velocity, *spin)
-    state[steps.GROUNDED] = float(place[2] < RADIUS_M + 0.01 and abs(velocity[2]) < steps.REST_M_S)
+    state[:9] = (*position, *velocity, *spin)
+    state[steps.GROUNDED] = float(position[2] < RADIUS_M + 0.01 and abs(velocity[2]) < steps.REST_M_S)
     stride = max(round(every_s / _LOOK_S), 1)
     rows = int(horizon_s / (stride * _LOOK_S) + 1e-9) + 1
-    places, velocities = np.empty(((rows - 1) * stride + 1, 3)), np.empty(((rows - 1) * stride + 1, 3))
+    positions, velocities = np.empty(((rows - 1) * stride + 1, 3)), np.empty(((rows - 1) * stride + 1, 3))
     pulses, bumps = np.zeros((steps.PULSES, steps.PULSE)), np.zeros((0, steps.BUMP))
-    steps.play(state, pulses, np.zeros(11), _NOWHERE, _LOOK_S, places, velocities, bumps)
-    return np.column_stack((np.arange(rows) * (stride * _LOOK_S), places[::stride]))
+    steps.play(state, pulses, np.zeros(11), _NOWHERE, _LOOK_S, positions, velocities, bumps)
+    return np.column_stack((np.arange(rows) * (stride * _LOOK_S), positions[::stride]))
 
 
 def launch(
@@ -192,11 +194,11 @@ def launch(
     speed_m_s: float | None = None,
     spin: Vector = (0.0, 0.0, 0.0),
 ) -> Vector:
-    """Velocity with which a resting ball, struck at ``start``, flies through ``target``.
+    """Return the velocity with which a resting ball, struck at ``start``, flies through ``target``.
 
-    Give one of both: ``flight_s``, time from first touch to target, or ``speed_m_s``, the speed it leaves the foot
-    with. Of the two ways that a speed allows it is the flatter one; where the speed does not suffice at all, the
-    velocity is that of the flight which needs least. A bounce on the way is not looked for.
+    Give one of both: ``flight_s``, time from first touch to target, or ``speed_m_s``, the speed as it leaves the foot.
+    Of the two trajectories that a speed allows it is the flatter one. Where the speed does not suffice at all, the
+    velocity is that of the flight which needs the least speed. A bounce on the path is not considered.
 
     Raises:
         ValueError: neither or both are given, or the flight is not longer than the contact.
@@ -215,7 +217,7 @@ def launch(
 
 @njit(cache=True, error_model="numpy")
 def _fly(start: Floats, velocity: Floats, spin: Floats, flight_s: float) -> Floats:
-    """Place after ``flight_s``, of which the contact is the first part."""
+    """Return the position after ``flight_s``, of which the contact is the first part."""
     s, pull, before = np.zeros(9), np.empty(3), np.empty(3)
     for axis in range(3):
         s[axis] = start[axis] + velocity[axis] * (CONTACT_S / 2.0)
@@ -239,7 +241,7 @@ def _fly(start: Floats, velocity: Floats, spin: Floats, flight_s: float) -> Floa
 
 @njit(cache=True, error_model="numpy")
 def _aim(start: Floats, target: Floats, spin: Floats, flight_s: float, velocity: Floats) -> float:
-    """Velocity for a given time of flight, into ``velocity`` which holds a guess; its size is returned."""
+    """Solve the velocity for a given time of flight, into ``velocity`` which holds a guess; return its size."""
     for _ in range(_LAUNCH_ROUNDS):
         miss = target - _fly(start, velocity, spin, flight_s)
         # A miss costs more velocity the more the drag will eat of it.
@@ -266,7 +268,7 @@ def _aim_for(start: Floats, target: Floats, spin: Floats, flight_s: float) -> Fl
 
 @njit(cache=True, error_model="numpy")
 def _aim_at_speed(start: Floats, target: Floats, spin: Floats, speed: float) -> Floats:
-    """The shortest flight whose velocity has the given size; the speed needed falls with the time, then grows."""
+    """Solve the shortest flight whose velocity has the given size; the speed needed falls with the time, then grows."""
     time = np.sqrt(np.sum((target - start) ** 2)) / max(speed, _FASTEST_M_S) + 2.0 * CONTACT_S
     short, velocity = time, _guess(start, target, time)
     size = _aim(start, target, spin, time, velocity)
@@ -289,9 +291,9 @@ def _aim_at_speed(start: Floats, target: Floats, spin: Floats, speed: float) -> 
 
 
 def rolling(distance_m: float, arriving_m_s: float) -> float:
-    """Speed with which a ball must be kicked along the ground to arrive with ``arriving_m_s`` after ``distance_m``.
+    """Return the speed of a kick along the ground that arrives with ``arriving_m_s`` after ``distance_m``.
 
-    It leaves the foot without spin, slides, and rolls once the grass has turned it.
+    The ball leaves the foot without spin, slides, and rolls once the grass has turned it.
     """
     return float(_rolling(distance_m, arriving_m_s))
 
@@ -310,9 +312,9 @@ def _rolling(distance_m: float, arriving_m_s: float) -> float:
 
 @njit(cache=True, error_model="numpy")
 def _arrives(speed: float, distance_m: float) -> float:
-    """Speed after a distance along the ground; -1 if it never gets there."""
-    gone, turn, dt = speed * CONTACT_S / 2.0, 0.0, 0.005
-    while gone < distance_m:
+    """Return the speed after a distance along the ground; -1 if it never gets there."""
+    rolled_m, turn, dt = speed * CONTACT_S / 2.0, 0.0, 0.005
+    while rolled_m < distance_m:
         if speed <= 0.0:
             return -1.0
         slip = speed - turn
@@ -326,5 +328,5 @@ def _arrives(speed: float, distance_m: float) -> float:
             # A rolling ball is slowed like one of 5/3 of its mass: it must be turned as well.
             speed -= 0.4 * slip + 0.6 * drag + steps.ROLLING_M_S2 * dt
             turn = speed
-        gone += 0.5 * (was + speed) * dt
+        rolled_m += 0.5 * (was + speed) * dt
     return speed

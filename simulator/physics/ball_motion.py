@@ -1,13 +1,13 @@
-"""How a football moves in half a millisecond: the compiled inner loop of ``simulator.physics.ball``.
+"""Motion of a football in half a millisecond: the compiled inner loop of ``simulator.physics.ball``.
 
 Theory of operation
 -------------------
 A ball is free or in hands. A free ball feels gravity, drag, the Magnus force of its spin, the ground, the frames
-and nets of the goals, and the boards. Nothing about it ever jumps: whoever or whatever hits it does so by a
-*pulse*, an acceleration of half-sine shape whose integral is the change of velocity. Slots of pulses:
+and nets of the goals, and the boards. Its velocity never jumps: everything that hits it does so by a *pulse*, an
+acceleration of half-sine shape whose integral is the change of velocity. Slots of pulses:
 
-* 0 and 1, strikes: the change is fixed when the pulse begins, so that the ball leaves with just the velocity asked
-  for; while a strike lasts, nothing else acts. A strike that begins ends whatever went on before.
+* 0 and 1, strikes: the change is fixed when the pulse begins, so that the ball leaves with exactly the velocity asked
+  for; while a strike lasts, nothing else acts. A strike that begins ends all pulses before it.
 * 2, ground; 3, frames and boards: the change follows from restitution along the normal and, across it, from grip:
   friction takes what it can of the slip at the point of contact, and turns it into spin (thin shell: I = 2/3 m R2).
 
@@ -63,7 +63,7 @@ _NET_PER_S2, _NET_S_PER_M = 250.0, 1.0
 #: Boards stand this far beyond goal lines and touch lines; behind them, this much further, is the stand.
 BOARDS_M, BOARD_HEIGHT_M, STAND_M = (5.0, 4.0), 1.0, 3.0
 
-PLACE, VELOCITY, SPIN, INSIDE, GROUNDED, NETTED, HANDS = 0, 3, 6, 9, 10, 11, 12
+POSITION, VELOCITY, SPIN, INSIDE, GROUNDED, NETTED, HANDS = 0, 3, 6, 9, 10, 11, 12
 #: Entries of a ball's state, of a pulse and of a bump.
 STATE, PULSE, BUMP = 13, 9, 11
 PULSES, BUMPS_MAX = 4, 16
@@ -79,7 +79,7 @@ _FOLLOW_PER_S, _FOLLOW_M_S2 = 25.0, 400.0
 
 @njit(cache=True, error_model="numpy")
 def air(s: Floats, out: Floats) -> None:
-    """Acceleration of gravity, drag and spin on a ball in the air with state ``s``, into ``out`` (3,)."""
+    """Compute the acceleration of gravity, drag and spin on a ball in the air with state ``s``, into ``out`` (3,)."""
     vx, vy, vz = s[3], s[4], s[5]
     speed = math.sqrt(vx * vx + vy * vy + vz * vz)
     out[0] = -DRAG_PER_M * speed * vx
@@ -103,8 +103,10 @@ def air(s: Floats, out: Floats) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _roll(s: Floats, press: float, dt: float) -> None:
-    """Friction of the grass on a grounded ball, pressed with ``press`` m/s2: slides until it rolls, rolls until it
-    lies."""
+    """Apply the friction of the grass to a grounded ball, pressed with ``press`` m/s2.
+
+    The ball slides until it rolls, and rolls until it lies.
+    """
     ux = s[3] - RADIUS_M * s[7]
     uy = s[4] + RADIUS_M * s[6]
     slip = math.hypot(ux, uy)
@@ -133,7 +135,7 @@ def _hit(
     s: Floats, pulse: Floats, t: float, normal: Floats, restitution: float, grip: float,
     bumps: Floats, count: int, what: int,
 ) -> int:  # fmt: skip
-    """Begins the pulse of a rebound along a unit ``normal`` that points to the ball; notes the bump."""
+    """Begin the pulse of a rebound along a unit ``normal`` that points to the ball; record the bump."""
     into = -(s[3] * normal[0] + s[4] * normal[1] + s[5] * normal[2])
     # Slip at the contact point: velocity across the normal, and spin x (-R normal).
     ux = s[3] + into * normal[0] - RADIUS_M * (s[7] * normal[2] - s[8] * normal[1])
@@ -168,7 +170,7 @@ def _note(s: Floats, t: float, dx: float, dy: float, dz: float, bumps: Floats, c
 
 @njit(cache=True, error_model="numpy")
 def _segment(s: Floats, ax: float, ay: float, az: float, axis: int, length: float, normal: Floats) -> float:
-    """Distance of the ball's centre from a segment that runs along ``axis``, and the unit normal to the ball."""
+    """Return the distance of the ball's centre from a segment along ``axis``, and the unit normal to the ball."""
     d0, d1, d2 = s[0] - ax, s[1] - ay, s[2] - az
     if axis == 1:
         d1 -= min(max(d1, 0.0), length)
@@ -187,7 +189,7 @@ def _approaches(s: Floats, normal: Floats) -> bool:
 
 @njit(cache=True, error_model="numpy")
 def _frames(s: Floats, pulse: Floats, t: float, half_length: float, normal: Floats, bumps: Floats, count: int) -> int:
-    """Posts and bars; the goal line's outer edge is the back of the posts (Law 1)."""
+    """Collide with posts and bars; the goal line's outer edge is the back of the posts (Law 1)."""
     x = math.copysign(half_length - FRAME_RADIUS_M, s[0])
     reach = RADIUS_M + FRAME_RADIUS_M
     for what in (1, 2, 3):
@@ -204,7 +206,7 @@ def _frames(s: Floats, pulse: Floats, t: float, half_length: float, normal: Floa
 
 @njit(cache=True, error_model="numpy")
 def _boards(s: Floats, pulse: Floats, t: float, half: Floats, normal: Floats, bumps: Floats, count: int) -> int:
-    """The boards around the pitch, as thin walls that can be flown over, and the stand behind them."""
+    """Collide with the boards around the pitch, thin walls that can be flown over, and the stand behind them."""
     for axis in (0, 1):
         board = half[axis] + BOARDS_M[axis]
         side = math.copysign(1.0, s[axis])
@@ -230,7 +232,7 @@ def _boards(s: Floats, pulse: Floats, t: float, half: Floats, normal: Floats, bu
 
 @njit(cache=True, error_model="numpy")
 def _net(s: Floats, t: float, dt: float, half_length: float, bumps: Floats, count: int) -> int:
-    """The net as a soft box behind the mouth: holds from inside what came in, keeps out what did not."""
+    """Apply the net, a soft box behind the mouth: it holds from inside what came in, and keeps out the rest."""
     side = math.copysign(1.0, s[0])
     behind = side * s[0] - half_length
     across, flank = abs(s[1]), math.copysign(1.0, s[1])
@@ -310,7 +312,7 @@ def _run_pulses(s: Floats, pulses: Floats, t: float, dt: float) -> None:
 def _free(
     s: Floats, pulses: Floats, t: float, dt: float, half: Floats, vector: Floats, bumps: Floats, count: int
 ) -> int:
-    """One step of a ball that nobody holds."""
+    """Play one step of a free ball."""
     vx, vy, vz = s[3], s[4], s[5]
     struck = pulses[0, 0] == RUNNING or pulses[1, 0] == RUNNING
     if not struck:
@@ -365,24 +367,24 @@ def _free(
 
 @njit(cache=True, error_model="numpy")
 def _in_hands(s: Floats, hands: Floats, t: float, dt: float, tick_s: float, pull: Floats) -> None:
-    """One step of a ball in hands: along a quintic, or after the hands like a well damped spring."""
+    """Play one step of a ball in hands: along a quintic, or after the hands like a well damped spring."""
     if s[12] == CARRIED:
         whole = hands[1]
         a = min((hands[0] + t + dt) / whole, 1.0)
-        way = a * a * a * (10.0 - 15.0 * a + 6.0 * a * a)
+        eased = a * a * a * (10.0 - 15.0 * a + 6.0 * a * a)
         run = a - a * a * a * (6.0 - 8.0 * a + 3.0 * a * a)
         d_way = 30.0 * a * a * (1.0 - a) * (1.0 - a) / whole
         d_run = 1.0 - a * a * (18.0 - 32.0 * a + 15.0 * a * a)
         for axis in range(3):
             start, velocity, end = hands[2 + axis], hands[5 + axis], hands[8 + axis]
-            s[axis] = start + (end - start) * way + velocity * whole * run
+            s[axis] = start + (end - start) * eased + velocity * whole * run
             s[3 + axis] = (end - start) * d_way + velocity * d_run
     else:
         share = (t + dt) / tick_s
         for axis in range(3):
             was, to = hands[8 + axis], hands[2 + axis]
-            place = was + (to - was) * share
-            pull[axis] = _FOLLOW_PER_S * _FOLLOW_PER_S * (place - s[axis])
+            position = was + (to - was) * share
+            pull[axis] = _FOLLOW_PER_S * _FOLLOW_PER_S * (position - s[axis])
             pull[axis] += 2.0 * _FOLLOW_PER_S * ((to - was) / tick_s - s[3 + axis])
         size = math.sqrt(pull[0] ** 2 + pull[1] ** 2 + pull[2] ** 2)
         keep = min(1.0, _FOLLOW_M_S2 / size) if size > 0.0 else 1.0
@@ -398,24 +400,24 @@ def _in_hands(s: Floats, hands: Floats, t: float, dt: float, tick_s: float, pull
 
 @njit(cache=True, error_model="numpy")
 def play(
-    s: Floats, pulses: Floats, hands: Floats, half: Floats, dt: float, places: Floats, velocities: Floats,
+    s: Floats, pulses: Floats, hands: Floats, half: Floats, dt: float, positions: Floats, velocities: Floats,
     bumps: Floats,
 ) -> int:  # fmt: skip
-    """Plays ``len(places)`` steps of ``dt`` seconds; everything is changed in place.
+    """Play ``len(positions)`` steps of ``dt`` seconds; everything is changed in place.
 
     Args:
         s: state; ``pulses`` (PULSES, PULSE): stage, begin, duration, changes of velocity and spin (of a pending
             strike: the velocity and spin to be reached); ``hands``: see ``simulator.physics.ball``.
         half: half length and half width of the pitch; zeros: no goals and no boards.
-        places, velocities: (n, 3), what the ball had at the beginning of each step.
+        positions, velocities: (n, 3), of the ball at the beginning of each step.
         bumps: (BUMPS_MAX, BUMP), filled from the top; the number of rows used is returned.
     """
     count = 0
     vector = np.empty(3)
-    steps = len(places)
+    steps = len(positions)
     for step in range(steps):
         t = step * dt
-        places[step, 0], places[step, 1], places[step, 2] = s[0], s[1], s[2]
+        positions[step, 0], positions[step, 1], positions[step, 2] = s[0], s[1], s[2]
         velocities[step, 0], velocities[step, 1], velocities[step, 2] = s[3], s[4], s[5]
         _start_strikes(s, pulses, t, dt)
         if s[12] == FREE:

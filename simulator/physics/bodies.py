@@ -2,13 +2,13 @@
 
 Theory of operation
 -------------------
-A person runs towards a target at a pace. What he may add to his velocity in a tick lies in half an ellipse around
-it: ahead, an acceleration that falls linearly from its maximum at rest to zero at his top speed (as sprinters' does;
-professionals in matches reach 7.2 m/s2 and 9.5 m/s on average: Morin et al. 2021); behind, the braking limit;
-sideways, the centripetal limit. He slows down for his target in time, and gives way to who stands in it; who runs
-into somebody nevertheless is shoved, beyond these limits, so that bodies do not pass through each other. Where he
-looks is his own affair: who runs backwards or sideways has a lower top speed. In the air nobody accelerates, and on
-the ground he slides.
+A person runs towards a target at a pace. The change of velocity in a tick lies in half an ellipse around the current
+velocity: ahead, an acceleration that falls linearly from its maximum at rest to zero at top speed (as sprinters'
+does; professionals in matches reach 7.2 m/s2 and 9.5 m/s on average: Morin et al. 2021); behind, the braking limit;
+sideways, the centripetal limit. A person brakes for the target in time, and avoids others who stand in the path. Two
+who collide nevertheless are pushed apart, beyond these limits, so that bodies do not pass through each other. The
+heading is free: running backwards or sideways has a lower top speed. In the air nobody accelerates, and on the ground
+a person slides.
 
 The stride's phase grows by one turn a stride; frequency and length of strides grow with speed.
 """
@@ -49,7 +49,7 @@ DIVE_M_S2 = 20.0
 #: and for one two metres up. After landing he goes flat within the last time.
 _TILT_DIVING, _DIVE_RISE_M, _DIVE_TILT, _DIVE_HIGH_M, _LAND_S = 0.9, (0.1, 0.6), (0.9, 0.4), 2.0, 0.3
 #: Persons nearer than this make room for each other, with up to so many m/s.
-_ROOM_M, _ROOM_M_S = 0.5, 1.5
+_PERSONAL_SPACE_M, _GIVE_WAY_M_S = 0.5, 1.5
 #: Axes of two who stand are not nearer than this: trunks are 0.25 to 0.3 m deep, and shoulders turn. How fast they may
 #: close on the last way to it, and the push that keeps them to that, on each.
 BODIES_M, _CLOSING_PER_S, SHOVE_M_S2 = 0.3, 9.0, 50.0
@@ -61,17 +61,17 @@ class Bodies:
     """All persons, moved together a tick at a time.
 
     Args:
-        places: (PERSONS, 2) metres; NaN for who is not there.
+        positions: (PERSONS, 2) metres; NaN for a person who is not there.
         headings: (PERSONS,) rad; default 0.
 
     Attributes:
-        columns: (PERSONS, COLUMNS) as ``world.Col``, at the beginning of the coming tick; changed in place.
+        columns: (PERSONS, COLUMNS) as ``simulator.records.Col``, at the beginning of the coming tick; changed in place.
         speed_max, acceleration_max: (PERSONS,) limits of each.
     """
 
-    def __init__(self, places: Floats, headings: Floats | None = None) -> None:
+    def __init__(self, positions: Floats, headings: Floats | None = None) -> None:
         self.columns = np.zeros((PERSONS, COLUMNS))
-        self.columns[:, Col.X : Col.Y + 1] = places
+        self.columns[:, Col.X : Col.Y + 1] = positions
         if headings is not None:
             self.columns[:, Col.HEADING] = headings
         # Not everybody is in step.
@@ -82,50 +82,49 @@ class Bodies:
         # Kind of what he is busy with, time since it began, its duration, height or heading of it, push, share.
         self._acts = np.zeros((PERSONS, 6))
 
-    def place(self, person: int, x_m: float, y_m: float, heading: float = 0.0) -> None:
-        """Puts a person somewhere, at rest: for who enters the match at all, never for who is in it."""
+    def put(self, person: int, x_m: float, y_m: float, heading: float = 0.0) -> None:
+        """Put a person somewhere, at rest: for persons who enter the match, never for those in it."""
         self.columns[person] = 0.0
         self.columns[person, Col.X], self.columns[person, Col.Y] = x_m, y_m
         self.columns[person, Col.HEADING] = heading
         self._acts[person] = 0.0
 
     def run(self, targets: Floats, paces: Floats, facing: Floats) -> None:
-        """One tick.
+        """Play one tick.
 
         Args:
-            targets: (PERSONS, 2) where to, metres.
-            paces: (PERSONS,) how fast at most, m/s.
-            facing: (PERSONS,) heading to look along; NaN: where he runs.
+            targets: (PERSONS, 2) metres.
+            paces: (PERSONS,) greatest speed, m/s.
+            facing: (PERSONS,) heading to look along; NaN: the running direction.
         """
         _run(self.columns, self._acts, self.speed_max, self.acceleration_max, targets, paces, facing, TICK_S)
 
     def jump(self, person: int, height_m: float) -> None:
-        """Jumps from the coming tick on; ``height_m`` up to about 0.6. He keeps the velocity that he has."""
+        """Jump from the coming tick on, ``height_m`` up to about 0.6, with the velocity unchanged."""
         # Rise and landing are rounded off, which takes a quarter longer than the free flight.
         self._begin(person, _JUMPING, 2.5 * math.sqrt(2.0 * height_m / GRAVITY_M_S2), height_m)
 
     def fall(self, person: int, for_s: float) -> None:
-        """Goes down, lies, gets up; all that together ``for_s``, at least as long as down and up take."""
+        """Fall, lie, get up; together ``for_s``, at least as long as falling and getting up take."""
         self._begin(person, _FALLING, max(for_s, _DOWN_S + _UP_S), 0.0)
 
     def dive(self, person: int, direction: float, reach_m: float, height_m: float = 0.8) -> None:
-        """Dives along a heading (rad) so that the hands are ``reach_m`` away after half a second; lies, gets up.
+        """Dive along a heading (rad) so that the hands are ``reach_m`` away after half a second; lie, get up.
 
-        ``height_m`` is that of the ball he dives for: for a high one he leaps up, for a low one he goes down at once.
-        The legs' push is bounded, so that nobody reaches further than about 2.7 m from a stand. What he ran before
-        across the dive is kept.
+        ``height_m`` is the ball's: for a high one the person leaps up, for a low one goes down at once. The legs' push
+        is bounded, so that nobody reaches further than about 2.7 m from a stand. Velocity across the dive is unchanged.
         """
         c = self.columns[person]
         along = c[Col.VX] * math.cos(direction) + c[Col.VY] * math.sin(direction)
-        way = max(reach_m - _HANDS_AHEAD_M, 0.0)
+        reach = max(reach_m - _HANDS_AHEAD_M, 0.0)
         # way = along * push + push^2 / 2 * a + (along + push * a) * fly, solved for a.
-        push = (way - along * (_PUSH_S + _FLY_S)) / (_PUSH_S * (0.5 * _PUSH_S + _FLY_S))
+        push = (reach - along * (_PUSH_S + _FLY_S)) / (_PUSH_S * (0.5 * _PUSH_S + _FLY_S))
         self._begin(person, _DIVING, _PUSH_S + _FLY_S + _LIE_S + _UP_S, direction)
         self._acts[person, 4] = min(max(push, 0.0), DIVE_M_S2)
         self._acts[person, 5] = min(max(height_m / _DIVE_HIGH_M, 0.0), 1.0)
 
     def is_busy(self, person: int) -> bool:
-        """Whether he is in the air or on the ground."""
+        """True if a person is in the air or on the ground."""
         return bool(self._acts[person, 0] != _STANDING)
 
     def _begin(self, person: int, act: int, duration_s: float, detail: float) -> None:
@@ -134,7 +133,7 @@ class Bodies:
 
 @njit(cache=True)
 def _limit(speed: float, off: float, top: float) -> float:
-    """Top speed with the facing ``off`` (rad) from the way."""
+    """Return the top speed with the facing ``off`` (rad) from the direction of motion."""
     c = math.cos(off)
     if c >= 0.0:
         return top * (SIDEWAYS + (1.0 - SIDEWAYS) * c)
@@ -154,7 +153,7 @@ def _smooth(share: float) -> float:
 
 @njit(cache=True)
 def _act(c: Floats, act: Floats, dt: float) -> bool:
-    """Rise and tilt of who jumps, falls or dives; whether his legs are of no use in this tick."""
+    """Play a jump, fall or dive: set rise and tilt; return whether the legs are of no use in this tick."""
     kind = act[0]
     act[1] += dt
     t, whole = act[1], act[2]
@@ -184,18 +183,18 @@ def _act(c: Floats, act: Floats, dt: float) -> bool:
 
 
 @njit(cache=True)
-def _head(c: Floats, wanted: float, speed: float, dt: float) -> None:
-    most = max(_TURN_RAD_S - _TURN_SLOWER * speed, 2.0) * dt
-    off = _turn(wanted - c[4])
-    c[4] += min(max(0.2 * off, -most), most)
+def _head(c: Floats, desired: float, speed: float, dt: float) -> None:
+    limit = max(_TURN_RAD_S - _TURN_SLOWER * speed, 2.0) * dt
+    off = _turn(desired - c[4])
+    c[4] += min(max(0.2 * off, -limit), limit)
 
 
 @njit(cache=True)
-def _push(c: Floats, wish_x: float, wish_y: float, top: float, strength: float, dt: float) -> None:
-    """Changes the velocity towards the wished one, within the limits."""
+def _push(c: Floats, desired_vx: float, desired_vy: float, top: float, strength: float, dt: float) -> None:
+    """Change the velocity towards the desired one, within the limits."""
     vx, vy = c[2], c[3]
     speed = math.hypot(vx, vy)
-    dx, dy = wish_x - vx, wish_y - vy
+    dx, dy = desired_vx - vx, desired_vy - vy
     size = math.hypot(dx, dy)
     if size < 1e-12:
         return
@@ -204,23 +203,23 @@ def _push(c: Floats, wish_x: float, wish_y: float, top: float, strength: float, 
     else:
         along, across = 1.0, 0.0
     ahead = max(strength * (1.0 - speed / top), 0.05) if along > 0.0 else BRAKE_M_S2
-    most = 1.0 / math.hypot(along / ahead, across / TURN_M_S2)
-    keep = min(1.0, most * dt / size)
+    limit = 1.0 / math.hypot(along / ahead, across / TURN_M_S2)
+    keep = min(1.0, limit * dt / size)
     c[2] += keep * dx
     c[3] += keep * dy
 
 
 @njit(cache=True)
-def _room(columns: Floats, person: int) -> tuple[float, float]:
-    """Velocity away from those who stand too near."""
+def _give_way(columns: Floats, person: int) -> tuple[float, float]:
+    """Return a velocity away from persons who stand too near."""
     x, y = 0.0, 0.0
     for other in range(len(columns)):
         dx, dy = columns[person, 0] - columns[other, 0], columns[person, 1] - columns[other, 1]
-        if not (abs(dx) < _ROOM_M and abs(dy) < _ROOM_M):
+        if not (abs(dx) < _PERSONAL_SPACE_M and abs(dy) < _PERSONAL_SPACE_M):
             continue
         distance = math.hypot(dx, dy)
-        if distance < _ROOM_M and distance > 1e-6:
-            much = _ROOM_M_S * (1.0 - distance / _ROOM_M) / distance
+        if distance < _PERSONAL_SPACE_M and distance > 1e-6:
+            much = _GIVE_WAY_M_S * (1.0 - distance / _PERSONAL_SPACE_M) / distance
             x += much * dx
             y += much * dy
     return x, y
@@ -228,7 +227,7 @@ def _room(columns: Floats, person: int) -> tuple[float, float]:
 
 @njit(cache=True)
 def _keep_apart(columns: Floats, dt: float) -> None:
-    """Two who would run into each other are shoved: what they close by is taken from both, half each."""
+    """Push apart two persons who would collide: their closing speed is taken from both, half each."""
     for one in range(len(columns)):
         a = columns[one]
         for other in range(one):
@@ -277,7 +276,7 @@ def _run(
         else:
             dx, dy = targets[person, 0] - c[0], targets[person, 1] - c[1]
             distance = math.hypot(dx, dy)
-            wanted = facing[person]
+            desired = facing[person]
             top = tops[person]
             off = 0.0
             if distance > 1e-9:
@@ -286,10 +285,10 @@ def _run(
             lag = 0.6 * BRAKE_M_S2 * _SETTLE_S
             pace = min(pace, math.sqrt(lag * lag + 1.2 * BRAKE_M_S2 * distance) - lag)
             scale = pace / distance if distance > 1e-9 else 0.0
-            away_x, away_y = _room(columns, person)
+            away_x, away_y = _give_way(columns, person)
             _push(c, dx * scale + away_x, dy * scale + away_y, top, strengths[person], dt)
-            if not math.isnan(wanted):
-                _head(c, wanted, speed, dt)
+            if not math.isnan(desired):
+                _head(c, desired, speed, dt)
             elif speed > 0.4:
                 _head(c, math.atan2(c[3], c[2]), speed, dt)
             c[5] += 2.0 * math.pi * (STRIDE_HZ + STRIDE_HZ_PER_M_S * speed) * min(speed / 0.3, 1.0) * dt

@@ -1,17 +1,17 @@
-"""Where hands and feet are: a pure function of a stretch, so that nothing about limbs need be simulated or kept.
+"""Positions of hands and feet: a pure function of an interval, so that limbs need not be simulated or stored.
 
 Theory of operation
 -------------------
-At rest from the ball a limb follows from its person's row alone. A foot is on the ground for a share of the stride
-and goes back under the body there as fast as the body goes forward, so that it stands still over ground; then it
-swings ahead, lifted. Hands swing with the opposite foot. Rise lifts all four; tilt lays the body down around the hip.
+Away from the ball a limb follows from its person's row alone. A foot is on the ground for a share of the stride and
+moves back under the body as fast as the body moves forward, so that it stands still over ground; then it swings
+ahead, lifted. Hands swing with the opposite foot. Rise lifts all four; tilt lays the body down around the hip.
 
-Around a contact a limb leaves that way for its *path* through the ball: back, to the ball's surface with the speed
-that the ball's change of velocity asks for, through it and out; a weight that rises and falls smoothly leads over.
+Around a contact a limb leaves that motion for its *path* through the ball: back, to the ball's surface with the speed
+that the ball's change of velocity needs, through it and out; a weight that rises and falls smoothly blends the two.
 The standing foot beside a ball that is struck hard, hands that hold a ball and the arms of a header are paths as
 well. A path reaches less than half a second to either side of its contact; a ball in hands is followed as long as
-it is held. So what a limb does at an instant depends on nothing further off than ``MARGIN_S``, and neighbouring
-stretches agree at their border.
+it is held. So the motion of a limb at an instant depends on nothing further off than ``MARGIN_S``, and neighbouring
+intervals agree at their border.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _HARD_M_S = 20.0
 #: contact says, up to a sanity limit for hands that hold.
 _LEG_M, _ARM_M, _HOLD_M, _LET_GO_S = 0.95, 1.35, 2.2, 0.2
 #: Where the standing foot is put: beside the ball, and behind it.
-_BESIDE_M, _BEHIND_M = 0.30, 0.06
+_ASIDE_M, _BEHIND_M = 0.30, 0.06
 
 #: Heights of a standing body, and by how much more hands are up when the arms are stretched.
 _HIP_M, _BREAST_M, _SOLE_M, _HAND_M, _STRETCHED_M = 0.95, 1.3, 0.05, 0.92, 1.2
@@ -54,16 +54,16 @@ _NONE = np.zeros((0, _PATH))
 
 
 def limb_paths(interval: PlayedInterval, person: int, limb: str, t_s: Floats) -> Floats:
-    """Way of a limb.
+    """Return the path of a limb.
 
     Args:
-        stretch: the stretch that the times lie in.
+        interval: the interval that the times lie in.
         person: row; ``limb``: one of ``FOUR_LIMBS``.
         t_s: (n,) ascending times in ``[begin_s, end_s)``. Up to ``MARGIN_S / 2`` outside of it, the answer is the same
-            as the neighbour's, but for hands that hold a ball: where that is, only its own stretch knows.
+            as the neighbour's, except for hands that hold a ball: only its own interval knows the ball's path.
 
     Returns:
-        (n, 3) metres; NaN throughout for who is not there.
+        (n, 3) metres; NaN throughout for a person who is not there.
     """
     index = FOUR_LIMBS.index(limb)
     paths = _paths(interval, person, limb)
@@ -71,12 +71,12 @@ def limb_paths(interval: PlayedInterval, person: int, limb: str, t_s: Floats) ->
     columns = interval.persons[:, person]
     begin_s = float(interval.ticks_s[0])
     tick_s = float(interval.ticks_s[1] - interval.ticks_s[0])
-    _ways(columns, begin_s, tick_s, index, paths, interval.balls, interval.begin_s, t_s, out)
+    _limb_positions(columns, begin_s, tick_s, index, paths, interval.balls, interval.begin_s, t_s, out)
     return out
 
 
 def _paths(interval: PlayedInterval, person: int, limb: str) -> Floats:
-    """The paths that draw a limb to the ball, as rows, in order of time; earlier ones make room for later ones."""
+    """Return the paths that draw a limb to the ball, as rows, in order of time; earlier ones yield to later ones."""
     own = [c for c in interval.contacts if c.person == person]
     if not own:
         return _NONE
@@ -95,7 +95,7 @@ def _paths(interval: PlayedInterval, person: int, limb: str) -> Floats:
 
 
 def _path(contact: Contact, limb: str) -> list[float] | None:
-    """What a contact asks of a limb, or None."""
+    """Return the path that a contact needs of a limb, or None."""
     foot = limb in FEET
     side = 1.0 if limb.startswith("left") else -1.0
     begin, end = contact.t_s, contact.t_s + contact.duration_s
@@ -110,17 +110,17 @@ def _path(contact: Contact, limb: str) -> list[float] | None:
             begin, yields = begin - _BEFORE_THROW_S, 0.0
     elif contact.limb == limb:
         kind = _STRIKE
-    elif foot and contact.limb in FEET and hard > 0.2 and contact.place[2] < 0.6:
+    elif foot and contact.limb in FEET and hard > 0.2 and contact.position[2] < 0.6:
         kind = _PLANT
     elif not foot and contact.limb == "head":
         kind = _ARMS
     else:
         return None
-    return [kind, begin, end, *contact.place, *normal, speed, hard, -math.inf, math.inf, side, yields]
+    return [kind, begin, end, *contact.position, *normal, speed, hard, -math.inf, math.inf, side, yields]
 
 
 def _push(contact: Contact) -> tuple[Vector, float]:
-    """Unit direction in which the ball is pushed, and by how many m/s."""
+    """Return the unit direction in which the ball is pushed, and by how many m/s."""
     x, y, z = (a - b for a, b in zip(contact.after, contact.before, strict=True))
     size = math.sqrt(x * x + y * y + z * z)
     if size < 0.2:
@@ -136,7 +136,7 @@ def _smooth(share: float) -> float:
 
 @njit(cache=True)
 def _row(columns: Floats, begin_s: float, tick_s: float, t: float, c: Floats) -> None:
-    """A person's row at any time: place by its velocity (cubic), all else through its neighbours (Catmull-Rom)."""
+    """Interpolate a person's row: position by its velocity (cubic), the rest through its neighbours (Catmull-Rom)."""
     last = len(columns) - 1
     at = min(max((t - begin_s) / tick_s, 0.0), float(last))
     i = min(int(at), last - 1)
@@ -153,7 +153,7 @@ def _row(columns: Floats, begin_s: float, tick_s: float, t: float, c: Floats) ->
 
 @njit(cache=True)
 def _rest(c: Floats, limb: int, p: Floats) -> None:
-    """Where a limb is that has nothing to do with the ball."""
+    """Return the position of a limb that has nothing to do with the ball."""
     side = 1.0 if limb % 2 == 0 else -1.0
     speed = math.hypot(c[2], c[3])
     rise, tilt = max(c[6], 0.0), min(max(c[7], 0.0), 1.0)
@@ -202,32 +202,32 @@ def _hermite(a: float, va: float, b: float, vb: float, s: float, duration: float
 
 
 @njit(cache=True)
-def _near(p: Floats, c: Floats, most: float) -> None:
-    """Brings a point within reach of a body, over ground."""
+def _near(p: Floats, c: Floats, limit_m: float) -> None:
+    """Bring a point within reach of a body, over ground."""
     dx, dy = p[0] - c[0], p[1] - c[1]
     distance = math.hypot(dx, dy)
-    if distance > most:
-        p[0] = c[0] + dx * most / distance
-        p[1] = c[1] + dy * most / distance
+    if distance > limit_m:
+        p[0] = c[0] + dx * limit_m / distance
+        p[1] = c[1] + dy * limit_m / distance
 
 
 @njit(cache=True)
 def _weight(path: Floats, t: float, before_s: float, after_s: float, lead_s: float) -> float:
-    """How far a path has taken over: 1 from ``before_s`` before it to ``after_s`` after it, if neighbours allow."""
+    """Return the weight of a path: 1 from ``before_s`` before it to ``after_s`` after it, if neighbours allow."""
     if t < path[1]:
         first = max(path[1] - before_s - lead_s, path[11])
         full = max(path[1] - before_s, first + 0.6 * (path[1] - first))
         return _smooth((t - first) / (full - first)) if full > first else 0.0
     if t <= path[2]:
         return 1.0
-    gone = min(path[2] + after_s + lead_s, path[12])
-    full = min(path[2] + after_s, gone - 0.6 * (gone - path[2]))
-    return 1.0 - _smooth((t - full) / (gone - full)) if gone > full else 0.0
+    end_s = min(path[2] + after_s + lead_s, path[12])
+    full = min(path[2] + after_s, end_s - 0.6 * (end_s - path[2]))
+    return 1.0 - _smooth((t - full) / (end_s - full)) if end_s > full else 0.0
 
 
 @njit(cache=True)
 def _strike(path: Floats, columns: Floats, begin_s: float, tick_s: float, t: float, reach: float, c: Floats, p: Floats):
-    """A point of the way through the ball."""
+    """Return a point of the path through the ball."""
     begin, end = path[1], path[2]
     first, last = begin - _SWING_S, end + _SWING_S
     hard, speed = path[10], path[9]
@@ -253,8 +253,8 @@ def _strike(path: Floats, columns: Floats, begin_s: float, tick_s: float, t: flo
     lasts = end - begin
     if t <= begin:
         _row(columns, begin_s, tick_s, first, c)
-        way = 0.42 * _SWING_S
-        p[0], p[1] = hx - ux * way, hy - uy * way
+        swing_m = 0.42 * _SWING_S
+        p[0], p[1] = hx - ux * swing_m, hy - uy * swing_m
         _near(p, c, reach)
         p[2] = hz + 0.3 * hard
         if t < first:
@@ -275,8 +275,8 @@ def _strike(path: Floats, columns: Floats, begin_s: float, tick_s: float, t: flo
         return
     ex, ey, ez = hx + ux * mean, hy + uy * mean, hz + uz * mean
     _row(columns, begin_s, tick_s, last, c)
-    way = 0.42 * _SWING_S
-    p[0], p[1] = ex + keep * ux * way, ey + keep * uy * way
+    swing_m = 0.42 * _SWING_S
+    p[0], p[1] = ex + keep * ux * swing_m, ey + keep * uy * swing_m
     _near(p, c, reach)
     p[2] = ez + 0.35 * hard
     if t > last:
@@ -291,32 +291,32 @@ def _strike(path: Floats, columns: Floats, begin_s: float, tick_s: float, t: flo
 
 @njit(cache=True)
 def _plant(path: Floats, columns: Floats, begin_s: float, tick_s: float, c: Floats, p: Floats) -> None:
-    """Where the standing foot is put for a kick with the other one."""
+    """Return where the standing foot is for a kick with the other one."""
     _row(columns, begin_s, tick_s, path[1], c)
     nx, ny = path[6], path[7]
     flat = max(math.hypot(nx, ny), 0.05)
     nx /= flat
     ny /= flat
-    p[0] = path[3] - _BEHIND_M * nx - path[13] * _BESIDE_M * ny
-    p[1] = path[4] - _BEHIND_M * ny + path[13] * _BESIDE_M * nx
+    p[0] = path[3] - _BEHIND_M * nx - path[13] * _ASIDE_M * ny
+    p[1] = path[4] - _BEHIND_M * ny + path[13] * _ASIDE_M * nx
     p[2] = _SOLE_M
     _near(p, c, 0.6)
 
 
 @njit(cache=True)
 def _ball(balls: Floats, since_s: float, t: float, c: Floats, p: Floats) -> bool:
-    """The ball nearest to a body at a time, if that lies in the stretch."""
+    """Return the ball nearest to a body at a time, if that lies in the interval."""
     at = (t - since_s) / STEP_S
     last = balls.shape[1] - 1
     if last < 1 or at < -1e-6 or at > last + 1.0 + 1e-6:
         return False
     i = min(max(int(at), 0), last - 1)
     s = at - i
-    best, least = 0, 1e30
+    best, nearest = 0, 1e30
     for k in range(len(balls)):
         size = (balls[k, i, 0] - c[0]) ** 2 + (balls[k, i, 1] - c[1]) ** 2
-        if size < least:
-            best, least = k, size
+        if size < nearest:
+            best, nearest = k, size
     for axis in range(3):
         p[axis] = balls[best, i, axis] + s * (balls[best, i + 1, axis] - balls[best, i, axis])
     return True
@@ -325,7 +325,7 @@ def _ball(balls: Floats, since_s: float, t: float, c: Floats, p: Floats) -> bool
 @njit(cache=True)
 def _hold(path: Floats, columns: Floats, begin_s: float, tick_s: float, balls: Floats, since_s: float, t: float,
           c: Floats, p: Floats) -> None:  # fmt: skip
-    """Beside the ball, on the hand's own side; before the first touch where the ball is going to be."""
+    """Return a position beside the ball, on the hand's own side; before the first touch, where the ball will be."""
     _row(columns, begin_s, tick_s, t, c)
     x, y, z = path[3], path[4], path[5]
     lasts = path[14]
@@ -348,8 +348,8 @@ def _hold(path: Floats, columns: Floats, begin_s: float, tick_s: float, balls: F
 
 
 @njit(cache=True)
-def _ways(columns: Floats, begin_s: float, tick_s: float, limb: int, paths: Floats, balls: Floats, since_s: float,
-          times: Floats, out: Floats) -> None:  # fmt: skip
+def _limb_positions(columns: Floats, begin_s: float, tick_s: float, limb: int, paths: Floats, balls: Floats,
+                    since_s: float, times: Floats, out: Floats) -> None:  # fmt: skip
     c, at, p = np.empty(8), np.empty(8), np.empty(3)
     for n in range(len(times)):
         t = times[n]

@@ -1,8 +1,7 @@
-"""Contacts with the ball as somebody means them, with the error of humans, and what the truth list says of them.
+"""Contacts with the ball on purpose: kicks, throws, headers, with human error; and their rows of truth.
 
-Everything by which a body changes the ball's velocity goes through :func:`contact`: it begins a contact in the
-coming tick, notes it, and brings possession and the flight under way up to date. The rows get their place when the
-tick has been played.
+Every change of the ball's velocity by a body goes through :func:`contact`. It begins a contact in the coming tick,
+writes its row, and updates possession and the flight under way. The row gets its position when the tick is played.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from simulator.play import flights
 from simulator.play.decisions import goal_chance
 from simulator.play.match_state import Action, Flight, Pending, State
 from simulator.play.offside import may_be_ahead
-from simulator.play.truth_writer import HIT_M_S2, who
+from simulator.play.truth_writer import HIT_M_S2, id_of
 from simulator.records import STEP_S, Vector
 
 #: Fastest kicks and headers, m/s.
@@ -23,15 +22,15 @@ KICK_MAX_M_S, HEAD_MAX_M_S = 34.0, 17.0
 _STILL: Vector = (0.0, 0.0, 0.0)
 
 
-def foot_at(state: State, row: int, place: Vector, way: tuple[float, float]) -> str:
-    """The foot on whose side the ball is, as somebody sees it who looks along ``way``."""
+def foot_at(state: State, row: int, position: Vector, direction: tuple[float, float]) -> str:
+    """Return the foot on whose side the ball is, for a player who looks along ``direction``."""
     x, y = state.xy(row)
-    return "left_foot" if way[0] * (place[1] - y) - way[1] * (place[0] - x) > 0 else "right_foot"
+    return "left_foot" if direction[0] * (position[1] - y) - direction[1] * (position[0] - x) > 0 else "right_foot"
 
 
-def place_at(state: State, after_s: float) -> Vector:
-    """Where the ball will be in a moment if nobody touches it."""
-    (x, y, z), (vx, vy, vz) = state.ball.place, state.ball.velocity
+def ball_position_at(state: State, after_s: float) -> Vector:
+    """Return the position of the ball after a short time if nobody touches it."""
+    (x, y, z), (vx, vy, vz) = state.ball.position, state.ball.velocity
     return x + vx * after_s, y + vy * after_s, z + vz * after_s
 
 
@@ -39,33 +38,33 @@ def contact(
     state: State, row: int, limb: str, velocity: Vector, what: str, *, after_s: float = 0.0, spin: Vector = _STILL,
     duration_s: float = 0.009, is_hold: bool = False, deflection: bool = False, **detail: Scalar,
 ) -> int:  # fmt: skip
-    """A contact in the coming tick; returns the index of its row."""
+    """Begin a contact in the coming tick; return the index of its row."""
     before = state.ball.velocity
     if limb == "foot":
-        limb = foot_at(state, row, place_at(state, after_s), (velocity[0], velocity[1]))
+        limb = foot_at(state, row, ball_position_at(state, after_s), (velocity[0], velocity[1]))
     t_s = state.touch(row, limb, velocity, what, spin=spin, after_s=after_s, duration_s=duration_s, is_hold=is_hold)
     delta = math.dist(before, velocity)
     peak = 0.5 * math.pi * delta / duration_s
     kind = "hit" if peak >= HIT_M_S2 else "touch"
-    index = state.notes.note(
+    index = state.truth.add(
         kind, t_s, row, None, limb, what=what, delta_v_m_s=round(delta, 3), peak_m_s2=round(peak, 1),
         speed_before_m_s=round(math.dist(_STILL, before), 3), speed_after_m_s=round(math.dist(_STILL, velocity), 3),
         **detail,
     )  # fmt: skip
     if limb == "head":
         rise = round(float(state.columns[row, 6]), 3)
-        state.notes.note("header", t_s, row, None, "jumping" if rise > 0.05 else "standing", (index,), rise_m=rise)
+        state.truth.add("header", t_s, row, None, "jumping" if rise > 0.05 else "standing", (index,), rise_m=rise)
     aerial = state.watching.aerial
     if aerial is not None:
         if row in aerial[:2]:
-            state.notes.note("aerial.won", t_s, row, None, "", (aerial[2], index))
+            state.truth.add("aerial.won", t_s, row, None, "", (aerial[2], index))
         state.watching.aerial = None
     if deflection:
-        state.notes.note("deflection", t_s, row, None, limb, (index,))
+        state.truth.add("deflection", t_s, row, None, limb, (index,))
     if state.live:
         flights.touched(state, row, t_s, index, what, velocity, deflection)
         if state.team[row] < 2:
-            state.notes.touched(row, t_s, index, kind, None)
+            state.truth.touched(row, t_s, index, kind, None)
     if state.team[row] < 2 and state.live:
         state.last = row
     state.touched_s[row] = t_s
@@ -74,12 +73,12 @@ def contact(
 
 
 def seize(state: State, row: int, what: str) -> int:
-    """Hands close around a ball that is dead; it goes with them until it is let go. Returns the row.
+    """Close the hands around a dead ball, which then moves with them until it is let go. Returns the row.
 
-    How hard they pull it to them is measured as the tick is played, and may make a hit of the touch.
+    The peak of its acceleration is measured as the tick is played; it decides between a hit and a touch.
     """
-    index = state.notes.note("touch", state.now_s, row, None, "right_hand", what=what)
-    state.expect(Pending(row, "right_hand", what, state.now_s, STEP_S, _STILL, is_hold=True, noted=index))
+    index = state.truth.add("touch", state.now_s, row, None, "right_hand", what=what)
+    state.expect(Pending(row, "right_hand", what, state.now_s, STEP_S, _STILL, is_hold=True, truth_row=index))
     return index
 
 
@@ -91,34 +90,36 @@ def kick(
     *,
     after_s: float = 0.0,
     restart: str = "",
-    told: tuple[Vector, Vector] | None = None,
+    instructed: tuple[Vector, Vector] | None = None,
 ) -> int:
-    """Plays the ball as ``action`` says and notes the attempt.
+    """Play the ball as ``action`` says and write the attempt.
 
     Args:
         restart: kind of the restart that it is, or empty.
-        told: velocity and spin that it shall have; None: those of the action, with human error.
+        instructed: velocity and spin of a script's instruction; None: those of the action, with human error.
 
     Returns:
         the attempt's row.
     """
-    place = place_at(state, after_s)
-    x, y, _ = place
+    position = ball_position_at(state, after_s)
+    x, y, _ = position
     near = state.pressure(row)
-    velocity, spin, detail = aimed(state, row, action, place, near, limb) if told is None else (*told, {})
+    velocity, spin, detail = (
+        aimed(state, row, action, position, near, limb) if instructed is None else (*instructed, {})
+    )
     team = int(state.team[row])
     ahead = () if restart in ("throw_in", "goal_kick", "corner") else may_be_ahead(state, row)
     # Hands push a ball for longer than a foot does.
     length_s = max(0.009, math.dist(velocity, state.ball.velocity) / 150.0) if limb.endswith("hand") else 0.009
     what = touch_name(action)
     index = contact(state, row, limb, velocity, what, after_s=after_s, spin=spin, duration_s=length_s)
-    t_s = state.notes.rows[index].t_s
+    t_s = state.truth.rows[index].t_s
     attempt = attempted(state, row, action, index, ahead, restart, near, detail)
     if action.kind == "shot":
         assert state.flight is not None
-        inside, close, meets = flights.goes_in(state, team, place, velocity, spin)
+        inside, close, meets = flights.would_score(state, team, position, velocity, spin)
         state.flight.on_target = inside
-        row_of = state.notes.rows[attempt]
+        row_of = state.truth.rows[attempt]
         row_of.detail["on_target"] = inside
         deep = state.depth(team, x)
         xg = 0.76 if restart == "penalty" else goal_chance(deep, y, header=limb == "head")
@@ -126,13 +127,13 @@ def kick(
         if close:
             kind = "shot.on_target_pred" if inside else "shot.off_target_pred"
             goal_y, goal_z = round(meets[1], 2), round(meets[2], 2)
-            state.notes.note(kind, t_s, row, None, "", (attempt,), goal_y_m=goal_y, goal_z_m=goal_z)
+            state.truth.add(kind, t_s, row, None, "", (attempt,), goal_y_m=goal_y, goal_z_m=goal_z)
         _credit(state, "keypass", t_s, attempt)
     elif action.what == "clearance" and state.depth(team, x) > state.half_x * 4 / 3 and near < 3.0:
-        state.notes.note("clearance", t_s, row, None, "", (attempt,))
+        state.truth.add("clearance", t_s, row, None, "", (attempt,))
     state.takes(team)
     state.watching.kick = index
-    if kind_of_run(state, row, action):
+    if runs_on(state, row, action):
         state.run_until_s[row] = t_s + 2.2
     state.kicked()
     return attempt
@@ -142,17 +143,17 @@ def attempted(
     state: State, row: int, action: Action, index: int, ahead: tuple[int, ...], restart: str, near: float,
     detail: dict[str, Scalar],
 ) -> int:  # fmt: skip
-    """Notes a pass or shot that the contact ``index`` begins, and puts it under way."""
-    t_s = state.notes.rows[index].t_s
+    """Write the pass or shot that the contact ``index`` begins, and make it the flight under way."""
+    t_s = state.truth.rows[index].t_s
     kind = "shot" if action.kind == "shot" else "pass"
     given: dict[str, Scalar] = {"what": action.what, "outcome": "", "pressure_m": round(near, 2)}
     if kind == "pass":
-        length = math.hypot(action.target[0] - state.ball.place[0], action.target[1] - state.ball.place[1])
-        given |= {"intended": who(action.mate), "receiver": "", "received_us": None, "meant_m": round(length, 2)}
+        length = math.hypot(action.target[0] - state.ball.position[0], action.target[1] - state.ball.position[1])
+        given |= {"intended": id_of(action.mate), "receiver": "", "received_us": None, "meant_m": round(length, 2)}
     if restart:
         given["restart"] = restart
-    attempt = state.notes.note(f"{kind}.attempt", t_s, row, None, "", (index,), **given, **detail)
-    state.notes.rows[attempt].open = True
+    attempt = state.truth.add(f"{kind}.attempt", t_s, row, None, "", (index,), **given, **detail)
+    state.truth.rows[attempt].open = True
     target = (action.target[0], action.target[1])
     team = int(state.team[row])
     state.flight = Flight(attempt, kind, action.what, row, team, action.mate, target, t_s, restart, ahead)
@@ -160,8 +161,8 @@ def attempted(
     return attempt
 
 
-def kind_of_run(state: State, row: int, action: Action) -> bool:
-    """Whether who has passed runs on for a return pass."""
+def runs_on(state: State, row: int, action: Action) -> bool:
+    """True if the passer runs on for a return pass."""
     short = action.kind == "pass" and action.flight_s == 0.0 and action.what in ("pass", "through")
     return (
         short
@@ -172,32 +173,32 @@ def kind_of_run(state: State, row: int, action: Action) -> bool:
 
 
 def _credit(state: State, kind: str, t_s: float, cause: int) -> None:
-    """8.12: the completed pass before a shot, within 10 s, to the shooter."""
+    """Credit the completed pass before a shot (8.12), within 10 s, to its passer."""
     if state.last_pass < 0:
         return
-    row = state.notes.rows[state.last_pass]
-    if t_s - row.t_s <= 10.0 and row.detail["receiver"] == who(state.notes.rows[cause].person):
-        state.notes.note(kind, t_s, row.person, row.place, "", (state.last_pass, cause))
+    row = state.truth.rows[state.last_pass]
+    if t_s - row.t_s <= 10.0 and row.detail["receiver"] == id_of(state.truth.rows[cause].person):
+        state.truth.add(kind, t_s, row.person, row.position, "", (state.last_pass, cause))
 
 
 def touch_name(action: Action) -> str:
-    """What a contact is called that carries out an action."""
+    """Return the name of the contact that carries out an action."""
     if action.what in ("cross", "cutback"):
         return "cross"
     return action.what if action.what in ("clearance", "throw") else action.kind
 
 
 def aimed(
-    state: State, row: int, action: Action, place: Vector, near: float, limb: str
+    state: State, row: int, action: Action, position: Vector, near: float, limb: str
 ) -> tuple[Vector, Vector, dict[str, Scalar]]:
-    """Velocity and spin of a kick with its error, and what of it belongs into the truth list."""
-    x, y, z = place
+    """Return velocity and spin of a kick with its error, and the details for its row of truth."""
+    x, y, z = position
     ability = state.ability["shooting" if action.kind == "shot" else "passing"][row]
     # Haste, a moving ball and one that is off the ground make kicks worse.
     worse = 1.0 + 0.6 * max(0.0, 1.0 - near / 3.0) + 0.02 * state.moving() + 0.3 * (z > 0.5) - 0.12 * ability
     worse *= 1.5 if limb == "head" else 1.0
     if action.kind == "shot":
-        return _shot(state, action, place, worse, limb)
+        return _shot(state, action, position, worse, limb)
     dx, dy = action.target[0] - x, action.target[1] - y
     away = max(math.hypot(dx, dy), 0.5)
     turn = state.draw(0.0, 0.054 * worse)
@@ -208,7 +209,7 @@ def aimed(
         target = (x + dx * length, y + dy * length, action.target[2])
         back = 0.0 if limb == "head" else min(12.0 + away, 40.0)
         spin = (back * dy / away, -back * dx / away, 0.0)
-        velocity = launch(place, target, flight_s=flight, spin=spin)
+        velocity = launch(position, target, flight_s=flight, spin=spin)
         return _capped(velocity, HEAD_MAX_M_S if limb == "head" else KICK_MAX_M_S), spin, {}
     speed = action.speed_m_s * (1.0 + state.draw(0.0, 0.1 * worse))
     # Many passes leave the ground a little, some are driven at the height of knees.
@@ -219,28 +220,28 @@ def aimed(
 
 
 def _shot(
-    state: State, action: Action, place: Vector, worse: float, limb: str
+    state: State, action: Action, position: Vector, worse: float, limb: str
 ) -> tuple[Vector, Vector, dict[str, Scalar]]:
-    away = max(math.hypot(action.target[0] - place[0], action.target[1] - place[1]), 1.0)
+    away = max(math.hypot(action.target[0] - position[0], action.target[1] - position[1]), 1.0)
     wide = (0.13 if limb == "head" else 0.1) * worse
     miss_y, miss_z = state.draw(0.0, wide) * away, state.draw(0.25 * wide, 0.7 * wide) * away
     target = (action.target[0], action.target[1] + miss_y, max(action.target[2] + miss_z, 0.12))
     fast = (11.0, 16.0) if limb == "head" else (19.0, 29.0)
     speed = float(state.rng.uniform(*fast))
     spin = (0.0, 0.0, state.draw(0.0, 15.0))
-    velocity = launch(place, target, speed_m_s=speed, spin=spin)
+    velocity = launch(position, target, speed_m_s=speed, spin=spin)
     return _capped(velocity, KICK_MAX_M_S), spin, {"aim_y_m": action.target[1], "aim_z_m": action.target[2]}
 
 
-def _capped(velocity: Vector, most: float) -> Vector:
+def _capped(velocity: Vector, limit_m_s: float) -> Vector:
     size = math.dist(_STILL, velocity)
-    if size <= most:
+    if size <= limit_m_s:
         return velocity
-    return velocity[0] / size * most, velocity[1] / size * most, velocity[2] / size * most
+    return velocity[0] / size * limit_m_s, velocity[1] / size * limit_m_s, velocity[2] / size * limit_m_s
 
 
 def gains(state: State, row: int, decide_s: float) -> None:
-    """``row`` has the ball under control from now on and decides after ``decide_s``."""
+    """Give ``row`` control of the ball; the player decides what to do after ``decide_s``."""
     state.holder, state.in_hands, state.action = row, False, None
     state.held_since_s = state.now_s
     state.decide_s = state.now_s + decide_s

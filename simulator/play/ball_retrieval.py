@@ -1,7 +1,7 @@
-"""How a dead ball gets to where play goes on: it rolls out, is fetched or a ball boy gives one, is put down.
+"""Bringing a dead ball to the place of the restart: it rolls out, a player or a ball boy fetches it, it is put down.
 
 Ball boys and girls carry no transmitter: a ball that they bring moves without anybody near it. With spare balls
-allowed, a ball that has gone far is not waited for: the nearest spare one comes, and the other stays as a spare.
+allowed, play does not wait for a ball that has rolled far: the nearest spare ball replaces it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _RADIUS_M = 0.11
 #: Who fetches a ball goes so far for it; further away a ball boy helps.
 FETCH_M = 22.0
 #: A ball so far beyond a line is gone.
-GONE_M = 2.5
+FAR_M = 2.5
 #: A ball boy throws or rolls a ball over so fast.
 BOY_M_S = 7.0
 #: Time in which a ball is put down, or lifted over the head for a throw.
@@ -25,7 +25,7 @@ PUT_S, LIFT_S = 0.8, 0.7
 
 
 def step(state: State, restart: Restart) -> None:
-    """A tick of getting the ball; ends with stage ``placed`` (on the ground) or ``held`` (a thrower's hands)."""
+    """Play a tick of the retrieval; it ends with stage ``placed`` (on the ground) or ``held`` (a thrower's hands)."""
     if restart.stage == "rolling":
         _choose(state, restart)
     elif restart.stage == "fetching":
@@ -43,16 +43,16 @@ def step(state: State, restart: Restart) -> None:
 
 
 def _choose(state: State, restart: Restart) -> None:
-    """The ball has run out: who gets it?"""
+    """Choose how the ball is fetched, once it has rolled out."""
     waited_s = state.now_s - restart.since_s
     if waited_s < 1.0 or (state.moving() > 3.0 and waited_s < 4.5):
         return
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     beyond = max(abs(x) - state.half_x, abs(y) - state.half_y)
     restart.fetcher = _fetcher(state, restart)
-    gone = beyond > GONE_M and not state.ball.in_net
-    if gone or state.gap(restart.fetcher, x, y) > FETCH_M:
-        spare = _spare(state, restart) if gone and state.settings.spare_balls else -1
+    is_far = beyond > FAR_M and not state.ball.in_net
+    if is_far or state.gap(restart.fetcher, x, y) > FETCH_M:
+        spare = _spare(state, restart) if is_far and state.settings.spare_balls else -1
         if spare >= 0:
             state.swap_ball(spare)
         restart.stage, restart.fetcher = "brought", restart.taker
@@ -64,30 +64,30 @@ def _choose(state: State, restart: Restart) -> None:
 
 
 def _fetcher(state: State, restart: Restart) -> int:
-    """The taker, unless the ball lies in the net (a mate of his brings it) or the referee drops it."""
+    """Return the fetcher: the taker, unless the ball lies in the net (a team mate) or the referee drops it."""
     if restart.kind == "dropped":
         return REFEREES[0]
     if restart.kind == "kick_off":
-        x, y, _ = state.ball.place
+        x, y, _ = state.ball.position
         rows = state.of_team[restart.team]
         return state.nearest(rows[[not state.bodies.is_busy(int(r)) for r in rows]], x, y)[0]
     return restart.taker
 
 
 def _spare(state: State, restart: Restart) -> int:
-    """The spare ball that is nearest to the spot, if it is nearer than the one that was in play."""
-    best, least = -1, math.dist(state.ball.place[:2], restart.spot)
+    """Return the spare ball nearest to the spot, if it is nearer than the one that was in play."""
+    best, nearest_m = -1, math.dist(state.ball.position[:2], restart.spot)
     for number, ball in enumerate(state.balls):
-        gap = math.dist(ball.place[:2], restart.spot)
-        if number != state.active and gap < least:
-            best, least = number, gap
+        gap = math.dist(ball.position[:2], restart.spot)
+        if number != state.active and gap < nearest_m:
+            best, nearest_m = number, gap
     return best
 
 
 def _fetch(state: State, restart: Restart) -> None:
-    """Somebody runs to the ball and picks it up."""
+    """Send the fetcher to the ball, and let the player pick it up there."""
     row = restart.fetcher
-    x, y, z = state.ball.place
+    x, y, z = state.ball.position
     vx, vy, _ = state.ball.velocity
     state.targets[row] = x + 0.3 * vx, y + 0.3 * vy
     state.paces[row] = 3.4
@@ -101,7 +101,7 @@ def _fetch(state: State, restart: Restart) -> None:
 
 
 def _wait_for_boy(state: State, restart: Restart) -> None:
-    """The ball comes by a ball boy once its taker is about where he needs it."""
+    """Let a ball boy bring the ball once its taker is near the place where it is needed."""
     row = restart.fetcher
     sx, sy = restart.stand if restart.stand is not None else restart.spot
     if restart.brought_s < 0.0:
@@ -109,7 +109,7 @@ def _wait_for_boy(state: State, restart: Restart) -> None:
         near = state.gap(row, sx, sy) < 1.5 and state.speed(row) < 0.8
         if near and not state.bodies.is_busy(row):
             x, y, z = hands(state, row)
-            takes_s = 0.8 + math.dist(state.ball.place, (x, y, z)) / BOY_M_S
+            takes_s = 0.8 + math.dist(state.ball.position, (x, y, z)) / BOY_M_S
             state.ball.carry((x, y, z), takes_s)
             restart.brought_s = state.now_s + takes_s
         return
@@ -120,15 +120,15 @@ def _wait_for_boy(state: State, restart: Restart) -> None:
 
 
 def _carry(state: State, restart: Restart) -> None:
-    """Who has the ball in his hands takes it to the spot."""
+    """Carry the ball in the hands to the spot."""
     row = restart.fetcher
     spot = restart.spot
-    place = throw_stance(state, restart) if restart.kind == "throw_in" else _beside(state, row, spot)
-    state.targets[row] = place
+    position = throw_stance(state, restart) if restart.kind == "throw_in" else _setting_down_position(state, row, spot)
+    state.targets[row] = position
     left_s = max(restart.earliest_s - state.now_s - 2.0, 1.0)
-    state.paces[row] = min(max(state.gap(row, *place) / left_s, 1.6), 3.6)
+    state.paces[row] = min(max(state.gap(row, *position) / left_s, 1.6), 3.6)
     state.ball.hold(hands(state, row))
-    if state.gap(row, *place) > 0.3 or state.speed(row) > 0.5:
+    if state.gap(row, *position) > 0.3 or state.speed(row) > 0.5:
         return
     state.targets[row] = state.xy(row)
     if restart.kind == "throw_in":
@@ -140,8 +140,8 @@ def _carry(state: State, restart: Restart) -> None:
         restart.stage, restart.placed_s = "putting", state.now_s + PUT_S
 
 
-def _beside(state: State, row: int, spot: tuple[float, float]) -> tuple[float, float]:
-    """An arm's length from the spot, on the side where he comes from."""
+def _setting_down_position(state: State, row: int, spot: tuple[float, float]) -> tuple[float, float]:
+    """Return the position an arm's length from the spot, on the side from which the player comes."""
     x, y = state.xy(row)
     dx, dy = x - spot[0], y - spot[1]
     d = math.hypot(dx, dy)
@@ -151,13 +151,13 @@ def _beside(state: State, row: int, spot: tuple[float, float]) -> tuple[float, f
 
 
 def throw_stance(state: State, restart: Restart) -> tuple[float, float]:
-    """Where a thrower stands: both feet outside or on the touch line (Law 15)."""
+    """Return where a thrower stands: both feet outside or on the touch line (Law 15)."""
     x, y = restart.spot
     return x, y + math.copysign(0.35, y)
 
 
 def hands(state: State, row: int) -> Vector:
-    """Where somebody holds a ball before his belly; at the ground while he lies."""
+    """Return where a person holds a ball: before the belly, or at the ground while lying."""
     x, y = state.xy(row)
     heading, tilt = float(state.columns[row, 4]), float(state.columns[row, 7])
     up = 1.12 + float(state.columns[row, 6]) - 0.85 * tilt
@@ -165,7 +165,7 @@ def hands(state: State, row: int) -> Vector:
 
 
 def hold_over_head(state: State, row: int) -> None:
-    """A thrower lifts the ball over his head, and keeps it there."""
+    """Lift the ball over the thrower's head, and keep it there."""
     x, y = state.xy(row)
     inwards = -math.copysign(1.0, y)
     restart = state.restart
@@ -180,22 +180,22 @@ def hold_over_head(state: State, row: int) -> None:
 
 
 def pick_up(state: State, row: int) -> None:
-    """The ball is in somebody's hands from the coming tick on."""
+    """Put the ball into a person's hands from the coming tick on."""
     ball_actions.seize(state, row, "pickup")
     state.ball.hold(hands(state, row))
 
 
 def put_down(state: State) -> None:
-    """The ball lies where it is and is let go."""
+    """Let the ball go where it is, at rest."""
     state.ball.release((0.0, 0.0, 0.0))
     let_go(state)
 
 
 def tidy(state: State) -> None:
-    """Balls that are not in play any more run out and are laid beside the pitch again."""
+    """Lay balls that are no longer in play beside the pitch, once they have run out."""
     for number in sorted(state.rolling):
         ball = state.balls[number]
-        x, y, z = ball.place
+        x, y, z = ball.position
         if ball.in_hands:
             if math.dist(ball.velocity, (0.0, 0.0, 0.0)) < 1e-6:
                 ball.release((0.0, 0.0, 0.0))
@@ -208,7 +208,7 @@ def tidy(state: State) -> None:
 
 
 def _homes(state: State) -> list[tuple[float, float]]:
-    """Places of spare balls: behind both goals and beside the touch line that is not the benches'."""
+    """Return the positions of spare balls: behind both goals and at the touch line opposite the benches."""
     beyond_x, beyond_y = state.half_x + 3.6, state.half_y + 2.8
     ends = [(s * beyond_x, y) for s in (-1.0, 1.0) for y in (-24.0, -9.0, 9.0, 24.0)]
     sides = [(x, s * beyond_y) for x in (-42.0, -24.0, 24.0, 42.0) for s in (-1.0, 1.0)]
@@ -216,11 +216,11 @@ def _homes(state: State) -> list[tuple[float, float]]:
 
 
 def _is_taken(state: State, number: int, home: tuple[float, float]) -> bool:
-    return any(math.dist(b.place[:2], home) < 0.5 for n, b in enumerate(state.balls) if n != number)
+    return any(math.dist(b.position[:2], home) < 0.5 for n, b in enumerate(state.balls) if n != number)
 
 
 def let_go(state: State) -> None:
-    """Whoever held the ball does so no longer: his contact is told its length."""
+    """End the hold of whoever held the ball, and set the duration of that contact."""
     if state.hold is None:
         return
     hold, state.hold = state.hold, None

@@ -1,7 +1,7 @@
-"""Who gets to a ball, and what he does with it there: receptions, interceptions, blocks, headers, tackles.
+"""Contests for the ball: who reaches it first, and the reception, interception, block, header or tackle that follows.
 
-Nobody is given the ball: in every tick the bodies near its way are looked at, and whoever has it within reach first,
-is awake and able, touches it. Who had no time to react is at best hit by it.
+No rule assigns the ball. In every tick the bodies near its path are checked: the first player within reach who is
+able to play touches it. A player without time to react can only be hit by it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from simulator.play import (
 from simulator.play.decisions import carry, choose, clearance, goal_chance, shot
 from simulator.play.match_state import Action, State
 from simulator.play.perception import meetings, nearest_pass
-from simulator.play.truth_writer import who
+from simulator.play.truth_writer import id_of
 from simulator.records import TICK_S, Vector
 
 #: Nobody reacts to a kick sooner; who is meant is not surprised.
@@ -29,8 +29,8 @@ AGAIN_S = 0.28
 #: A ball nearer than this to a body's axis hits it.
 BODY_M = 0.27
 #: A ball further away is only poked at.
-STRETCH_M = 0.8
-#: So far out somebody covers who sets himself in the way of a shot.
+STRETCHED_M = 0.8
+#: Radius that a player covers who is set in the path of a shot.
 BLOCK_M = 0.9
 #: Where a ball that comes straight at somebody is taken, before his body's axis.
 COMFORT_M = 0.42
@@ -38,7 +38,7 @@ _RADIUS_M = 0.11
 
 
 def chase(state: State) -> None:
-    """The ball is loose: who gets to it first of each team goes, and whom it is meant for; goalkeepers if near."""
+    """Send players to a loose ball: the first to reach it of each team, its intended receiver, goalkeepers if near."""
     state.look()
     rows = state.players
     react = np.full(len(rows), 0.08)
@@ -51,7 +51,7 @@ def chase(state: State) -> None:
     )
     for team in (0, 1):
         mine = state.team[rows] == team
-        best, least = -1, 90.0
+        best, soonest_s = -1, 90.0
         for k in np.flatnonzero(mine).tolist():
             row = int(rows[k])
             point = state.path[where[k]]
@@ -59,8 +59,8 @@ def chase(state: State) -> None:
                 continue
             if state.is_keeper(row) and not goalkeeping.may_leave(state, row, point):
                 continue
-            if when[k] < least:
-                best, least = k, float(when[k])
+            if when[k] < soonest_s:
+                best, soonest_s = k, float(when[k])
         goers = [best] if best >= 0 else []
         if state.flight is not None and state.flight.mate >= 0 and state.team[state.flight.mate] == team:
             meant = np.flatnonzero(rows == state.flight.mate)
@@ -74,7 +74,7 @@ def chase(state: State) -> None:
 
 
 def _through(state: State, row: int, x: float, y: float) -> tuple[float, float]:
-    """A little beyond a point, so that nobody brakes before the ball; near it, the point itself."""
+    """Return a point a little beyond another, so that a runner does not brake before the ball."""
     px, py = state.xy(row)
     dx, dy = x - px, y - py
     d = math.hypot(dx, dy)
@@ -83,10 +83,10 @@ def _through(state: State, row: int, x: float, y: float) -> tuple[float, float]:
 
 
 def contest(state: State) -> None:
-    """Looks who touches the ball in the coming tick."""
+    """Find the player who touches the ball in the coming tick, and play that touch."""
     if state.in_hands or state.contact_end_s > state.now_s:
         return
-    (x, y, z), (vx, vy, vz) = state.ball.place, state.ball.velocity
+    (x, y, z), (vx, vy, vz) = state.ball.position, state.ball.velocity
     if z > 3.3 and vz > -6.0:
         return
     rows = state.players
@@ -99,10 +99,10 @@ def contest(state: State) -> None:
         if row == holder:
             continue
         at_s = float(when[k])
-        if state.is_mute and row not in state.told and gaps[k] > BODY_M:
+        if state.is_mute and row not in state.instructed and gaps[k] > BODY_M:
             continue
         height = z + vz * at_s - 4.9 * at_s * at_s
-        if goalkeeping.may_handle(state, row) and holder < 0 and not (state.is_mute and row not in state.told):
+        if goalkeeping.may_handle(state, row) and holder < 0 and not (state.is_mute and row not in state.instructed):
             found = goalkeeping.reaches(state, row, float(gaps[k]), at_s, height)
         elif gaps[k] < 1.35:
             found = _reaches(state, row, float(gaps[k]), at_s, height)
@@ -113,8 +113,8 @@ def contest(state: State) -> None:
     if best is None:
         return
     after_s, height, row, part = best
-    if state.prompter is not None and part != "body hit" and row in state.told:
-        state.prompter.play(row, after_s, part)
+    if state.script_runner is not None and part != "body hit" and row in state.instructed:
+        state.script_runner.play(row, after_s, part)
         return
     if part == "hands":
         goalkeeping.handle(state, row, after_s)
@@ -128,7 +128,7 @@ def contest(state: State) -> None:
 
 
 def _reaches(state: State, row: int, gap: float, at_s: float, height: float) -> tuple[float, float, str] | None:
-    """(time into the tick, height, part) if he touches the ball in this tick."""
+    """Return (time into the tick, height, part) if a player touches the ball in this tick."""
     now = state.now_s
     again = now - state.touched_s[row] < AGAIN_S
     rise = float(state.columns[row, 6])
@@ -142,7 +142,7 @@ def _reaches(state: State, row: int, gap: float, at_s: float, height: float) -> 
     if flight is not None and now - flight.born_s < REACT_S and row != flight.mate:
         asleep = True
     part = "foot" if height < 0.75 else "chest" if height < state.height_m[row] - 0.36 + rise else "head"
-    if row in state.told:
+    if row in state.instructed:
         asleep = False
     elif state.is_mute:
         asleep = True
@@ -157,8 +157,8 @@ def _reaches(state: State, row: int, gap: float, at_s: float, height: float) -> 
         return None
     if state.holder >= 0:
         return (at_s, height, part) if part == "foot" else None
-    place, velocity = state.ball.place, state.ball.velocity
-    rx, ry = place[0] - state.columns[row, 0], place[1] - state.columns[row, 1]
+    position, velocity = state.ball.position, state.ball.velocity
+    rx, ry = position[0] - state.columns[row, 0], position[1] - state.columns[row, 1]
     start = math.hypot(rx, ry)
     if start <= COMFORT_M:
         return 0.0, height, part
@@ -172,8 +172,10 @@ def _reaches(state: State, row: int, gap: float, at_s: float, height: float) -> 
 
 
 def _covers(state: State, row: int, height: float) -> float:
-    """How far from his axis a ball still hits somebody who has had no time to react: further out if he has set
-    himself before a shot or a cross, and reads it."""
+    """Return how far from a body's axis a ball still hits a player who had no time to react.
+
+    The distance is larger for a player who is set before a shot or a cross.
+    """
     flight = state.flight
     if flight is None or flight.team == state.team[row] or height > 1.4 or state.reach_m[row] < 0.8:
         return BODY_M
@@ -181,7 +183,7 @@ def _covers(state: State, row: int, height: float) -> float:
 
 
 def play(state: State, row: int, after_s: float, height: float, part: str) -> None:
-    """Somebody awake has a free ball within reach: he controls it, or plays it with the first touch."""
+    """Play a free ball within reach: control it, or pass, shoot or clear with the first touch."""
     if part == "head":
         _header(state, row, after_s)
         return
@@ -189,12 +191,12 @@ def play(state: State, row: int, after_s: float, height: float, part: str) -> No
     flight = state.flight
     mine = flight is not None and flight.team == state.team[row]
     # A hard ball that was not meant for him is hardly ever taken cleanly.
-    stretched = state.gap(row, *ball_actions.place_at(state, after_s)[:2]) > STRETCH_M
+    stretched = state.gap(row, *ball_actions.ball_position_at(state, after_s)[:2]) > STRETCHED_M
     if not mine and speed > 5.0 and (stretched or state.chance(min(0.8, 0.12 + 0.045 * (speed - 5.0)))):
         deflect(state, row, after_s, float(state.reach_m[row]))
         return
     near = state.pressure(row)
-    x, y, _ = ball_actions.place_at(state, after_s)
+    x, y, _ = ball_actions.ball_position_at(state, after_s)
     team = int(state.team[row])
     deep = state.depth(team, x)
     if deep > 84.0 and near < 4.0 and not mine and abs(y) < 22.0 and state.chance(0.55):
@@ -216,9 +218,9 @@ def play(state: State, row: int, after_s: float, height: float, part: str) -> No
 
 
 def control(state: State, row: int, after_s: float, part: str, near: float) -> None:
-    """Takes the ball to himself, as well as he can: fast, high and pressed balls get away."""
+    """Control the ball as well as ability allows: fast, high and contested balls bounce away."""
     going = carry(state, row)
-    bx, by, bz = ball_actions.place_at(state, after_s)
+    bx, by, bz = ball_actions.ball_position_at(state, after_s)
     body = state.columns[row]
     dx, dy = going.target[0] - bx, going.target[1] - by
     d = max(math.hypot(dx, dy), 0.1)
@@ -237,18 +239,18 @@ def control(state: State, row: int, after_s: float, part: str, near: float) -> N
 
 
 def deflect(state: State, row: int, after_s: float, radius_m: float = BODY_M) -> None:
-    """The ball hits somebody: it goes on from him as from a round wall that gives, of the radius that he covers."""
-    bx, by, _ = ball_actions.place_at(state, after_s)
+    """Deflect the ball off a body, as off a soft round wall of the radius that the player covers."""
+    bx, by, _ = ball_actions.ball_position_at(state, after_s)
     vx, vy, vz = state.ball.velocity
     body = state.columns[row]
     wx, wy = vx - float(body[2]), vy - float(body[3])
     speed = max(math.hypot(wx, wy), 1e-6)
     ux, uy = wx / speed, wy / speed
     # How far beside his axis the ball passes decides how it comes off him.
-    beside = ux * (by - float(body[1])) - uy * (bx - float(body[0]))
-    beside = float(np.clip(beside / radius_m + state.draw(0.0, 0.25), -0.97, 0.97))
-    square = math.sqrt(1.0 - beside * beside)
-    nx, ny = -square * ux - beside * uy, -square * uy + beside * ux
+    offset = ux * (by - float(body[1])) - uy * (bx - float(body[0]))
+    offset = float(np.clip(offset / radius_m + state.draw(0.0, 0.25), -0.97, 0.97))
+    square = math.sqrt(1.0 - offset * offset)
+    nx, ny = -square * ux - offset * uy, -square * uy + offset * ux
     along = wx * nx + wy * ny
     give = 1.0 + float(state.rng.uniform(0.1, 0.45))
     out = (
@@ -258,25 +260,25 @@ def deflect(state: State, row: int, after_s: float, radius_m: float = BODY_M) ->
     before = math.hypot(vx, vy)
     after = math.hypot(out[0], out[1])
     turned = (vx * out[0] + vy * out[1]) / max(before * after, 1e-9)
-    goes_on = turned > 0.5 and 0.5 < after / max(before, 1e-9) < 1.1
-    _, _, z = ball_actions.place_at(state, after_s)
+    continues = turned > 0.5 and 0.5 < after / max(before, 1e-9) < 1.1
+    _, _, z = ball_actions.ball_position_at(state, after_s)
     limb = "foot" if z < 0.6 else "body"
     if limb == "body" and z > 0.7 and state.live and row != state.keeper(int(state.team[row])) and state.chance(0.05):
-        ball_actions.contact(state, row, "left_hand" if beside > 0 else "right_hand", out, "handle", after_s=after_s)
+        ball_actions.contact(state, row, "left_hand" if offset > 0 else "right_hand", out, "handle", after_s=after_s)
         state.kicked()
         if state.chance(0.5 * state.settings.interruptions):
             referee.foul(state, row, -1, "handball")
         return
     is_block = state.flight is not None and state.flight.kind == "shot" and state.flight.team != state.team[row]
     ball_actions.contact(
-        state, row, limb, out, "block" if is_block else "deflection", after_s=after_s, deflection=goes_on
+        state, row, limb, out, "block" if is_block else "deflection", after_s=after_s, deflection=continues
     )
     state.kicked()
 
 
 def _header(state: State, row: int, after_s: float) -> None:
-    """With the head: at the goal, away from the own one, or to a mate."""
-    x, y, _ = ball_actions.place_at(state, after_s)
+    """Head the ball: at the goal, away from the own goal, or to a team mate."""
+    x, y, _ = ball_actions.ball_position_at(state, after_s)
     team = int(state.team[row])
     sign = float(state.sign[team])
     deep = state.depth(team, x)
@@ -305,7 +307,7 @@ def _header(state: State, row: int, after_s: float) -> None:
 
 
 def leap(state: State) -> None:
-    """Who is under a high ball jumps in time to meet it at the top of his jump."""
+    """Let players under a high ball jump in time to meet it at the top of the jump."""
     if len(state.path) < 12:
         return
     rise_s = 0.34
@@ -316,7 +318,11 @@ def leap(state: State) -> None:
     if not 1.9 < z < 2.75:
         return
     for row in state.players.tolist():
-        if state.bodies.is_busy(row) or state.idle_s[row] > state.now_s or (state.is_mute and row not in state.told):
+        if (
+            state.bodies.is_busy(row)
+            or state.idle_s[row] > state.now_s
+            or (state.is_mute and row not in state.instructed)
+        ):
             continue
         c = state.columns[row]
         if math.hypot(x - c[0] - rise_s * c[2], y - c[1] - rise_s * c[3]) < 0.75:
@@ -326,14 +332,14 @@ def leap(state: State) -> None:
                 _aerial(state, row, (float(x), float(y), float(z)))
 
 
-def _aerial(state: State, row: int, place: Vector) -> None:
-    """6.9: somebody jumps for a high ball; if an opponent is there too, it is a duel, and now and then a foul."""
-    rival, gap = state.nearest(state.opponents(row), place[0], place[1])
+def _aerial(state: State, row: int, position: Vector) -> None:
+    """Write an aerial duel (6.9) if an opponent is near the jump; sometimes it is a foul."""
+    rival, gap = state.nearest(state.opponents(row), position[0], position[1])
     if gap > 1.5:
         return
     if state.watching.aerial is None:
         x, y = state.xy(row)
-        index = state.notes.note("aerial.start", state.now_s, row, (x, y, 1.8), "", (), against=who(rival))
+        index = state.truth.add("aerial.start", state.now_s, row, (x, y, 1.8), "", (), against=id_of(rival))
         state.watching.aerial = (row, rival, index)
     if state.gap(row, *state.xy(rival)) < 0.9 and state.chance(
         (0.01 if referee.in_own_box(state, row) else 0.05) * state.settings.interruptions
@@ -342,13 +348,13 @@ def _aerial(state: State, row: int, place: Vector) -> None:
 
 
 def _challenge(state: State, row: int, after_s: float) -> None:
-    """An opponent of the holder (or a mate in the way, who lets it be) can reach the ball: he tries for it."""
+    """Let an opponent who can reach the holder's ball try for it; team mates leave it alone."""
     holder = state.holder
     if state.team[row] == state.team[holder] or state.now_s < state.tackle_s:
         return
     if state.now_s - state.touched_s[holder] < 0.1:
         return
-    bx, by, _ = state.ball.place
+    bx, by, _ = state.ball.position
     mine, his = state.gap(row, bx, by), state.gap(holder, bx, by)
     state.tackle_s = state.now_s + 0.3
     # He who waits for his moment does not dive in; the ball must be loose enough.
@@ -363,9 +369,9 @@ def _challenge(state: State, row: int, after_s: float) -> None:
 
 
 def win(state: State, row: int, after_s: float) -> None:
-    """He gets his foot to the ball that an opponent has, and pokes it away."""
+    """Win the ball from an opponent by poking it away."""
     holder = state.holder if state.holder >= 0 else state.last
-    bx, by, _ = state.ball.place
+    bx, by, _ = state.ball.position
     vx, vy = state.columns[row, 2], state.columns[row, 3]
     team = int(state.team[row])
     angle = math.atan2(by - state.columns[row, 1], bx - state.columns[row, 0]) + state.draw(0.0, 0.6)
@@ -377,10 +383,10 @@ def win(state: State, row: int, after_s: float) -> None:
     state.disputed = True
     index = ball_actions.contact(state, row, "foot", out, "tackle", after_s=after_s)
     state.disputed = False
-    t_s = state.notes.rows[index].t_s
-    won = state.notes.note("tackle.won", t_s, row, None, "", (index,), on=who(holder))
+    t_s = state.truth.rows[index].t_s
+    won = state.truth.add("tackle.won", t_s, row, None, "", (index,), on=id_of(holder))
     if state.speed(holder) > 2.5:
-        state.notes.note("takeon.lost", t_s, holder, None, "", (won,), to=who(row))
+        state.truth.add("takeon.lost", t_s, holder, None, "", (won,), to=id_of(row))
     state.idle_s[holder] = max(state.idle_s[holder], state.now_s + 0.45)
     state.takes(team)
     state.holder, state.action = -1, None
@@ -388,13 +394,13 @@ def win(state: State, row: int, after_s: float) -> None:
 
 
 def _beaten(state: State, row: int, holder: int) -> None:
-    """The try for the ball failed: he is too late for a moment, and perhaps he has hit the man."""
-    place: Vector = state.ball.place
-    lost = state.notes.note("tackle.lost", state.now_s, row, place, "", (), on=who(holder))
+    """Handle a failed tackle: the player is out of play for a moment, and may have fouled."""
+    position: Vector = state.ball.position
+    lost = state.truth.add("tackle.lost", state.now_s, row, position, "", (), on=id_of(holder))
     state.idle_s[row] = state.now_s + float(state.rng.uniform(0.4, 0.9))
     state.tackle_s = state.now_s + 0.6
     derived_truth.tried(state, row, holder, lost)
     if state.chance(
-        (0.06 if state.in_box(int(state.team[row]), place[0], place[1]) else 0.38) * state.settings.interruptions
+        (0.06 if state.in_box(int(state.team[row]), position[0], position[1]) else 0.38) * state.settings.interruptions
     ):
         referee.foul(state, row, holder, "careless")

@@ -1,8 +1,8 @@
-"""What the one on the ball does with it: every pass that he sees, a shot, a cross, a clearance, or going on himself.
+"""Decisions of the player on the ball: passes, a shot, a cross, a clearance, or carrying on.
 
-All options are rated in one currency, the chance that they lead to a goal soon less the chance that the opponents
-get as much out of them; he takes one of the best, as abilities and haste allow. The numbers are design numbers,
-set so that rates of passes, their lengths and success, shots and crosses come out as in matches.
+All options are rated in one currency: the chance that they lead to a goal soon, less the chance that the opponents
+gain as much. The player takes one of the best, as ability and haste allow. The numbers are design numbers, chosen so
+that rates of passes, their lengths and success, shots and crosses are as in matches.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from football.packet_table import Floats
 from simulator.play.match_state import Action, State
-from simulator.play.perception import rate_passes, room
+from simulator.play.perception import open_space, rate_passes
 from simulator.play.team_shape import last_line
 
 #: How much of a loss's value for the opponents counts, and what giving the ball away costs in itself.
@@ -24,7 +24,7 @@ _RADIUS_M = 0.11
 
 
 def worth(u: Floats, w: Floats, half_x: float) -> Floats:
-    """Value of having the ball at upfield places: a slow rise over the pitch, steep before the goal.
+    """Return the value of the ball at upfield positions: a slow rise over the pitch, steep before the goal.
 
     >>> bool(worth(np.array([40.0]), np.array([0.0]), 52.5)[0] > worth(np.array([0.0]), np.array([0.0]), 52.5)[0])
     True
@@ -40,7 +40,7 @@ def worth(u: Floats, w: Floats, half_x: float) -> Floats:
 
 
 def goal_chance(deep_m: float, across_m: float, *, header: bool = False) -> float:
-    """xG of a shot by distance and visible angle (logistic, coefficients in the range of published models)."""
+    """Return the xG of a shot by distance and visible angle (logistic, coefficients as in published models)."""
     away = math.hypot(deep_m, across_m)
     angle = math.atan2(7.32 * deep_m, deep_m * deep_m + across_m * across_m - 3.66**2) % math.pi
     logit = -0.55 - 0.125 * away + 1.3 * angle - (1.0 if header else 0.0)
@@ -48,21 +48,21 @@ def goal_chance(deep_m: float, across_m: float, *, header: bool = False) -> floa
 
 
 def loss(u: Floats, w: Floats, half_x: float) -> Floats:
-    """What losing the ball at upfield places costs."""
+    """Return the cost of a loss of the ball at upfield positions."""
     return _LOSS_M + _LOSS_SHARE * (worth(-u, w, half_x) - 0.004)
 
 
 def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = False, reach_m: float = 65.0) -> Action:
-    """The pass that he likes best.
+    """Return the pass that the player rates highest.
 
     Args:
-        hurried: 0..1, how much of his judgement he lacks.
+        hurried: 0..1, share of judgement that haste takes away.
         thrown: by hand, from a touch line or a goalkeeper.
         reach_m: greatest length.
     """
     team = int(state.team[row])
     sign = float(state.sign[team])
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     options, mates, whats = _pass_targets(state, row, x, y, thrown, reach_m)
     if not len(options):
         ahead = (float(np.clip(x + 15.0 * sign, 2 - state.half_x, state.half_x - 2)), y * 0.8, _RADIUS_M)
@@ -72,7 +72,7 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
         state.bodies.speed_max, state.bodies.acceleration_max, 0.17,
     )  # fmt: skip
     u, w = options[:, 0] * sign, options[:, 1] * sign
-    space = room(options[:, 0], options[:, 1], state.columns, state.opponents(row), 0.6)
+    space = open_space(options[:, 0], options[:, 1], state.columns, state.opponents(row), 0.6)
     arrives = rated[:, 0] / (1.0 + np.exp(-(rated[:, 2] + 0.45) / 0.18))
     air = options[:, 3] > 0.5
     length = np.hypot(options[:, 0] - x, options[:, 1] - y)
@@ -98,7 +98,7 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
 def _pass_targets(
     state: State, row: int, x: float, y: float, thrown: bool, reach_m: float
 ) -> tuple[Floats, np.ndarray, list[str]]:
-    """(n, 4) targets with speed and air flag, (n,) mates and names of what each would be."""
+    """Return (n, 4) targets with speed and air flag, and the (n,) team mates and names of the passes."""
     team = int(state.team[row])
     sign = float(state.sign[team])
     rows = state.mates(row)
@@ -160,20 +160,20 @@ def _clip(value: float, limit: float) -> float:
 
 
 def _ground_speed(length_m: float) -> float:
-    """How hard a pass of a length is usually played along the ground."""
+    """Return the usual speed of a pass of a length along the ground."""
     return min(max(8.2 + 0.37 * length_m, 8.6), 21.0)
 
 
 def air_time(length_m: float) -> float:
-    """Time of flight of a usual lofted ball."""
+    """Return the usual time of flight of a lofted ball."""
     return 0.75 + length_m / 34.0
 
 
 def shot(state: State, row: int, *, header: bool = False) -> Action:
-    """A shot at a place in the mouth; its worth is its xG, less for bodies in the way."""
+    """Return a shot at a point of the goal mouth; its worth is its xG, less for bodies on its path."""
     team = int(state.team[row])
     sign = float(state.sign[team])
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     deep = max(state.half_x - x * sign, 0.5)
     chance = goal_chance(deep, y, header=header)
     others = state.opponents(row)
@@ -196,15 +196,15 @@ def shot(state: State, row: int, *, header: bool = False) -> Action:
 
 
 def _lure(deep_m: float, across_m: float) -> float:
-    """Players think more of shots from afar than those are worth: without it hardly anybody would try one."""
+    """Return the factor by which players overrate long shots; without it hardly anybody would try one."""
     return float(np.interp(math.hypot(deep_m, across_m), [11.0, 17.0, 24.0, 30.0], [0.35, 0.5, 1.1, 1.0]))
 
 
 def cross(state: State, row: int) -> Action | None:
-    """A ball before the goal from the side, if there is anybody to meet it; low and back from the goal line."""
+    """Return a cross if somebody can meet it; from the goal line it is low and backwards."""
     team = int(state.team[row])
     sign = float(state.sign[team])
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     deep = state.half_x - x * sign
     if deep > 28.0 or abs(y) < 11.0:
         return None
@@ -235,10 +235,10 @@ def cross(state: State, row: int) -> Action | None:
 
 
 def clearance(state: State, row: int) -> Action:
-    """Far away from the own goal, to the nearer side; meant for the foremost mate if anybody."""
+    """Return a clearance to the nearer side, meant for the foremost team mate if there is one."""
     team = int(state.team[row])
     sign = float(state.sign[team])
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     mates = state.mates(row)
     mate = int(mates[np.argmax(state.columns[mates, 0] * sign)])
     far = float(state.rng.uniform(22.0, 45.0))
@@ -256,16 +256,16 @@ def clearance(state: State, row: int) -> Action:
 
 
 def carry(state: State, row: int) -> Action:
-    """Where to go with the ball: room, and ground gained."""
+    """Return where to carry the ball: into open space, and forward."""
     team = int(state.team[row])
     sign = float(state.sign[team])
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     angles = np.arange(12) * (math.pi / 6.0)
     step = 7.0
     xs, ys = x + step * np.cos(angles), y + step * np.sin(angles)
-    space = room(xs, ys, state.columns, state.opponents(row), 0.7)
-    half = room(0.5 * (x + xs), 0.5 * (y + ys), state.columns, state.opponents(row), 0.35)
-    mates = room(xs, ys, state.columns, state.mates(row), 0.0)
+    space = open_space(xs, ys, state.columns, state.opponents(row), 0.7)
+    half = open_space(0.5 * (x + xs), 0.5 * (y + ys), state.columns, state.opponents(row), 0.35)
+    mates = open_space(xs, ys, state.columns, state.mates(row), 0.0)
     inside = (np.abs(xs) < state.half_x - 1.0) & (np.abs(ys) < state.half_y - 1.0)
     keeps = 1.0 / (1.0 + np.exp(-(np.minimum(space, 1.5 * half) - 2.2) / 0.9))
     keeps *= 0.97 + 0.02 * state.ability["dribbling"][row]
@@ -281,13 +281,13 @@ def carry(state: State, row: int) -> Action:
 
 
 def choose(state: State, row: int, *, first_time: bool = False) -> Action:
-    """What he will do next.
+    """Choose the player's next action.
 
     Args:
-        first_time: with the first touch; going on is then no choice.
+        first_time: with the first touch; carrying on is then no choice.
     """
     team = int(state.team[row])
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     sign = float(state.sign[team])
     deep = state.half_x - x * sign
     near = state.pressure(row)

@@ -1,4 +1,4 @@
-"""Rows of the truth list that follow from how play went on: carries, duels, loose balls, take-ons, miscontrols."""
+"""Rows of truth that follow from the course of play: carries, duels, loose balls, take-ons, miscontrols."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from simulator.play.match_state import State
-from simulator.play.truth_writer import Watching, who
+from simulator.play.truth_writer import Watching, id_of
 from simulator.records import Vector
 
 #: 5.8: the ball has left its kicker. 6.10: shortest carry. 6.11: nobody near a slow ball for so long.
@@ -16,12 +16,12 @@ LOOSE_M, LOOSE_M_S, LOOSE_S = 1.5, 8.0, 0.5
 #: 6.8: an opponent so near the ball goes for it; further away than the second number the duel is over.
 DUEL_M, APART_M = 1.5, 2.2
 #: 7.11, 7.12: times in which a bad touch is lost, a carrier has kept the ball.
-LOST_S, MISS_M, KEPT_S = 2.0, 3.0, 1.0
+LOST_S, MISS_M, HELD_ON_S = 2.0, 3.0, 1.0
 
 
 def watch(state: State) -> None:
-    """Each tick of live play, after the ball has moved."""
-    ball = state.ball.place
+    """Update everything that is being watched, each tick of live play after the ball has moved."""
+    ball = state.ball.position
     if state.watching.kick >= 0:
         _release(state, ball)
     _carry(state, ball)
@@ -31,19 +31,19 @@ def watch(state: State) -> None:
     _trap(state, ball)
 
 
-def ended(state: State, t_s: float, place: Vector) -> None:
-    """Play is dead: what was being watched ends with it."""
-    _end_carry(state, t_s, place)
-    _end_duel(state, t_s, place)
+def ended(state: State, t_s: float, position: Vector) -> None:
+    """End everything that is being watched, because play is dead."""
+    _end_carry(state, t_s, position)
+    _end_duel(state, t_s, position)
     state.watching = Watching()
 
 
 def _release(state: State, ball: Vector) -> None:
-    row = state.notes.rows[state.watching.kick]
+    row = state.truth.rows[state.watching.kick]
     if state.last != row.person:
         state.watching.kick = -1
     elif math.hypot(ball[0] - state.columns[row.person, 0], ball[1] - state.columns[row.person, 1]) > RELEASED_M:
-        state.notes.note("kick.released", state.now_s, row.person, ball, "", (state.watching.kick,))
+        state.truth.add("kick.released", state.now_s, row.person, ball, "", (state.watching.kick,))
         state.watching.kick = -1
 
 
@@ -56,20 +56,20 @@ def _carry(state: State, ball: Vector) -> None:
     if state.watching.carry is None:
         state.watching.carry = (holder, state.now_s, ball, 0.0, ball)
         return
-    row, since_s, begin, gone, before = state.watching.carry
-    state.watching.carry = (row, since_s, begin, gone + math.dist(ball[:2], before[:2]), ball)
+    row, since_s, begin, length_m, before = state.watching.carry
+    state.watching.carry = (row, since_s, begin, length_m + math.dist(ball[:2], before[:2]), ball)
 
 
-def _end_carry(state: State, t_s: float, place: Vector) -> None:
+def _end_carry(state: State, t_s: float, position: Vector) -> None:
     if state.watching.carry is None:
         return
-    row, since_s, begin, gone, _ = state.watching.carry
+    row, since_s, begin, length_m, _ = state.watching.carry
     state.watching.carry = None
-    if gone < CARRY_M:
+    if length_m < CARRY_M:
         return
-    start = state.notes.note("carry.start", since_s, row, begin)
-    state.notes.note(
-        "carry.end", t_s, row, place, "", (start,), length_m=round(gone, 2), seconds=round(t_s - since_s, 2)
+    start = state.truth.add("carry.start", since_s, row, begin)
+    state.truth.add(
+        "carry.end", t_s, row, position, "", (start,), length_m=round(length_m, 2), seconds=round(t_s - since_s, 2)
     )
 
 
@@ -93,41 +93,41 @@ def _duel(state: State, ball: Vector) -> None:
         two, gap = state.nearest(state.of_team[1], ball[0], ball[1])
         gap, variant = max(gap, near), "loose"
     if gap < DUEL_M and two >= 0:
-        index = state.notes.note("duel.start", state.now_s, one, ball, variant, (), against=who(two))
+        index = state.truth.add("duel.start", state.now_s, one, ball, variant, (), against=id_of(two))
         state.watching.duel = (one, two, index)
 
 
-def _end_duel(state: State, t_s: float, place: Vector) -> None:
+def _end_duel(state: State, t_s: float, position: Vector) -> None:
     if state.watching.duel is None:
         return
     one, two, index = state.watching.duel
     state.watching.duel = None
     winner = state.holder if state.holder in (one, two) else -1
-    variant = state.notes.rows[index].variant
-    state.notes.note("duel.end", t_s, winner, place, variant, (index,), against=who(two if winner == one else one))
+    variant = state.truth.rows[index].variant
+    state.truth.add("duel.end", t_s, winner, position, variant, (index,), against=id_of(two if winner == one else one))
 
 
 def _loose(state: State) -> None:
-    """6.11, 7.10."""
-    x, y, _ = state.ball.place
+    """Follow a loose ball (6.11) and its recovery (7.10)."""
+    x, y, _ = state.ball.position
     free = state.holder < 0 and not state.in_hands and state.moving() < LOOSE_M_S
     if free and float(np.min(state.gaps(state.players, x, y))) > LOOSE_M:
         state.watching.alone_s += 0.02
         if state.watching.alone_s >= LOOSE_S and state.watching.loose < 0:
-            state.watching.loose = state.notes.note("ball.loose", state.now_s, -1, state.ball.place)
+            state.watching.loose = state.truth.add("ball.loose", state.now_s, -1, state.ball.position)
             state.watching.loose_team = int(state.team[state.last]) if state.last >= 0 else -1
     else:
         state.watching.alone_s = 0.0
-    gain = state.notes.gain
+    gain = state.truth.gain
     if state.watching.loose >= 0 and gain > state.watching.loose:
-        row = state.notes.rows[gain]
+        row = state.truth.rows[gain]
         if state.team[row.person] != state.watching.loose_team:
-            state.notes.note("recovery", row.t_s, row.person, row.place, "", (state.watching.loose, gain))
+            state.truth.add("recovery", row.t_s, row.person, row.position, "", (state.watching.loose, gain))
         state.watching.loose = -1
 
 
 def tried(state: State, tackler: int, holder: int, tackle: int) -> None:
-    """An opponent's try for the ball failed: if the holder keeps it, he has gone past him."""
+    """Note a failed tackle: if the holder keeps the ball, it is a take-on."""
     state.watching.takeon = (holder, tackler, state.now_s, tackle)
 
 
@@ -137,26 +137,26 @@ def _takeon(state: State) -> None:
     holder, tackler, since_s, tackle = state.watching.takeon
     if state.last != holder and state.touched_s[state.last] > since_s and state.team[state.last] != state.team[holder]:
         state.watching.takeon = None
-    elif state.now_s - since_s >= KEPT_S:
+    elif state.now_s - since_s >= HELD_ON_S:
         state.watching.takeon = None
-        state.notes.note(
-            "takeon.won", since_s, holder, state.notes.rows[tackle].place, "", (tackle,), past=who(tackler)
+        state.truth.add(
+            "takeon.won", since_s, holder, state.truth.rows[tackle].position, "", (tackle,), past=id_of(tackler)
         )
 
 
 def trapped(state: State, row: int, index: int) -> None:
-    """A first touch, to be watched for whether it was a good one."""
-    state.watching.trap = (row, state.now_s, state.ball.place, index)
+    """Begin to watch a first touch for a miscontrol."""
+    state.watching.trap = (row, state.now_s, state.ball.position, index)
 
 
 def _trap(state: State, ball: Vector) -> None:
-    """7.11."""
+    """Detect a miscontrol (7.11)."""
     if state.watching.trap is None:
         return
-    row, since_s, place, index = state.watching.trap
+    row, since_s, position, index = state.watching.trap
     if state.now_s - since_s > LOST_S or (state.last == row and state.touched_s[row] > since_s + 0.1):
         state.watching.trap = None
     elif state.last != row:
-        if state.team[state.last] != state.team[row] and math.dist(ball[:2], place[:2]) > MISS_M:
-            state.notes.note("miscontrol", since_s, row, place, "", (index, state.notes.gain))
+        if state.team[state.last] != state.team[row] and math.dist(ball[:2], position[:2]) > MISS_M:
+            state.truth.add("miscontrol", since_s, row, position, "", (index, state.truth.gain))
         state.watching.trap = None

@@ -1,4 +1,4 @@
-"""The one who has the ball at his feet: he pushes it along, runs after it, shields it, and acts when he has decided."""
+"""The holder of the ball at the feet: pushes it along, shields it, and acts once the decision is due."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PUSH_S, PUSH_M = 0.3, 0.62
 
 
 def hold(state: State) -> None:
-    """One tick of the holder."""
+    """Play one tick of the holder."""
     row = state.holder
-    bx, by, bz = state.ball.place
+    bx, by, bz = state.ball.position
     gap = state.gap(row, bx, by)
     if gap > LOST_M or bz > 1.3:
         state.holder, state.action = -1, None
@@ -30,10 +30,10 @@ def hold(state: State) -> None:
     since = state.now_s - state.touched_s[row]
     able = state.idle_s[row] <= state.now_s and state.contact_end_s < state.now_s
     within = gap < PUSH_M + 0.15 and bz < 0.6
-    if state.is_mute and row not in state.told:
+    if state.is_mute and row not in state.instructed:
         return
-    if row in state.told and state.prompter is not None and able and within and state.action is None:
-        state.prompter.play(row, 0.0, "foot")
+    if row in state.instructed and state.script_runner is not None and able and within and state.action is None:
+        state.script_runner.play(row, 0.0, "foot")
         return
     if able and within and since > 0.24 and state.now_s >= state.decide_s:
         action = choose(state, row)
@@ -51,19 +51,19 @@ def hold(state: State) -> None:
 
 
 def _needs_push(state: State, row: int, gap: float) -> bool:
-    """The ball is no longer ahead of him, or slower than he wants to go."""
+    """True if the ball is no longer ahead of the holder, or slower than the holder wants to run."""
     action = state.action
-    wanted = action.speed_m_s if action is not None else 2.0
+    desired_m_s = action.speed_m_s if action is not None else 2.0
     vx, vy, _ = state.ball.velocity
-    return math.hypot(vx, vy) < 0.75 * wanted + 0.4 or gap < 0.35
+    return math.hypot(vx, vy) < 0.75 * desired_m_s + 0.4 or gap < 0.35
 
 
 def _push(state: State, row: int) -> None:
-    """A touch that takes the ball on towards where he wants to go, a step ahead of him."""
+    """Touch the ball a step ahead, towards where the holder wants to go."""
     action = state.action
     if action is None:
         action = state.action = carry(state, row)
-    bx, by, _ = state.ball.place
+    bx, by, _ = state.ball.position
     dx, dy = action.target[0] - bx, action.target[1] - by
     d = max(math.hypot(dx, dy), 0.1)
     near = state.pressure(row)

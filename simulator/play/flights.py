@@ -1,7 +1,7 @@
-"""What becomes of passes and shots: the first that happens to the ball decides, and is noted then.
+"""Outcomes of passes and shots: the first thing that happens to the ball decides, and its row is written then.
 
-A goalkeeper's touch of a shot waits for its verdict until the next thing happens to the ball, as it may still go
-in; a block is told at once from a deflection by where the ball goes on to (hierarchy 7.1).
+A goalkeeper's touch of a shot waits for its verdict until the next thing happens to the ball, because the ball may
+still go in. Where the ball continues decides between a block and a deflection (hierarchy 7.1).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from simulator.physics.ball import forecast
 from simulator.play.match_state import BAR_Z_M, POST_Y_M, Flight, State, Whistle
 from simulator.play.offside import is_ahead
-from simulator.play.truth_writer import who
+from simulator.play.truth_writer import id_of
 from simulator.records import REFEREES, Vector
 
 _RADIUS_M = 0.11
@@ -19,18 +19,21 @@ _RADIUS_M = 0.11
 MOVING_M_S, TO_OUT_S = 4.0, 1.5
 
 
-def goes_in(state: State, team: int, place: Vector, velocity: Vector, spin: Vector) -> tuple[bool, bool, Vector]:
-    """Whether a ball that nobody touches would score for ``team`` within 1.5 s, whether it passes within a metre of
-    the mouth, and where it meets the goal line."""
+def would_score(state: State, team: int, position: Vector, velocity: Vector, spin: Vector) -> tuple[bool, bool, Vector]:
+    """Forecast a ball that nobody touches: would it score for ``team`` within 1.5 s?
+
+    Returns:
+        whether it would score; whether it passes within a metre of the mouth; where it meets the goal line.
+    """
     sign = float(state.sign[team])
     line = state.half_x + _RADIUS_M
     if velocity[0] * sign <= 0.5:
-        return False, False, place
-    path = forecast(place, velocity, spin, 1.5, 0.02)
+        return False, False, position
+    path = forecast(position, velocity, spin, 1.5, 0.02)
     u = path[:, 1] * sign
     beyond = (u >= line).nonzero()[0]
     if not len(beyond) or beyond[0] == 0:
-        return False, False, place
+        return False, False, position
     k = int(beyond[0])
     share = (line - u[k - 1]) / (u[k] - u[k - 1])
     y = float(path[k - 1, 2] + share * (path[k, 2] - path[k - 1, 2]))
@@ -41,7 +44,7 @@ def goes_in(state: State, team: int, place: Vector, velocity: Vector, spin: Vect
 
 
 def touched(state: State, row: int, t_s: float, index: int, what: str, velocity: Vector, is_deflection: bool) -> None:
-    """A contact with the ball in play, before its own attempt (if it is one) is noted."""
+    """Update the flight under way by a contact with the ball in play, before that contact's own attempt is written."""
     settle_interception(state, t_s)
     flight = state.flight
     if flight is None:
@@ -60,7 +63,7 @@ def touched(state: State, row: int, t_s: float, index: int, what: str, velocity:
     if team == flight.team:
         _close_shot(state, "short")
         return
-    inside, _, _ = goes_in(state, flight.team, state.ball.place, velocity, (0.0, 0.0, 0.0))
+    inside, _, _ = would_score(state, flight.team, state.ball.position, velocity, (0.0, 0.0, 0.0))
     if state.is_keeper(row):
         how = {"catch": "caught", "parry": "parried", "punch": "punched"}.get(what, "body")
         flight.save = (row, t_s, index, how)
@@ -69,16 +72,16 @@ def touched(state: State, row: int, t_s: float, index: int, what: str, velocity:
         _close_shot(state, "short")
         return
     kind = "shot.deflected" if inside else "shot.blocked"
-    state.notes.note(kind, t_s, flight.kicker, None, "", (flight.row, index), by=who(row))
+    state.truth.add(kind, t_s, flight.kicker, None, "", (flight.row, index), by=id_of(row))
     if inside:
-        state.notes.rows[flight.row].detail["deflected"] = True
+        state.truth.rows[flight.row].detail["deflected"] = True
         flight.on_target = True
     else:
         _close_shot(state, "blocked")
 
 
 def verdict(state: State, *, goal: bool = False) -> None:
-    """A goalkeeper had touched the shot under way: it was a save unless the ball is in the goal now."""
+    """Decide a goalkeeper's touch of the shot under way: a save, unless the ball is in the goal now."""
     flight = state.flight
     if flight is None or flight.save is None:
         return
@@ -87,26 +90,26 @@ def verdict(state: State, *, goal: bool = False) -> None:
     if goal:
         return
     if flight.on_target:
-        place = state.notes.rows[index].place
-        state.notes.note("shot.saved", t_s, keeper, place, how, (flight.row, index), shooter=who(flight.kicker))
+        position = state.truth.rows[index].position
+        state.truth.add("shot.saved", t_s, keeper, position, how, (flight.row, index), shooter=id_of(flight.kicker))
     _close_shot(state, "saved" if flight.on_target else "kept")
 
 
 def _close_shot(state: State, outcome: str) -> None:
     flight = state.flight
     assert flight is not None
-    row = state.notes.rows[flight.row]
+    row = state.truth.rows[flight.row]
     row.detail["outcome"] = "post" if outcome == "short" and row.detail.get("post") else outcome
     row.open = False
     state.flight = None
 
 
 def _end_pass(state: State, row: int, t_s: float, index: int) -> None:
-    """The first touch of another player ends a pass."""
+    """End a pass by the first touch of another player."""
     flight = state.flight
     assert flight is not None
-    notes = state.notes
-    attempt = notes.rows[flight.row]
+    truth = state.truth
+    attempt = truth.rows[flight.row]
     state.flight = None
     attempt.open = False
     if row == flight.kicker:
@@ -114,70 +117,75 @@ def _end_pass(state: State, row: int, t_s: float, index: int) -> None:
         return
     complete = int(state.team[row]) == flight.team
     if complete and row in flight.ahead and _offside(state, flight, row, t_s):
-        attempt.detail.update(outcome="offside", receiver=who(row), received_us=round(t_s * 1e6))
+        attempt.detail.update(outcome="offside", receiver=id_of(row), received_us=round(t_s * 1e6))
         return
     if not complete:
         _interfere(state, flight, t_s)
     attempt.detail.update(
-        outcome="complete" if complete else "intercepted", receiver=who(row), received_us=round(t_s * 1e6)
+        outcome="complete" if complete else "intercepted", receiver=id_of(row), received_us=round(t_s * 1e6)
     )
-    x, y, _ = state.ball.place
-    length = math.hypot(x - attempt.place[0], y - attempt.place[1])
+    x, y, _ = state.ball.position
+    length = math.hypot(x - attempt.position[0], y - attempt.position[1])
     attempt.detail["length_m"] = round(length, 2)
     kind = "pass.complete" if complete else "pass.intercepted"
-    ended = notes.note(
-        kind, t_s, flight.kicker, None, "", (flight.row, index), receiver=who(row), length_m=round(length, 2),
-        what=flight.what, start_x_m=attempt.place[0], start_y_m=attempt.place[1], kick_us=round(attempt.t_s * 1e6),
+    ended = truth.add(
+        kind, t_s, flight.kicker, None, "", (flight.row, index), receiver=id_of(row), length_m=round(length, 2),
+        what=flight.what, start_x_m=attempt.position[0], start_y_m=attempt.position[1],
+        kick_us=round(attempt.t_s * 1e6),
     )  # fmt: skip
     if complete:
         state.last_pass = ended
     elif state.moving() >= MOVING_M_S and not state.disputed:
-        found = notes.note("interception", t_s, row, None, "won", (flight.row, index), passer=who(flight.kicker))
-        notes.rows[found].open = True
-        state.interception = found
+        interception = truth.add(
+            "interception", t_s, row, None, "won", (flight.row, index), passer=id_of(flight.kicker)
+        )
+        truth.rows[interception].open = True
+        state.interception = interception
 
 
 def _offside(state: State, flight: Flight, row: int, t_s: float, variant: str = "play") -> bool:
-    """Law 11: a mate who was in an offside position at the kick is involved now; the flag goes up, the whistle
-    follows."""
+    """Write an offside (Law 11): a player in an offside position at the kick is involved now.
+
+    The flag and the whistle follow.
+    """
     if state.whistle is not None:
         return False
-    notes = state.notes
-    kick = notes.rows[flight.row]
-    ball_u = kick.place[0] * float(state.sign[flight.team])
+    truth = state.truth
+    kick = truth.rows[flight.row]
+    ball_u = kick.position[0] * float(state.sign[flight.team])
     ahead, by_m = is_ahead(state, row, flight.team, flight.born_s, ball_u)
     if not ahead:
         return False
     x, y = state.xy(row)
     pass_us, by_m = round(flight.born_s * 1e6), round(by_m, 3)
-    position = notes.note("offside.position", flight.born_s, row, kick.place, "", (flight.row,), beyond_m=by_m)
-    offence = notes.note(
-        "offside.offence", t_s, row, (x, y, 0.9), variant, (flight.row, position), pass_us=pass_us, beyond_m=by_m
+    offside_row = truth.add("offside.position", flight.born_s, row, kick.position, "", (flight.row,), beyond_m=by_m)
+    offence = truth.add(
+        "offside.offence", t_s, row, (x, y, 0.9), variant, (flight.row, offside_row), pass_us=pass_us, beyond_m=by_m
     )
     if variant == "advantage":
         return True
     up_s = t_s + float(state.rng.uniform(0.2, 0.6))
     assistant = REFEREES[1 if x > 0 else 2]
-    place = (float(state.columns[assistant, 0]), float(state.columns[assistant, 1]), 1.9)
-    notes.note("flag", up_s, assistant, place, "offside", (offence,))
+    position = (float(state.columns[assistant, 0]), float(state.columns[assistant, 1]), 1.9)
+    truth.add("flag", up_s, assistant, position, "offside", (offence,))
     at_s = up_s + float(state.rng.uniform(0.2, 0.6))
     state.whistle = Whistle(at_s, "offside", 1 - flight.team, (x, y), offence)
     return True
 
 
 def _interfere(state: State, flight: Flight, t_s: float) -> None:
-    """An opponent got the ball while a mate in an offside position went for it: no whistle, he has the advantage."""
-    x, y, _ = state.ball.place
+    """Write the advantage of opponents who won the ball while a player in an offside position went for it."""
+    x, y, _ = state.ball.position
     for row in flight.ahead:
         if row == flight.mate and state.gap(row, x, y) < 1.2:
             _offside(state, flight, row, t_s, "advantage")
 
 
 def settle_interception(state: State, t_s: float, *, out: int = -1) -> None:
-    """7.8: an interception was ``to out`` if the ball left the pitch soon after it, without another touch."""
+    """Settle an interception: ``to out`` if the ball left the pitch soon after, without another touch (7.8)."""
     if state.interception < 0:
         return
-    row = state.notes.rows[state.interception]
+    row = state.truth.rows[state.interception]
     if out >= 0 and t_s - row.t_s <= TO_OUT_S:
         row.variant = "to out"
         row.causes = (*row.causes, out)
@@ -185,19 +193,19 @@ def settle_interception(state: State, t_s: float, *, out: int = -1) -> None:
     state.interception = -1
 
 
-def stopped(state: State, outcome: str, t_s: float, cause: int, place: Vector, variant: str = "") -> None:
-    """Play died with a pass or shot under way: ``out``, ``offside``, ``stopped``, or of a shot ``off``."""
+def stopped(state: State, outcome: str, t_s: float, cause: int, position: Vector, variant: str = "") -> None:
+    """End the flight under way because play died: ``out``, ``offside``, ``stopped``, or of a shot ``off``."""
     flight = state.flight
     settle_interception(state, t_s, out=cause if outcome == "out" else -1)
     if flight is None:
         return
-    attempt = state.notes.rows[flight.row]
+    attempt = state.truth.rows[flight.row]
     if flight.kind == "shot":
         verdict(state)
         if state.flight is None:
             return
         if outcome == "out" and variant:
-            state.notes.note("shot.off", t_s, flight.kicker, place, variant, (flight.row, cause))
+            state.truth.add("shot.off", t_s, flight.kicker, position, variant, (flight.row, cause))
         hit_post = bool(attempt.detail.get("post"))
         _close_shot(state, "post" if hit_post else "off" if outcome == "out" and variant else "short")
         return
@@ -205,16 +213,16 @@ def stopped(state: State, outcome: str, t_s: float, cause: int, place: Vector, v
     attempt.open = False
     state.flight = None
     if outcome == "out":
-        length = math.hypot(place[0] - attempt.place[0], place[1] - attempt.place[1])
-        state.notes.note(
-            "pass.out", t_s, flight.kicker, place, variant, (flight.row, cause), what=flight.what,
-            length_m=round(length, 2), start_x_m=attempt.place[0], start_y_m=attempt.place[1],
+        length = math.hypot(position[0] - attempt.position[0], position[1] - attempt.position[1])
+        state.truth.add(
+            "pass.out", t_s, flight.kicker, position, variant, (flight.row, cause), what=flight.what,
+            length_m=round(length, 2), start_x_m=attempt.position[0], start_y_m=attempt.position[1],
             kick_us=round(attempt.t_s * 1e6),
         )  # fmt: skip
 
 
 def faded(state: State) -> None:
-    """A shot that nobody met and that went nowhere (it bounced back or stopped) is over after 3 s."""
+    """Close a shot after 3 s if nobody met it and it led to nothing (it bounced back or stopped)."""
     flight = state.flight
     if flight is not None and flight.kind == "shot" and state.now_s - flight.born_s > 3.0:
         if flight.save is not None:

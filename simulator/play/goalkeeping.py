@@ -1,4 +1,4 @@
-"""Goalkeepers: where they may use their hands, when they come out, saves, catches, and what they do with the ball."""
+"""Goalkeepers: use of the hands, leaving the goal, saves, catches, and distribution."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _RADIUS_M = 0.11
 
 
 def may_handle(state: State, row: int) -> bool:
-    """A goalkeeper in his own penalty area, unless a mate has kicked the ball to him (Law 12)."""
+    """True for a goalkeeper in the own penalty area, unless a team mate has kicked the ball back (Law 12)."""
     if not state.is_keeper(row):
         return False
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     team = int(state.team[row])
     if not state.in_box(team, x, y) or not state.in_box(team, *state.xy(row)):
         return False
@@ -33,7 +33,7 @@ def may_handle(state: State, row: int) -> bool:
 
 
 def may_leave(state: State, row: int, point: Floats) -> bool:
-    """Whether a goalkeeper goes for a loose ball at this point of its way."""
+    """True if a goalkeeper goes for a loose ball at this point of its path."""
     team = int(state.team[row])
     u = float(point[1] * state.sign[team])
     deep = u + state.half_x
@@ -47,7 +47,7 @@ def may_leave(state: State, row: int, point: Floats) -> bool:
 
 
 def reaches(state: State, row: int, gap: float, at_s: float, height: float) -> tuple[float, float, str] | None:
-    """(time into the tick, height, ``hands``) if the goalkeeper gets his hands to the ball in this tick."""
+    """Return (time into the tick, height, ``hands``) if the goalkeeper's hands reach the ball in this tick."""
     now = state.now_s
     if now - state.touched_s[row] < 0.35 or row == state.taker:
         return None
@@ -61,8 +61,8 @@ def reaches(state: State, row: int, gap: float, at_s: float, height: float) -> t
     top = HIGH_M + float(state.columns[row, 6]) - 0.5 * max(gap - 0.5, 0.0)
     if gap > reach or height > top:
         return None
-    place, velocity = state.ball.place, state.ball.velocity
-    start = state.gap(row, place[0], place[1])
+    position, velocity = state.ball.position, state.ball.velocity
+    start = state.gap(row, position[0], position[1])
     slow = math.hypot(velocity[0] - state.columns[row, 2], velocity[1] - state.columns[row, 3]) < 0.5
     if start <= 0.45:
         return 0.0, height, "hands"
@@ -74,7 +74,7 @@ def reaches(state: State, row: int, gap: float, at_s: float, height: float) -> t
 
 
 def guard(state: State) -> None:
-    """Each tick of a shot under way: the goalkeeper steps to its line, and dives for it when he must."""
+    """Move the goalkeeper to the line of a shot under way, and dive if necessary; called each tick."""
     flight = state.flight
     if flight is None or flight.kind != "shot" or flight.save is not None:
         return
@@ -82,7 +82,7 @@ def guard(state: State) -> None:
     now = state.now_s
     if now - flight.born_s < REACT_S or state.bodies.is_busy(row):
         return
-    x, y, z = state.ball.place
+    x, y, z = state.ball.position
     vx, vy, vz = state.ball.velocity
     kx, ky = state.xy(row)
     away = (kx - x) * float(state.sign[flight.team])
@@ -106,12 +106,12 @@ def guard(state: State) -> None:
 
 
 def handle(state: State, row: int, after_s: float, how: str = "") -> None:
-    """The goalkeeper's hands are at the ball: he holds it if it is not too fast and far, else it goes on from them.
+    """Handle a ball at the goalkeeper's hands: catch it if it is slow and near enough, else parry or punch it.
 
     Args:
-        how: ``catch``, ``parry`` or ``punch`` if he is told to; empty: as it comes.
+        how: ``catch``, ``parry`` or ``punch`` if a script instructs it; empty: as the ball allows.
     """
-    x, y, z = ball_actions.place_at(state, after_s)
+    x, y, z = ball_actions.ball_position_at(state, after_s)
     speed = state.moving()
     gap = state.gap(row, x, y)
     flight = state.flight
@@ -130,11 +130,11 @@ def handle(state: State, row: int, after_s: float, how: str = "") -> None:
         index = ball_actions.contact(
             state, row, hand, (0.12 * vx, 0.12 * vy, 0.0), "catch", after_s=after_s, duration_s=0.03, is_hold=True
         )
-        t_s = state.notes.rows[index].t_s
-        state.notes.note("gk.catch", t_s, row, None, "", (index,))
+        t_s = state.truth.rows[index].t_s
+        state.truth.add("gk.catch", t_s, row, None, "", (index,))
         claim = "claim" if z > 1.5 else "smother" if state.pressure(row) < 1.5 else "pickup"
         if not is_shot:
-            state.notes.note(f"gk.{claim}", t_s, row, None, "", (index,))
+            state.truth.add(f"gk.{claim}", t_s, row, None, "", (index,))
         ball_actions.gains(state, row, float(state.rng.uniform(3.0, 6.5)))
         state.in_hands = True
         return
@@ -150,18 +150,18 @@ def handle(state: State, row: int, after_s: float, how: str = "") -> None:
         out = (sign * float(state.rng.uniform(1.0, 5.0)), side * float(state.rng.uniform(0.5, 4.0)), 0.5)
         what = "parry"
     index = ball_actions.contact(state, row, hand, out, what, after_s=after_s)
-    state.notes.note(f"gk.{what}", state.notes.rows[index].t_s, row, None, "", (index,))
+    state.truth.add(f"gk.{what}", state.truth.rows[index].t_s, row, None, "", (index,))
     state.kicked()
 
 
-def _wide(state: State, row: int, place: Vector, side: float) -> Vector:
-    """Where a ball goes that he just gets to: on, but past the post, or down beside him."""
+def _wide(state: State, row: int, position: Vector, side: float) -> Vector:
+    """Return the velocity of a ball that the goalkeeper just reaches: past the post, or down to the side."""
     vx, _, vz = state.ball.velocity
-    beside = side * float(state.rng.uniform(5.0, 10.0))
-    left_m = state.half_x - abs(place[0])
-    need_s = max(POST_Y_M + 0.6 - abs(place[1]), 0.1) / abs(beside)
+    sideways_m_s = side * float(state.rng.uniform(5.0, 10.0))
+    left_m = state.half_x - abs(position[0])
+    need_s = max(POST_Y_M + 0.6 - abs(position[1]), 0.1) / abs(sideways_m_s)
     onward = float(state.rng.uniform(-0.3, 0.85)) * min(max(left_m, 0.0) / need_s, 0.5 * abs(vx))
-    return math.copysign(onward, vx) if onward > 0 else -math.copysign(-onward, vx), beside, 0.3 * abs(vz) + 0.8
+    return math.copysign(onward, vx) if onward > 0 else -math.copysign(-onward, vx), sideways_m_s, 0.3 * abs(vz) + 0.8
 
 
 def _ahead(state: State, row: int) -> tuple[float, float]:
@@ -170,7 +170,7 @@ def _ahead(state: State, row: int) -> tuple[float, float]:
 
 
 def hold(state: State) -> None:
-    """A tick with the ball in hands: he walks out a little, then throws or kicks it."""
+    """Play a tick with the ball in hands: step forward a little, then throw or kick it."""
     row = state.holder
     team = int(state.team[row])
     sign = float(state.sign[team])
@@ -191,10 +191,10 @@ def hold(state: State) -> None:
 
 
 def punt(state: State, row: int) -> Action:
-    """A long ball towards the foremost mates."""
+    """Return a long ball towards the foremost team mates."""
     team = int(state.team[row])
     sign = float(state.sign[team])
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     mates = state.mates(row)
     u = state.columns[mates, 0] * sign
     mate = int(mates[np.argmax(u + state.rng.gumbel(0.0, 6.0, len(mates)))])

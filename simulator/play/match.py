@@ -1,15 +1,16 @@
-"""A match, tick by tick: plans, bodies, contests for the ball, ball, lines; and its stretches.
+"""A match, tick by tick: plans, bodies, contests for the ball, ball, lines; cut into intervals.
 
 Theory of operation
 -------------------
-A tick is 20 ms. In it (1) the one who has the ball, the referee, and who awaits a restart may act; (2) every fifth
-tick everybody plans anew where to run; (3) it is looked who touches the ball; (4) bodies run and the ball moves in
-its 40 steps; (5) lines are watched. Play is *live* or *dead*. While it is live the ball is loose, or has a *holder*
-who pushes it along, or is in a goalkeeper's hands. Nobody scripts outcomes: a pass is complete because a mate got to
-it first, a shot is saved because the hands were there; the truth list notes what happened when it happens.
+A tick is 20 ms. In it (1) the holder of the ball, the referee and the taker of a restart may act; (2) every fifth
+tick every person plans anew where to run; (3) the contest for the ball decides who touches it; (4) bodies run and the
+ball moves in its 40 steps; (5) the boundary lines are checked. Play is *live* or *dead*. While it is live the ball is
+loose, or has a *holder* who pushes it along, or is in a goalkeeper's hands. Outcomes are not scripted: a pass is
+complete because a team mate reached it first, a shot is saved because the hands were there. Play writes each row of
+truth at the moment when it happens.
 
-Chance comes from one stream of numbers that ticks consume in order, so a match does not depend on how it is cut into
-stretches.
+All chance comes from one stream of random numbers that ticks consume in order, so a match does not depend on how it
+is cut into intervals.
 """
 
 from __future__ import annotations
@@ -59,17 +60,17 @@ __all__ = ["Match", "MatchSettings"]
 
 #: Everybody plans anew every so many ticks.
 PLAN_TICKS = 5
-_STRETCH_S = 4.0
+_INTERVAL_S = 4.0
 
 
 class Match:
-    """A match that is played as far as it is asked for.
+    """A match that is played as far as its caller asks.
 
     Args:
-        settings: two matches with equal settings are equal, whatever stretches are asked for.
+        settings: two matches with equal settings are equal, whatever intervals are asked for.
 
     Attributes:
-        rows: the truth list so far; grows. Rows that are ``open`` may still change.
+        rows: rows of truth so far; the list grows. Rows that are ``open`` may still change.
         squads: who takes part.
     """
 
@@ -77,7 +78,7 @@ class Match:
         self.settings = settings
         self.squads = draw_squads(settings)
         self.state = State(settings, self.squads)
-        self.rows: list[Row] = self.state.notes.rows
+        self.rows: list[Row] = self.state.truth.rows
         self._balls: list[np.ndarray] = []
         self._velocities: list[np.ndarray] = []
         self._active: list[int] = []
@@ -98,13 +99,13 @@ class Match:
 
     @property
     def is_over(self) -> bool:
-        """Whether the final whistle has gone and the last stretch is complete."""
+        """True once the final whistle has gone and the last interval is complete."""
         return self.state.is_over
 
-    def intervals(self, until_s: float, every_s: float = _STRETCH_S) -> Iterator[PlayedInterval]:
-        """Plays on to ``until_s`` (the match goes a margin further) and gives it in stretches, in order.
+    def intervals(self, until_s: float, every_s: float = _INTERVAL_S) -> Iterator[PlayedInterval]:
+        """Play on to ``until_s`` (the match runs a margin further) and yield it in intervals, in order.
 
-        The first one begins where the last one asked for ended. Ends early when the match is over.
+        The first interval begins at the end of the last one that was asked for. The iterator ends early with the match.
         """
         margin = round(MARGIN_S / TICK_S)
         size = max(round(every_s / TICK_S), 1)
@@ -151,7 +152,7 @@ class Match:
     # -- a tick ------------------------------------------------------------------------------------------------
 
     def tick(self) -> None:
-        """Plays the coming tick."""
+        """Play the coming tick."""
         state = self.state
         now_s = state.now_s
         planning = state.tick % PLAN_TICKS == 0
@@ -165,8 +166,8 @@ class Match:
             match_officials.seat(state)
         if state.changes or state.walking:
             substitutions.step(state)
-        if state.prompter is not None:
-            state.prompter.direct()
+        if state.script_runner is not None:
+            state.script_runner.direct()
         if state.live:
             contests.contest(state)
         state.ticks.append(state.columns.copy())
@@ -175,7 +176,7 @@ class Match:
         self._settle(played, now_s)
         state.tick += 1
         if state.live:
-            state.notes.watch(state.now_s)
+            state.truth.watch(state.now_s)
             boundary_lines.woodwork(state, played, now_s)
             boundary_lines.lines(state, played, now_s)
         if state.live:
@@ -206,7 +207,7 @@ class Match:
             goalkeeping.guard(state)
 
     def _wait(self, planning: bool) -> None:
-        """Dead time: the ball is fetched, everybody goes to his place, cards are shown, players come and go."""
+        """Play a tick of dead time: the ball is fetched, players take positions, cards and substitutions happen."""
         state = self.state
         if planning:
             restarts.plan(state)
@@ -215,37 +216,37 @@ class Match:
         restarts.step(state)
 
     def _move_balls(self) -> BallTick:
-        """All balls go on for a tick; returns that of the ball in play."""
+        """Move all balls by a tick; return the tick of the ball in play."""
         state = self.state
-        places = np.empty((len(BALLS), STEPS, 3))
+        positions = np.empty((len(BALLS), STEPS, 3))
         for number, ball in enumerate(state.balls):
             if number == state.active:
                 played = ball.advance()
-                places[number] = played.places
+                positions[number] = played.positions
             elif number in state.rolling:
-                places[number] = ball.advance().places
+                positions[number] = ball.advance().positions
             else:
-                places[number] = ball.place
+                positions[number] = ball.position
         if state.rolling:
             ball_retrieval.tidy(state)
-        self._balls.append(places)
+        self._balls.append(positions)
         self._velocities.append(played.velocities)
         self._active.append(state.active)
         return played
 
     def _settle(self, played: BallTick, begin_s: float) -> None:
-        """The contact of this tick gets its place and becomes known to those who draw limbs."""
+        """Set the position of this tick's contact, and make it known to the limbs."""
         state = self.state
         pending = state.pending
         if pending is None:
             return
         k = min(round((pending.t_s - begin_s) / STEP_S), STEPS - 1)
-        x, y, z = played.places[k].tolist()
+        x, y, z = played.positions[k].tolist()
         vx, vy, vz = played.velocities[k].tolist()
-        state.notes.settle((x, y, z))
-        if pending.noted >= 0:
+        state.truth.set_positions((x, y, z))
+        if pending.truth_row >= 0:
             pushes_m_s = np.linalg.norm(np.diff(played.velocities[k:], axis=0), axis=1)
-            state.notes.measured(pending.noted, float(pushes_m_s.max(initial=0.0)) / STEP_S)
+            state.truth.set_peak(pending.truth_row, float(pushes_m_s.max(initial=0.0)) / STEP_S)
         hold_s = math.inf if pending.is_hold else 0.0
         contact = Contact(
             pending.t_s, pending.row, pending.limb, (x, y, z), (vx, vy, vz), pending.after, pending.what,
@@ -258,7 +259,7 @@ class Match:
     # -- beginnings --------------------------------------------------------------------------------------------
 
     def _line_up(self, script: Script | None) -> None:
-        """Everybody near his place for the first kick-off, or where a script has him."""
+        """Place everybody for the first kick-off, or as a script says."""
         state = self.state
         state.first_kick = int(state.rng.integers(2))
         substitutions.draw_times(state)
@@ -270,9 +271,9 @@ class Match:
             spot = opening.ball[:2] if opening else (0.0, 0.0)
             restart = stoppages.award_restart(state, kind, team, spot, -1, 0.0)
             restart.earliest_s = 4.0
-            if script is not None and (taker := script_runner.first_told(state, script, team)) >= 0:
+            if script is not None and (taker := script_runner.first_instructed(state, script, team)) >= 0:
                 restart.taker = restart.fetcher = taker
-                set_pieces.draw_places(state, restart)
+                set_pieces.draw_positions(state, restart)
             if kind != "throw_in":
                 restart.stage = "placed"
             restarts.plan(state)
@@ -285,6 +286,6 @@ class Match:
             x, y = state.targets[row]
             heading = 0.0 if state.team[row] == 2 or state.sign[state.team[row]] > 0 else math.pi
             x, y = float(x) + state.draw(0.0, spread_m), float(y) + state.draw(0.0, spread_m)
-            state.bodies.place(row, x, y, heading)
+            state.bodies.put(row, x, y, heading)
         if script is not None:
             script_runner.open_at(state, script)

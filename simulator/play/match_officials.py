@@ -1,4 +1,4 @@
-"""Referee, assistants and substitutes: where those are who don't play."""
+"""Positions of referee, assistants and substitutes: of everybody who does not play."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from simulator.play.team_shape import last_line
 from simulator.records import REFEREES, SQUAD, STARTERS
 
 
-def bench_place(state: State, row: int) -> tuple[float, float]:
-    """Where a substitute sits."""
+def bench_position(state: State, row: int) -> tuple[float, float]:
+    """Return where a substitute sits."""
     side = -1.0 if row < SQUAD else 1.0
     return side * (8.0 + 1.1 * (row % SQUAD - STARTERS)), -state.half_y - BENCH_Y_M
 
 
 def plan(state: State) -> None:
-    """The referee follows play on his diagonal, the assistants keep in line with the second-last defender."""
-    x, y, _ = state.ball.place
+    """Move the referee along a diagonal after play, and the assistants in line with the second-last defender."""
+    x, y, _ = state.ball.position
     referee, first, second = REFEREES
     back = 11.0 if state.live else 8.0
     tx = float(np.clip(0.85 * x - math.copysign(3.0, x), 8 - state.half_x, state.half_x - 8))
@@ -39,11 +39,11 @@ def plan(state: State) -> None:
 
 
 def seat(state: State) -> None:
-    """Substitutes stay where they are put."""
+    """Keep substitutes at their seats."""
     busy = {change.on for change in state.changes} | set(state.walking)
     for row in np.flatnonzero(~state.is_playing[: 2 * SQUAD]).tolist():
         if row in busy:
             continue
-        state.targets[row] = state.seats.get(row) or bench_place(state, row)
+        state.targets[row] = state.seats.get(row) or bench_position(state, row)
         state.paces[row] = 1.5
         state.facing[row] = math.pi / 2

@@ -8,7 +8,7 @@ from simulator.records import object_id
 
 
 def sheet_of(settings: MatchSettings, squads: Squads, quality: Quality | None = None) -> MatchSheet:
-    """Teams, all 32 players (substitutes included), pitch, and who attacks towards +x at the start.
+    """Return the sheet: teams, all 32 players (substitutes included), pitch, and which team attacks towards +x first.
 
     Args:
         settings, squads: of the match.

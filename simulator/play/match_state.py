@@ -1,8 +1,8 @@
-"""What there is in a match at an instant: bodies, balls, who has what, what is awaited; and small questions about it.
+"""The state of a match between two ticks: bodies, balls, control, the restart; and questions about it.
 
-Rows of persons are those of ``world.PERSONS``; teams are 0 (home) and 1 (away), officials have team 2. *Upfield*
+Persons are numbered by row (``simulator.records``). Teams are 0 (home) and 1 (away), officials have team 2. *Upfield*
 coordinates of a team are metres along and across as its players see them: u grows towards the goal that it attacks,
-w towards its left. ``Match.sign`` turns one into the other and changes with the ends.
+w towards its left. ``State.sign`` turns one into the other and changes with the ends.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from simulator.physics.ball import MovingBall, forecast
 from simulator.physics.ball_motion import RADIUS_M
 from simulator.physics.bodies import Bodies
 from simulator.play.squads import SHAPES, MatchSettings, Squads
-from simulator.play.truth_writer import Notes, Watching
+from simulator.play.truth_writer import TruthWriter, Watching
 from simulator.records import (
     PERSONS,
     REFEREES,
@@ -46,20 +46,20 @@ BENCH_Y_M = 4.0
 #: Mean depth of the ten in their block.
 MEAN_DEPTH = 0.45
 
-#: How far ahead the way of a loose ball is looked at, and in which steps.
+#: How far ahead the path of a loose ball is forecast, and in which steps.
 LOOK_S, LOOK_EVERY_S = 4.0, 0.05
 
 
 @dataclass
 class Action:
-    """What the one who has the ball, or is about to get it, means to do with it.
+    """An intended action of the player on the ball, or about to get it.
 
     Attributes:
-        kind: ``pass``, ``shot``, ``carry`` or ``clear``; ``what`` names it in the truth list.
-        mate: whom it is for, -1 nobody.
-        target: where the ball shall be (m); of a carry where he wants to go.
-        speed_m_s: over ground as it leaves; ``flight_s``: of a lofted ball its time in the air, 0 along the ground.
-        worth: what he expects of it.
+        kind: ``pass``, ``shot``, ``carry`` or ``clear``; ``what`` names it in the truth.
+        mate: row of the intended receiver, -1 for nobody.
+        target: intended position of the ball (m); of a carry, of the player.
+        speed_m_s: speed over ground as the ball leaves; ``flight_s``: time in the air, 0 along the ground.
+        worth: expected value.
     """
 
     kind: str
@@ -73,18 +73,18 @@ class Action:
 
 @dataclass
 class Flight:
-    """A ball that somebody sent on its way: a pass, a shot or a clearance.
+    """A ball on its way after a pass, a shot or a clearance.
 
     Attributes:
-        row: of the attempt in the truth list.
+        row: index of the attempt's row of truth.
         kind: ``pass`` or ``shot``; ``what`` is the row's.
-        kicker, team; mate: whom it is meant for, -1 nobody.
-        target: where it is meant to be taken, over ground.
+        kicker, team: row of the kicker and team; ``mate``: row of the intended receiver, -1 for nobody.
+        target: where the receiver is expected to take it, over ground.
         born_s: first touch of the kick.
         restart: kind of the restart that it was, or empty.
-        ahead: rows of mates in an offside position at the kick.
-        on_target: a shot that would go in as it left.
-        save: goalkeeper, time, row and kind of his touch of a shot whose verdict is still out.
+        ahead: rows of team mates in an offside position at the kick.
+        on_target: the shot would go in as it left.
+        save: goalkeeper, time, row and kind of a touch of the shot whose verdict is still open.
     """
 
     row: int
@@ -103,20 +103,21 @@ class Flight:
 
 @dataclass
 class Restart:
-    """How play will go on.
+    """A restart that is awaited.
 
     Attributes:
-        kind, team, spot, taker: what, for which team, where, by whom.
-        since_s: when play died; ``earliest_s``: not before.
-        cause: row of ``play.dead``.
+        kind, team, spot, taker: the kind, which team, where, and the row of the taker.
+        since_s: when play died; ``earliest_s``: not taken before.
+        cause: index of the row of ``play.dead``.
         stage: ``rolling`` (nobody has the ball), ``fetching``, ``brought`` (by a ball boy), ``carrying``, ``putting``
             (down), ``placed`` or ``held`` (over a thrower's head), ``run_up``.
-        placed_s: since when it lies at the spot, or is over the head.
+        placed_s: since when the ball lies at the spot, or is held over the head.
         style: of a free kick ``direct shot``, ``crossed``, ``short``, ``long``; of a corner ``crossed``, ``short``; of
             a goal kick ``short``, ``long``.
         is_indirect: no goal can be scored from it directly (Law 13).
-        places: where persons are to stand, by row; ``stand`` where the taker waits.
-        fetcher: who gets the ball, until ``fetch_until_s``; ``brought_s`` when the ball boy's ball is there.
+        positions: where persons are to stand, by row; ``stand`` where the taker waits.
+        fetcher: row of the player who fetches the ball, until ``fetch_until_s``; ``brought_s`` when a ball boy's ball
+            is there.
     """
 
     kind: str
@@ -130,7 +131,7 @@ class Restart:
     placed_s: float = 0.0
     style: str = ""
     is_indirect: bool = False
-    places: dict[int, tuple[float, float]] = field(default_factory=dict)
+    positions: dict[int, tuple[float, float]] = field(default_factory=dict)
     stand: tuple[float, float] | None = None
     fetcher: int = -1
     fetch_until_s: float = 0.0
@@ -139,8 +140,7 @@ class Restart:
 
 @dataclass
 class Whistle:
-    """What the referee is about to stop play for: when he blows, why, for whom, where, the row that caused it, and
-    the card that somebody will see for it."""
+    """A whistle that is due: its time, reason, team and spot, the row that caused it, and the card that follows."""
 
     at_s: float
     why: str
@@ -153,7 +153,7 @@ class Whistle:
 
 @dataclass
 class Change:
-    """A substitution under way: who goes off and who comes on (-1 when it is done), and whether the first is off."""
+    """A substitution under way: rows of the player off and on (-1 when done), and whether the first one is off."""
 
     off: int
     on: int
@@ -163,9 +163,9 @@ class Change:
 
 @dataclass
 class Pending:
-    """The contact of the coming tick, until its place is known.
+    """The contact of the coming tick, until its position is known.
 
-    ``noted``: its row in the notes where only the ball's way tells how hard it was, else -1.
+    ``truth_row``: index of its row if only the ball's path decides how hard it was, else -1.
     """
 
     row: int
@@ -175,11 +175,11 @@ class Pending:
     duration_s: float
     after: Vector
     is_hold: bool
-    noted: int = -1
+    truth_row: int = -1
 
 
 class State:
-    """A match between two ticks. Modules of play change it in place; see there who changes what.
+    """A match between two ticks. Modules of ``simulator.play`` change it in place.
 
     Attributes:
         tick, now_s: count and beginning of the coming tick.
@@ -187,32 +187,33 @@ class State:
         slots: per team the rows in its eleven slots, -1 where a player is missing.
         of_team, players: rows on the pitch, as arrays.
         live: the ball is in play.
-        holder, in_hands: who controls the ball, -1 nobody; whether a goalkeeper does so with his hands.
+        holder, in_hands: row of the player in control, -1 for nobody; whether a goalkeeper holds it in the hands.
         attack: team that had control last.
-        last: who touched the ball last; ``touched_s`` when each person did so.
+        last: row of the player who touched the ball last; ``touched_s`` when each person did so.
         flight: pass or shot under way.
-        restart: what is awaited while the ball is dead.
-        path: (k, 4) where the loose ball will be from ``path_s`` on.
-        whistle, advantage: what the referee is about to stop play for; what he lets go for the moment.
-        taker: who took the last restart, while nobody else has touched the ball; ``indirect``: it cannot score;
-            ``is_entering``: it is thrown in and not yet over the line.
+        restart: the restart that is awaited while the ball is dead.
+        path: (k, 4) forecast t, x, y, z of the loose ball from ``path_s`` on.
+        whistle, advantage: the whistle that is due; the foul for which play may go on.
+        taker: row of the taker of the last restart while nobody else has touched the ball; ``indirect``: it cannot
+            score; ``is_entering``: it is thrown in and not yet over the line.
         turnover_s: when the ball went to the other team.
         pending: the contact of the coming tick; ``hold``: the one by which hands hold the ball.
         last_contact, last_pass, interception: rows of the newest contact, completed pass, and interception that may
-            still turn out to be one to the outside.
-        targets, paces, facing: where persons run, how fast, which way they look (NaN: where they run).
+            still prove to be one to the outside.
+        targets, paces, facing: where persons run, how fast, where they look (NaN: where they run).
         idle_s: until when a person can do nothing (beaten, getting up).
-        down: who lies on the ground, until when, and his row; ``hold_until_s``: somebody is treated.
-        changes, vacant, walking, seats: substitutions under way, slots they leave open, who walks off and where he
-            then sits; ``windows``, ``used``, ``came_on``: what teams plan and have done.
-        reach_m: how far from his body each can touch the ball, drawn anew for every flight.
+        down: persons on the ground, until when, and their rows; ``hold_until_s``: treatment lasts until then.
+        changes, vacant, walking, seats: substitutions under way, slots they leave open, persons who walk off and their
+            seats; ``windows``, ``used``, ``used_substitutes``: what teams plan and have used.
+        reach_m: how far from the body each can touch the ball, drawn anew for every flight.
+        instructed: rows of persons who have an instruction of a script to play the ball.
     """
 
     def __init__(self, settings: MatchSettings, squads: Squads) -> None:
         self.settings, self.squads = settings, squads
         self.rng = np.random.default_rng([settings.seed, 12])
         self.half_x, self.half_y = settings.length_m / 2, settings.width_m / 2
-        self.notes, self.watching = Notes(), Watching()
+        self.truth, self.watching = TruthWriter(), Watching()
         self.team = np.repeat([0, 1, 2], [SQUAD, SQUAD, len(REFEREES)])
         self.sign = np.array([1.0, -1.0])
         self.slots = [list(range(STARTERS)), list(range(SQUAD, SQUAD + STARTERS))]
@@ -253,8 +254,8 @@ class State:
         self.pending: Pending | None = None
         self.hold: Contact | None = None
         self.contact_end_s = -9.0
-        self.prompter: Any = None
-        self.told: set[int] = set()
+        self.script_runner: Any = None
+        self.instructed: set[int] = set()
         self.is_mute = False
         self.last_contact, self.last_pass, self.interception, self.disputed = -1, -1, -1, False
 
@@ -281,14 +282,14 @@ class State:
         self.hold_until_s = -9.0
         self.windows: list[list[tuple[float, int]]] = [[], []]
         self.used = [0, 0]
-        self.came_on: set[int] = set()
+        self.used_substitutes: set[int] = set()
         self.changes: list[Change] = []
         self.vacant: dict[int, tuple[int, int]] = {}
         self.walking: dict[int, tuple[float, float]] = {}
         self.seats: dict[int, tuple[float, float]] = {}
 
     def _ball_homes(self) -> tuple[tuple[float, float], ...]:
-        """Where the balls lie at first: on the centre spot, behind both goals, beside the halfway line."""
+        """Return where the balls lie at first: on the centre spot, behind both goals, beside the halfway line."""
         return (0.0, 0.0), (self.half_x + 3.6, 9.0), (-self.half_x - 3.6, -9.0), (4.0, self.half_y + 2.8)
 
     def _set_abilities(self) -> None:
@@ -312,16 +313,16 @@ class State:
         return self.balls[self.active]
 
     def regroup(self) -> None:
-        """Call after ``slots`` has changed."""
+        """Recompute what follows from ``slots``; to be called after each change of them."""
         self.of_team = [np.array([r for r in slots if r >= 0], dtype=np.int64) for slots in self.slots]
         self.players = np.concatenate(self.of_team)
         self.outfield = [rows[1:] for rows in self.of_team]
         depth, side = np.full(PERSONS, np.nan), np.full(PERSONS, np.nan)
         for team, slots in enumerate(self.slots):
             shape = SHAPES[self.squads.teams[team].shape]
-            for row, (_, deep, beside) in zip(slots[1:], shape, strict=True):
+            for row, (_, deep, across) in zip(slots[1:], shape, strict=True):
                 if row >= 0:
-                    depth[row], side[row] = deep, beside
+                    depth[row], side[row] = deep, across
         self.depth_of, self.side_of = depth, side
         self.bow = [_bow(depth[rows[1:]]) for rows in self.of_team]
         self.is_playing = np.zeros(PERSONS, dtype=bool)
@@ -332,27 +333,27 @@ class State:
         return self.slots[team][0]
 
     def is_keeper(self, row: int) -> bool:
-        """Whether a row is a goalkeeper's."""
+        """True if a row is a goalkeeper's."""
         return row == self.slots[0][0] or row == self.slots[1][0]
 
     @property
     def is_held_up(self) -> bool:
-        """Whether a restart must wait: somebody is treated, comes on, or has still to leave the pitch."""
+        """True if a restart must wait: a person is treated, comes on, or has still to leave the pitch."""
         if self.now_s < self.hold_until_s or self.changes:
             return True
         return any(abs(self.columns[row, 1]) < self.half_y for row in self.walking)
 
     def mates(self, row: int) -> Rows:
-        """The others of his team on the pitch."""
+        """Rows of the team mates on the pitch."""
         rows = self.of_team[self.team[row]]
         return rows[rows != row]
 
     def opponents(self, row: int) -> Rows:
-        """The other team on the pitch."""
+        """Rows of the opponents on the pitch."""
         return self.of_team[1 - self.team[row]]
 
     def xy(self, row: int) -> tuple[float, float]:
-        """Place of a person over ground."""
+        """Position of a person over ground."""
         return float(self.columns[row, 0]), float(self.columns[row, 1])
 
     def speed(self, row: int) -> float:
@@ -368,7 +369,7 @@ class State:
         return np.hypot(self.columns[rows, 0] - x, self.columns[rows, 1] - y)
 
     def nearest(self, rows: Rows, x: float, y: float) -> tuple[int, float]:
-        """The nearest of some rows to a point, and how near; (-1, 99) if there is none."""
+        """Return the nearest of some rows to a point, and its distance; (-1, 99) if there is none."""
         if not len(rows):
             return -1, 99.0
         gaps = self.gaps(rows, x, y)
@@ -388,30 +389,30 @@ class State:
         return math.hypot(self.half_x - x * self.sign[team], y)
 
     def in_box(self, team: int, x: float, y: float) -> bool:
-        """Whether a point lies in the penalty area that a team defends."""
+        """True if a point lies in the penalty area that a team defends."""
         return self.half_x + x * self.sign[team] <= BOX_X_M and abs(y) <= BOX_Y_M
 
     def draw(self, mean: float, spread: float) -> float:
-        """A normal deviate."""
+        """Draw a normal deviate."""
         return float(self.rng.normal(mean, spread))
 
     def chance(self, probability: float) -> bool:
-        """True with this probability."""
+        """Draw: true with this probability."""
         return bool(self.rng.random() < probability)
 
     # -- the ball ----------------------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Forecasts the way of the loose ball anew."""
+        """Forecast the path of the loose ball anew."""
         ball = self.ball
-        self.path = forecast(ball.place, ball.velocity, ball.spin, LOOK_S, LOOK_EVERY_S)
+        self.path = forecast(ball.position, ball.velocity, ball.spin, LOOK_S, LOOK_EVERY_S)
         self.path_s = self.now_s
 
     def touch(
         self, row: int, limb: str, velocity: Vector, what: str, *, spin: Vector, after_s: float, duration_s: float,
         is_hold: bool = False,
     ) -> float:  # fmt: skip
-        """A contact in the coming tick: the ball will leave it with ``velocity``, or stay in the hands.
+        """Begin a contact in the coming tick: the ball leaves it with ``velocity``, or stays in the hands.
 
         Returns:
             time of the first touch, on the grid of the ball's steps.
@@ -425,30 +426,30 @@ class State:
         return t_s
 
     def expect(self, pending: Pending) -> None:
-        """A contact will have happened when the tick has been played."""
+        """Register the contact that will have happened when the tick is played."""
         self.pending = pending
         self.contact_end_s = pending.t_s + pending.duration_s
         if pending.row != self.taker:
             self.taker = -1
 
     def swap_ball(self, number: int) -> None:
-        """Another ball is the ball in play from now on; the old one runs out."""
+        """Make another ball the ball in play; the old one runs out."""
         self.rolling.add(self.active)
         self.rolling.discard(number)
         self.active = number
 
     def takes(self, team: int) -> None:
-        """A team has control of the ball from now on."""
+        """Give a team control of the ball."""
         if team != self.attack:
             self.turnover_s = self.now_s
         self.attack = team
 
     def sway(self) -> Floats:
-        """(PERSONS, 2) how far everybody is from where he wants to be, as nobody stands still."""
+        """Return (PERSONS, 2) offsets from the intended positions, because nobody stands still."""
         return self.wander * np.sin(self.now_s * self.wander_rad_s + self.phase)
 
     def kicked(self) -> None:
-        """The ball goes another way: who is near sees it anew, and reaches as far as luck has it."""
+        """React to a new direction of the ball: players see it anew, and their reach is drawn anew."""
         self.reach_m = np.clip(self.rng.normal(0.95, 0.12, PERSONS), 0.6, 1.25)
         self.path_s = -9.0
 
@@ -458,6 +459,6 @@ class State:
 
 
 def _bow(depths: Floats) -> float:
-    """Exponent on the depths of a shape with which their mean is that of an even one: a back five stands no deeper."""
+    """Return the exponent on a shape's depths that gives them an even shape's mean: a back five stands no deeper."""
     bows = np.linspace(0.5, 1.6, 56)
     return float(bows[np.argmin([abs(float(np.mean(depths**bow)) - MEAN_DEPTH) for bow in bows])])

@@ -1,8 +1,8 @@
-"""Offside positions by the true places of bodies and feet at the moment of the kick (IFAB Law 11).
+"""Offside positions by the true positions of bodies and feet at the moment of the kick (IFAB Law 11).
 
 Head, body and feet count, arms do not. Feet are where the limbs' transmitters are (:mod:`simulator.physics.limbs`), a
-boot longer; head and trunk are a little before and behind the middle of the body. Whoever plays the ball cannot know it
-better: the answer is the one that measurement would be held against.
+boot longer; head and trunk extend a little before and behind the middle of the body. Detectors see these positions
+with noise; this module is the truth that they are scored against.
 """
 
 from __future__ import annotations
@@ -21,18 +21,22 @@ NEAR_M = 0.9
 
 
 def may_be_ahead(state: State, row: int) -> tuple[int, ...]:
-    """Mates of ``row`` who may be in an offside position now; looked at closely if they are involved."""
+    """Return the team mates of ``row`` who may be in an offside position now; decided later, if they are involved."""
     team = int(state.team[row])
     sign = float(state.sign[team])
     us = np.sort(state.columns[state.of_team[1 - team], 0] * sign)
-    line = max(float(us[-2]), state.ball.place[0] * sign, 0.0)
+    line = max(float(us[-2]), state.ball.position[0] * sign, 0.0)
     mates = state.mates(row)
     u = state.columns[mates, 0] * sign
     return tuple(mates[u > line - NEAR_M].tolist())
 
 
 def is_ahead(state: State, row: int, team: int, t_s: float, ball_u: float) -> tuple[bool, float]:
-    """Whether ``row`` was in an offside position at ``t_s``, and by how many metres beyond the line (or before it)."""
+    """Decide whether ``row`` was in an offside position at ``t_s``.
+
+    Returns:
+        whether it was; the metres beyond the line (negative: before it).
+    """
     sign = float(state.sign[team])
     opponents = state.of_team[1 - team]
     tick = round(t_s / TICK_S) - (state.tick - len(state.ticks))
@@ -47,7 +51,7 @@ def is_ahead(state: State, row: int, team: int, t_s: float, ball_u: float) -> tu
 
 
 def _window(state: State, t_s: float) -> PlayedInterval:
-    """What has been played around an instant, as a stretch of one tick."""
+    """Return the played time around an instant as an interval of one tick."""
     first = max(state.tick - len(state.ticks), round(t_s / TICK_S) - 50)
     offset = state.tick - len(state.ticks)
     persons = np.array(state.ticks[first - offset :])
@@ -61,7 +65,7 @@ def _window(state: State, t_s: float) -> PlayedInterval:
 
 
 def _foremost(window: PlayedInterval, row: int, sign: float, t_s: float) -> float:
-    """Upfield place of the part of somebody that is nearest to the goal line."""
+    """Return the upfield position of the part of a person that is nearest to the goal line."""
     at: Floats = np.array([t_s])
     k = min(max(round((t_s - window.ticks_s[0]) / TICK_S), 0), len(window.ticks_s) - 1)
     body = float(window.persons[k, row, 0]) * sign + TRUNK_M

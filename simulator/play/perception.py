@@ -1,8 +1,8 @@
-"""What players see before them: who is where how soon, which lanes are open, how much room there is.
+"""Perception: estimates of the players of who arrives where how soon, of open passing lines and open space.
 
-The numbers are estimates that agents decide by; what happens then is up to bodies and ball. A body that is at
-``p`` with velocity ``v`` goes on for its reaction time and then runs straight with bounded acceleration and speed
-(Spearman's time to intercept, with the acceleration phase kept).
+Agents decide by these estimates; what happens then is up to bodies and ball. A body at ``p`` with velocity ``v``
+continues for its reaction time and then runs straight with bounded acceleration and speed (Spearman's time to
+intercept, with an acceleration phase).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DRAG_PER_M = 0.013
 def time_to(
     x: float, y: float, px: float, py: float, vx: float, vy: float, speed: float, acceleration: float, react: float
 ) -> float:
-    """Seconds until a body at (px, py) moving with (vx, vy) is at (x, y), running through it at full speed."""
+    """Return the seconds until a body at (px, py) moving with (vx, vy) runs through (x, y) at full speed."""
     px += vx * react
     py += vy * react
     dx, dy = x - px, y - py
@@ -50,7 +50,7 @@ def time_to(
 def nearest_pass(
     bx: float, by: float, vx: float, vy: float, columns: Floats, rows: np.ndarray, dt_s: float
 ) -> tuple[Floats, Floats]:
-    """Of each of ``rows``: least horizontal distance to a ball that goes straight on for ``dt_s``, and when it is."""
+    """For each of ``rows``, return the least horizontal distance to a ball straight on for ``dt_s``, and its time."""
     n = len(rows)
     distance = np.empty(n)
     when = np.empty(n)
@@ -78,9 +78,9 @@ def meetings(
     low_m: float,
     high_m: Floats,
 ) -> tuple[Floats, np.ndarray]:
-    """Where each of ``rows`` can first meet a ball that follows ``path`` (k, 4: t, x, y, z).
+    """Return where each of ``rows`` can first meet a ball that follows ``path`` (k, 4: t, x, y, z).
 
-    Up to ``low_m`` the foot takes it; between that and ``high_m`` (by row) it costs a little, as it is awkward.
+    Up to ``low_m`` the foot takes the ball; between that and ``high_m`` (by row) it costs a little time.
 
     Returns:
         (rows,) earliest time, ``NEVER_S`` if not on the path; (rows,) index into the path, its last if never.
@@ -135,16 +135,16 @@ def rate_passes(
     acceleration: Floats,
     react_s: float,
 ) -> Floats:
-    """How likely passes are to arrive.
+    """Rate how likely passes are to arrive.
 
     Args:
         bx, by: the ball.
         targets: (n, 4): x, y, speed over ground at the kick, and 1 for a ball in the air, 0 along the ground.
-        mates: (n,) row of whom each is meant for.
+        mates: (n,) row of the intended receiver of each.
         opponents: rows.
 
     Returns:
-        (n, 3): chance that no opponent cuts it out, seconds it takes, seconds by which the mate is there before it.
+        (n, 3): chance that no opponent cuts it out, seconds it takes, seconds by which the receiver is there first.
     """
     n = len(targets)
     out = np.empty((n, 3))
@@ -201,8 +201,8 @@ def rate_passes(
 
 
 @njit(cache=True)
-def room(xs: Floats, ys: Floats, columns: Floats, rows: np.ndarray, ahead_s: float) -> Floats:
-    """Distance of each point to the nearest of ``rows`` as they will be in ``ahead_s``."""
+def open_space(xs: Floats, ys: Floats, columns: Floats, rows: np.ndarray, ahead_s: float) -> Floats:
+    """Return the distance of each point to the nearest of ``rows`` as they will be in ``ahead_s``."""
     out = np.full(len(xs), 99.0)
     for k in range(len(xs)):
         for i in rows:
@@ -213,9 +213,11 @@ def room(xs: Floats, ys: Floats, columns: Floats, rows: np.ndarray, ahead_s: flo
 
 
 @njit(cache=True)
-def lane(bx: float, by: float, xs: Floats, ys: Floats, columns: Floats, rows: np.ndarray) -> Floats:
-    """Least distance of any of ``rows`` to the segment from (bx, by) to each point, less what grows with the way:
-    positive where a ball gets through (hierarchy 4.8)."""
+def pass_clearance(bx: float, by: float, xs: Floats, ys: Floats, columns: Floats, rows: np.ndarray) -> Floats:
+    """Return how open passes are: the least distance of ``rows`` to the segment from (bx, by) to each point.
+
+    A term that grows with length is subtracted. The result is positive where a ball gets through (hierarchy 4.8).
+    """
     out = np.full(len(xs), 9.0)
     for k in range(len(xs)):
         dx, dy = xs[k] - bx, ys[k] - by

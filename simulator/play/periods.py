@@ -1,7 +1,7 @@
-"""Halves (Law 7): kick-offs, time that is added, the break and the change of ends, the final whistle.
+"""Periods (Law 7): kick-offs, added time, the break and the change of ends, the final whistle.
 
-Time runs on through everything; what was lost beyond the usual (goals, substitutions, injuries, cards) is added at
-the end of the half, and the referee waits a little for an attack to be over.
+The clock never stops. Unusual delays (goals, substitutions, injuries, cards) are added at the end of the half, and
+the referee lets an attack end first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ AFTERMATH_S = 5.0
 
 
 def step(state: State) -> None:
-    """A tick's look at the watch."""
+    """Check the clock each tick: added time, the end of a period, the break."""
     if state.is_break:
         _break(state)
         return
@@ -36,35 +36,35 @@ def step(state: State) -> None:
     waited_s = played_s - half_s - state.added_s
     if state.restart is not None and state.restart.kind == "penalty" and waited_s < 120.0:
         return
-    x = abs(state.ball.place[0])
+    x = abs(state.ball.position[0])
     quiet = not state.live or (x < state.half_x - 30.0 and state.flight is None)
     if quiet or (waited_s > PATIENCE_S and state.flight is None) or waited_s > 2.0 * PATIENCE_S:
         _end(state)
 
 
 def _add(state: State) -> None:
-    """The fourth official's board: whole minutes in a match of full length."""
+    """Announce added time, as on the fourth official's board: whole minutes in a match of full length."""
     lost_s = state.lost_s
     if state.settings.half_s >= 2400.0:
         state.added_s = 60.0 * max(1, round(lost_s / 60.0))
     else:
         state.added_s = min(lost_s, 0.1 * state.settings.half_s)
-    state.notes.note(
+    state.truth.add(
         "added_time", state.now_s, REFEREES[0], _CENTRE, str(state.period), (), added_s=round(state.added_s, 1)
     )
 
 
 def _end(state: State) -> None:
-    place = state.ball.place
+    position = state.ball.position
     is_final = state.period >= 2 and not state.settings.endless
     why = "full time" if is_final else "half time"
-    blown = state.notes.note("whistle", state.now_s, REFEREES[0], place, why)
+    blown = state.truth.add("whistle", state.now_s, REFEREES[0], position, why)
     if state.live:
-        flights.stopped(state, "stopped", state.now_s, blown, place)
-        stoppages.end_play(state, state.now_s, place, "whistle", blown)
+        flights.stopped(state, "stopped", state.now_s, blown, position)
+        stoppages.end_play(state, state.now_s, position, "whistle", blown)
     state.restart, state.whistle, state.advantage = None, None, None
-    state.notes.note(
-        "period.end", state.now_s, REFEREES[0], place, str(state.period), (blown,),
+    state.truth.add(
+        "period.end", state.now_s, REFEREES[0], position, str(state.period), (blown,),
         home=state.score[0], away=state.score[1],
     )  # fmt: skip
     state.is_break = True
@@ -75,7 +75,7 @@ def _end(state: State) -> None:
 
 
 def _break(state: State) -> None:
-    """Off to the side, and back for the next half at the other end."""
+    """Let everybody walk off, and return for the next half at the other end."""
     if state.is_final:
         if state.now_s >= state.break_until_s:
             state.is_over = True
@@ -97,7 +97,7 @@ def _break(state: State) -> None:
 
 
 def _leave(state: State) -> None:
-    """Everybody walks towards the benches' side."""
+    """Send everybody towards the benches' side."""
     for row in state.players.tolist():
         team = int(state.team[row])
         x, y = state.xy(row)
@@ -108,9 +108,9 @@ def _leave(state: State) -> None:
 
 
 def begin_period(state: State) -> None:
-    """The kick-off that opens a half is being taken."""
+    """Begin a period with its kick-off."""
     if not state.is_break:
         return
     state.is_break = False
     state.period_since_s = state.now_s
-    state.notes.note("period.start", state.now_s, REFEREES[0], _CENTRE, str(state.period))
+    state.truth.add("period.start", state.now_s, REFEREES[0], _CENTRE, str(state.period))

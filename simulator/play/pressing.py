@@ -1,4 +1,4 @@
-"""Who goes for the holder of the ball, and who stands behind him."""
+"""Pressing: the opponent who attacks the holder of the ball, and those who cover."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from simulator.play.match_state import State
 
 
 def press(state: State) -> None:
-    """The nearest opponent goes for the holder, the next one between him and the goal."""
+    """Send the nearest opponent at the holder, and the next between holder and goal."""
     team = 1 - int(state.team[state.holder])
     rows = state.outfield[team]
-    bx, by, _ = state.ball.place
+    bx, by, _ = state.ball.position
     vx, vy, _ = state.ball.velocity
     gaps = np.hypot(
         state.columns[rows, 0] + 0.3 * state.columns[rows, 2] - bx,
@@ -40,13 +40,16 @@ def press(state: State) -> None:
             _cover(state, order[1:3].tolist(), (dx / d, dy / d), d)
 
 
-def _cover(state: State, rows: list[int], way: tuple[float, float], away_m: float) -> None:
-    """The next two stand between holder and goal; the second of them only where a shot may come."""
-    bx, by, _ = state.ball.place
+def _cover(state: State, rows: list[int], direction: tuple[float, float], away_m: float) -> None:
+    """Place the next two between holder and goal; the second of them only where a shot may come."""
+    bx, by, _ = state.ball.position
     for number, row in enumerate(rows):
         if number and away_m > 32.0:
             return
         back = min(4.5 + 4.0 * number, 0.6 * away_m)
         side = 0.8 * (1 - 2 * number)
-        state.targets[row] = bx + way[0] * back - way[1] * side, by + way[1] * back + way[0] * side
+        state.targets[row] = (
+            bx + direction[0] * back - direction[1] * side,
+            by + direction[1] * back + direction[0] * side,
+        )
         state.paces[row] = 6.5 if away_m < 32.0 else 5.0

@@ -1,7 +1,7 @@
 """The referee: fouls and advantage, the whistle, cards, injuries (Laws 5 and 12).
 
-A foul is noted when it happens; the referee needs a moment for his whistle, and sometimes lets play go on. If the
-advantage comes to nothing he goes back to the foul. Cards are shown while play is dead.
+A foul's row is written when it happens. The whistle follows a moment later, and sometimes play goes on for an
+advantage; if that comes to nothing, the referee returns to the foul. Cards are shown while play is dead.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from simulator.play import flights, stoppages, substitutions
 from simulator.play.match_state import BOX_X_M, BOX_Y_M, GOAL_AREA_X_M, MARK_M, State, Whistle
 from simulator.play.stoppages import ADDED_S
-from simulator.play.truth_writer import who
+from simulator.play.truth_writer import id_of
 from simulator.records import REFEREES, Vector
 
 #: Chances at a foul: that the fouled one goes down, that play may go on, of a yellow and of a red card, of an injury.
@@ -23,21 +23,21 @@ ADVANTAGE_S = 2.5
 
 
 def foul(state: State, row: int, victim: int, variant: str, *, is_certain: bool = False) -> None:
-    """``row`` commits an offence against ``victim`` (-1: a handball); ``is_certain``: the whistle follows for sure."""
+    """Commit an offence of ``row`` against ``victim`` (-1: a handball); with ``is_certain`` the whistle is sure."""
     if state.whistle is not None or state.advantage is not None or not state.live:
         return
     t_s = state.now_s
     x, y = state.xy(victim if victim >= 0 else row)
-    place: Vector = (x, y, 0.9) if victim >= 0 else state.ball.place
+    position: Vector = (x, y, 0.9) if victim >= 0 else state.ball.position
     falls = victim >= 0 and variant != "holding" and state.chance(_FALLS)
     team = 1 - int(state.team[row])
     card = _card(state, row, team, x, variant)
     kind = "handball" if variant == "handball" else "foul"
     if kind == "handball":
-        state.notes.note("handball", t_s, row, place, "", (state.last_contact,))
-    index = state.notes.note(
-        "foul", t_s, row, place, variant, (state.last_contact if variant == "handball" else -1,),
-        on=who(victim), fall=falls, advantage=False,
+        state.truth.add("handball", t_s, row, position, "", (state.last_contact,))
+    index = state.truth.add(
+        "foul", t_s, row, position, variant, (state.last_contact if variant == "handball" else -1,),
+        on=id_of(victim), fall=falls, advantage=False,
     )  # fmt: skip
     if falls:
         substitutions.go_down(state, victim, float(state.rng.uniform(2.0, 5.0)), index)
@@ -46,8 +46,8 @@ def foul(state: State, row: int, victim: int, variant: str, *, is_certain: bool 
     keeps = state.holder >= 0 and state.team[state.holder] == team and not falls
     keeps |= state.flight is not None and state.flight.team == team
     if keeps and not in_box and not is_certain and card != "red" and state.chance(_ADVANTAGE / 0.4):
-        state.notes.rows[index].detail["advantage"] = True
-        state.notes.note("advantage", t_s + 0.3, REFEREES[0], place, "", (index,))
+        state.truth.rows[index].detail["advantage"] = True
+        state.truth.add("advantage", t_s + 0.3, REFEREES[0], position, "", (index,))
         state.advantage = whistle
         whistle.at_s = t_s + ADVANTAGE_S
         return
@@ -55,7 +55,7 @@ def foul(state: State, row: int, victim: int, variant: str, *, is_certain: bool 
 
 
 def _card(state: State, row: int, team: int, x: float, variant: str) -> str:
-    """Yellow or red, or nothing; goalkeepers get away with less than a red, as nobody could take their place."""
+    """Draw yellow, red or no card; goalkeepers are not sent off, because nobody could replace them."""
     worse = 1.6 if state.depth(team, x) < 35.0 else 1.0
     worse *= 1.5 if state.cautions[row] == 0 else 0.2
     roll = state.rng.random()
@@ -69,7 +69,7 @@ def _card(state: State, row: int, team: int, x: float, variant: str) -> str:
 
 
 def watch(state: State) -> None:
-    """Each tick of live play: the whistle, and whether an advantage came to something."""
+    """Check each tick of live play whether a whistle is due, and whether an advantage came to something."""
     if state.advantage is not None:
         _weigh(state, state.advantage)
     whistle = state.whistle
@@ -78,10 +78,10 @@ def watch(state: State) -> None:
 
 
 def _weigh(state: State, given: Whistle) -> None:
-    """The team that was fouled has lost the ball again: back to the foul; or time is up, and it had its advantage."""
+    """Return to the foul if the fouled team lost the ball again; drop the foul once the advantage has lasted."""
     last = state.last
     if state.team[last] != given.team and state.touched_s[last] > given.at_s - ADVANTAGE_S + 0.05:
-        state.notes.rows[given.cause].detail["advantage"] = False
+        state.truth.rows[given.cause].detail["advantage"] = False
         given.at_s = state.now_s + 0.3
         state.whistle, state.advantage = given, None
     elif state.now_s >= given.at_s:
@@ -91,14 +91,14 @@ def _weigh(state: State, given: Whistle) -> None:
 
 
 def _blow(state: State, whistle: Whistle) -> None:
-    """Play is stopped."""
+    """Stop play and award the restart."""
     state.whistle = None
-    place = state.ball.place
-    blown = state.notes.note("whistle", state.now_s, REFEREES[0], place, whistle.why, (whistle.cause,))
+    position = state.ball.position
+    blown = state.truth.add("whistle", state.now_s, REFEREES[0], position, whistle.why, (whistle.cause,))
     state.indirect = False
     outcome = "offside" if whistle.why == "offside" else "stopped"
-    flights.stopped(state, outcome, state.now_s, blown, place)
-    dead = stoppages.end_play(state, state.now_s, place, "whistle", blown)
+    flights.stopped(state, outcome, state.now_s, blown, position)
+    dead = stoppages.end_play(state, state.now_s, position, "whistle", blown)
     if whistle.card:
         state.cards.append((whistle.card, whistle.offender, whistle.cause))
     team, (x, y) = whistle.team, whistle.spot
@@ -120,7 +120,7 @@ def _blow(state: State, whistle: Whistle) -> None:
 
 
 def show_cards(state: State) -> None:
-    """Play is dead: the referee shows what he has written down."""
+    """Show the cards that are due, while play is dead."""
     restart = state.restart
     if not state.cards or restart is None or state.now_s - restart.since_s < 4.0:
         return
@@ -131,7 +131,7 @@ def show_cards(state: State) -> None:
     if card == "yellow" and state.cautions[row]:
         card = "second yellow"
     state.cautions[row] += 1
-    shown = state.notes.note("card", state.now_s, row, (x, y, 0.9), card, (cause,))
+    shown = state.truth.add("card", state.now_s, row, (x, y, 0.9), card, (cause,))
     state.lost_s += ADDED_S["card"]
     restart.earliest_s = max(restart.earliest_s, state.now_s + 8.0)
     if card != "yellow":
@@ -139,14 +139,14 @@ def show_cards(state: State) -> None:
 
 
 def in_own_box(state: State, row: int) -> bool:
-    """Whether somebody stands in the penalty area that his team defends."""
+    """True if a person stands in the penalty area that the own team defends."""
     x, y = state.xy(row)
     u = x * float(state.sign[int(state.team[row])])
     return state.half_x + u < BOX_X_M and abs(y) < BOX_Y_M
 
 
 def pulled(state: State, row: int, holder: int) -> None:
-    """Who runs behind the holder and cannot get at the ball sometimes holds him back; looked at ten times a second."""
+    """Let a player who runs behind the holder without reach of the ball sometimes hold; called ten times a second."""
     hx, hy = state.columns[holder, 2], state.columns[holder, 3]
     pace = math.hypot(hx, hy)
     gap = state.gap(row, *state.xy(holder))

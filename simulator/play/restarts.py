@@ -1,8 +1,8 @@
-"""From the whistle or the line until the ball is in play again: who takes it, how, when he may, and the kick itself.
+"""Restarts, from the award until the ball is in play: positions, readiness, the run-up and the kick.
 
-``fetching`` gets the ball to its place, ``set_pieces`` says where everybody stands; nobody is put anywhere. A restart
-is taken when the ball is there, its taker has come up, the others keep their distance (or have had time enough to),
-and as much time has gone by as such a restart usually takes.
+``ball_retrieval`` brings the ball to the spot, ``set_pieces`` chooses where players stand; everybody walks there. A
+restart is taken when the ball is there, its taker is there, the others keep their distance (or had time enough to),
+and as much time has passed as such a restart usually takes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RUN_UP_M = {"corner": 2.4, "goal_kick": 2.6, "penalty": 4.2, "free_kick": 1.2, 
 
 
 def plan(state: State) -> None:
-    """Where everybody goes while the restart is awaited; the fetcher has his own way."""
+    """Set everybody's target while the restart is awaited; ``ball_retrieval`` steers the fetcher."""
     restart = state.restart
     assert restart is not None
     restart.stand = stance(state, restart)
@@ -34,7 +34,7 @@ def plan(state: State) -> None:
 
 
 def stance(state: State, restart: Restart) -> tuple[float, float]:
-    """Where the taker waits: behind the ball as he will kick it, or behind the touch line."""
+    """Return where the taker waits: behind the ball, in line with the kick, or behind the touch line."""
     if restart.kind == "throw_in":
         return ball_retrieval.throw_stance(state, restart)
     x, y = restart.spot
@@ -49,7 +49,7 @@ def stance(state: State, restart: Restart) -> tuple[float, float]:
 
 
 def step(state: State) -> None:
-    """A tick of dead time."""
+    """Play a tick of dead time."""
     restart = state.restart
     assert restart is not None
     if restart.stage == "run_up":
@@ -66,7 +66,7 @@ def step(state: State) -> None:
     taker = restart.taker
     waited_s = state.now_s - restart.since_s
     late = waited_s > 2.0 * (restart.earliest_s - restart.since_s) + 25.0
-    if state.prompter is not None and taker not in state.told and state.prompter.waits_for(taker):
+    if state.script_runner is not None and taker not in state.instructed and state.script_runner.waits_for(taker):
         return
     if state.now_s < restart.earliest_s or state.is_held_up or not (is_ready(state, restart) or late):
         return
@@ -80,7 +80,7 @@ def step(state: State) -> None:
 
 
 def _run_up(state: State, restart: Restart) -> None:
-    """The last steps to the ball, and the kick."""
+    """Play the last steps to the ball, and the kick."""
     row = restart.taker
     x, y = restart.spot
     gap = state.gap(row, x, y)
@@ -94,7 +94,7 @@ def _run_up(state: State, restart: Restart) -> None:
 
 
 def is_ready(state: State, restart: Restart) -> bool:
-    """Opponents have gone to their distance (Laws 8, 13 to 17); at a kick-off everybody to his half."""
+    """True if opponents keep their distance (Laws 8, 13 to 17), and at a kick-off everybody is in the own half."""
     kind = restart.kind
     rows = state.of_team[1 - restart.team]
     if kind == "throw_in":
@@ -119,33 +119,33 @@ def is_ready(state: State, restart: Restart) -> bool:
 
 
 def _drop(state: State, restart: Restart) -> None:
-    """Law 8.2: the referee drops the ball; it is in play when it touches the ground, which play looks for."""
+    """Drop the ball (Law 8.2); it is in play when it touches the ground."""
     ball_retrieval.let_go(state)
     state.ball.release((0.0, 0.0, -0.5))
     state.restart = None
     state.live = True
     state.attack = restart.team
-    live = state.notes.note("play.live", state.now_s, -1, state.ball.place, "dropped", (restart.cause,))
-    state.notes.note("restart.dropped", state.now_s, restart.fetcher, state.ball.place, "", (live, restart.cause))
+    live = state.truth.add("play.live", state.now_s, -1, state.ball.position, "dropped", (restart.cause,))
+    state.truth.add("restart.dropped", state.now_s, restart.fetcher, state.ball.position, "", (live, restart.cause))
     state.kicked()
 
 
 def take(state: State, restart: Restart) -> None:
-    """The contact that brings the ball into play."""
+    """Play the contact that brings the ball into play, and write its rows."""
     kind, taker = restart.kind, restart.taker
     action = _action(state, restart)
     periods.begin_period(state)
     ball_retrieval.let_go(state)
     state.restart, state.live = None, True
-    place = state.ball.place
-    live = state.notes.note("play.live", state.now_s, taker, place, kind, (restart.cause,))
+    position = state.ball.position
+    live = state.truth.add("play.live", state.now_s, taker, position, kind, (restart.cause,))
     limb = "right_hand" if kind == "throw_in" else "foot"
-    told = state.prompter is not None and taker in state.told
-    if told and state.prompter is not None:
-        state.prompter.play(taker, 0.0, "foot", kind)
+    instructed = state.script_runner is not None and taker in state.instructed
+    if instructed and state.script_runner is not None:
+        state.script_runner.play(taker, 0.0, "foot", kind)
     attempt = (
         state.flight.row
-        if told and state.flight is not None
+        if instructed and state.flight is not None
         else ball_actions.kick(state, taker, action, limb, restart=kind)
     )
     variant = restart.style if kind in ("free_kick", "goal_kick") else ""
@@ -153,9 +153,9 @@ def take(state: State, restart: Restart) -> None:
         variant = "left" if restart.spot[1] * float(state.sign[restart.team]) > 0 else "right"
     if kind == "free_kick" and variant == "long":
         variant = "short"
-    contact = state.notes.rows[attempt].causes[0]
-    state.notes.note(
-        f"restart.{kind}", state.notes.rows[contact].t_s, taker, place, variant, (live, contact, restart.cause),
+    contact = state.truth.rows[attempt].causes[0]
+    state.truth.add(
+        f"restart.{kind}", state.truth.rows[contact].t_s, taker, position, variant, (live, contact, restart.cause),
         dead_s=round(state.now_s - restart.since_s, 2), style=restart.style, indirect=restart.is_indirect,
     )  # fmt: skip
     state.taker = taker
@@ -179,7 +179,7 @@ def _action(state: State, restart: Restart) -> Action:
 
 
 def _into_box(state: State, taker: int) -> Action:
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     team = int(state.team[taker])
     mates = state.mates(taker)
     u = state.columns[mates, 0] * state.sign[team]
@@ -196,7 +196,7 @@ def _into_box(state: State, taker: int) -> Action:
 
 
 def _long(state: State, taker: int) -> Action:
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     mates = state.mates(taker)
     u = state.columns[mates, 0] * state.sign[state.team[taker]]
     mate = int(mates[np.argmax(u + state.rng.gumbel(0.0, 5.0, len(mates)))])

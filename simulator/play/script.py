@@ -1,8 +1,8 @@
-"""Scripts: how a match begins where a scenario wants it to, and what named persons are told to do.
+"""Scripts: the opening of a scenario's match, and instructions to named persons.
 
-A script is parsed elsewhere (:mod:`simulator.scenario`); here are the plain values that the match obeys. An
-instruction says what a person *tries*: the ball still goes where physics takes it, a told pass is complete only
-if somebody gets it. The person runs to the ball by himself, and acts at the first touch that is possible.
+:mod:`simulator.scenario` parses scripts; these are their plain values. An instruction says what a person *tries*: the
+ball still moves by physics, and an instructed pass is complete only if somebody gets it. The person runs to the ball
+without further instruction, and acts at the first touch that is possible.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ CONTACTS = frozenset(DOINGS) - {"run", "stand", "jump", "fall", "foul"}
 
 @dataclass(frozen=True)
 class Start:
-    """Where a person is when the match begins: place over ground (m), velocity (m/s), heading (rad, None: as he
-    runs, or towards the ball)."""
+    """The start of a person: position over ground (m), velocity (m/s), heading (rad).
+
+    A heading of None means: as the person runs, or towards the ball.
+    """
 
     x_m: float
     y_m: float
@@ -42,9 +44,9 @@ class Opening:
     """The situation at time 0.
 
     Attributes:
-        persons: by row of ``world.PERSONS``; who is not named stands where his role puts him.
+        persons: by row (``simulator.records``); a person who is not named stands where the role says.
         ball, ball_velocity: centre (m) and velocity (m/s) of the ball in play.
-        holder: who controls the ball, None if it is loose.
+        holder: row of the player in control, None if the ball is loose.
         period, clock_s: half that is being played (1, 2, ...) and its time so far.
         score: home, away.
         home_attacks_positive_x: in this half.
@@ -69,19 +71,19 @@ class Opening:
 
 @dataclass(frozen=True)
 class Instruction:
-    """Somebody is told to do something, at a time or after an event; it is in force until it is done.
+    """An instruction to a person, from a time or an event on; in force until it is done.
 
     Attributes:
-        do: what; see ``DOINGS``. ``run`` and ``stand`` last until his next instruction or ``for_s``.
+        do: the action; see ``DOINGS``. ``run`` and ``stand`` last until the person's next instruction or ``for_s``.
         person: row.
-        at_s: since when; or ``after``: since the first truth row of that kind that comes after the instruction
-            before this one in the list is done (``after_person``: of that person only), and ``delay_s`` more.
-        mate: row of whom the pass is meant for.
-        target: where the ball (of a dribble, run or jump: the person) shall go; z counts for the ball only.
-        speed_m_s: of the ball as it leaves, or of the runner; None: as he would.
-        height_m: greatest height of the ball's flight over ground, or of a jump; None: as he would.
-        spin: of the ball (rad/s), None: as he would.
-        limb: which body part; empty: the one that is there.
+        at_s: since when; or ``after``: since the first row of truth of that kind after the instruction before this
+            one in the list is done (``after_person``: of that person only), and ``delay_s`` more.
+        mate: row of the intended receiver.
+        target: target of the ball (of a dribble, run or jump: of the person); z counts for the ball only.
+        speed_m_s: of the ball as it leaves, or of the runner; None: the player chooses.
+        height_m: greatest height of the ball's flight over ground, or of a jump; None: the player chooses.
+        spin: of the ball (rad/s), None: the player chooses.
+        limb: the body part; empty: whichever reaches the ball.
         for_s: how long a run, stand, hold in the hands or fall lasts; None: until it is done.
     """
 
@@ -110,7 +112,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Script:
-    """An opening and what happens then; with ``still`` who is told nothing stands still, else he plays."""
+    """An opening and instructions. With ``still``, persons without instruction stand still, else they play."""
 
     opening: Opening = Opening()
     instructions: tuple[Instruction, ...] = ()

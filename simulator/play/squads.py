@@ -73,15 +73,15 @@ _ROLES: dict[str, tuple[float, ...]] = {
 
 @dataclass(frozen=True)
 class TeamSettings:
-    """How a team plays.
+    """Playing style of a team.
 
     Attributes:
         name: as in the sheet.
         shape: one of ``SHAPES``.
         strength: ability of its players, 0 is average, +-1 a class better or worse.
-        tempo: how soon its players part with the ball, 1 is average.
-        pressing: how far up and how many it sends at the ball, 1 is average.
-        directness: its taste for gaining ground at once, 1 is average.
+        tempo: how soon its players pass on the ball, 1 is average.
+        pressing: how far up and with how many players it presses, 1 is average.
+        directness: preference for forward passes, 1 is average.
     """
 
     name: str
@@ -98,16 +98,16 @@ class TeamSettings:
 
 @dataclass(frozen=True)
 class MatchSettings:
-    """What decides a match; two matches with equal settings are equal.
+    """Settings of a match; two matches with equal settings are equal.
 
     Attributes:
-        seed: decides everything that is left to chance.
+        seed: seeds all random numbers.
         length_m, width_m: the pitch.
         half_s: length of a half before stoppage time.
         break_s: between two halves.
-        endless: further halves follow until nobody asks for more.
-        scenario: the match begins and obeys as it says; None: it begins before a kick-off.
-        spare_balls: whether play may go on with a spare ball when the one in play has gone far.
+        endless: halves follow each other without end.
+        scenario: script of the beginning and of instructions; None: the match begins before a kick-off.
+        spare_balls: a spare ball may replace one that has rolled far.
         home, away: the teams; None: drawn by the seed.
         interruptions: 1 the usual share of fouls, injuries and cards; 0 none.
     """
@@ -133,7 +133,7 @@ class MatchSettings:
 
 @dataclass(frozen=True)
 class Person:
-    """A line of the match sheet: row, name, shirt (0: none), team (empty: referee), role, begins on the pitch."""
+    """A person of the match sheet: row, name, shirt (0: none), team (empty: referee), role, starts on the pitch."""
 
     row: int
     name: str
@@ -144,7 +144,7 @@ class Person:
 
     @property
     def is_goalkeeper(self) -> bool:
-        """Whether he may use his hands."""
+        """True if the person may use the hands."""
         return self.role == "gk"
 
 

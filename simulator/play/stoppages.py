@@ -30,11 +30,11 @@ _DEAD_S = {
 _SET_PIECE = 1.7
 
 
-def end_play(state: State, t_s: float, place: Vector, why: str, cause: int) -> int:
-    """Play is dead from ``t_s`` on; returns the row."""
-    dead = state.notes.note("play.dead", t_s, -1, place, why, (cause,))
-    state.notes.died(t_s, dead, place)
-    derived_truth.ended(state, t_s, place)
+def end_play(state: State, t_s: float, position: Vector, why: str, cause: int) -> int:
+    """End play at ``t_s``; return the row of ``play.dead``."""
+    dead = state.truth.add("play.dead", t_s, -1, position, why, (cause,))
+    state.truth.end_play(t_s, dead, position)
+    derived_truth.ended(state, t_s, position)
     state.live = False
     state.holder, state.in_hands, state.action, state.flight = -1, False, None, None
     return dead
@@ -43,7 +43,7 @@ def end_play(state: State, t_s: float, place: Vector, why: str, cause: int) -> i
 def award_restart(
     state: State, kind: str, team: int, spot: tuple[float, float], cause: int, t_s: float, *, indirect: bool = False
 ) -> Restart:
-    """Play will go on with ``kind`` for ``team`` from ``spot``."""
+    """Award ``kind`` to ``team`` at ``spot``, and choose taker, style and time."""
     restart = Restart(kind, team, spot, -1, t_s, t_s, cause, is_indirect=indirect)
     restart.taker = restart.fetcher = _taker(state, restart)
     if kind == "goal_kick":
@@ -52,14 +52,14 @@ def award_restart(
         restart.style = _free_kick_style(state, restart)
     elif kind == "corner":
         restart.style = "short" if state.chance(0.08) else "crossed"
-    median, spread, least = _DEAD_S[kind]
+    median, spread, min_s = _DEAD_S[kind]
     if restart.style in ("direct shot", "crossed") and kind == "free_kick":
-        median, least = median * _SET_PIECE, 15.0
-    restart.earliest_s = t_s + max(least, median * math.exp(state.draw(0.0, spread)))
+        median, min_s = median * _SET_PIECE, 15.0
+    restart.earliest_s = t_s + max(min_s, median * math.exp(state.draw(0.0, spread)))
     state.restart = restart
     state.attack = team
     state.taker = -1
-    set_pieces.draw_places(state, restart)
+    set_pieces.draw_positions(state, restart)
     return restart
 
 

@@ -1,4 +1,4 @@
-"""Who is on the pitch: substitutions, injuries, sendings-off (Laws 3 and 12). Everybody walks where he goes."""
+"""Substitutions, injuries, sendings-off (Laws 3 and 12). Persons walk on and off the pitch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from simulator.play import ball_retrieval
 from simulator.play.match_state import Change, Restart, State, Whistle
 from simulator.play.squads import SHAPES
 from simulator.play.stoppages import ADDED_S
-from simulator.play.truth_writer import who
+from simulator.play.truth_writer import id_of
 from simulator.records import SQUAD, STARTERS
 
 #: Law 3: substitutes a team may use, in so many stops of play (the break does not count).
@@ -18,13 +18,13 @@ _STOP_S = 6.0
 
 
 def go_down(state: State, row: int, for_s: float, cause: int = -1) -> None:
-    """Somebody falls and lies for a while."""
+    """Let a person fall and lie for a while."""
     if state.bodies.is_busy(row):
         return
     state.bodies.fall(row, for_s)
     state.idle_s[row] = state.now_s + for_s
     x, y = state.xy(row)
-    down = state.notes.note("player.down", state.now_s, row, (x, y, 0.3), "", (cause,))
+    down = state.truth.add("player.down", state.now_s, row, (x, y, 0.3), "", (cause,))
     state.down[row] = (state.now_s + for_s, down)
     if state.holder == row:
         state.holder, state.action = -1, None
@@ -32,16 +32,16 @@ def go_down(state: State, row: int, for_s: float, cause: int = -1) -> None:
 
 
 def get_up(state: State) -> None:
-    """Notes who is on his feet again."""
+    """Write the rows of persons who are on their feet again."""
     for row, (until_s, down) in list(state.down.items()):
         if state.now_s >= until_s:
             del state.down[row]
             x, y = state.xy(row)
-            state.notes.note("player.up", state.now_s, row, (x, y, 0.9), "", (down,))
+            state.truth.add("player.up", state.now_s, row, (x, y, 0.9), "", (down,))
 
 
 def perhaps_injured(state: State, cause: int, chance: float) -> None:
-    """The one who lies there needs treatment: play waits, and sometimes he cannot go on."""
+    """Draw whether a person on the ground needs treatment: play waits, and sometimes the player is replaced."""
     lying = [row for row in state.down if state.is_playing[row]]
     if not lying or not state.chance(chance):
         return
@@ -59,8 +59,7 @@ def perhaps_injured(state: State, cause: int, chance: float) -> None:
 
 
 def collapse(state: State) -> None:
-    """Now and then somebody goes down without a foul; the referee stops play when he sees it. Looked at once a
-    second of live play."""
+    """Draw once a second of live play whether a player goes down without a foul; the referee stops play."""
     if state.whistle is not None or not state.chance(0.00016 * state.settings.interruptions):
         return
     row = int(state.rng.choice(state.outfield[int(state.rng.integers(2))]))
@@ -68,7 +67,7 @@ def collapse(state: State) -> None:
         return
     go_down(state, row, 25.0)
     team = int(state.team[state.last])
-    x, y, _ = state.ball.place
+    x, y, _ = state.ball.position
     at_s = state.now_s + float(state.rng.uniform(2.0, 8.0))
     state.whistle = Whistle(at_s, "injury", team, (x, y), state.down[row][1])
 
@@ -77,9 +76,9 @@ def collapse(state: State) -> None:
 
 
 def send_off(state: State, row: int, cause: int) -> None:
-    """He walks off and does not come back; his team plays on with one less."""
+    """Send a player off for good; the team plays on with one less."""
     x, y = state.xy(row)
-    state.notes.note("sendoff", state.now_s, row, (x, y, 0.9), "", (cause,))
+    state.truth.add("sendoff", state.now_s, row, (x, y, 0.9), "", (cause,))
     state.sent_off.append(row)
     slot = _leave_slot(state, row)
     _close_ranks(state, int(state.team[row]), slot)
@@ -87,7 +86,7 @@ def send_off(state: State, row: int, cause: int) -> None:
 
 
 def _close_ranks(state: State, team: int, slot: int) -> None:
-    """With ten, the last line and midfield are kept and a forward is missing."""
+    """With ten players, fill last line and midfield; a forward is missing."""
     slots = state.slots[team]
     front = [n for n, row in enumerate(slots) if row >= 0 and n and state.depth_of[row] > 0.6]
     if slot < 1 or not front or SHAPES[state.squads.teams[team].shape][slot - 1][1] > 0.6:
@@ -98,7 +97,7 @@ def _close_ranks(state: State, team: int, slot: int) -> None:
 
 
 def _leave_slot(state: State, row: int) -> int:
-    """Takes a player out of his slot; returns which one it was."""
+    """Take a player out of the slot; return which one it was."""
     team = int(state.team[row])
     slot = state.slots[team].index(row)
     state.slots[team][slot] = -1
@@ -109,8 +108,10 @@ def _leave_slot(state: State, row: int) -> int:
 
 
 def _hand_over(state: State, restart: Restart, row: int) -> None:
-    """Somebody goes who was to take the awaited restart, or to get the ball for it: another does; whoever else has the
-    ball in his hands keeps it, as it cannot be in those of another at once."""
+    """Replace a leaving player as taker or fetcher of the awaited restart.
+
+    If somebody else has the ball in the hands, that person keeps it.
+    """
     if row == restart.taker:
         restart.taker = _other_taker(state)
         if restart.stage == "run_up":
@@ -123,7 +124,7 @@ def _hand_over(state: State, restart: Restart, row: int) -> None:
 
 
 def _other_taker(state: State) -> int:
-    """Somebody else who takes the restart that is awaited."""
+    """Return another taker of the awaited restart."""
     restart = state.restart
     assert restart is not None
     leaving = [change.off for change in state.changes]
@@ -135,7 +136,7 @@ def _other_taker(state: State) -> int:
 
 
 def draw_times(state: State) -> None:
-    """When each team will want to change whom, as shares of the match's length."""
+    """Draw when each team changes how many players, as shares of the match's length."""
     for team in (0, 1):
         windows = sorted(float(state.rng.uniform(0.52, 0.97)) for _ in range(WINDOWS))
         numbers = [1, 1, 1]
@@ -145,7 +146,7 @@ def draw_times(state: State) -> None:
 
 
 def consider(state: State) -> None:
-    """Play is dead: a team that wants to change does so now, if the stop is long enough."""
+    """Begin the substitutions that are due while play is dead, if the stop is long enough."""
     restart = state.restart
     if restart is None or state.changes or restart.stage not in ("rolling", "fetching", "brought", "carrying"):
         return
@@ -179,15 +180,15 @@ def _begin(state: State, team: int, off: int) -> None:
         weight = [0.5 + float(state.depth_of[r]) + float(state.rng.random()) for r in rows]
         off = rows[weight.index(max(weight))]
     coming = {change.on for change in state.changes}
-    bench = [r for r in range(team * SQUAD + STARTERS, (team + 1) * SQUAD) if r not in state.came_on | coming]
+    bench = [r for r in range(team * SQUAD + STARTERS, (team + 1) * SQUAD) if r not in state.used_substitutes | coming]
     if not bench or off in leaving:
         return
     depth = float(state.depth_of[off])
-    wanted = ("cb", "fb") if depth < 0.2 else ("cm", "fb") if depth < 0.6 else ("wg", "st", "cm")
-    fitting = [r for r in bench if state.squads.people[r].role in wanted]
+    roles = ("cb", "fb") if depth < 0.2 else ("cm", "fb") if depth < 0.6 else ("wg", "st", "cm")
+    fitting = [r for r in bench if state.squads.people[r].role in roles]
     on = (fitting or bench)[0]
     state.used[team] += 1
-    state.came_on.add(on)
+    state.used_substitutes.add(on)
     state.unfit.discard(off)
     state.changes.append(Change(off, on))
     if off == restart.taker:
@@ -196,20 +197,20 @@ def _begin(state: State, team: int, off: int) -> None:
 
 
 def gate(state: State, row: int) -> tuple[float, float]:
-    """Where a team's players go off and come on: at the halfway line, on the side of the benches."""
+    """Return where a team's players leave and enter: at the halfway line, on the side of the benches."""
     return (-1.2 if state.team[row] == 0 else 1.2), -state.half_y
 
 
 def step(state: State) -> None:
-    """A tick of those who come and go."""
+    """Play a tick of persons who leave and enter."""
     for change in state.changes:
         _walk(state, change)
     state.changes = [change for change in state.changes if change.off >= 0 or change.on >= 0]
-    for row, place in list(state.walking.items()):
-        state.targets[row], state.paces[row] = place, 2.0
+    for row, position in list(state.walking.items()):
+        state.targets[row], state.paces[row] = position, 2.0
         state.facing[row] = math.nan
-        if state.gap(row, *place) < 0.5:
-            state.seats[row] = place
+        if state.gap(row, *position) < 0.5:
+            state.seats[row] = position
             del state.walking[row]
 
 
@@ -225,7 +226,7 @@ def _walk(state: State, change: Change) -> None:
         if state.columns[off, 1] < y - 0.1:
             change.is_off = True
             cx, cy = state.xy(off)
-            change.cause = state.notes.note("sub.out", state.now_s, off, (cx, cy, 0.9), "", (), on=who(on))
+            change.cause = state.truth.add("sub.out", state.now_s, off, (cx, cy, 0.9), "", (), on=id_of(on))
             team = int(state.team[off])
             slot = _leave_slot(state, off)
             state.vacant[on] = (team, slot)
@@ -235,7 +236,7 @@ def _walk(state: State, change: Change) -> None:
     state.facing[on] = math.nan
     if state.columns[on, 1] > y + 0.1:
         cx, cy = state.xy(on)
-        state.notes.note("sub.in", state.now_s, on, (cx, cy, 0.9), "", (change.cause,), off=who(off))
+        state.truth.add("sub.in", state.now_s, on, (cx, cy, 0.9), "", (change.cause,), off=id_of(off))
         team, slot = state.vacant.pop(on)
         state.slots[team][slot] = on
         state.regroup()

@@ -1,7 +1,7 @@
-"""The truth list while it is written: rows, and who has the ball by the touches alone.
+"""Write the rows of truth while a match is played, and follow possession by touches alone.
 
-``t_s`` of a row is the first touch of the contact that it is about, or when the whole ball had crossed the line, or
-the whistle. Kinds are those of the detectors (the numbers are theirs); what no detector gives has a name alike.
+``t_s`` of a row is the first touch of its contact, or the instant at which the whole ball had crossed the line, or
+the whistle. Kinds and numbers are those of the detectors; kinds that no detector emits are named in the same style.
 
 =====================  ====================================================================================
 kind (variant)         definition
@@ -9,7 +9,7 @@ kind (variant)         definition
 hit, touch (limb)      every contact, 5.1 and 5.2: a hit if the ball's acceleration peaks at 55 m/s2 or more.
                        ``what`` says what was meant: pass, shot, cross, clearance, dribble, trap, header, throw,
                        catch, parry, punch, save, block, tackle, deflection, handle
-header (standing,      5.4: a contact of the head; jumping if he was off the ground by 5 cm or more
+header (standing,      5.4: a contact of the head; jumping if 5 cm or more off the ground
 jumping)
 deflection             5.7: the ball went on, turned by less than 60 degrees, at 50 to 110 % of its speed, off
                        somebody who did not mean to play it there
@@ -36,7 +36,7 @@ to out)                ball then left the pitch within 1.5 s without another tou
 clearance              7.9: a contact meant to get the ball away, in the own third, with an opponent within 3 m
 shot.attempt           6.1: a contact meant for the goal (``what``: foot, header, volley, free_kick, penalty);
                        ``xg``; ``outcome``: goal, saved, blocked, off, post, short
-shot.on_target_pred,   6.1: the ball as it left would pass the goal line inside or outside the mouth (noted where
+shot.on_target_pred,   6.1: the ball as it left would pass the goal line inside or outside the mouth (written where
 shot.off_target_pred   it reaches the line within 1.5 s and 1 m beside)
 shot.blocked,          7.1: the first opponent outfield contact after the shot; deflected if it still goes on to
 shot.deflected         the goal
@@ -46,7 +46,7 @@ shot.off (wide left,   7.3: a shot out over the goal line; sides as the shooter 
 wide right, over)
 shot.post              7.4: a shot on post or bar; ball.woodwork (near post, far post, bar) is 2.11's row
 goal.scored, goal.own  7.5: team gets the goal; person scored it, or turned a ball in that was not on target
-goal.confirmed,        10.14: the referee's decision, dated at his signal; ``told_by`` kick-off in the product
+goal.confirmed,        10.14: the referee's decision, dated at his signal; the product infers it from the kick-off
 goal.disallowed
 keypass, assist        8.12: the completed pass before a shot, a goal, at most 10 s before
 duel.start, duel.end   6.8: an opponent is within 1.5 m of a controlled ball and goes for it; loose: nobody's ball
@@ -76,7 +76,7 @@ whistle                the referee stops play (variant why); ``flag`` an assista
 sub.out, sub.in        9.12: a player crosses the line off the pitch, onto it
 player.down, .up       3.6: somebody lies on the ground
 period.start, .end     9.8: by the whistle; variant 1, 2, ...
-added_time             7: what the referee adds, told before the end of a half
+added_time             7: what the referee adds, announced before the end of a half
 =====================  ====================================================================================
 """
 
@@ -94,17 +94,17 @@ CONTEST_S = 0.8
 HIT_M_S2 = 55.0
 
 #: Place of a row whose contact has been begun but not been played yet.
-_UNKNOWN: Vector = (float("nan"), float("nan"), float("nan"))
+_UNKNOWN_POSITION: Vector = (float("nan"), float("nan"), float("nan"))
 
 
 @dataclass
-class Notes:
-    """Rows in the order in which they were noted, and possession as the touches tell it.
+class TruthWriter:
+    """Writes rows of truth in the order in which things happen, and follows possession by touches.
 
     Attributes:
-        rows: truth; a row's index is its name in ``causes``.
-        has: who touched the ball in play last, -1 nobody; ``gain`` the row of his gain.
-        control: what ``team.possession`` said last.
+        rows: rows of truth; ``causes`` refer to them by index.
+        has: row of the player who touched the ball in play last, -1 for nobody; ``gain`` the row of that gain.
+        control: the newest value of ``team.possession``.
     """
 
     rows: list[Row] = field(default_factory=list)
@@ -116,84 +116,87 @@ class Notes:
     _unplaced: list[int] = field(default_factory=list)
     listeners: list[Callable[[Row], None]] = field(default_factory=list)
 
-    def note(
+    def add(
         self,
         kind: str,
         t_s: float,
         person: int = -1,
-        place: Vector | None = None,
+        position: Vector | None = None,
         variant: str = "",
         causes: tuple[int, ...] = (),
         **detail: Scalar,
     ) -> int:
-        """Adds a row and returns its index; a place that is None is filled in by :meth:`settle`."""
-        row = Row(kind, t_s, person, team_of_row(person), place or _UNKNOWN, variant, dict(detail))
+        """Add a row and return its index; :meth:`set_positions` fills in a position that is None."""
+        row = Row(kind, t_s, person, team_of_row(person), position or _UNKNOWN_POSITION, variant, dict(detail))
         row.causes = tuple(c for c in causes if c >= 0)
         self.rows.append(row)
-        if place is None:
+        if position is None:
             self._unplaced.append(len(self.rows) - 1)
         for listener in self.listeners:
             listener(row)
         return len(self.rows) - 1
 
-    def settle(self, place: Vector) -> None:
-        """Fills in where the contact of this tick was."""
+    def set_positions(self, position: Vector) -> None:
+        """Fill in the position of this tick's contact."""
         for index in self._unplaced:
-            self.rows[index].place = place
+            self.rows[index].position = position
         self._unplaced.clear()
 
-    def measured(self, index: int, peak_m_s2: float) -> None:
-        """Says of a contact how hard it was: a hit from ``HIT_M_S2`` on, else a touch."""
+    def set_peak(self, index: int, peak_m_s2: float) -> None:
+        """Classify a contact by its peak: a hit from ``HIT_M_S2`` on, else a touch."""
         row = self.rows[index]
         row.kind = "hit" if peak_m_s2 >= HIT_M_S2 else "touch"
         row.detail["peak_m_s2"] = round(peak_m_s2, 1)
 
-    def touched(self, person: int, t_s: float, cause: int, variant: str, place: Vector | None) -> None:
-        """A contact with the ball in play (6.2, 6.3)."""
+    def touched(self, person: int, t_s: float, cause: int, variant: str, position: Vector | None) -> None:
+        """Update possession by a contact with the ball in play (6.2, 6.3)."""
         team = 0 if team_of_row(person) == "home" else 1
         if person != self.has:
-            self._lose(t_s, cause, variant, place)
+            self._lose(t_s, cause, variant, position)
             self.has = person
-            self.gain = self.note("possession.gain", t_s, person, place, variant, (cause,))
+            self.gain = self.add("possession.gain", t_s, person, position, variant, (cause,))
         self._touched_s[team] = t_s
         self._last = (person, cause)
         contested = t_s - self._touched_s[1 - team] < CONTEST_S
-        self._show("in contest" if contested else ("home", "away")[team], t_s, person, place, cause)
+        self._show("in contest" if contested else ("home", "away")[team], t_s, person, position, cause)
 
-    def died(self, t_s: float, cause: int, place: Vector) -> None:
-        """Play is dead: nobody has the ball."""
-        self._lose(t_s, cause, "dead", place)
+    def end_play(self, t_s: float, cause: int, position: Vector) -> None:
+        """End possession because play is dead."""
+        self._lose(t_s, cause, "dead", position)
         self.has = -1
         self._touched_s = [-9.0, -9.0]
-        self._show("dead", t_s, -1, place, cause)
+        self._show("dead", t_s, -1, position, cause)
 
     def watch(self, t_s: float) -> None:
-        """Ends a contest once one team has had the ball alone for long enough; call each tick of live play."""
+        """End a contest once one team has had the ball alone for long enough; call each tick of live play."""
         if self.control != "in contest":
             return
         home_s, away_s = self._touched_s
         if t_s - min(home_s, away_s) >= CONTEST_S:
             person, cause = self._last
             team = "home" if home_s >= away_s else "away"
-            self._show(team, t_s, person, self.rows[cause].place, cause)
+            self._show(team, t_s, person, self.rows[cause].position, cause)
 
-    def _lose(self, t_s: float, cause: int, variant: str, place: Vector | None) -> None:
+    def _lose(self, t_s: float, cause: int, variant: str, position: Vector | None) -> None:
         if self.has >= 0:
             held_s = t_s - self.rows[self.gain].t_s
             causes = (self.gain, cause)
-            self.note("possession.loss", t_s, self.has, place, variant, causes, held_s=round(held_s, 4))
+            self.add("possession.loss", t_s, self.has, position, variant, causes, held_s=round(held_s, 4))
 
-    def _show(self, value: str, t_s: float, person: int, place: Vector | None, cause: int) -> None:
+    def _show(self, value: str, t_s: float, person: int, position: Vector | None, cause: int) -> None:
         if value == self.control:
             return
         self.control = value
         controlled = value in ("home", "away")
-        self.note("team.possession", t_s, person if controlled else -1, place, value, (cause,))
+        self.add("team.possession", t_s, person if controlled else -1, position, value, (cause,))
 
 
 @dataclass
 class Watching:
-    """What is being watched: a kick until the ball is away, a carry, a duel, a loose ball, a take-on, a bad touch."""
+    """Situations under observation, each until it is decided.
+
+    They are a kick until the ball is away, a carry, a duel, a loose ball, a take-on, and a bad touch.
+    """
 
     kick: int = -1
     carry: tuple[int, float, Vector, float, Vector] | None = None
@@ -206,6 +209,6 @@ class Watching:
     aerial: tuple[int, int, int] | None = None
 
 
-def who(person: int) -> str:
-    """Object id of a row, empty for nobody."""
+def id_of(person: int) -> str:
+    """Return the object id of a row, empty for nobody."""
     return object_id(person) if person >= 0 else ""

@@ -1,1 +1,1 @@
-"""Radio: tags that measure, and the way of a packet to the gateway."""
+"""Radio: measurement by tags, and the path of packets to the gateway."""

@@ -16,7 +16,7 @@ from simulator.radio.transmission import NO_DELAY, Channel, Delay, Sender, recei
 
 
 class ChannelError(UserError, ValueError):
-    """No channel of that name; the message lists those there are."""
+    """No channel of that name; the message lists the known ones."""
 
 
 #: Extraction as Fig. 6 of paper 004 has it: the ball within 5 ms, the others within 5 to 100 ms, both with the
@@ -68,13 +68,13 @@ CHANNELS = {
         drift_ppm=40.0,
         failure_every_s=180.0,
         failure=Delay(2_000_000, 8_000_000),
-        beside_share=0.7,
+        overheard_share=0.7,
     ),
 }
 
 
 def channel_named(name: str) -> Channel:
-    """The channel of that name.
+    """Return the channel of a name.
 
     Raises:
         ChannelError: there is none.
@@ -116,7 +116,7 @@ class Transmission:
         return block_times(self.arrival_us, self.channel.slot_us)
 
     def packets(self) -> Packets:
-        """The delivered packets with what they hold: event times by the receivers' clocks, places in mm."""
+        """Return the delivered packets with their content: event times by the receivers' clocks, positions in mm."""
         tracks = self.recording.tracks
         names = tuple(track.transmitter for track in tracks)
         receivers = receivers_of(self.channel, self.seed)
@@ -138,10 +138,9 @@ class Transmission:
 
 
 def transmit(recording: Recording, channel: Channel, seed: int) -> Transmission:
-    """Sends a recording through a channel. The same three arguments give the same transmission.
+    """Send a recording through a channel. The same three arguments give the same transmission.
 
-    Rows off a track's time line do not know when they were measured: they ride in the packet of the row before
-    them.
+    Rows off a track's time line have no measuring time of their own: they travel in the packet of the row before them.
     """
     receivers = receivers_of(channel, seed)
     columns: list[list[Ints]] = [[], [], [], [], []]
@@ -154,8 +153,8 @@ def transmit(recording: Recording, channel: Channel, seed: int) -> Transmission:
         total += copies.sent
         lost += [(track.transmitter, n) for n in copies.lost.tolist()]
         mine = np.full(len(copies.sequence), number)
-        told = (copies.arrival_us, mine, edges[copies.start], edges[copies.stop], copies.sequence)
-        for column, values in zip(columns, told, strict=True):
+        columns_of_packets = (copies.arrival_us, mine, edges[copies.start], edges[copies.stop], copies.sequence)
+        for column, values in zip(columns, columns_of_packets, strict=True):
             column.append(values)
     arrival, which, start, stop, sequence = (np.concatenate([*c, np.empty(0, np.int64)]) for c in columns)
     order = np.lexsort((sequence, which, arrival))

@@ -1,4 +1,4 @@
-"""What a channel did to a stream: delays by priority and disorder, beside what paper 004 measured."""
+"""Report of a channel's effect on a stream: delays by priority and disorder, compared with paper 004's measurements."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def out_of_order_share(event_us: Ints) -> float:
 
 
 def delay_report(recording: Recording, channel: Channel, seed: int) -> str:
-    """Histogram of delays (arrival less event time) by priority, single and packaged, beside paper 004's."""
+    """Return a histogram of delays (arrival less event time) by priority, single and packaged, with paper 004's."""
     packaged = transmit(recording, channel, seed)
     single = transmit(recording, channel.single(), seed)
     columns: list[tuple[str, Ints]] = []
@@ -72,8 +72,8 @@ def delay_report(recording: Recording, channel: Channel, seed: int) -> str:
         label = f"over {EDGES_MS[-1]:>5}" if edge is None else f"up to {edge:>4}"
         lines.append(f"{label:<14}" + "".join(f"{100 * share[row]:>13.2f} %" for share in shares))
     greatest = "".join(f"{delays.max() / 1e3 if len(delays) else 0:>12.1f} ms" for _, delays in columns)
-    least = "".join(f"{delays.min() / 1e3 if len(delays) else 0:>12.1f} ms" for _, delays in columns)
-    return "\n".join([*lines, f"{'least':<14}{least}", f"{'greatest':<14}{greatest}"])
+    shortest = "".join(f"{delays.min() / 1e3 if len(delays) else 0:>12.1f} ms" for _, delays in columns)
+    return "\n".join([*lines, f"{'least':<14}{shortest}", f"{'greatest':<14}{greatest}"])
 
 
 def channel_report(
@@ -86,7 +86,7 @@ def channel_report(
     limb_hz: float = 200,
     seconds: float = 20.0,
 ) -> str:
-    """What a channel does to so many transmitters at those rates, wherever they are: :func:`delay_report` of it."""
+    """Return the :func:`delay_report` of a channel for so many transmitters at given rates."""
     phases = np.random.default_rng([seed, balls + limbs]).random(balls + limbs)
     names = [f"home_{n}/left_foot" for n in range(limbs)] + ["ball", *(f"ball_{n}" for n in range(2, balls + 1))]
     tracks: list[Track] = []
@@ -100,5 +100,5 @@ def channel_report(
 
 def _shares(delays_us: Ints, edges_us: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Share of delays in each class (lower edge exclusive, upper edge inclusive)."""
-    places = np.searchsorted(edges_us, delays_us, side="left")
-    return np.bincount(places, minlength=len(edges_us)) / max(len(delays_us), 1)
+    positions = np.searchsorted(edges_us, delays_us, side="left")
+    return np.bincount(positions, minlength=len(edges_us)) / max(len(delays_us), 1)

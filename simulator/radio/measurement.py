@@ -1,4 +1,4 @@
-"""What a locating system makes of the true ways: tags that sample at their own instants, and wrongly.
+"""Measurement of true paths by a locating system: tags sample at their own instants, with errors.
 
 Theory of operation
 -------------------
@@ -6,17 +6,17 @@ Every tag (a ball, or a limb of a person) samples at its own rate and phase. A s
 
 * *white* noise, and noise with *memory* (a Gauss-Markov process of ``MEMORY_S``): carrier phases and antenna
   geometry change slowly. Together they have the standard deviation asked for; height is ``HEIGHT_FACTOR`` worse.
-* *shadow*: bodies around a tag block paths. The nearer and the more, the larger its noise, up to threefold.
-* *multipath*: for some milliseconds an echo is taken for the signal and the place is off by decimetres, more in
+* *shadow*: bodies around a tag block the radio. The nearer and the more, the larger its noise, up to threefold.
+* *multipath*: for some milliseconds an echo is taken for the signal and the position is off by decimetres, more in
   shadow.
-* *loss*: a tag is not heard for seconds (rarely), or, in deep shadow, for fractions of one. Then there is no sample.
+* *loss*: a tag is silent for seconds (rarely), or, in deep shadow, for fractions of one. Then there is no sample.
 
-Quality of location tells all of it, as percent, roughly. Velocity and acceleration are those of the system's own
-filter over what it measured (a fading-memory polynomial of second degree): noisy, a little late, and led astray by
+Quality of location estimates these errors roughly, as percent. Velocity and acceleration are those of the system's
+own filter over its measurements (a fading-memory polynomial of second degree): noisy, a little late, and misled by
 multipath. All values are integers: mm, mm/s, mm/s^2, percent.
 
-Each tag has random streams of its own for each purpose, and each number belongs to one sample or one spell. Hence
-the same samples come however the match is cut into stretches.
+Each tag has random streams of its own for each purpose, and each number belongs to one sample or one spell. The
+samples are therefore the same however the match is cut into intervals.
 """
 
 from __future__ import annotations
@@ -76,14 +76,14 @@ class Tag:
 
 
 class Measured(NamedTuple):
-    """A stretch as measured: of each tag in turn its samples; everything before ``until_us`` has been given."""
+    """An interval as measured: the samples of each tag in turn; everything before ``until_us`` has been given."""
 
     rows: list[Rows]
     until_us: int
 
 
 def body_tags(persons: Sequence[int], limbs: Sequence[str], rate_hz: float, names: Sequence[str] = NAMES) -> list[Tag]:
-    """Tags of persons (rows; ``names`` has their ids): each of these limbs, or one at the breast if there are none."""
+    """Return the tags of persons (rows; ``names`` has their ids): each of these limbs, or one at the breast if none."""
     return [
         Tag(names[person] + (f"/{limb}" if limb else ""), rate_hz, person=person, limb=limb)
         for person in persons
@@ -92,82 +92,82 @@ def body_tags(persons: Sequence[int], limbs: Sequence[str], rate_hz: float, name
 
 
 def ball_tags(count: int, rate_hz: float) -> list[Tag]:
-    """Tags of the first so many balls."""
+    """Return the tags of the first so many balls."""
     return [Tag(name, rate_hz, ball=number) for number, name in enumerate(BALLS[:count])]
 
 
 class Measurement:
-    """Measures stretch after stretch of one match.
+    """Measures interval after interval of one match.
 
     Args:
         tags: transmitters, in the order of what is returned.
         noise_m: standard deviation of one coordinate in the open; 0 switches every error off.
-        seed: of all chance in here.
+        seed: of all random numbers of the measurement.
     """
 
     def __init__(self, tags: Sequence[Tag], noise_m: float, seed: int) -> None:
         self.tags = tuple(tags)
         self._samplers = [_Sampler(tag, noise_m, seed) for tag in tags]
         self._shadow = np.zeros(PERSONS + len(BALLS))
-        self._last_places = np.zeros((len(BALLS), 3))
+        self._last_positions = np.zeros((len(BALLS), 3))
 
     def take(self, interval: PlayedInterval, present: Collection[int] | None = None) -> Measured:
-        """Measures a stretch.
+        """Measure an interval.
 
         Args:
-            stretch: the one that follows the last.
+            interval: the one that follows the last.
             present: rows of the persons whose tags are switched on; None: everybody's.
         """
         times_s, shadow = self._shadows(interval)
-        balls = _Balls(interval, self._last_places)
-        self._last_places = interval.balls[:, -1].copy()
+        balls = _Balls(interval, self._last_positions)
+        self._last_positions = interval.balls[:, -1].copy()
         until_us = round(interval.end_s * 1e6)
         rows: list[Rows] = []
         for tag, sampler in zip(self.tags, self._samplers, strict=True):
             if tag.ball >= 0:
                 ts_us = sampler.times(balls.last_us + 1)
-                way, column = balls.at(tag.ball, ts_us), PERSONS + tag.ball
+                share, column = balls.at(tag.ball, ts_us), PERSONS + tag.ball
             else:
                 ts_us = sampler.times(until_us)
                 is_on = present is None or tag.person in present
-                way, column = _body_way(interval, tag, ts_us / 1e6, is_on), tag.person
+                share, column = _body_path(interval, tag, ts_us / 1e6, is_on), tag.person
             which = np.searchsorted(times_s, ts_us / 1e6, side="right")
-            rows.append(sampler.measure(ts_us, way, shadow[which, column]))
+            rows.append(sampler.measure(ts_us, share, shadow[which, column]))
         return Measured(rows, balls.last_us + 1)
 
     def _shadows(self, interval: PlayedInterval) -> tuple[Floats, Floats]:
-        """Grid times, and shadow of persons and balls (0 to 1) before the first of them and from each on."""
+        """Return grid times, and shadow of persons and balls (0 to 1) before the first of them and from each on."""
         ticks = np.rint(interval.ticks_s / TICK_S).astype(np.int64)
         inside = (interval.ticks_s >= interval.begin_s - 1e-9) & (interval.ticks_s < interval.end_s - 1e-9)
         rows = np.flatnonzero(inside & (ticks % SHADOW_TICKS == 0))
-        places = interval.persons[rows][:, :, [Col.X, Col.Y]]
+        positions = interval.persons[rows][:, :, [Col.X, Col.Y]]
         steps = np.rint((interval.ticks_s[rows] - interval.begin_s) / STEP_S).astype(np.int64)
         balls = interval.balls[:, steps, :2].transpose(1, 0, 2)
-        crowd = _crowd(places, places, _BODY_REACH_M) - 1.0
-        around = np.concatenate([np.maximum(crowd, 0.0), _crowd(balls, places, _BALL_REACH_M)], axis=1)
+        crowding = _crowding(positions, positions, _BODY_REACH_M) - 1.0
+        around = np.concatenate([np.maximum(crowding, 0.0), _crowding(balls, positions, _BALL_REACH_M)], axis=1)
         shadow = np.concatenate([self._shadow[None], around / (around + _HALF_SHADOW)])
         self._shadow = shadow[-1]
         return interval.ticks_s[rows], shadow
 
 
 class _Balls:
-    """Where the balls of a stretch are at any time up to its last step, the step before its first included."""
+    """Positions of an interval's balls at any time up to its last step, the step before its first included."""
 
     def __init__(self, interval: PlayedInterval, before: Floats) -> None:
-        self._places = np.concatenate([before[:, None], interval.balls], axis=1)
+        self._positions = np.concatenate([before[:, None], interval.balls], axis=1)
         self._first_us = round(interval.begin_s * 1e6) - _STEP_US
         self.last_us = self._first_us + _STEP_US * interval.balls.shape[1]
 
     def at(self, ball: int, ts_us: Ints) -> Floats:
-        places = self._places[ball]
-        step, rest = np.divmod(ts_us - self._first_us, _STEP_US)
-        share = (rest / _STEP_US)[:, None]
-        following = np.minimum(step + 1, len(places) - 1)
-        return places[step] * (1.0 - share) + places[following] * share
+        positions = self._positions[ball]
+        step, rest_us = np.divmod(ts_us - self._first_us, _STEP_US)
+        share = (rest_us / _STEP_US)[:, None]
+        following = np.minimum(step + 1, len(positions) - 1)
+        return positions[step] * (1.0 - share) + positions[following] * share
 
 
 class _Sampler:
-    """One tag: its clock, its chance, its filter."""
+    """One tag: its clock, its random streams, its filter."""
 
     def __init__(self, tag: Tag, noise_m: float, seed: int) -> None:
         code = crc32(tag.name.encode())
@@ -187,24 +187,24 @@ class _Sampler:
         self._blocks = Spells((seed, code, _BLOCKS), _BLOCK_S, _BLOCK)
         self._echo_m = np.empty((0, 3))
         dt_s = self._period_us / 1e6
-        least_s = _BALL_FILTER_S if tag.ball >= 0 else _LIMB_FILTER_S
-        self._fade = float(np.exp(-dt_s / max(least_s, _FILTER_SAMPLES * dt_s)))
+        memory_s = _BALL_FILTER_S if tag.ball >= 0 else _LIMB_FILTER_S
+        self._fade = float(np.exp(-dt_s / max(memory_s, _FILTER_SAMPLES * dt_s)))
         self._keep = float(np.exp(-dt_s / MEMORY_S))
         # Remembered error (3), filtered place, velocity and acceleration (9), time of the last sample (s).
         self._state = np.full(13, np.nan)
 
     def times(self, until_us: int) -> Ints:
-        """The next sampling times, as far as they lie before ``until_us``."""
+        """Return the next sampling times, as far as they lie before ``until_us``."""
         stop = max(self._count, int((until_us - self._phase_us) / self._period_us) + 2)
         ts_us = self._phase_us + np.rint(np.arange(self._count, stop) * self._period_us).astype(np.int64)
         ts_us = ts_us[: int(np.searchsorted(ts_us, until_us))]
         self._count += len(ts_us)
         return ts_us
 
-    def measure(self, ts_us: Ints, way: Floats, shadow: Floats) -> Rows:
-        """The samples at those times, of that way; none where the tag is lost or there is no way."""
+    def measure(self, ts_us: Ints, share: Floats, shadow: Floats) -> Rows:
+        """Return the samples of a path at those times; none where the tag is lost or there is no path."""
         values = np.empty((len(ts_us), WIDTH_WITH_MOTION), np.int32)
-        heard = ~np.isnan(way[:, 0])
+        heard = ~np.isnan(share[:, 0])
         if self._noise_m > 0.0:
             normals = self._noise.standard_normal((len(ts_us), 7))
             echo = self._echo(ts_us, shadow)
@@ -213,13 +213,13 @@ class _Sampler:
         else:
             normals, echo = np.zeros((len(ts_us), 7)), np.zeros((len(ts_us), 3))
         _measure(
-            ts_us, way, heard, shadow, echo, normals, self._noise_m, self._period_us / 1e6, self._keep, self._fade,
+            ts_us, share, heard, shadow, echo, normals, self._noise_m, self._period_us / 1e6, self._keep, self._fade,
             self._state, values,
         )  # fmt: skip
         return Rows(ts_us, values) if heard.all() else Rows(ts_us[heard], values[heard])
 
     def _echo(self, ts_us: Ints, shadow: Floats) -> Floats:
-        """By how much each sample is off because of echoes."""
+        """Return by how much each sample is off because of echoes."""
         off = np.zeros((len(ts_us), 3))
         inside = self._echoes.end_of(ts_us) > ts_us
         if not inside.any():
@@ -231,7 +231,7 @@ class _Sampler:
         return off
 
 
-def _body_way(interval: PlayedInterval, tag: Tag, t_s: Floats, is_on: bool) -> Floats:
+def _body_path(interval: PlayedInterval, tag: Tag, t_s: Floats, is_on: bool) -> Floats:
     if not is_on or not len(t_s):
         return np.full((len(t_s), 3), np.nan)
     if tag.limb:
@@ -241,9 +241,9 @@ def _body_way(interval: PlayedInterval, tag: Tag, t_s: Floats, is_on: bool) -> F
     return np.column_stack([x, y, np.full(len(t_s), _BREAST_M)])
 
 
-def _crowd(places: Floats, bodies: Floats, reach_m: float) -> Floats:
-    """(grid, places) how many bodies are around, each by how near it is; 0 for who is not there."""
-    gaps = places[:, :, None] - bodies[:, None]
+def _crowding(positions: Floats, bodies: Floats, reach_m: float) -> Floats:
+    """Return (grid, positions) the bodies around, each weighted by nearness; 0 for a person who is not there."""
+    gaps = positions[:, :, None] - bodies[:, None]
     nearness = 1.0 - np.hypot(gaps[..., 0], gaps[..., 1]) / reach_m
     return np.where(nearness > 0.0, nearness, 0.0).sum(axis=2)
 
@@ -255,10 +255,10 @@ def _whole(value: float) -> int:
 
 @njit(cache=True)
 def _measure(
-    ts_us: Ints, way: Floats, heard: npt.NDArray[np.bool_], shadow: Floats, echo: Floats, normals: Floats,
+    ts_us: Ints, share: Floats, heard: npt.NDArray[np.bool_], shadow: Floats, echo: Floats, normals: Floats,
     noise_m: float, dt_s: float, keep: float, fade: float, state: Floats, out: Values,
 ) -> None:  # fmt: skip
-    """Errors, filter and integers of one tag's samples; ``state`` goes on from call to call."""
+    """Compute errors, filter and integers of one tag's samples; ``state`` continues from call to call."""
     fresh = np.sqrt(1.0 - keep * keep)
     for n in range(len(ts_us)):
         for axis in range(3):
@@ -281,14 +281,14 @@ def _measure(
             vertical = HEIGHT_FACTOR if axis == 2 else 1.0
             error = vertical * blur * (WHITE * noise_m * normals[n, axis] + state[axis]) + echo[n, axis]
             off += echo[n, axis] ** 2
-            place = way[n, axis] + error
-            out[n, axis] = _whole(place * 1000.0)
+            position = share[n, axis] + error
+            out[n, axis] = _whole(position * 1000.0)
             if starts:
-                state[3 + axis], state[6 + axis], state[9 + axis] = place, 0.0, 0.0
+                state[3 + axis], state[6 + axis], state[9 + axis] = position, 0.0, 0.0
             else:
                 v, a = state[6 + axis], state[9 + axis]
                 expected = state[3 + axis] + v * gap_s + 0.5 * a * gap_s * gap_s
-                residual = place - expected
+                residual = position - expected
                 state[3 + axis] = expected + alpha * residual
                 state[6 + axis] = v + a * gap_s + beta / gap_s * residual
                 state[9 + axis] = a + gamma / (gap_s * gap_s) * residual
@@ -296,7 +296,7 @@ def _measure(
             out[n, 7 + axis] = _whole(state[9 + axis] * 1000.0)
         state[12] = now_s
         if noise_m > 0.0:
-            told = 97.0 - 40.0 * shadow[n] - min(100.0 * np.sqrt(off), 55.0) - 2.0 * abs(normals[n, 6])
-            out[n, 3] = int(min(max(told, 1.0), 100.0))
+            reported_percent = 97.0 - 40.0 * shadow[n] - min(100.0 * np.sqrt(off), 55.0) - 2.0 * abs(normals[n, 6])
+            out[n, 3] = int(min(max(reported_percent, 1.0), 100.0))
         else:
             out[n, 3] = 100

@@ -1,18 +1,18 @@
-"""How a position travels from a tag to the gateway: extraction, packets, receivers, network. Piece by piece.
+"""The path of a position from a tag to the gateway: extraction, packets, receivers, network; interval by interval.
 
 Theory of operation
 -------------------
-A position's way (paper 004, section IV-A) has these stages, and each channel is a set of numbers for them:
+The path of a position (paper 004, section IV-A) has these stages, and each channel is a set of numbers for them:
 
 1. *extraction*: the position is computed from the microwave signal. The ball has priority; the others wait.
 2. *packaging*: a packet leaves when its last position has been extracted. It closes after ten positions, or
    after the time that ten positions take at the paper's rates (4.5 ms of a 2,000 Hz ball, 45 ms of a 200 Hz
    limb): a slower transmitter sends fewer positions a packet rather than older ones.
-3. *receivers*: each transmitter belongs to one, which dates its positions by its own clock (drifting, and set
-   right now and then) and may fail for a while. The next receiver hears some packets too: it delivers a second
+3. *receivers*: each transmitter belongs to one, which dates its positions by its own clock (drifting, and
+   synchronized now and then) and may fail for a while. The next receiver hears some packets too: it delivers a second
    copy a little later under the same number, or the only one while the first is out.
-4. *network*: a lane of its own length for each receiver, a jitter for every packet, and bursts: a receiver
-   falls silent for a while and then delivers what it holds at once. Some packets are lost altogether.
+4. *network*: a fixed latency of each receiver, a jitter for every packet, and bursts: a receiver is silent for a
+   while and then delivers everything that it holds at once. Some packets are lost altogether.
 
 Every transmitter has two random streams (extraction, packets), made of the seed and its name, every receiver one
 for each of its properties, and each number is drawn for one row, packet or spell in order. Hence one seed gives
@@ -39,7 +39,7 @@ SLOT_US = 10_000
 RECEIVERS = 4
 
 _EXTRACTION, _PACKETS = 1, 2
-_SILENCES, _FAILURES, _CLOCK, _LANE = 0xB0B, 0xF41, 0xC10C, 0x1A4E
+_SILENCES, _FAILURES, _CLOCK, _LATENCY = 0xB0B, 0xF41, 0xC10C, 0x1A4E
 
 #: Spells are drawn in portions of so many.
 _SPELLS = 16
@@ -49,28 +49,28 @@ _NEVER_US = 2**62
 
 @dataclass(frozen=True)
 class Delay:
-    """A random delay, ``least + (most - least) * Beta(1, steepness)``: bounded, mostly short, rarely long.
+    """A random delay, ``min + (max - min) * Beta(1, steepness)``: bounded, mostly short, rarely long.
 
-    The mean lies at ``1 / (1 + steepness)`` of the way from least to most; steepness 1 is uniform.
+    The mean lies ``1 / (1 + steepness)`` of the range above the minimum; steepness 1 is uniform.
     """
 
-    least_us: int
-    most_us: int
+    min_us: int
+    max_us: int
     steepness: float = 1.0
 
     def draw(self, rng: np.random.Generator, size: int) -> Ints:
-        """``size`` delays in whole microseconds."""
+        """Draw ``size`` delays in whole microseconds."""
         return self.at(rng.random(size))
 
     def at(self, uniform: Floats) -> Ints:
-        """The delays that numbers uniform in [0, 1) stand for."""
+        """Return the delays for numbers uniform in [0, 1)."""
         share = 1.0 - uniform ** (1.0 / self.steepness)
-        return (self.least_us + (self.most_us - self.least_us) * share).astype(np.int64)
+        return (self.min_us + (self.max_us - self.min_us) * share).astype(np.int64)
 
     def share_below(self, delay_us: Floats) -> Floats:
-        """The distribution function: share of delays of at most ``delay_us``."""
-        way = np.clip((delay_us - self.least_us) / max(self.most_us - self.least_us, 1), 0.0, 1.0)
-        return 1.0 - (1.0 - way) ** self.steepness
+        """Return the share of delays of at most ``delay_us`` (the distribution function)."""
+        share = np.clip((delay_us - self.min_us) / max(self.max_us - self.min_us, 1), 0.0, 1.0)
+        return 1.0 - (1.0 - share) ** self.steepness
 
 
 NO_DELAY = Delay(0, 0)
@@ -78,19 +78,19 @@ NO_DELAY = Delay(0, 0)
 
 @dataclass(frozen=True)
 class Channel:
-    """Numbers of a channel; what they mean is said at the top of the module.
+    """Numbers of a channel; the module's theory of operation explains them.
 
     Attributes:
         ball, body: extraction delay of one position by priority.
-        network: jitter of every packet; ``lane`` what each receiver's way always takes besides.
-        positions_max: positions a packet at most.
+        network: jitter of every packet; ``latency``: fixed delay of each receiver.
+        positions_max: greatest number of positions in a packet.
         ball_span_us, body_span_us: a packet closes before it spans this.
         burst_every_s: mean time between a receiver's silences; 0 for none. ``burst``: how long it is silent.
         duplicate_share: share of packets that the next receiver delivers too, ``duplicate_lag`` later.
         loss_share: share of packets that nobody delivers.
-        drift_ppm: a receiver's clock runs wrong by up to this, until it is set right every ``resync_us``.
+        drift_ppm: greatest drift of a receiver's clock, which is synchronized every ``resync_us``.
         failure_every_s: mean time between a receiver's failures; 0 for none. ``failure``: how long it is out.
-        beside_share: share of a failed receiver's packets that the next one hears and delivers.
+        overheard_share: share of a failed receiver's packets that the next one hears and delivers.
         is_instant: nothing is delayed: arrival is event time, with one position a packet.
     """
 
@@ -98,7 +98,7 @@ class Channel:
     ball: Delay
     body: Delay
     network: Delay
-    lane: Delay = NO_DELAY
+    latency: Delay = NO_DELAY
     positions_max: int = 10
     ball_span_us: int = 5_000
     body_span_us: int = 50_000
@@ -111,17 +111,17 @@ class Channel:
     resync_us: int = 10_000_000
     failure_every_s: float = 0.0
     failure: Delay = NO_DELAY
-    beside_share: float = 0.0
+    overheard_share: float = 0.0
     is_instant: bool = False
 
     @property
     def slot_us(self) -> int:
-        """Length of the gateway's slots; 0 if every instant is handed on by itself."""
+        """Length of the gateway's slots; 0 if every instant is passed on separately."""
         return 0 if self.is_instant else SLOT_US
 
     @property
     def clock_error_max_us(self) -> int:
-        """How wrong an event time may be."""
+        """Greatest error of an event time."""
         return int(self.drift_ppm * 1e-6 * self.resync_us) + 1 if self.drift_ppm else 0
 
     def extraction(self, is_ball: bool) -> Delay:
@@ -137,8 +137,8 @@ class Channel:
         if self.is_instant:
             return 0
         packaging = self.span_us(is_ball) if self.positions_max > 1 else 0
-        way = self.lane.most_us + self.network.most_us + self.duplicate_lag.most_us + self.burst.most_us
-        return self.extraction(is_ball).most_us + packaging + way + self.clock_error_max_us + SLOT_US
+        share = self.latency.max_us + self.network.max_us + self.duplicate_lag.max_us + self.burst.max_us
+        return self.extraction(is_ball).max_us + packaging + share + self.clock_error_max_us + SLOT_US
 
     def single(self) -> Channel:
         """The same channel with every position in a packet of its own."""
@@ -146,7 +146,7 @@ class Channel:
 
 
 class Spells:
-    """Times, again and again, in which a receiver is silent, or out; made as far as they are asked for."""
+    """Recurring times in which a receiver is silent, or out; generated as far as they are asked for."""
 
     def __init__(self, seed: Sequence[int], every_s: float, length: Delay) -> None:
         self._rng = np.random.default_rng(list(seed))
@@ -155,7 +155,7 @@ class Spells:
         self.ends_us: Ints = np.empty(0, np.int64)
 
     def reach(self, until_us: int) -> None:
-        """Makes spells until one begins after ``until_us``."""
+        """Generate spells until one begins after ``until_us``."""
         while self._every_us and (not len(self.begins_us) or self.begins_us[-1] <= until_us):
             shares = self._rng.random((_SPELLS, 2))
             gaps = (-np.log1p(-shares[:, 0]) * self._every_us).astype(np.int64)
@@ -166,7 +166,7 @@ class Spells:
             self.ends_us = np.concatenate([self.ends_us, ends])
 
     def end_of(self, times_us: Ints) -> Ints:
-        """Of each time the end of the spell that it falls into, or the time itself."""
+        """For each time return the end of the spell that it falls into, or the time itself."""
         if not self._every_us or not len(times_us):
             return times_us
         self.reach(int(times_us.max()))
@@ -176,10 +176,10 @@ class Spells:
 
 
 class Receiver:
-    """One receiver: its lane, its clock, its silences and failures."""
+    """One receiver: its latency, its clock, its silences and failures."""
 
     def __init__(self, channel: Channel, seed: int, number: int) -> None:
-        self.lane_us = int(channel.lane.draw(np.random.default_rng([seed, _LANE, number]), 1)[0])
+        self.latency_us = int(channel.latency.draw(np.random.default_rng([seed, _LATENCY, number]), 1)[0])
         rate, phase = np.random.default_rng([seed, _CLOCK, number]).random(2)
         self._drift = (2.0 * rate - 1.0) * channel.drift_ppm * 1e-6
         self._resync_us = channel.resync_us
@@ -188,13 +188,13 @@ class Receiver:
         self.failures = Spells((seed, _FAILURES, number), channel.failure_every_s, channel.failure)
 
     def dated(self, ts_us: Ints) -> Ints:
-        """Event times as its clock has them: it gains or loses evenly from one setting to the next."""
+        """Return event times by its clock, which gains or loses evenly between synchronizations."""
         if not self._drift:
             return ts_us
         return ts_us + ((ts_us - self._set_us) % self._resync_us * self._drift).astype(np.int64)
 
     def is_up(self, times_us: Ints) -> npt.NDArray[np.bool_]:
-        """Whether it works at those times."""
+        """Return whether it works at those times."""
         return self.failures.end_of(times_us) == times_us
 
 
@@ -203,7 +203,7 @@ class Copies(NamedTuple):
 
     Attributes:
         sequence, start, stop, arrival_us: of each copy; rows count from the first one that was still held.
-        done: so many rows are in packets now and need not be kept.
+        done: number of rows that are in packets now and may be dropped.
         lost: numbers of the packets that nobody delivered; ``sent`` packets in all.
     """
 
@@ -217,7 +217,7 @@ class Copies(NamedTuple):
 
 
 class Sender:
-    """One transmitter's way through a channel; works on times only, and goes on where it stood.
+    """One transmitter's path through a channel; works on times only, and continues from call to call.
 
     Args:
         name: of the transmitter; decides its priority, its receiver and its random numbers.
@@ -228,15 +228,15 @@ class Sender:
         self.channel, self.is_ball = channel, raw_kind(name) == "raw.ball"
         code = crc32(name.encode())
         self.home = receivers[code % len(receivers)]
-        self._beside = receivers[(code + 1) % len(receivers)]
+        self._second = receivers[(code + 1) % len(receivers)]
         self._extraction = np.random.default_rng([seed, code, _EXTRACTION])
         self._packets = np.random.default_rng([seed, code, _PACKETS])
-        self._least_us = channel.extraction(self.is_ball).least_us
+        self._min_us = channel.extraction(self.is_ball).min_us
         self._times_us = self._ready_us = np.empty(0, np.int64)
         self._sequence = 0
 
     def send(self, ts_us: Ints, until_us: int = _NEVER_US) -> Copies:
-        """Takes the next positions' times, strictly increasing; none will follow that is before ``until_us``."""
+        """Take the next positions' times, strictly increasing; none before ``until_us`` will follow."""
         channel = self.channel
         if channel.is_instant:
             numbers = self._sequence + np.arange(len(ts_us))
@@ -268,24 +268,24 @@ class Sender:
         self._sequence += len(starts)
         shares = self._packets.random((len(starts), 4))
         heard = shares[:, 0] >= channel.loss_share
-        first_up, second_up = self.home.is_up(left_us), self._beside.is_up(left_us)
-        beside = shares[:, 1] < np.where(first_up, channel.duplicate_share, channel.beside_share)
+        first_up, second_up = self.home.is_up(left_us), self._second.is_up(left_us)
+        is_overheard = shares[:, 1] < np.where(first_up, channel.duplicate_share, channel.overheard_share)
         jitter = channel.network.at(shares[:, 2])
-        first = self.home.silences.end_of(left_us + jitter + self.home.lane_us)
+        first = self.home.silences.end_of(left_us + jitter + self.home.latency_us)
         lag = jitter + channel.duplicate_lag.at(shares[:, 3])
-        second = self._beside.silences.end_of(left_us + lag + self._beside.lane_us)
-        by_first, by_second = heard & first_up, heard & second_up & beside
+        second = self._second.silences.end_of(left_us + lag + self._second.latency_us)
+        by_first, by_second = heard & first_up, heard & second_up & is_overheard
         copies = np.concatenate([np.flatnonzero(by_first), np.flatnonzero(by_second)])
         arrivals = np.concatenate([first[by_first], second[by_second]])
         lost = numbers[~(by_first | by_second)]
         return Copies(numbers[copies], starts[copies], stops[copies], arrivals, done, lost, len(numbers))
 
     def earliest_us(self, until_us: int) -> int:
-        """No packet that is still to come arrives before this, if all positions before ``until_us`` were given."""
+        """Return the earliest arrival of packets still to come, if all positions before ``until_us`` were given."""
         if self.channel.is_instant:
             return until_us
-        ready_us = int(self._ready_us.max()) if len(self._ready_us) else until_us + self._least_us
-        return ready_us + self.channel.network.least_us + self.channel.lane.least_us
+        ready_us = int(self._ready_us.max()) if len(self._ready_us) else until_us + self._min_us
+        return ready_us + self.channel.network.min_us + self.channel.latency.min_us
 
 
 _NONE: Ints = np.empty(0, np.int64)
@@ -297,7 +297,7 @@ def receivers_of(channel: Channel, seed: int) -> tuple[Receiver, ...]:
 
 
 def packet_starts(times_us: Ints, positions_max: int, span_us: int) -> Ints:
-    """Where packets begin: row indexes, the first of them 0; none for no times.
+    """Return the row indexes at which packets begin, the first of them 0; none for no times.
 
     A packet takes up to ``positions_max`` rows and closes before it spans ``span_us``.
     """
@@ -320,7 +320,7 @@ class Rows(NamedTuple):
 
 
 class Radio:
-    """All transmitters through a channel, stretch by stretch: what goes in as positions comes out as packets.
+    """Sends all transmitters through a channel, interval by interval: positions in, packets out.
 
     Args:
         names: transmitters, in the order in which packets of one arrival time come.
@@ -339,12 +339,12 @@ class Radio:
         self.sent = self.lost = self.duplicates = 0
 
     def send(self, measured: Sequence[Rows], until_us: int, *, final: bool = False) -> Packets:
-        """Takes the positions of a stretch; gives what has arrived by then, in arrival order.
+        """Take the positions of an interval; return the packets that have arrived by then, in arrival order.
 
         Args:
             measured: of each transmitter in turn.
             until_us: all positions before this time have been given, with these.
-            final: none will follow; everything comes out.
+            final: none will follow; everything is returned.
         """
         parts: list[Packets] = [self._held]
         for tag, (sender, waiting, rows) in enumerate(zip(self._senders, self._waiting, measured, strict=True)):

@@ -1,1 +1,1 @@
-"""Is a simulated match like a real one?"""
+"""Comparison of simulated matches with real ones."""

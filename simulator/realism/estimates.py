@@ -1,15 +1,14 @@
-"""Is a simulated match like a real one? Figures taken from positions alone, by one estimator for both.
+"""Figures of simulated and real matches from positions alone, by one estimator for both.
 
 Theory of operation
 -------------------
-Real matches come as centroids at 25 frames a second and nothing else. So a simulated match is first brought to that
-form (:class:`Sampler`: ball and one point a player, without noise), and whatever is then measured, is measured by the
-same code: speeds and accelerations by the same smoothing, spacing on the same frames, and passes, shots, restarts and
-time in play by the product's own detectors. A detector's mistakes are the same on both sides; what it finds may be
-compared where truth (which a real match does not tell) may not.
+Real matches come as centroids at 25 frames a second and nothing else. A simulated match is therefore first brought to
+that form (:class:`Sampler`: ball and one point a player, without noise). The same code then measures both: speeds and
+accelerations by the same smoothing, spacing on the same frames, and passes, shots, restarts and time in play by the
+product's own detectors. A detector's mistakes are the same on both sides, so its counts may be compared.
 
-Footage is taken in pieces of one half and at most ``PIECE_S``, each with its own direction of attack.
-``simulator.realism.targets`` says what the figures should be.
+Footage is cut into pieces of one half and at most ``PIECE_S``, each with its own direction of attack.
+``simulator.realism.targets`` has the ranges of the figures.
 """
 
 from __future__ import annotations
@@ -65,16 +64,16 @@ class Footage:
 
     Attributes:
         sheet: of the match; ``attacks_positive_x`` holds for this piece.
-        ids: object ids of the columns of ``places``, players only.
+        ids: object ids of the columns of ``positions``, players only.
         ball: (n, 3) centre of the ball in play, metres.
-        places: (n, len(ids), 2), NaN where somebody is not on the pitch.
+        positions: (n, len(ids), 2), NaN where a player is not on the pitch.
         begin_s: time of the first frame.
     """
 
     sheet: MatchSheet
     ids: tuple[str, ...]
     ball: Floats
-    places: Floats
+    positions: Floats
     begin_s: float = 0.0
 
     @property
@@ -83,7 +82,7 @@ class Footage:
         return len(self.ball) / RATE_HZ
 
     def columns(self, team: str, *, keepers: bool) -> np.ndarray:
-        """Indexes of a team's columns (of both for an empty name): of goalkeepers, or of all others."""
+        """Return the indexes of a team's columns (of both for an empty name): of goalkeepers, or of all others."""
         lines = {p.object_id: p for p in self.sheet.players}
         return np.array(
             [i for i, o in enumerate(self.ids) if lines[o].goalkeeper == keepers and team in ("", lines[o].team)], int
@@ -91,7 +90,7 @@ class Footage:
 
 
 class Sampler:
-    """Takes the stretches of a simulated match and keeps what a camera system would: see :class:`Footage`."""
+    """Samples the intervals of a simulated match as a camera system would: see :class:`Footage`."""
 
     def __init__(self, sheet: MatchSheet) -> None:
         self._sheet = sheet
@@ -99,7 +98,7 @@ class Sampler:
         self._parts: list[tuple[float, Floats, Floats]] = []
 
     def take(self, interval: PlayedInterval) -> None:
-        """Keeps the frames of a stretch; whoever is off the pitch by more than a thrower's step is left out."""
+        """Sample an interval; persons further off the pitch than a thrower's step are left out."""
         every = round(1.0 / RATE_HZ / TICK_S)
         numbers = np.rint(interval.ticks_s / TICK_S).astype(int)
         inside = (numbers % every == 0) & (numbers >= round(interval.begin_s / TICK_S))
@@ -108,19 +107,19 @@ class Sampler:
             return
         steps = np.rint((interval.ticks_s[inside] - interval.begin_s) / STEP_S).astype(int)
         ball = interval.balls[interval.active[steps], steps]
-        places = interval.persons[inside][:, self._rows][:, :, [Col.X, Col.Y]]
-        off = np.abs(places[:, :, 0]) > self._sheet.length_m / 2 + 2.5
-        off |= np.abs(places[:, :, 1]) > self._sheet.width_m / 2 + 2.5
-        places[off] = np.nan
-        self._parts.append((float(interval.ticks_s[inside][0]), ball.astype(np.float32), places.astype(np.float32)))
+        positions = interval.persons[inside][:, self._rows][:, :, [Col.X, Col.Y]]
+        off = np.abs(positions[:, :, 0]) > self._sheet.length_m / 2 + 2.5
+        off |= np.abs(positions[:, :, 1]) > self._sheet.width_m / 2 + 2.5
+        positions[off] = np.nan
+        self._parts.append((float(interval.ticks_s[inside][0]), ball.astype(np.float32), positions.astype(np.float32)))
 
     def pieces(self, periods_s: Sequence[tuple[float, float]] = ((-np.inf, np.inf),)) -> tuple[Footage, ...]:
-        """The footage of the periods (begin, end), in pieces of at most ``PIECE_S``."""
+        """Return the footage of the periods (begin, end), in pieces of at most ``PIECE_S``."""
         begin_s = self._parts[0][0]
         ball = np.concatenate([part[1] for part in self._parts]).astype(float)
-        places = np.concatenate([part[2] for part in self._parts]).astype(float)
+        positions = np.concatenate([part[2] for part in self._parts]).astype(float)
         ids = tuple(object_id(person) for person in self._rows)
-        whole = Footage(self._sheet, ids, ball, places, begin_s)
+        whole = Footage(self._sheet, ids, ball, positions, begin_s)
         pieces: list[Footage] = []
         for first_s, last_s in periods_s:
             low, high = (np.clip((s - begin_s) * RATE_HZ, 0, len(ball)) for s in (first_s, last_s))
@@ -129,50 +128,50 @@ class Sampler:
 
 
 def footage_of(recording: Recording) -> tuple[Footage, ...]:
-    """A tracking file's footage, brought to ``RATE_HZ``; gaps of more than 0.2 s are nobody's."""
+    """Return a tracking file's footage, brought to ``RATE_HZ``; gaps of more than 0.2 s stay empty."""
     players = [t for t in recording.tracks if t.transmitter in {p.object_id for p in recording.sheet.players}]
     ball = next(t for t in recording.tracks if t.transmitter == "ball")
     times_us = np.arange(recording.begin_us, recording.end_us + 1, 1_000_000 // RATE_HZ)
-    places = np.stack([_resampled(t, times_us)[:, :2] for t in players], axis=1)
+    positions = np.stack([_resampled(t, times_us)[:, :2] for t in players], axis=1)
     ids = tuple(t.transmitter for t in players)
-    return tuple(_cut(Footage(recording.sheet, ids, _resampled(ball, times_us), places), 0, len(times_us)))
+    return tuple(_cut(Footage(recording.sheet, ids, _resampled(ball, times_us), positions), 0, len(times_us)))
 
 
 def _resampled(track: Track, times_us: np.ndarray) -> Floats:
     line = track.line
     own_us = track.ts_us[line]
     columns = [np.interp(times_us, own_us, c[line]) for c in (track.x_m, track.y_m, track.z_m)]
-    place = np.stack(columns, axis=1)
+    position = np.stack(columns, axis=1)
     after = np.clip(np.searchsorted(own_us, times_us), 1, len(own_us) - 1)
     far = (own_us[after] - own_us[after - 1] > 200_000) | (times_us < own_us[0]) | (times_us > own_us[-1])
-    place[far] = np.nan
-    return place
+    position[far] = np.nan
+    return position
 
 
 def _cut(footage: Footage, low: int, high: int) -> Iterator[Footage]:
-    """Frames ``low`` to ``high`` in equal pieces, without who is nowhere in them."""
+    """Cut frames ``low`` to ``high`` into equal pieces, without players who are absent from them."""
     count = max(1, int(np.ceil((high - low) / (PIECE_S * RATE_HZ))))
     edges = np.linspace(low, high, count + 1).astype(int)
     for first, last in pairwise(edges.tolist()):
         if last - first < RATE_HZ:
             continue
-        places = footage.places[first:last]
-        there = np.flatnonzero(np.isfinite(places[:, :, 0]).any(axis=0))
+        positions = footage.positions[first:last]
+        there = np.flatnonzero(np.isfinite(positions[:, :, 0]).any(axis=0))
         ids = tuple(footage.ids[i] for i in there)
         begin_s = footage.begin_s + first / RATE_HZ
-        piece = Footage(footage.sheet, ids, footage.ball[first:last], places[:, there], begin_s)
+        piece = Footage(footage.sheet, ids, footage.ball[first:last], positions[:, there], begin_s)
         sheet = msgspec.structs.replace(footage.sheet, attacks_positive_x=_attackers(piece))
         yield replace(piece, sheet=sheet)
 
 
 def _attackers(piece: Footage) -> Team:
-    """Who attacks +x: the team whose goalkeeper, or else whose rearmost player, is further left."""
+    """Return the team that attacks +x: its goalkeeper, or else its rearmost player, is further left."""
     home, away = (piece.columns(team, keepers=True) for team in ("home", "away"))
     if len(home) and len(away):
-        left = np.nanmean(piece.places[:, home, 0]) < np.nanmean(piece.places[:, away, 0])
+        left = np.nanmean(piece.positions[:, home, 0]) < np.nanmean(piece.positions[:, away, 0])
         return "home" if left else "away"
     home, away = (piece.columns(team, keepers=False) for team in ("home", "away"))
-    low = np.nanmean(np.nanmin(piece.places[:, home, 0], axis=1) - np.nanmin(piece.places[:, away, 0], axis=1))
+    low = np.nanmean(np.nanmin(piece.positions[:, home, 0], axis=1) - np.nanmin(piece.positions[:, away, 0], axis=1))
     return "home" if low < 0 else "away"
 
 
@@ -180,9 +179,9 @@ def _attackers(piece: Footage) -> Team:
 
 
 def periods_of(rows: Sequence[Row], until_s: float) -> list[tuple[float, float]]:
-    """Begin and end of every half by its truth rows (``period.start``, ``period.end``), the last one up to ``until_s``.
+    """Return begin and end of every half by its rows of truth, the last one up to ``until_s``.
 
-    Play that was noted without halves is one of its own.
+    Play without rows of halves is one half.
     """
     starts = [row.t_s for row in rows if row.kind == "period.start" and row.t_s < until_s]
     ends = [row.t_s for row in rows if row.kind == "period.end" and row.t_s < until_s]
@@ -192,7 +191,7 @@ def periods_of(rows: Sequence[Row], until_s: float) -> list[tuple[float, float]]
 
 
 def live_spans(rows: Sequence[Row], until_s: float) -> list[tuple[float, float]]:
-    """When the ball was in play by the truth rows: from a restart until the first row after it that stops play."""
+    """Return when the ball was in play by the rows of truth: from a restart until the next row that stops play."""
     spans: list[tuple[float, float]] = []
     since: float | None = None
     for row in sorted((row for row in rows if row.t_s < until_s), key=lambda row: row.t_s):
@@ -205,42 +204,42 @@ def live_spans(rows: Sequence[Row], until_s: float) -> list[tuple[float, float]]
 
 
 def measure(pieces: Sequence[Footage]) -> dict[str, float]:
-    """All figures of some footage by name; NaN where there was nothing to measure.
+    """Return all figures of some footage by name; NaN where there was nothing to measure.
 
     Shares are of time, ``_90`` are per 90 minutes of footage, ``_min`` per minute of it.
     """
     live: list[np.ndarray] = []
-    found: list[Event] = []
+    events: list[Event] = []
     for piece in pieces:
-        events = _detected(piece)
-        live.append(_in_play(events, len(piece.ball)))
-        found.extend(events)
+        detected = _detected(piece)
+        live.append(_in_play(detected, len(piece.ball)))
+        events.extend(detected)
     seconds = sum(piece.seconds for piece in pieces)
     in_play_s = sum(float(mask.sum()) for mask in live) / RATE_HZ
-    return {**_game(found, seconds, in_play_s), **_by_place(pieces, live)}
+    return {**_game(events, seconds, in_play_s), **_by_position(pieces, live)}
 
 
 def measure_positions(pieces: Sequence[Footage], live_s: Sequence[tuple[float, float]]) -> dict[str, float]:
-    """Those of :func:`measure` that need no detectors: ball, spacing and running, in play as ``live_s`` says."""
+    """Return the figures of :func:`measure` that need no detectors; ``live_s`` says when the ball is in play."""
     live = []
     for piece in pieces:
         times_s = piece.begin_s + np.arange(len(piece.ball)) / RATE_HZ
         live.append(np.any([(times_s >= begin) & (times_s < end) for begin, end in live_s], axis=0))
-    return _by_place(pieces, live)
+    return _by_position(pieces, live)
 
 
-def _by_place(pieces: Sequence[Footage], live: Sequence[np.ndarray]) -> dict[str, float]:
+def _by_position(pieces: Sequence[Footage], live: Sequence[np.ndarray]) -> dict[str, float]:
     return {**_ball(pieces, live), **_spacing(pieces, live), **_running(pieces)}
 
 
 def _detected(piece: Footage) -> list[Event]:
-    """Sparse events of the product's detectors over a piece, by time."""
+    """Return sparse events of the product's detectors over a piece, by time."""
     sheet = msgspec.structs.replace(piece.sheet, quality=_OPTICAL)
     times_us = np.arange(len(piece.ball)) * (1_000_000 // RATE_HZ)
     ball = Track("ball", times_us, *piece.ball.T)
     tracks = [ball]
     for column, name in enumerate(piece.ids):
-        x, y = piece.places[:, column].T
+        x, y = piece.positions[:, column].T
         there = np.isfinite(x)
         tracks.append(Track(name, times_us[there], x[there], y[there], np.zeros(int(there.sum()))))
     tracks.sort(key=lambda track: track_order(track.transmitter))
@@ -251,7 +250,7 @@ def _detected(piece: Footage) -> list[Event]:
 
 
 def _in_play(events: Sequence[Event], frames: int) -> np.ndarray:
-    """Whether each frame is in play, by 6.4; what comes before its first word is the opposite of that."""
+    """Return whether each frame is in play, by 6.4; frames before the first event are its opposite."""
     mask = np.zeros(frames, bool)
     is_live: bool | None = None
     since = 0
@@ -259,9 +258,9 @@ def _in_play(events: Sequence[Event], frames: int) -> np.ndarray:
         if event.kind not in ("play.live", "play.dead"):
             continue
         assert isinstance(event.payload, EventPayload)
-        told_us = event.payload.detail["kick_us" if event.kind == "play.live" else "since_us"]
-        assert isinstance(told_us, int)
-        at = min(max(round(told_us * RATE_HZ / 1e6), since), frames)
+        known_us = event.payload.detail["kick_us" if event.kind == "play.live" else "since_us"]
+        assert isinstance(known_us, int)
+        at = min(max(round(known_us * RATE_HZ / 1e6), since), frames)
         mask[since:at] = event.kind == "play.dead" if is_live is None else is_live
         is_live, since = event.kind == "play.live", at
     mask[since:] = True if is_live is None else is_live
@@ -269,7 +268,7 @@ def _in_play(events: Sequence[Event], frames: int) -> np.ndarray:
 
 
 def _game(events: Sequence[Event], seconds: float, in_play_s: float) -> dict[str, float]:
-    """What the detectors found."""
+    """Return the figures of the detectors' events."""
     kinds = Counter(e.kind for e in events)
     minutes, nineties = seconds / 60.0, seconds / 5400.0
     ended = kinds["pass.complete"] + kinds["pass.intercepted"] + kinds["pass.out"]
@@ -300,20 +299,20 @@ def _number(event: Event, name: str) -> float:
 
 
 def _changes(events: Sequence[Event]) -> int:
-    """How often the ball goes from one team to the other in play."""
+    """Return how often the ball goes from one team to the other in play."""
     gains = [e.payload.team for e in events if e.kind == "possession.gain" and isinstance(e.payload, EventPayload)]
     return sum(a != b for a, b in pairwise(gains))
 
 
 def _ball(pieces: Sequence[Footage], live: Sequence[np.ndarray]) -> dict[str, float]:
-    """Speed over ground, height, place and distance to the nearest player while in play."""
+    """Return speed over ground, height, position and distance to the nearest player while in play."""
     speeds, heights, nearest, across, boxes = [], [], [], [], []
     for piece, mask in zip(pieces, live, strict=True):
-        way = np.hypot(*np.diff(piece.ball[:, :2], axis=0).T) * RATE_HZ
-        good = mask[1:] & (way < BALL_JUMP_M_S)
-        speeds.append(way[good])
+        speed = np.hypot(*np.diff(piece.ball[:, :2], axis=0).T) * RATE_HZ
+        good = mask[1:] & (speed < BALL_JUMP_M_S)
+        speeds.append(speed[good])
         heights.append(piece.ball[mask, 2])
-        apart = np.hypot(*(piece.places[mask] - piece.ball[mask][:, None, :2]).transpose(2, 0, 1))
+        apart = np.hypot(*(piece.positions[mask] - piece.ball[mask][:, None, :2]).transpose(2, 0, 1))
         nearest.append(np.nanmin(apart, axis=1))
         across.append(np.abs(piece.ball[mask, 1]) / (piece.sheet.width_m / 2))
         depth = piece.sheet.length_m / 2 - np.abs(piece.ball[mask, 0])
@@ -330,11 +329,11 @@ def _ball(pieces: Sequence[Footage], live: Sequence[np.ndarray]) -> dict[str, fl
 
 
 def _spacing(pieces: Sequence[Footage], live: Sequence[np.ndarray]) -> dict[str, float]:
-    """How the outfield players stand while the ball is in play, looked at once a second."""
+    """Return the spacing of outfield players while the ball is in play, once a second."""
     length, width, mates, rivals, centres, keepers = ([] for _ in range(6))
     for piece, mask in zip(pieces, live, strict=True):
         frames = np.flatnonzero(mask)[::RATE_HZ]
-        teams = [piece.places[np.ix_(frames, piece.columns(team, keepers=False))] for team in ("home", "away")]
+        teams = [piece.positions[np.ix_(frames, piece.columns(team, keepers=False))] for team in ("home", "away")]
         for own, other in (teams, teams[::-1]):
             length.append(np.nanmax(own[:, :, 0], axis=1) - np.nanmin(own[:, :, 0], axis=1))
             width.append(np.nanmax(own[:, :, 1], axis=1) - np.nanmin(own[:, :, 1], axis=1))
@@ -343,7 +342,7 @@ def _spacing(pieces: Sequence[Footage], live: Sequence[np.ndarray]) -> dict[str,
             mates.append(_nearest(among))
             rivals.append(_nearest(np.hypot(*(own[:, :, None] - other[:, None]).transpose(3, 0, 1, 2))))
         centres.append(np.hypot(*(np.nanmean(teams[0], axis=1) - np.nanmean(teams[1], axis=1)).T))
-        goal = piece.places[np.ix_(frames, piece.columns("", keepers=True))][:, :, 0]
+        goal = piece.positions[np.ix_(frames, piece.columns("", keepers=True))][:, :, 0]
         keepers.append((piece.sheet.length_m / 2 - np.abs(goal)).ravel())
     return {
         **_quantiles("team_length_m", np.concatenate(length), (10, 50, 90)),
@@ -356,31 +355,31 @@ def _spacing(pieces: Sequence[Footage], live: Sequence[np.ndarray]) -> dict[str,
 
 
 def _nearest(apart: Floats) -> Floats:
-    """Smallest distance of everybody who is there, flat."""
-    least = np.where(np.isnan(apart), np.inf, apart).min(axis=2).ravel()
-    return least[np.isfinite(least)]
+    """Return the distance of each player to the nearest other, flat."""
+    nearest = np.where(np.isnan(apart), np.inf, apart).min(axis=2).ravel()
+    return nearest[np.isfinite(nearest)]
 
 
 def _running(pieces: Sequence[Footage]) -> dict[str, float]:
-    """Speeds, distances and accelerations; outfield players unless named otherwise."""
-    speeds, gains, sprints, most = [], [], 0, []
+    """Return speeds, distances and accelerations; of outfield players unless named otherwise."""
+    speeds, gains, sprints, fastest = [], [], 0, []
     metres = {False: 0.0, True: 0.0}
     frames = {False: 0, True: 0}
     for piece in pieces:
         for keepers in (False, True):
-            places = _without_jumps(piece.places[:, piece.columns("", keepers=keepers)])
-            chords = np.hypot(*np.diff(places[::5], axis=0).transpose(2, 0, 1))
+            positions = _without_jumps(piece.positions[:, piece.columns("", keepers=keepers)])
+            chords = np.hypot(*np.diff(positions[::5], axis=0).transpose(2, 0, 1))
             metres[keepers] += float(np.nansum(chords))
             frames[keepers] += int(np.isfinite(chords).sum()) * 5
             if keepers:
                 continue
-            velocity = _fitted(places)
+            velocity = _fitted(positions)
             speed = np.hypot(velocity[:, :, 0], velocity[:, :, 1])
             speeds.append(speed[np.isfinite(speed)])
             change = (speed[10:] - speed[:-10]) * (RATE_HZ / 10.0)
             gains.append(change[np.isfinite(change)])
             sprints += sum(_runs(column > 24.0 / 3.6, RATE_HZ) for column in speed.T)
-            most.append(np.nanmax(speed, axis=0, initial=0.0, where=np.isfinite(speed)))
+            fastest.append(np.nanmax(speed, axis=0, initial=0.0, where=np.isfinite(speed)))
     speed, gain = np.concatenate(speeds), np.concatenate(gains)
     shares = np.bincount(np.searchsorted(CLASSES_KMH, speed * 3.6), minlength=6) / max(len(speed), 1)
     per_90 = {k: metres[k] / max(frames[k], 1) * RATE_HZ * 5400.0 for k in metres}
@@ -392,39 +391,39 @@ def _running(pieces: Sequence[Footage]) -> dict[str, float]:
         "distance_sprint_m_90": _above(speed, 24.0),
         "sprints_90": sprints / max(len(speed) / RATE_HZ / 5400.0, 1e-9),
         **_quantiles("speed_m_s", speed, (50, 90, 99, 99.9)),
-        "speed_top_m_s": float(np.max(np.concatenate(most), initial=0.0)),
+        "speed_top_m_s": float(np.max(np.concatenate(fastest), initial=0.0)),
         **_quantiles("acceleration_m_s2", gain, (0.5, 5, 95, 99.5)),
     }
 
 
 def _above(speed: Floats, kmh: float) -> float:
-    """Metres per player and 90 minutes run faster than ``kmh``."""
+    """Return the metres per player and 90 minutes that are run faster than ``kmh``."""
     return float(speed[speed > kmh / 3.6].sum() / max(len(speed), 1) * 5400.0)
 
 
-def _without_jumps(places: Floats) -> Floats:
-    """Without the frames around a step that nobody runs."""
-    places = places.copy()
-    step = np.hypot(*np.diff(places, axis=0).transpose(2, 0, 1))
+def _without_jumps(positions: Floats) -> Floats:
+    """Remove the frames around a step that nobody can run."""
+    positions = positions.copy()
+    step = np.hypot(*np.diff(positions, axis=0).transpose(2, 0, 1))
     for frame, column in np.argwhere(step > BODY_JUMP_M_S / RATE_HZ).tolist():
-        places[max(0, frame - 1) : frame + 3, column] = np.nan
-    return places
+        positions[max(0, frame - 1) : frame + 3, column] = np.nan
+    return positions
 
 
-def _fitted(places: Floats) -> Floats:
-    """Velocities by a parabola over ``_FIT`` frames (Savitzky-Golay); NaN beside every gap."""
+def _fitted(positions: Floats) -> Floats:
+    """Return velocities by a parabola over ``_FIT`` frames (Savitzky-Golay); NaN beside every gap."""
     offsets = np.arange(_FIT) - _FIT // 2
     weights = offsets / (offsets**2).sum() * RATE_HZ
-    count = len(places) - _FIT + 1
+    count = len(positions) - _FIT + 1
     if count <= 0:
-        return np.full_like(places[:0], np.nan)
-    return np.sum([w * places[k : k + count] for k, w in enumerate(weights)], axis=0)
+        return np.full_like(positions[:0], np.nan)
+    return np.sum([w * positions[k : k + count] for k, w in enumerate(weights)], axis=0)
 
 
-def _runs(flags: np.ndarray, least: int) -> int:
-    """Number of runs of at least ``least`` true flags."""
+def _runs(flags: np.ndarray, nearest: int) -> int:
+    """Return the number of runs of at least ``nearest`` true flags."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(int)))
-    return int(np.sum(edges[1::2] - edges[::2] >= least))
+    return int(np.sum(edges[1::2] - edges[::2] >= nearest))
 
 
 def _quantiles(name: str, values: Floats, percents: Sequence[float]) -> Mapping[str, float]:

@@ -1,9 +1,9 @@
-"""What the figures of a match should be, and how several matches stand beside each other.
+"""Target ranges of a match's figures, and a comparison of several matches.
 
-A figure's range is what top matches show. Where a published average is known it decides, and its source is named; for
-the rest the real match at hand (Portugal-Switzerland, Nations League 2019, first 20 minutes, TRACAB) gives the middle,
-and the range is as wide as matches differ, a quarter to either side or as said. Counts that the detectors give are
-compared with what the detectors find in the real match: they miss some and see some twice. Counts of the truth
+A figure's range is what top matches show. A published average decides where there is one, and its source is named.
+For the rest the real match at hand (Portugal-Switzerland, Nations League 2019, first 20 minutes, TRACAB) gives the
+middle, and the range is as wide as matches differ, a quarter to either side or as said. Counts by detectors are
+compared with detectors' counts of the real match, because they miss some events and see some twice. Counts by truth
 (``true_...``) are compared with published counts, which people have made.
 """
 
@@ -23,7 +23,7 @@ _REAL = "Portugal-Switzerland, +-25 %"
 
 
 class Range(NamedTuple):
-    """From ``low`` to ``high``, and who says so."""
+    """A range from ``low`` to ``high``, and its source."""
 
     low: float
     high: float
@@ -134,11 +134,11 @@ _RESTARTS = ("throw_in", "corner", "goal_kick", "free_kick", "penalty")
 
 
 def tally(noted: Sequence[Row], until_s: float, seconds: float, in_play_s: float) -> dict[str, float]:
-    """Counts of a simulated match's truth rows, by name.
+    """Count a simulated match's rows of truth, by name.
 
     Args:
-        noted: all that play noted; ``until_s``: what came later does not count.
-        seconds: length of the halves that were played; ``in_play_s`` of what was in play.
+        noted: all rows of play; ``until_s``: later rows do not count.
+        seconds: length of the halves that were played; ``in_play_s`` the time in play.
     """
     rows = [row for row in noted if row.t_s < until_s]
     kinds = Counter(row.kind for row in rows)
@@ -170,13 +170,13 @@ def tally(noted: Sequence[Row], until_s: float, seconds: float, in_play_s: float
 
 
 def _length_m(rows: Sequence[Row], ended: Row) -> float:
-    """From the kick of a pass to where it ended."""
-    made = next((rows[c] for c in ended.causes if rows[c].kind == "pass.attempt"), None)
-    return math.nan if made is None else math.dist(made.place[:2], ended.place[:2])
+    """Return the length of a pass from its kick to its end."""
+    attempt = next((rows[c] for c in ended.causes if rows[c].kind == "pass.attempt"), None)
+    return math.nan if attempt is None else math.dist(attempt.position[:2], ended.position[:2])
 
 
 def verdict(name: str, value: float) -> str:
-    """``ok``, ``low``, ``high``, ``?`` (nothing was measured), or empty if no range is known.
+    """Return ``ok``, ``low``, ``high``, ``?`` (nothing was measured), or empty if no range is known.
 
     >>> verdict("true_goals_90", 2.7), verdict("true_goals_90", 9.0)
     ('ok', 'high')
@@ -190,7 +190,7 @@ def verdict(name: str, value: float) -> str:
 
 
 def as_table(matches: Mapping[str, Mapping[str, float]]) -> Table:
-    """Figures of several matches by their names, a column each, with ranges and verdicts."""
+    """Return figures of several matches by their names, a column each, with ranges and verdicts."""
     table = Table(title="Realism", show_lines=False)
     table.add_column("figure", no_wrap=True)
     for name in matches:
@@ -207,7 +207,7 @@ def as_table(matches: Mapping[str, Mapping[str, float]]) -> Table:
 
 
 def as_json(matches: Mapping[str, Mapping[str, float]]) -> dict[str, object]:
-    """The same as plain values: of every match value and verdict by figure, and the ranges; NaN becomes None."""
+    """Return the same as plain values: of every match value and verdict by figure, and the ranges; NaN becomes None."""
     ranges = {name: expected._asdict() for name, expected in {**MEASURED, **COUNTED}.items()}
     figures = {
         match: {
@@ -227,9 +227,9 @@ def outside(figures: Mapping[str, float]) -> list[str]:
 def _cell(name: str, value: float | None) -> str:
     if value is None:
         return "-"
-    word = verdict(name, value)
-    colour = {"ok": "green", "low": "red", "high": "red"}.get(word, "dim")
-    mark = {"low": " ↓", "high": " ↑", "ok": "  "}.get(word, "  ")
+    rating = verdict(name, value)
+    colour = {"ok": "green", "low": "red", "high": "red"}.get(rating, "dim")
+    mark = {"low": " ↓", "high": " ↑", "ok": "  "}.get(rating, "  ")
     return f"[{colour}]{_short(value)}{mark}[/{colour}]"
 
 

@@ -1,12 +1,12 @@
-"""What true ways of bodies and ball tell together: running, jumps, areas, who is near the ball (levels 3 and 4).
+"""Truth from the paths of bodies and ball: running, jumps, areas, players near the ball (levels 3 and 4).
 
 Theory of operation
 -------------------
-Bodies are known at every tick (20 ms), which is what the product's frames are at best; limbs and ball are compared
+Bodies are known at every tick (20 ms), which is the best rate of the product's frames. Limbs and ball are compared
 every 5 ms, and only limbs of persons whose body is within an arm's and a leap's reach of the ball. All thresholds are
-the detectors' (hierarchy 3 and 4), instants are interpolated where a distance crosses a threshold.
+the detectors' (hierarchy 3 and 4); instants are interpolated where a distance crosses a threshold.
 
-Each compiled pass keeps its state over stretches in arrays by person, and gives back the few instants at which
+Each compiled pass carries its state over intervals in arrays by person, and returns the few instants at which
 something happened.
 """
 
@@ -48,21 +48,21 @@ _REACH_M = 2.8
 _EVERY = 10
 _LEAVE_AREA_M = 0.2
 #: Columns of what a pass finds: time, person, value.
-_FOUND = 3
+_RESULT_COLUMNS = 3
 
-Ways = Callable[[PlayedInterval, int, str, Floats], Floats]
+LimbPaths = Callable[[PlayedInterval, int, str, Floats], Floats]
 
 
 class BodyTruth:
-    """Truth of levels 3 and 4, stretch by stretch.
+    """Truth of levels 3 and 4, interval by interval.
 
     Args:
         pitch: for the areas.
-        ways: where limbs are; the simulator's own unless a test has others.
+        limb_positions: function that gives limbs' positions; the simulator's own unless a test has others.
     """
 
-    def __init__(self, pitch: Pitch, ways: Ways = limb_paths) -> None:
-        self._ways = ways
+    def __init__(self, pitch: Pitch, limb_positions: LimbPaths = limb_paths) -> None:
+        self._limb_positions = limb_positions
         self._areas = (player_areas(pitch), ball_areas(pitch))
         self._tables = tuple(_table(areas) for areas in self._areas)
         self._inside = [np.full((count, len(a)), -1.0) for count, a in zip((PLAYERS, 1), self._areas, strict=True)]
@@ -74,7 +74,7 @@ class BodyTruth:
         self._nearest = np.full((3, 3), -1.0)
 
     def take(self, interval: PlayedInterval, lines: Lines) -> None:
-        """Adds what happened in a stretch."""
+        """Add what happened in an interval."""
         low = int(np.searchsorted(interval.ticks_s, interval.begin_s - 1e-9))
         high = int(np.searchsorted(interval.ticks_s, interval.end_s - 1e-9))
         if low == high:
@@ -94,26 +94,26 @@ class BodyTruth:
         self, interval: PlayedInterval, rows: Floats, part: tuple[int, int], begin_s: float, lines: Lines
     ) -> None:
         speed = np.hypot(rows[:, :, Col.VX], rows[:, :, Col.VY])
-        places = np.ascontiguousarray(rows[:, :, [Col.X, Col.Y]])
-        found = np.empty((len(rows) * PLAYERS, _FOUND + 2))
-        count = _classify(speed, places, begin_s, INTENSITIES_M_S, self._classes, found)
-        for t_s, person, value, x, y in found[:count].tolist():
+        positions = np.ascontiguousarray(rows[:, :, [Col.X, Col.Y]])
+        results = np.empty((len(rows) * PLAYERS, _RESULT_COLUMNS + 2))
+        count = _classify(speed, positions, begin_s, INTENSITIES_M_S, self._classes, results)
+        for t_s, person, value, x, y in results[:count].tolist():
             lines.add("run.intensity", t_s, int(person), (x, y, math.nan), INTENSITIES[int(value)])
-        held = places, begin_s, lines
+        held = positions, begin_s, lines
         self._held("sprint", speed, 24.0 / 3.6, HELD_S, ("sprint.start", "sprint.end", ""), *held)
         self._held("jump", rows[:, :, Col.RISE], JUMP_M, JUMP_S, ("jump.take_off", "jump.land", ""), *held)
         gain = _gains(interval.persons[:, :PLAYERS], part)
-        for name, (kind, sign, least) in _efforts().items():
-            self._held(name, sign * gain, least, EFFORT_S, (kind, "", f"{least:g} m/s2"), *held)
+        for name, (kind, sign, threshold) in _efforts().items():
+            self._held(name, sign * gain, threshold, EFFORT_S, (kind, "", f"{threshold:g} m/s2"), *held)
 
     def _held(
-        self, name: str, values: Floats, least: float, hold_s: float, kinds: tuple[str, str, str],
-        places: Floats, begin_s: float, lines: Lines,
+        self, name: str, values: Floats, threshold: float, hold_s: float, kinds: tuple[str, str, str],
+        positions: Floats, begin_s: float, lines: Lines,
     ) -> None:  # fmt: skip
-        """Tells the beginning, and if it has a name the end, of what is held for long enough; and its variant."""
-        found = np.empty((2 * len(values) * PLAYERS, _FOUND + 2))
-        count = _hold(values, places, least, hold_s, begin_s, self._runs[name], found)
-        for t_s, person, is_end, x, y in found[:count].tolist():
+        """Emit the beginning, and if it has a name the end, of a value held for long enough; and its variant."""
+        results = np.empty((2 * len(values) * PLAYERS, _RESULT_COLUMNS + 2))
+        count = _hold(values, positions, threshold, hold_s, begin_s, self._runs[name], results)
+        for t_s, person, is_end, x, y in results[:count].tolist():
             kind = kinds[int(is_end)]
             if kind:
                 lines.add(kind, t_s, int(person), (x, y, math.nan), kinds[2])
@@ -121,15 +121,15 @@ class BodyTruth:
     # -- areas -----------------------------------------------------------------------------------------------
 
     def _in_areas(self, rows: Floats, ball: Floats, begin_s: float, lines: Lines) -> None:
-        places = np.zeros((len(rows), PLAYERS, 3))
-        places[:, :, :2] = rows[:, :, [Col.X, Col.Y]]
-        for index, points in enumerate((places, ball[:, None])):
-            found = np.empty((1024, _FOUND + 1))
+        positions = np.zeros((len(rows), PLAYERS, 3))
+        positions[:, :, :2] = rows[:, :, [Col.X, Col.Y]]
+        for index, points in enumerate((positions, ball[:, None])):
+            results = np.empty((1024, _RESULT_COLUMNS + 1))
             before = self._inside[index].copy()
-            while (count := _areas(points, self._tables[index], begin_s, self._inside[index], found)) < 0:
-                found = np.empty((2 * len(found), _FOUND + 1))
+            while (count := _areas(points, self._tables[index], begin_s, self._inside[index], results)) < 0:
+                results = np.empty((2 * len(results), _RESULT_COLUMNS + 1))
                 self._inside[index][:] = before
-            for t_s, person, area, enters in found[:count].tolist():
+            for t_s, person, area, enters in results[:count].tolist():
                 tick = round((t_s - begin_s) / TICK_S)
                 x, y = points[tick, int(person), :2].tolist()
                 row = -1 if index else int(person)
@@ -141,49 +141,49 @@ class BodyTruth:
     def _around(self, rows: Floats, ball: Floats, begin_s: float, lines: Lines) -> None:
         away = np.hypot(rows[:, :, Col.X] - ball[:, None, 0], rows[:, :, Col.Y] - ball[:, None, 1])
         away = np.where(np.isnan(away), np.inf, away)
-        found = np.empty((2 * away.size, _FOUND))
-        count = _cross(away, ZONE_M, ZONE_LEAVE_M, begin_s, self._zone, found)
-        for t_s, person, leaves in found[:count].tolist():
+        results = np.empty((2 * away.size, _RESULT_COLUMNS))
+        count = _cross(away, ZONE_M, ZONE_LEAVE_M, begin_s, self._zone, results)
+        for t_s, person, leaves in results[:count].tolist():
             # The place is the tick's by which it was known, the instant lies between it and the one before.
             tick = max(math.ceil((t_s - begin_s) / TICK_S - 1e-6), 0)
             lines.add("pz.leave" if leaves else "pz.enter", t_s, int(person), _vector(ball[tick]))
         for group, columns in enumerate((slice(0, PLAYERS), slice(0, SQUAD), slice(SQUAD, PLAYERS))):
-            count = _challenge(away[:, columns], begin_s, self._nearest[group], found)
-            for t_s, person, metres in found[:count].tolist():
+            count = _challenge(away[:, columns], begin_s, self._nearest[group], results)
+            for t_s, person, metres in results[:count].tolist():
                 row = int(person) + (columns.start or 0)
                 detail = {"distance_m": round(metres, 3)}
                 lines.add("nearest.changed", t_s, row, NOWHERE, GROUPS[group], detail=detail)
 
     def _limbs(self, interval: PlayedInterval, rows: Floats, ball: Floats, begin_s: float, lines: Lines) -> None:
-        """4.1 of limbs. Who is out of reach throughout is near no more."""
+        """Follow limbs near the ball (4.1). A limb out of reach throughout is no longer near."""
         away = np.hypot(rows[:, :, Col.X] - ball[:, None, 0], rows[:, :, Col.Y] - ball[:, None, 1])
         close = np.flatnonzero(np.nanmin(np.where(np.isnan(away), np.inf, away), axis=0) < _REACH_M + NOT_NEAR_M)
         steps = np.arange(-(round(interval.begin_s / STEP_S)) % _EVERY, interval.balls.shape[1], _EVERY)
         t_s = interval.begin_s + steps * STEP_S
-        places = interval.balls[interval.active[steps], steps]
-        gone = {key for key in self._near if key[0] not in set(close.tolist())}
-        for person, limb in sorted(gone):
+        positions = interval.balls[interval.active[steps], steps]
+        far_away = {key for key in self._near if key[0] not in set(close.tolist())}
+        for person, limb in sorted(far_away):
             self._near.remove((person, limb))
-            lines.add("not_near", float(t_s[0]), person, _vector(places[0]), limb)
+            lines.add("not_near", float(t_s[0]), person, _vector(positions[0]), limb)
         latest: dict[tuple[int, str], tuple[float, float]] = {}
         for person in close.tolist():
             within = np.repeat(away[:, person] < _REACH_M + NOT_NEAR_M, round(TICK_S / STEP_S / _EVERY))
             first, last = (int(i) for i in np.flatnonzero(within)[[0, -1]])
             part = slice(max(0, first - 1), min(last + 2, len(t_s)))
             for limb in FOUR_LIMBS:
-                way = self._ways(interval, person, limb, t_s[part])
-                gap = np.sqrt(((way - places[part]) ** 2).sum(axis=1))
+                path = self._limb_positions(interval, person, limb, t_s[part])
+                gap = np.sqrt(((path - positions[part]) ** 2).sum(axis=1))
                 before = self._gaps.pop((person, limb), None) if part.start == 0 else None
                 if part.stop == len(t_s):
                     latest[person, limb] = (float(t_s[-1]), float(gap[-1]))
-                self._limb(person, limb, before, gap, t_s[part], places[part], lines)
+                self._limb(person, limb, before, gap, t_s[part], positions[part], lines)
         self._gaps = latest
 
     def _limb(
         self, person: int, limb: str, before: tuple[float, float] | None, gap: Floats, t_s: Floats, ball: Floats,
         lines: Lines,
     ) -> None:  # fmt: skip
-        """One limb's part of a stretch; ``before`` are time and gap of the sample before it."""
+        """Follow one limb over a part of an interval; ``before`` are time and gap of the sample before it."""
         near = (person, limb) in self._near
         at = 0
         while at < len(gap):
@@ -208,16 +208,16 @@ class BodyTruth:
 
 
 def _efforts() -> dict[str, tuple[str, float, float]]:
-    """Of each kind of effort its kind, the sign of its acceleration, and how much at least."""
+    """Return kind, sign of acceleration and threshold of each kind of effort."""
     return {
-        f"{kind} {least:g}": (kind, sign, least)
+        f"{kind} {threshold:g}": (kind, sign, threshold)
         for kind, sign in (("accel.effort", 1.0), ("decel.effort", -1.0))
-        for least in EFFORTS_M_S2
+        for threshold in EFFORTS_M_S2
     }
 
 
 def _gains(persons: Floats, part: tuple[int, int]) -> Floats:
-    """Change of speed in m/s2 at the ticks of ``part``; NaN where the margin does not reach far enough."""
+    """Return the change of speed in m/s2 at the ticks of ``part``; NaN where the margin does not reach far enough."""
     speed = np.hypot(persons[:, :, Col.VX], persons[:, :, Col.VY])
     out = np.full((part[1] - part[0], persons.shape[1]), np.nan)
     if len(speed) < 16:
@@ -230,8 +230,8 @@ def _gains(persons: Floats, part: tuple[int, int]) -> Floats:
     return out
 
 
-def _vector(place: Floats) -> Vector:
-    x, y, z = place.tolist()
+def _vector(position: Floats) -> Vector:
+    x, y, z = position.tolist()
     return x, y, z
 
 
@@ -242,14 +242,20 @@ def _table(areas: tuple[Area, ...]) -> Floats:
 
 
 @njit(cache=True)
-def _put(found: Floats, count: int, t: float, person: int, value: float, x: float, y: float) -> int:
-    found[count, 0], found[count, 1], found[count, 2], found[count, 3], found[count, 4] = t, person, value, x, y
+def _put(results: Floats, count: int, t: float, person: int, value: float, x: float, y: float) -> int:
+    results[count, 0], results[count, 1], results[count, 2], results[count, 3], results[count, 4] = (
+        t,
+        person,
+        value,
+        x,
+        y,
+    )
     return count + 1
 
 
 @njit(cache=True)
-def _classify(speed: Floats, places: Floats, begin_s: float, bounds: Floats, s: Floats, found: Floats) -> int:
-    """3.1. State of a person: class told, class now; of the class now and of the end of the class told when, where."""
+def _classify(speed: Floats, positions: Floats, begin_s: float, bounds: Floats, s: Floats, results: Floats) -> int:
+    """Classify speeds (3.1). State of a person: class emitted, class now; time and position of both."""
     count = 0
     for p in range(speed.shape[1]):
         for i in range(len(speed)):
@@ -258,7 +264,7 @@ def _classify(speed: Floats, places: Floats, begin_s: float, bounds: Floats, s: 
             t = begin_s + i * TICK_S
             now = np.float64(np.sum(speed[i, p] >= bounds))
             if now != s[p, 1]:
-                s[p, 2], s[p, 3], s[p, 4] = t, places[i, p, 0], places[i, p, 1]
+                s[p, 2], s[p, 3], s[p, 4] = t, positions[i, p, 0], positions[i, p, 1]
                 if s[p, 1] == s[p, 0] and math.isnan(s[p, 5]):
                     s[p, 5:8] = s[p, 2:5]
                 s[p, 1] = now
@@ -266,41 +272,43 @@ def _classify(speed: Floats, places: Floats, begin_s: float, bounds: Floats, s: 
                 continue
             if now != s[p, 0]:
                 k = 5 if s[p, 0] >= 0 else 2
-                count = _put(found, count, s[p, k], p, now, s[p, k + 1], s[p, k + 2])
+                count = _put(results, count, s[p, k], p, now, s[p, k + 1], s[p, k + 2])
             s[p, 0], s[p, 5] = now, math.nan
     return count
 
 
 @njit(cache=True)
-def _hold(values: Floats, places: Floats, least: float, hold_s: float, begin_s: float, s: Floats, found: Floats) -> int:
-    """What is at least so much for so long. State of a person: since when it is (NaN: not), whether told, where."""
+def _hold(
+    values: Floats, positions: Floats, threshold: float, hold_s: float, begin_s: float, s: Floats, results: Floats
+) -> int:
+    """Find values held above a threshold. State of a person: since when (NaN: not), whether emitted, position."""
     count = 0
     for p in range(values.shape[1]):
         for i in range(len(values)):
             t = begin_s + i * TICK_S
-            if values[i, p] >= least:
+            if values[i, p] >= threshold:
                 if math.isnan(s[p, 0]):
-                    s[p, 0], s[p, 1], s[p, 2], s[p, 3] = t, 0.0, places[i, p, 0], places[i, p, 1]
+                    s[p, 0], s[p, 1], s[p, 2], s[p, 3] = t, 0.0, positions[i, p, 0], positions[i, p, 1]
                 if s[p, 1] == 0.0 and t - s[p, 0] >= hold_s - 1e-6:
                     s[p, 1] = 1.0
-                    count = _put(found, count, s[p, 0], p, 0.0, s[p, 2], s[p, 3])
+                    count = _put(results, count, s[p, 0], p, 0.0, s[p, 2], s[p, 3])
             elif not math.isnan(s[p, 0]):
                 if s[p, 1] == 1.0:
-                    count = _put(found, count, t, p, 1.0, places[i, p, 0], places[i, p, 1])
+                    count = _put(results, count, t, p, 1.0, positions[i, p, 0], positions[i, p, 1])
                 s[p, 0] = math.nan
     return count
 
 
 @njit(cache=True)
-def _areas(points: Floats, table: Floats, begin_s: float, inside: Floats, found: Floats) -> int:
-    """3.9. Entered at the edge, left 0.2 m beyond it; -1 if ``found`` has too few rows."""
+def _areas(points: Floats, table: Floats, begin_s: float, inside: Floats, results: Floats) -> int:
+    """Follow areas (3.9): entered at the edge, left 0.2 m beyond it; -1 if ``results`` has too few rows."""
     count = 0
     for i in range(len(points)):
         for p in range(points.shape[1]):
             x, y, z = points[i, p]
             if math.isnan(x):
                 continue
-            if count > len(found) - len(table):
+            if count > len(results) - len(table):
                 return -1
             for a in range(len(table)):
                 m = _LEAVE_AREA_M if inside[p, a] == 1.0 else 0.0
@@ -310,16 +318,16 @@ def _areas(points: Floats, table: Floats, begin_s: float, inside: Floats, found:
                 if holds and r != math.inf:
                     holds = math.hypot(x - cx, y - cy) <= r + m
                 if inside[p, a] >= 0.0 and holds != (inside[p, a] == 1.0):
-                    found[count, 0], found[count, 1] = begin_s + i * TICK_S, p
-                    found[count, 2], found[count, 3] = a, 1.0 if holds else 0.0
+                    results[count, 0], results[count, 1] = begin_s + i * TICK_S, p
+                    results[count, 2], results[count, 3] = a, 1.0 if holds else 0.0
                     count += 1
                 inside[p, a] = 1.0 if holds else 0.0
     return count
 
 
 @njit(cache=True)
-def _cross(away: Floats, enter: float, leave: float, begin_s: float, s: Floats, found: Floats) -> int:
-    """4.2. State of a person: 1 inside, 0 or NaN not; his distance at the tick before."""
+def _cross(away: Floats, enter: float, leave: float, begin_s: float, s: Floats, results: Floats) -> int:
+    """Follow 4.2. State of a person: 1 inside, 0 or NaN not; the distance at the tick before."""
     count = 0
     for i in range(len(away)):
         for p in range(away.shape[1]):
@@ -331,15 +339,15 @@ def _cross(away: Floats, enter: float, leave: float, begin_s: float, s: Floats, 
                 if math.isfinite(before) and math.isfinite(away[i, p]) and before != away[i, p]:
                     share = min(max((limit - before) / (away[i, p] - before), 0.0), 1.0)
                     t -= (1.0 - share) * TICK_S
-                found[count, 0], found[count, 1], found[count, 2] = t, p, 1.0 if inside else 0.0
+                results[count, 0], results[count, 1], results[count, 2] = t, p, 1.0 if inside else 0.0
                 s[p, 0], count = 0.0 if inside else 1.0, count + 1
             s[p, 1] = away[i, p]
     return count
 
 
 @njit(cache=True)
-def _challenge(away: Floats, begin_s: float, s: Floats, found: Floats) -> int:
-    """4.3 of one group. State: who is nearest, who challenges him, since when."""
+def _challenge(away: Floats, begin_s: float, s: Floats, results: Floats) -> int:
+    """Follow 4.3 of one group. State: the nearest player, the challenger, since when."""
     count = 0
     for i in range(len(away)):
         best = int(np.argmin(away[i]))
@@ -354,6 +362,6 @@ def _challenge(away: Floats, begin_s: float, s: Floats, found: Floats) -> int:
         held = away[i, int(s[0])] if s[0] >= 0 else math.inf
         if held - away[i, best] < NEARER_M and t - s[2] < NEARER_S - 1e-6:
             continue
-        found[count, 0], found[count, 1], found[count, 2] = t, best, away[i, best]
+        results[count, 0], results[count, 1], results[count, 2] = t, best, away[i, best]
         s[0], s[1], count = best, -1.0, count + 1
     return count

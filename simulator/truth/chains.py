@@ -1,6 +1,6 @@
-"""Truth that follows from the order of play's own rows: possession chains, combinations, kinds of attack (10 to 12).
+"""Truth from the order of play's rows: possession chains, combinations, kinds of attack (levels 10 to 12).
 
-Needs no positions, so it is worked out once the match is over, from its rows in order of time.
+It needs no positions, so it is computed once the match is over, from its rows in order of time.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ _BREAKS = frozenset(("pass.intercepted", "pass.out", "clearance", "out", "play.d
 
 @dataclass
 class Chain:
-    """A team's possession under way: the row that it began with and its index (``gained`` in play, else by a restart),
-    where, its passes, and its way so far."""
+    """A team's possession under way: its first row and that row's index, its position, its passes, and its path so far.
+
+    ``gained`` is true if it began in play, false if it began with a restart.
+    """
 
     team: str
     first: Row
@@ -42,23 +44,23 @@ class Chain:
     gained: bool
     start: tuple[float, float]
     passes: int = 0
-    way_m: float = 0.0
+    path_m: float = 0.0
     forward_m: float = 0.0
     at: tuple[float, float] = (0.0, 0.0)
     in_box: bool = False
-    told: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
 
 
 def add_chains(
     rows: Sequence[Row], until_s: float, length_m: float, attacks: Mapping[int, tuple[float, float]], lines: Lines
 ) -> None:
-    """Adds the lines that rows give.
+    """Add the lines that follow from rows.
 
     Args:
         rows: of the whole match; those before ``until_s`` count.
         length_m: of the pitch.
-        attacks: period -> (home's, away's) way of attack, +1 towards +x.
-        lines: where to.
+        attacks: period -> (home's, away's) direction of attack, +1 towards +x.
+        lines: receives the lines.
     """
     order = sorted((i for i, row in enumerate(rows) if row.t_s < until_s), key=lambda i: (rows[i].t_s, i))
     _contacts(rows, order, lines)
@@ -70,16 +72,16 @@ def add_chains(
 
 
 def _contacts(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
-    """5.3."""
+    """Add contacts (5.3)."""
     for index in order:
         row = rows[index]
         if row.kind in ("hit", "touch"):
             part = _BODYPARTS.get(row.variant, "other")
-            lines.add("bodypart", row.t_s, row.person, row.place, part, causes=(-1 - index,))
+            lines.add("bodypart", row.t_s, row.person, row.position, part, causes=(-1 - index,))
 
 
 def _sequences(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
-    """11.1 and 11.2: completed passes whose receiver is the next passer."""
+    """Add sequences (11.1, 11.2): completed passes whose receiver is the next passer."""
     done: list[tuple[int, int]] = []  # attempt and completion, by index
 
     def end(t_s: float) -> None:
@@ -87,7 +89,7 @@ def _sequences(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
             last = rows[done[-1][1]]
             causes = tuple(-1 - c for _, c in done)
             detail = {"passes": len(done)}
-            lines.add("sequence.end", t_s, -1, last.place, team=last.team, detail=detail, causes=causes)
+            lines.add("sequence.end", t_s, -1, last.position, team=last.team, detail=detail, causes=causes)
         done.clear()
 
     for index in order:
@@ -96,23 +98,25 @@ def _sequences(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
             end(row.t_s)
         if row.kind != "pass.complete":
             continue
-        made = next((c for c in row.causes if rows[c].kind == "pass.attempt"), None)
-        if made is None:
+        attempt = next((c for c in row.causes if rows[c].kind == "pass.attempt"), None)
+        if attempt is None:
             continue
         if done:
             before = rows[done[-1][1]]
-            follows = before.team == row.team and before.detail.get("receiver") == _name(rows[made])
-            if not follows or rows[made].t_s - before.t_s > SEQUENCE_GAP_S:
+            follows = before.team == row.team and before.detail.get("receiver") == _name(rows[attempt])
+            if not follows or rows[attempt].t_s - before.t_s > SEQUENCE_GAP_S:
                 end(min(before.t_s + SEQUENCE_GAP_S, row.t_s))
-        done.append((made, index))
+        done.append((attempt, index))
         if len(done) < 2:
             continue
-        lines.add("sequence.step", row.t_s, row.person, row.place, detail={"passes": len(done)}, causes=(-1 - index,))
+        lines.add(
+            "sequence.step", row.t_s, row.person, row.position, detail={"passes": len(done)}, causes=(-1 - index,)
+        )
         first = rows[done[-2][0]]
         returned = row.detail.get("receiver") == _name(first)
         if returned and row.t_s - first.t_s <= ONE_TWO_S:
             causes = (-1 - done[-2][1], -1 - index)
-            lines.add("onetwo", row.t_s, first.person, row.place, causes=causes)
+            lines.add("onetwo", row.t_s, first.person, row.position, causes=causes)
     if order:
         end(rows[order[-1]].t_s)
 
@@ -122,7 +126,7 @@ def _name(row: Row) -> str:
 
 
 def _holding(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
-    """9.11: how long a goalkeeper has had the ball in his hands, from the catch to his next contact or a stop."""
+    """Add 9.11: a goalkeeper's time with the ball in hands, from the catch to the next contact or a stop."""
     caught: int | None = None
     for index in order:
         row = rows[index]
@@ -133,7 +137,7 @@ def _holding(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
             start = rows[caught]
             for kind, after_s in (("gk.hold_warn", HOLD_WARN_S), ("gk.hold_offence", HOLD_OFFENCE_S)):
                 if row.t_s - start.t_s > after_s:
-                    lines.add(kind, start.t_s + after_s, start.person, start.place, causes=(-1 - caught,))
+                    lines.add(kind, start.t_s + after_s, start.person, start.position, causes=(-1 - caught,))
             caught = None
         if row.kind == "gk.catch":
             caught = index
@@ -146,7 +150,7 @@ def _carries(
     attacks: Mapping[int, tuple[float, float]],
     lines: Lines,
 ) -> None:
-    """8.7: carries that come as much nearer to the goal as a pass that is progress."""
+    """Add 8.7: carries that come as much nearer to the goal as a progressive pass."""
     period = 1
     begun: dict[int, int] = {}
     for index in order:
@@ -157,23 +161,23 @@ def _carries(
             begun[row.person] = index
         elif row.kind == "carry.end" and row.person in begun:
             start = rows[begun.pop(row.person)]
-            way = attacks.get(period, (1.0, -1.0))[0 if row.team == "home" else 1]
-            from_x, to_x = start.place[0] * way, row.place[0] * way
-            goal = half_m * way, 0.0
-            gain_m = math.dist(start.place[:2], goal) - math.dist(row.place[:2], goal)
+            direction = attacks.get(period, (1.0, -1.0))[0 if row.team == "home" else 1]
+            from_x, to_x = start.position[0] * direction, row.position[0] * direction
+            goal = half_m * direction, 0.0
+            gain_m = math.dist(start.position[:2], goal) - math.dist(row.position[:2], goal)
             if gain_m >= progress_m(from_x, to_x):
                 detail = {"gain_m": round(gain_m, 3)}
-                lines.add("progress.carry", row.t_s, row.person, row.place, detail=detail, causes=(-1 - index,))
+                lines.add("progress.carry", row.t_s, row.person, row.position, detail=detail, causes=(-1 - index,))
 
 
 def progress_m(from_x_m: float, to_x_m: float) -> float:
-    """8.7: how much nearer to the goal is progress, by upfield places of beginning and end."""
+    """Return how much nearer to the goal counts as progress (8.7), by upfield positions of beginning and end."""
     own, across, beyond = PROGRESS_M
     return own if to_x_m < 0 else across if from_x_m < 0 else beyond
 
 
 def _times(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
-    """10.13: how long play was live, and dead and for what."""
+    """Add 10.13: how long play was live, and dead and for what."""
     since: int | None = None
     for index in order:
         row = rows[index]
@@ -185,15 +189,15 @@ def _times(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
             kind, variant = (
                 ("time.lost", LOST.get(row.variant, row.variant)) if row.kind == "play.live" else ("time.live", "")
             )
-            lines.add(kind, row.t_s, -1, row.place, variant, detail={"seconds": seconds}, causes=causes)
+            lines.add(kind, row.t_s, -1, row.position, variant, detail={"seconds": seconds}, causes=causes)
         since = index
 
 
 class Chains:
-    """11.5, 12.9 to 12.12: possession chains and what they became.
+    """Possession chains and their results (11.5, 12.9 to 12.12).
 
-    A chain begins when a team gets control, or takes a restart, and ends with a shot, a goal, a stop or the loss of
-    control; its way is followed along the contacts of its team.
+    A chain begins when a team gets control or takes a restart. It ends with a shot, a goal, a stop or the loss of
+    control. Its path runs along the contacts of its team.
     """
 
     def __init__(self, length_m: float, attacks: Mapping[int, tuple[float, float]], lines: Lines) -> None:
@@ -207,7 +211,7 @@ class Chains:
         self._ended_s = -math.inf
 
     def follow(self, rows: Sequence[Row], order: Sequence[int]) -> None:
-        """Walks over the rows."""
+        """Follow the rows in order."""
         for index in order:
             row = rows[index]
             if row.kind == "period.start":
@@ -242,23 +246,23 @@ class Chains:
             self._end("out", row, index)
 
     def _begin(self, row: Row, index: int) -> None:
-        place = self._upfield(row)
-        self._chain = Chain(row.team, row, index, row.variant in ("hit", "touch"), place, at=place)
-        self._lines.add("chain.start", row.t_s, row.person, row.place, causes=(-1 - index,))
+        position = self._upfield(row)
+        self._chain = Chain(row.team, row, index, row.variant in ("hit", "touch"), position, at=position)
+        self._lines.add("chain.start", row.t_s, row.person, row.position, causes=(-1 - index,))
         if row.kind == "possession.gain" and (lost_s := self._lost_s.pop(row.team, None)) is not None:
             took_s = row.t_s - lost_s
             variant = "<5" if took_s < 5.0 else "-10" if took_s < 10.0 else ">10 s"
             detail = {"seconds": round(took_s, 3)}
             self._lines.add(
-                "recovery.time", row.t_s, row.person, row.place, variant, detail=detail, causes=(-1 - index,)
+                "recovery.time", row.t_s, row.person, row.position, variant, detail=detail, causes=(-1 - index,)
             )
 
     def _moved(self, row: Row) -> None:
         chain = self._chain
-        if chain is None or row.team != chain.team or any(math.isnan(v) for v in row.place[:2]):
+        if chain is None or row.team != chain.team or any(math.isnan(v) for v in row.position[:2]):
             return
         here = self._upfield(row)
-        chain.way_m += math.dist(chain.at, here)
+        chain.path_m += math.dist(chain.at, here)
         chain.forward_m += max(here[0] - chain.at[0], 0.0)
         chain.at = here
         if self._half_m - here[0] <= 16.5 and abs(here[1]) <= 20.16 and not chain.in_box:
@@ -266,28 +270,28 @@ class Chains:
             self._judge(row)
 
     def _judge(self, row: Row) -> None:
-        """What kind of attack has come to a shot or into the penalty area."""
+        """Classify an attack that has come to a shot or into the penalty area."""
         chain = self._chain
         assert chain is not None
         took_s = row.t_s - chain.first.t_s
         cause = (-1 - chain.index,)
 
-        def tell(kind: str, at: Row) -> None:
-            if kind not in chain.told:
-                chain.told.add(kind)
-                self._lines.add(kind, at.t_s, -1, at.place, team=chain.team, causes=cause)
+        def add_attack(kind: str, at: Row) -> None:
+            if kind not in chain.reported:
+                chain.reported.add(kind)
+                self._lines.add(kind, at.t_s, -1, at.position, team=chain.team, causes=cause)
 
         if chain.passes >= BUILD_UP_PASSES:
-            tell("attack.buildup", row)
-        if chain.start[0] < 0 and took_s <= DIRECT_S and chain.forward_m >= DIRECT_SHARE * chain.way_m:
-            tell("attack.direct", row)
+            add_attack("attack.buildup", row)
+        if chain.start[0] < 0 and took_s <= DIRECT_S and chain.forward_m >= DIRECT_SHARE * chain.path_m:
+            add_attack("attack.direct", row)
         gained = chain.at[0] - chain.start[0]
         counters = (
             chain.start[0] < self._half_m / 3 and took_s <= COUNTER_S and gained >= COUNTER_M_S * max(took_s, 0.1)
         )
         if counters and chain.in_box and chain.gained:
-            tell("counter.start", chain.first)
-            tell("counter.end", row)
+            add_attack("counter.start", chain.first)
+            add_attack("counter.end", row)
 
     def _end(self, how: str, row: Row, index: int) -> None:
         chain, self._chain = self._chain, None
@@ -298,10 +302,10 @@ class Chains:
             self._chain = None
         detail = {"passes": chain.passes, "seconds": round(row.t_s - chain.first.t_s, 3)}
         causes = (-1 - chain.index, -1 - index)
-        self._lines.add("chain.end", row.t_s, -1, row.place, how, team=chain.team, detail=detail, causes=causes)
+        self._lines.add("chain.end", row.t_s, -1, row.position, how, team=chain.team, detail=detail, causes=causes)
         self._lost_s[chain.team] = self._ended_s = row.t_s
 
     def _upfield(self, row: Row) -> tuple[float, float]:
         home, away = self._attacks.get(self._period, (1.0, -1.0))
-        way = home if (row.team or team_of_row(row.person)) == "home" else away
-        return row.place[0] * way, row.place[1] * way
+        direction = home if (row.team or team_of_row(row.person)) == "home" else away
+        return row.position[0] * direction, row.position[1] * direction

@@ -1,12 +1,12 @@
-"""The truth of a simulated match: every event that its play and its geometry contain, and who had the ball when.
+"""The truth of a simulated match: every event of its play and its geometry, and possession frame by frame.
 
 Theory of operation
 -------------------
-Play notes what it knows (who meant what, who touched the ball, what the referee decided): its rows. The rest follows
-from the noiseless ways of ball, bodies and limbs, stretch by stretch: :mod:`~simulator.truth.ball`,
-:mod:`~simulator.truth.bodies`, :mod:`~simulator.truth.passes`; and, once the match is over, from the order of the
-rows: :mod:`~simulator.truth.chains`. Names, variants, teams and players are the detectors', so that what was
-detected can be held against what was true. ``KINDS`` says what each kind means.
+Play writes the rows that it knows: intentions, touches, the referee's decisions. The rest follows from the noiseless
+paths of ball, bodies and limbs, interval by interval: :mod:`~simulator.truth.ball`, :mod:`~simulator.truth.bodies`,
+:mod:`~simulator.truth.passes`; and, once the match is over, from the order of the rows:
+:mod:`~simulator.truth.chains`. Names, variants, teams and players are the detectors', so that detected and true
+events can be compared. ``football.truth_kinds`` defines each kind.
 
 Two files: ``truth.parquet`` in the columns of ``touchline events``, and ``frames.parquet``, a row every 40 ms.
 """
@@ -32,7 +32,7 @@ from simulator.physics.limbs import limb_paths
 from simulator.play.squads import Squads
 from simulator.records import BALLS, NAMES, PERSONS, SQUAD, Contact, PlayedInterval, Row, team_of_row
 from simulator.truth.ball import PEAKS_M_S2, BallTruth
-from simulator.truth.bodies import BodyTruth, Ways
+from simulator.truth.bodies import BodyTruth, LimbPaths
 from simulator.truth.chains import add_chains
 from simulator.truth.passes import PassTruth
 from simulator.truth.restart_spots import SpotTruth
@@ -66,9 +66,9 @@ FRAMES = pa.schema(
 
 
 class TruthInput(Protocol):
-    """What truth asks of a match besides its stretches; ``simulator.play.match.Match`` is one.
+    """What truth needs of a match besides its intervals; ``simulator.play.match.Match`` is one.
 
-    ``rows`` are play's notes so far; ``squads`` is None where nobody knows what the teams were told.
+    ``rows`` are play's rows so far; ``squads`` is None where the teams' shapes are unknown.
     """
 
     rows: list[Row]
@@ -83,7 +83,7 @@ class TruthInput(Protocol):
 
 
 class KnownTouches:
-    """A match of which the touches are known and nothing else, as a tracking file tells it.
+    """A match of which only the touches are known, as of a tracking file.
 
     Args:
         contacts: all touches.
@@ -108,7 +108,7 @@ class KnownTouches:
 
     def _note(self, kind: str, contact: Contact, variant: str, detail: dict[str, Scalar]) -> None:
         team = team_of_row(contact.person)
-        self.rows.append(Row(kind, contact.t_s, contact.person, team, contact.place, variant, detail))
+        self.rows.append(Row(kind, contact.t_s, contact.person, team, contact.position, variant, detail))
 
 
 class Truth:
@@ -116,26 +116,26 @@ class Truth:
 
     Args:
         sheet: its match sheet.
-        match: asked for rows and for who is on the pitch, whenever a stretch comes.
-        ways: where limbs are; the simulator's own unless a test has others.
+        match: gives rows and persons on the pitch, asked at each interval.
+        limb_positions: function that gives limbs' positions; the simulator's own unless a test has others.
         names: object ids by row, of a match that has its own.
     """
 
     def __init__(
-        self, sheet: MatchSheet, match: TruthInput, ways: Ways = limb_paths, names: Sequence[str] = NAMES
+        self, sheet: MatchSheet, match: TruthInput, limb_positions: LimbPaths = limb_paths, names: Sequence[str] = NAMES
     ) -> None:
         pitch = pitch_of(sheet)
         self._sheet, self._match, self._names = sheet, match, names
         self.lines = Lines(names)
-        self._ball, self._bodies, self._passes = BallTruth(pitch), BodyTruth(pitch, ways), PassTruth(pitch)
+        self._ball, self._bodies, self._passes = BallTruth(pitch), BodyTruth(pitch, limb_positions), PassTruth(pitch)
         self._spots, self._shape = SpotTruth(pitch), ShapeTruth(pitch)
         self._actives: list[tuple[float, int]] = []
         self._starts: list[Row] = []
-        self._seen = 0
+        self._rows_read = 0
         self._end_s = 0.0
 
     def take(self, interval: PlayedInterval) -> None:
-        """Adds a stretch; they come in order and without a gap."""
+        """Add an interval; intervals come in order and without a gap."""
         playing = np.zeros(PERSONS, bool)
         playing[list(self._match.on_pitch)] = True
         rows = self._match.rows
@@ -154,7 +154,7 @@ class Truth:
         self._end_s = interval.end_s
 
     def finish(self) -> tuple[pa.Table, pa.Table]:
-        """Truth and frames of everything up to the end of the last stretch; to be asked for once."""
+        """Return truth and frames of everything up to the end of the last interval; to be called once."""
         rows = self._match.rows
         self.lines.add_rows(rows, self._end_s)
         add_chains(rows, self._end_s, self._sheet.length_m, self._attacks(), self.lines)
@@ -163,7 +163,7 @@ class Truth:
         return self.lines.table(LEVELS), self._frames([row for row in rows if row.t_s < self._end_s])
 
     def _add_periods(self) -> None:
-        """12.13 and 3.12: the shapes that the teams are told to play, and who attacks +x, in each period."""
+        """Add the shapes of the teams (12.13) and the team that attacks +x (3.12), in each period."""
         for row in self._periods():
             if row.t_s < self._end_s:
                 home, _ = self._attacks()[int(row.variant)]
@@ -173,33 +173,33 @@ class Truth:
                     self.lines.add("formation", row.t_s, -1, variant=settings.shape, team=team)
 
     def _add_beginning(self) -> None:
-        """6.3 and 6.4 of a stream that begins before its kick-off: the ball is dead from when all are heard on."""
+        """Add 6.3 and 6.4 for a stream that begins before its kick-off: the ball is dead once all transmit."""
         first = min((r for r in self._match.rows if r.kind in ("play.live", "play.dead")), key=_when, default=None)
         if first is not None and first.kind == "play.live" and HEARD_S < first.t_s < self._end_s:
             self.lines.add("play.dead", HEARD_S, -1, variant="stop")
             self.lines.add("team.possession", HEARD_S, -1, variant="dead")
 
-    def _who(self, row: Row) -> str:
+    def _id_of(self, row: Row) -> str:
         return self._names[row.person] if row.person >= 0 else ""
 
     def _signs(self, t_s: float) -> tuple[float, float]:
-        """Ways of attack of home and away at a time."""
+        """Return the directions of attack of home and away at a time."""
         period = max((int(r.variant) for r in self._periods() if r.t_s <= t_s), default=self._first_period())
         return self._attacks().get(period, (1.0, -1.0))
 
     def _periods(self) -> list[Row]:
-        """Rows of the beginnings of periods so far."""
+        """Return the rows of the beginnings of periods so far."""
         rows = self._match.rows
-        new = (row for row in rows[self._seen :] if row.kind == "period.start" and row.variant.isdecimal())
+        new = (row for row in rows[self._rows_read :] if row.kind == "period.start" and row.variant.isdecimal())
         self._starts.extend(new)
-        self._seen = len(rows)
+        self._rows_read = len(rows)
         return self._starts
 
     def _first_period(self) -> int:
         return int(next((row.variant for row in self._periods()), "1"))
 
     def _attacks(self) -> Mapping[int, tuple[float, float]]:
-        """By period; the teams change ends after each."""
+        """Return directions of attack by period; the teams change ends after each."""
         first = 1.0 if self._sheet.attacks_positive_x != "away" else -1.0
         begin = self._first_period()
         return {p: (first * (-1.0) ** (p - begin), -first * (-1.0) ** (p - begin)) for p in range(begin, begin + 64)}
@@ -209,7 +209,7 @@ class Truth:
         order = sorted(rows, key=lambda row: row.t_s)
         live = _held(times_us, order, {"play.live": lambda r: True, "play.dead": lambda r: False}, False)
         control = _held(times_us, order, {"team.possession": lambda r: r.variant}, "dead")
-        player = _held(times_us, order, {"possession.gain": self._who, "play.dead": lambda r: ""}, "")
+        player = _held(times_us, order, {"possession.gain": self._id_of, "play.dead": lambda r: ""}, "")
         period = _held(times_us, order, {"period.start": lambda r: int(r.variant)}, self._first_period())
         score = _held(times_us, order, dict.fromkeys(("goal.scored", "goal.own", "goal.disallowed"), _score), (0, 0))
         ball = np.array([a for _, a in self._actives])[
@@ -232,10 +232,10 @@ class Truth:
 
 
 def _held(times_us: np.ndarray, rows: Sequence[Row], values: Mapping[str, Callable[[Row], T]], before: T) -> list[T]:
-    """Of each instant the value that the newest row of some kinds gives."""
-    told = [(us_of(row.t_s), values[row.kind](row)) for row in rows if row.kind in values]
-    at = np.searchsorted([t for t, _ in told], times_us, side="right") - 1
-    return [told[i][1] if i >= 0 else before for i in at.tolist()]
+    """For each instant return the value of the newest row of some kinds."""
+    values_at = [(us_of(row.t_s), values[row.kind](row)) for row in rows if row.kind in values]
+    at = np.searchsorted([t for t, _ in values_at], times_us, side="right") - 1
+    return [values_at[i][1] if i >= 0 else before for i in at.tolist()]
 
 
 def _when(row: Row) -> float:
@@ -247,14 +247,14 @@ def _score(row: Row) -> tuple[int, int]:
 
 
 def write_truth(folder: Path, truth: pa.Table, frames: pa.Table | None) -> None:
-    """Writes ``truth.parquet`` and, if there is one, ``frames.parquet``; equal tables make equal bytes."""
+    """Write ``truth.parquet`` and, if there is one, ``frames.parquet``; equal tables make equal bytes."""
     for name, table in (("truth", truth), ("frames", frames)):
         if table is not None:
             pq.write_table(table, folder / f"{name}.parquet", compression="zstd", row_group_size=1 << 16)
 
 
 def records_of(truth: pa.Table) -> tuple[EventRecord, ...]:
-    """A truth table as records, in its order."""
+    """Return a truth table as records, in its order."""
     names = EventRecord.__struct_fields__
     rows = truth.select(names).to_pylist()
     return tuple(

@@ -1,4 +1,4 @@
-"""Truth of 4.7: the ball lies at a place where restarts are taken from, and somebody stands ready."""
+"""Truth of 4.7: the ball lies at a restart spot, and a player stands ready."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ NEAR_M, SLOW_M_S, HOLD_S, LEAVE_M = 2.0, 2.5, 0.8, 1.0
 
 @dataclass
 class SpotTruth:
-    """4.7 of a match, stretch by stretch, looked at every tick; nobody is at a spot at first."""
+    """Truth of 4.7, interval by interval, checked every tick; nobody is at a spot at first."""
 
     pitch: Pitch
     spot: str = ""
     since_s: float = 0.0
-    told: bool = False
+    is_ready: bool = False
     taker: int = -1
 
     def take(self, interval: PlayedInterval, players: int, lines: Lines) -> None:
-        """Adds what happened in a stretch; rows below ``players`` may take a restart."""
+        """Add what happened in an interval; rows below ``players`` may take a restart."""
         inside = (interval.ticks_s > interval.begin_s - 1e-9) & (interval.ticks_s < interval.end_s - 1e-9)
         times_s, rows = interval.ticks_s[inside], interval.persons[inside, :players]
         steps = np.rint((times_s - interval.begin_s) / STEP_S).astype(int)
@@ -43,9 +43,9 @@ class SpotTruth:
 
     def _look(self, t_s: float, ball: Floats, slow: bool, rows: Floats, lines: Lines) -> None:
         x, y, z = ball.tolist()
-        if self.told:
+        if self.is_ready:
             if not spot_at(self.pitch, x, y, NEAR_M + LEAVE_M):
-                self.spot, self.told, self.taker = "", False, -1
+                self.spot, self.is_ready, self.taker = "", False, -1
             elif slow:
                 self._stand(t_s, (x, y, z), rows, lines)
             return
@@ -53,7 +53,7 @@ class SpotTruth:
         if spot != self.spot:
             self.spot, self.since_s = spot, t_s
         elif spot and t_s - self.since_s >= HOLD_S - 1e-9:
-            self.told = True
+            self.is_ready = True
             lines.add("spot.ball", t_s, -1, (x, y, z), spot)
             self._stand(t_s, (x, y, z), rows, lines)
 
@@ -68,7 +68,7 @@ class SpotTruth:
 
 
 def spot_at(pitch: Pitch, x_m: float, y_m: float, near_m: float) -> str:
-    """The kind of restart spot that a place is at, the narrowest first; empty if it is at none."""
+    """Return the kind of restart spot at a position, the narrowest first; empty if there is none."""
     depth_m = pitch.half_length_m - abs(x_m)
     if math.hypot(x_m, y_m) <= near_m:
         return "centre"

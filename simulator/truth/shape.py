@@ -1,7 +1,7 @@
-"""Truth about how players stand to each other: opponents close by (4.4), length and width (10.5), the last line (10.6).
+"""Truth about positions of players to each other: opponents near (4.4), length and width (10.5), last line (10.6).
 
-Looked at every fifth of a second: shapes of teams change over seconds. A band must be kept for a second, and is dated
-at its beginning; the bounds are the hierarchy's, half a metre further out where one is left again.
+It is checked every fifth of a second, because shapes of teams change over seconds. A band must last for a second, and
+is dated at its beginning. The bounds are the hierarchy's, half a metre further out where a band is left again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from football.packet_table import Floats
 from football.pitch import Pitch
-from simulator.play.truth_writer import who
+from simulator.play.truth_writer import id_of
 from simulator.records import AWAY, HOME, TICK_S, Col, PlayedInterval
 from simulator.truth.truth_table import NOWHERE, Lines
 
@@ -31,30 +31,30 @@ HOLD_S, MARGIN_M = 1.0, 0.5
 
 @dataclass
 class Band:
-    """A banded value: the band told (-1: none yet), the one now, and since when."""
+    """A banded value: the band emitted (-1: none yet), the one now, and since when."""
 
     names: tuple[str, str, str]
     bounds: tuple[float, float]
-    told: int = -1
+    band_shown: int = -1
     now: int = -1
     since_s: float = 0.0
 
     def follow(self, value: float, t_s: float) -> str | None:
-        """The name of a band that has been kept for long enough, when it has just been."""
+        """Return the name of a band once it has lasted long enough, else None."""
         low, high = self.bounds
         margins = [(-MARGIN_M if self.now > k else MARGIN_M) if self.now >= 0 else 0.0 for k in (0, 1)]
         band = int(value >= low + margins[0]) + int(value >= high + margins[1])
         if band != self.now:
             self.now, self.since_s = band, t_s
-        if band == self.told or t_s - self.since_s < HOLD_S - 1e-6:
+        if band == self.band_shown or t_s - self.since_s < HOLD_S - 1e-6:
             return None
-        self.told = band
+        self.band_shown = band
         return self.names[band] or None
 
 
 @dataclass
 class ShapeTruth:
-    """4.4, 10.5 and 10.6 of a match, stretch by stretch."""
+    """Truth of 4.4, 10.5 and 10.6 of a match, interval by interval."""
 
     pitch: Pitch
     _close: set[tuple[int, int]] = field(default_factory=set)
@@ -65,32 +65,32 @@ class ShapeTruth:
     )
 
     def take(self, interval: PlayedInterval, playing: np.ndarray, sign: tuple[float, float], lines: Lines) -> None:
-        """Adds what happened in a stretch; ``playing`` and ``sign`` as in ``simulator.truth.passes``."""
+        """Add what happened in an interval; ``playing`` and ``sign`` as in ``simulator.truth.passes``."""
         numbers = np.rint(interval.ticks_s / TICK_S).astype(int)
         inside = (interval.ticks_s > interval.begin_s - 1e-9) & (interval.ticks_s < interval.end_s - 1e-9)
         rows = [np.flatnonzero(playing[part]) + part.start for part in (HOME, AWAY)]
         for tick in np.flatnonzero(inside & (numbers % EVERY == 0)).tolist():
             t_s = float(numbers[tick]) * TICK_S
-            places = interval.persons[tick][:, [Col.X, Col.Y]]
-            self._opponents(t_s, places, rows, lines)
+            positions = interval.persons[tick][:, [Col.X, Col.Y]]
+            self._opponents(t_s, positions, rows, lines)
             for number, team in enumerate(("home", "away")):
-                self._shape(t_s, places[rows[number]] * sign[number], number, team, lines)
+                self._shape(t_s, positions[rows[number]] * sign[number], number, team, lines)
 
-    def _opponents(self, t_s: float, places: Floats, rows: list[np.ndarray], lines: Lines) -> None:
+    def _opponents(self, t_s: float, positions: Floats, rows: list[np.ndarray], lines: Lines) -> None:
         home, away = rows
         if not len(home) or not len(away):
             return
-        gaps = np.hypot(*(places[home][:, None] - places[away][None]).transpose(2, 0, 1))
+        gaps = np.hypot(*(positions[home][:, None] - positions[away][None]).transpose(2, 0, 1))
         near = {(int(home[i]), int(away[j])) for i, j in np.argwhere(gaps < OPPONENT_M)}
         within = {(int(home[i]), int(away[j])) for i, j in np.argwhere(gaps <= APART_M)}
         for kind, pairs in (("opponents.near", near - self._close), ("opponents.apart", self._close - within)):
             for pair in sorted(pairs):
-                x, y = places[list(pair)].mean(axis=0).tolist()
-                lines.add(kind, t_s, pair[1], (x, y, math.nan), detail={"other": who(pair[0])})
+                x, y = positions[list(pair)].mean(axis=0).tolist()
+                lines.add(kind, t_s, pair[1], (x, y, math.nan), detail={"other": id_of(pair[0])})
         self._close = near | (self._close & within)
 
     def _shape(self, t_s: float, upfield: Floats, number: int, team: str, lines: Lines) -> None:
-        """``upfield``: places of a team as it sees them; the rearmost is the goalkeeper."""
+        """Check a team's shape; ``upfield``: its positions as it sees them; the rearmost is the goalkeeper."""
         there = upfield[np.isfinite(upfield[:, 0])]
         if len(there) <= LAST_LINE:
             return

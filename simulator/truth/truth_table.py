@@ -1,7 +1,7 @@
-"""The lines of the truth list before they are a file: kept by column, as there are a hundred thousand of them.
+"""The lines of truth before they are a file, stored by column because there are a hundred thousand of them.
 
-Whoever finds something adds it in any order; :meth:`Lines.table` sorts, numbers and resolves causes. A cause is the
-number of a line, or a row of play: minus one less its index, because rows become lines only when all is known of them.
+Lines are added in any order; :meth:`Lines.table` sorts, numbers and resolves causes. A cause is the number of a line,
+or a row of play: minus one less its index, because rows become lines only when they are complete.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NOTHING: Mapping[str, Scalar] = {}
 
 
 def us_of(t_s: float) -> int:
-    """A time of the match microseconds.
+    """Return a time of the match in whole microseconds.
 
     >>> us_of(1.2345678)
     1234568
@@ -37,14 +37,14 @@ def us_of(t_s: float) -> int:
 
 
 def _plain(value: object) -> object:
-    """Play reckons with numpy's numbers."""
+    """Convert numpy's numbers to Python's."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} is no scalar")
 
 
 class Lines:
-    """Truth lines of a match, in columns; ``names`` are the object ids by row."""
+    """Lines of truth of a match, in columns; ``names`` are the object ids by row."""
 
     def __init__(self, names: Sequence[str] = NAMES) -> None:
         self._names = names
@@ -54,13 +54,13 @@ class Lines:
         self._times_us: list[int] = []
         self._teams: list[str] = []
         self._persons: list[int] = []
-        self._places: list[Vector] = []
+        self._positions: list[Vector] = []
         self._details: list[bytes] = []
         self._causes: list[tuple[int, ...]] = []
         self._of_row: dict[int, int] = {}
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of lines."""
         return len(self._kinds)
 
     def add(
@@ -68,17 +68,17 @@ class Lines:
         kind: str,
         t_s: float,
         person: int,
-        place: Vector = NOWHERE,
+        position: Vector = NOWHERE,
         variant: str = "",
         *,
         team: str | None = None,
         detail: Mapping[str, Scalar] = _NOTHING,
         causes: tuple[int, ...] = (),
     ) -> int:
-        """Adds a line and returns its number, which further lines may give as their cause.
+        """Add a line and return its number, which further lines may give as their cause.
 
         Args:
-            kind, variant, place: as in ``touchline events``; NaN for no place.
+            kind, variant, position: as in ``touchline events``; NaN for no position.
             t_s: time of the match.
             person: row, -1 for nobody; ``team``: of a line that is a team's, default the person's.
             detail: further values.
@@ -89,13 +89,13 @@ class Lines:
         self._times_us.append(us_of(t_s))
         self._teams.append(team_of_row(person) if team is None else team)
         self._persons.append(person)
-        self._places.append(place)
+        self._positions.append(position)
         self._details.append(self._encode(detail) if detail else b"{}")
         self._causes.append(causes)
         return len(self._kinds) - 1
 
     def add_rows(self, rows: Sequence[Row], until_s: float) -> None:
-        """Adds the rows of play before ``until_s``, under the detectors' names and with times in microseconds."""
+        """Add the rows of play before ``until_s``, under the detectors' names and with times in microseconds."""
         died_of = "start"
         for index in sorted(range(len(rows)), key=lambda i: (rows[i].t_s, i)):
             row = rows[index]
@@ -108,17 +108,17 @@ class Lines:
             elif row.kind == "play.live":
                 variant, detail = died_of, {**detail, "restart": row.variant}
             elif row.kind in _AT_AN_END:
-                variant = "right" if row.place[0] > 0 else "left"
+                variant = "right" if row.position[0] > 0 else "left"
             elif row.kind == "pass.out":
                 variant = next((rows[c].variant for c in row.causes if rows[c].kind == "out"), "")
             causes = tuple(-1 - c for c in row.causes)
             kind = _RENAMED.get(row.kind, row.kind)
             self._of_row[index] = self.add(
-                kind, row.t_s, row.person, row.place, variant, team=row.team, detail=detail, causes=causes
+                kind, row.t_s, row.person, row.position, variant, team=row.team, detail=detail, causes=causes
             )
 
     def table(self, levels: Mapping[str, int]) -> pa.Table:
-        """All lines in the columns of ``touchline events``, by time, level, kind, person, variant, order of writing.
+        """Return all lines in the columns of ``touchline events``, by time, level, kind, person, variant, insertion.
 
         Args:
             levels: level of each kind in the hierarchy; 0 for kinds that are not named.
@@ -133,7 +133,7 @@ class Lines:
         order = np.lexsort((np.arange(len(self)), variant, persons, rank, level, times_us))
         number = np.empty(len(self), np.int64)
         number[order] = np.arange(len(self))
-        places = np.array(self._places, np.float64).reshape(len(self), 3)[order].round(4)
+        positions = np.array(self._positions, np.float64).reshape(len(self), 3)[order].round(4)
         at = order.tolist()
         columns = {
             "id": [f"truth#{n}" for n in range(len(self))],
@@ -150,12 +150,12 @@ class Lines:
             "detail": [self._details[i].decode() for i in at],
         }
         arrays = {name: pa.array(values, EVENTS.field(name).type) for name, values in columns.items()}
-        for name, values in zip(("x_m", "y_m", "z_m"), places.T, strict=True):
+        for name, values in zip(("x_m", "y_m", "z_m"), positions.T, strict=True):
             # A place that is not known is missing, as in the product's own list.
             arrays[name] = pa.array(values, pa.float64(), mask=np.isnan(values))
         return pa.table([arrays[name] for name in EVENTS.names], schema=EVENTS)
 
     def _resolved(self, line: int) -> list[int]:
-        """Causes of a line as numbers of lines, less rows that came too late to be added."""
-        found = (c if c >= 0 else self._of_row.get(-1 - c, -1) for c in self._causes[line])
-        return [number for number in found if number >= 0]
+        """Return causes of a line as numbers of lines, without rows that were never added."""
+        results = (c if c >= 0 else self._of_row.get(-1 - c, -1) for c in self._causes[line])
+        return [number for number in results if number >= 0]

@@ -19,15 +19,15 @@ from simulator.records import (
 )
 
 #: Places at given times: (n,) -> (n, 2) of a person, (n, 3) of a ball.
-Way = Callable[[np.ndarray], np.ndarray]
+Trajectory = Callable[[np.ndarray], np.ndarray]
 
 
-def at(*place: float) -> Way:
+def at(*position: float) -> Trajectory:
     """Stays there."""
-    return lambda t_s: np.tile(np.array(place, float), (len(t_s), 1))
+    return lambda t_s: np.tile(np.array(position, float), (len(t_s), 1))
 
 
-def along(*waypoints: tuple[float, ...]) -> Way:
+def along(*waypoints: tuple[float, ...]) -> Trajectory:
     """Straight from waypoint to waypoint (second, coordinates ...), and stays at the last."""
     table = np.array(waypoints, float)
     return lambda t_s: np.stack([np.interp(t_s, table[:, 0], c) for c in table[:, 1:].T], axis=1)
@@ -35,8 +35,8 @@ def along(*waypoints: tuple[float, ...]) -> Way:
 
 def intervals(
     seconds: float,
-    persons: Mapping[int, Way],
-    ball: Way,
+    persons: Mapping[int, Trajectory],
+    ball: Trajectory,
     contacts: tuple[Contact, ...] = (),
     *,
     each_s: float = 2.0,
@@ -47,10 +47,10 @@ def intervals(
     total = round(seconds / TICK_S)
     all_s = np.arange(total) * TICK_S
     table = np.full((total, PERSONS, COLUMNS), np.nan)
-    for row, way in persons.items():
+    for row, path in persons.items():
         table[:, row] = 0.0
-        table[:, row, [Col.X, Col.Y]] = way(all_s)
-        table[:, row, [Col.VX, Col.VY]] = (way(all_s + 1e-3) - way(all_s - 1e-3)) / 2e-3
+        table[:, row, [Col.X, Col.Y]] = path(all_s)
+        table[:, row, [Col.VX, Col.VY]] = (path(all_s + 1e-3) - path(all_s - 1e-3)) / 2e-3
     for (row, column), values in (extra or {}).items():
         table[:, row, column] = values(all_s)
     count = round(each_s / TICK_S)

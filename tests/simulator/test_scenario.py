@@ -69,13 +69,13 @@ expect:
 def test_every_field_arrives_where_the_match_looks_for_it() -> None:
     scenario = parse_scenario(FULL, "full.yaml")
     assert (scenario.name, scenario.about, scenario.seconds) == ("Everything", "all fields", 12.5)
-    wish = scenario.settings
-    assert (wish.seed, wish.length_m, wish.width_m) == (4, 100.0, 64.0)
-    assert wish.home is not None
-    assert wish.away is not None
-    assert (wish.home.name, wish.home.shape, wish.home.strength) == ("Reds", "4-3-3", 0.5)
-    assert (wish.away.name, wish.away.shape) == ("Simulated Blues", "5-3-2")
-    script = wish.scenario
+    settings = scenario.settings
+    assert (settings.seed, settings.length_m, settings.width_m) == (4, 100.0, 64.0)
+    assert settings.home is not None
+    assert settings.away is not None
+    assert (settings.home.name, settings.home.shape, settings.home.strength) == ("Reds", "4-3-3", 0.5)
+    assert (settings.away.name, settings.away.shape) == ("Simulated Blues", "5-3-2")
+    script = settings.scenario
     assert script is not None
     assert not script.still
     opening = script.opening
@@ -140,11 +140,11 @@ def test_a_name_is_all_that_is_needed() -> None:
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_file_line_and_reason(text: str, line: int, reason: str) -> None:
-    with pytest.raises(ScenarioError) as told:
+    with pytest.raises(ScenarioError) as reported:
         parse_scenario(text, "my.yaml")
-    assert str(told.value).startswith(f"my.yaml: line {line}: "), told.value
-    assert reason in str(told.value)
-    assert "\n" not in str(told.value)
+    assert str(reported.value).startswith(f"my.yaml: line {line}: "), reported.value
+    assert reason in str(reported.value)
+    assert "\n" not in str(reported.value)
 
 
 def test_how_many_more_mistakes_there_are() -> None:
@@ -171,10 +171,10 @@ def understood(text: str) -> bool:
     try:
         parse_scenario(text, "f.yaml")
     except ScenarioError as error:
-        said = str(error)
+        message = str(error)
     else:
         return True
-    assert re.match(r"f\.yaml: line [1-9]\d*: \S", said), said
+    assert re.match(r"f\.yaml: line [1-9]\d*: \S", message), message
     return False
 
 
@@ -249,7 +249,7 @@ def test_an_expectation_is_met_by_kind_and_all_that_is_said() -> None:
 
 
 @lru_cache(maxsize=32)
-def came_true(name: str, seed: int = 0) -> tuple[EventRecord, ...]:
+def events_of(name: str, seed: int = 0) -> tuple[EventRecord, ...]:
     """Truth of a scenario that ships."""
     scenario = read_scenario(SHIPPED / f"{name}.yaml")
     match = Match(scenario.settings)
@@ -270,5 +270,5 @@ def test_enough_scenarios_ship() -> None:
 def test_what_ships_comes_true(name: str) -> None:
     expected = read_scenario(SHIPPED / f"{name}.yaml").expect
     assert expected, "a scenario says what it shows"
-    unmet = [str(e) for e in expected if not e.holds(came_true(name))]
+    unmet = [str(e) for e in expected if not e.holds(events_of(name))]
     assert not unmet

@@ -64,8 +64,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Capture, Written]:
 
 
 def test_the_first_five_minutes_of_the_default_seed_hold_what_a_newcomer_should_see() -> None:
-    kinds, told = look(DEFAULT_SEED)
-    assert kinds >= EVENTFUL, told
+    kinds, reported = look(DEFAULT_SEED)
+    assert kinds >= EVENTFUL, reported
 
 
 def test_the_sheet_is_complete_and_every_transmitter_is_on_it() -> None:
@@ -122,10 +122,10 @@ def test_written_stretch_by_stretch_or_sent_as_a_whole_it_is_the_same(tmp_path: 
     write_simulation(MeasuredMatch(settings), tmp_path, CHANNELS[channel], 7)
     found = list(Capture.open(tmp_path).blocks(0, 10**9))
     expected = list(transmit(simulate(settings)[0], CHANNELS[channel], 7).blocks())
-    assert places(found) == places(expected)
+    assert positions(found) == positions(expected)
 
 
-def places(blocks: list[Block]) -> list[tuple]:
+def positions(blocks: list[Block]) -> list[tuple]:
     """Blocks without what a recording does not keep."""
     return [(b.arrival_us, p.transmitter, p.sequence, p.ts_us, p.x_m, p.y_m, p.z_m) for b in blocks for p in b.packets]
 

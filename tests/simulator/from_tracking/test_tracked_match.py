@@ -16,9 +16,9 @@ from football.errors import TrackingError
 from football.match_sheet import MatchSheet, Player
 from football.recording import Recording, Track, track_order
 from replay.formats.tracking import read_tracking
-from simulator.from_tracking.tracked_ball import ball_way, cleaned, corner_times, corners
+from simulator.from_tracking.tracked_ball import ball_path, break_times, cleaned, path_breaks
 from simulator.from_tracking.tracked_match import Touch, TrackedMatch
-from simulator.from_tracking.tracked_paths import GRID_S, PERSON_MAX_M_S, PERSON_MAX_M_S2, body_way, on_grid, whittaker
+from simulator.from_tracking.tracked_paths import GRID_S, PERSON_MAX_M_S, PERSON_MAX_M_S2, body_path, on_grid, whittaker
 from simulator.physics.ball import CONTACT_S, MovingBall, launch, rolling
 from simulator.physics.ball_motion import RADIUS_M
 from simulator.physics.limbs import TOUCH_M, limb_paths
@@ -42,48 +42,48 @@ def test_a_flight_passes_the_smoothing_unchanged():
 
 
 def test_a_person_who_jumps_to_another_place_runs_there():
-    places = np.zeros((400, 2))
-    places[:, 0] = np.arange(400) * GRID_S * 3.0
-    places[200:, 1] = 8.0
-    way = body_way(places, np.ones(400))
-    velocity = np.diff(way, axis=0) / GRID_S
+    positions = np.zeros((400, 2))
+    positions[:, 0] = np.arange(400) * GRID_S * 3.0
+    positions[200:, 1] = 8.0
+    path = body_path(positions, np.ones(400))
+    velocity = np.diff(path, axis=0) / GRID_S
     assert np.hypot(*velocity.T).max() <= PERSON_MAX_M_S
     assert np.hypot(*(np.diff(velocity, axis=0) / GRID_S).T).max() <= PERSON_MAX_M_S2
-    assert np.abs(way[:120] - places[:120]).max() < 0.05
-    assert np.abs(way[280:] - places[280:]).max() < 0.05
+    assert np.abs(path[:120] - positions[:120]).max() < 0.05
+    assert np.abs(path[280:] - positions[280:]).max() < 0.05
 
 
 def test_one_wrong_frame_leaves_no_trace():
-    places = np.column_stack([np.arange(200) * GRID_S * 5.0, np.zeros(200)])
-    wrong = places.copy()
+    positions = np.column_stack([np.arange(200) * GRID_S * 5.0, np.zeros(200)])
+    wrong = positions.copy()
     wrong[100, 1] += 6.0
-    assert np.abs(body_way(wrong, np.ones(200)) - places).max() < 0.01
+    assert np.abs(body_path(wrong, np.ones(200)) - positions).max() < 0.01
 
 
 def test_gaps_are_crossed_and_slow_sources_are_filled():
     t = np.arange(0, 20, 0.1)
-    seen = t[(t < 6.0) | (t > 11.0)]
-    places = np.column_stack([2.0 * seen, np.sin(seen)])
-    values, weights = on_grid(seen, places, 0, 500)
+    measured = t[(t < 6.0) | (t > 11.0)]
+    positions = np.column_stack([2.0 * measured, np.sin(measured)])
+    values, weights = on_grid(measured, positions, 0, 500)
     assert weights[:150].sum() >= 60
     assert not weights[155:270].any()
-    way = body_way(values, weights)
+    path = body_path(values, weights)
     truth = np.column_stack([2.0 * np.arange(500) * GRID_S, np.sin(np.arange(500) * GRID_S)])
-    assert np.abs(way - truth)[:145].max() < 0.05
-    assert np.abs(np.diff(way[:, 0]) / GRID_S - 2.0)[5:-8].max() < 0.2
+    assert np.abs(path - truth)[:145].max() < 0.05
+    assert np.abs(np.diff(path[:, 0]) / GRID_S - 2.0)[5:-8].max() < 0.2
 
 
 def zigzag(rng: np.random.Generator, corner_s: list[float], n: int) -> np.ndarray:
     """A ball that goes straight between corners, on the grid."""
     t = np.arange(n) * GRID_S
-    place, at, out = np.array([0.0, 0.0, RADIUS_M]), 0.0, np.empty((n, 3))
+    position, at, out = np.array([0.0, 0.0, RADIUS_M]), 0.0, np.empty((n, 3))
     for until in [*corner_s, math.inf]:
         size, angle = rng.uniform(4.0, 25.0), rng.uniform(-math.pi, math.pi)
         velocity = np.array([size * math.cos(angle), size * math.sin(angle), 0.0])
         inside = (t >= at) & (t < until)
-        out[inside] = place + velocity * (t[inside] - at)[:, None]
+        out[inside] = position + velocity * (t[inside] - at)[:, None]
         if until < math.inf:
-            place, at = place + velocity * (until - at), until
+            position, at = position + velocity * (until - at), until
     return out
 
 
@@ -94,7 +94,7 @@ def test_a_ball_that_is_elsewhere_for_one_frame_makes_no_corner():
     clean, weights = cleaned(wrong, np.ones(60))
     assert np.allclose(clean, values)
     assert weights.sum() == 59
-    assert len(corners(clean, weights)) == 0
+    assert len(path_breaks(clean, weights)) == 0
 
 
 @given(seed=st.integers(0, 2**32 - 1), noise_m=st.sampled_from([0.0, 0.01]))
@@ -104,25 +104,25 @@ def test_corners_keep_their_times_and_become_contacts(seed: int, noise_m: float)
     corner_s = np.cumsum(rng.uniform(0.5, 1.5, 8)).tolist()
     exact = zigzag(rng, corner_s, 400)
     values = exact + rng.normal(0.0, noise_m, exact.shape) * (1, 1, 0)
-    found = corners(values, np.ones(400))
-    times = corner_times(values, 0, found)
+    found = path_breaks(values, np.ones(400))
+    times = break_times(values, 0, found)
     turns = np.linalg.norm(np.diff(np.diff(exact, axis=0), axis=0), axis=1) / GRID_S
     for t in corner_s:
         i = round(t / GRID_S)
         if turns[i - 3 : i + 3].sum() > 5.0:
             assert np.abs(times - t).min() < 0.04
-    way = ball_way(values, np.ones(400), 0, times, np.full(len(times), CONTACT_S))
+    path = ball_path(values, np.ones(400), 0, times, np.full(len(times), CONTACT_S))
     frames = np.arange(400) * GRID_S
     clear = np.abs(frames[:, None] - times).min(axis=1) > 0.006
-    assert np.linalg.norm(way.at(frames)[0] - exact, axis=1)[clear].max() < 0.06 + 5.0 * noise_m
+    assert np.linalg.norm(path.at(frames)[0] - exact, axis=1)[clear].max() < 0.06 + 5.0 * noise_m
     steps_s = np.arange(0.0, 15.9, STEP_S)
-    places, velocities = way.at(steps_s)
-    assert np.allclose(np.diff(places, axis=0) / STEP_S, 0.5 * (velocities[1:] + velocities[:-1]), atol=0.4)
+    positions, velocities = path.at(steps_s)
+    assert np.allclose(np.diff(positions, axis=0) / STEP_S, 0.5 * (velocities[1:] + velocities[:-1]), atol=0.4)
     # A change of velocity by the half sine over the contact, and nothing quicker.
     hardest = 50.0 * math.pi / 2.0 / CONTACT_S * STEP_S
     assert np.linalg.norm(np.diff(velocities, axis=0), axis=1).max() < hardest
     for t in times.tolist():
-        (_, v0), (_, v1) = way.at(np.array([t - CONTACT_S / 2])), way.at(np.array([t + CONTACT_S / 2]))
+        (_, v0), (_, v1) = path.at(np.array([t - CONTACT_S / 2])), path.at(np.array([t + CONTACT_S / 2]))
         inside = (steps_s > t - CONTACT_S / 2) & (steps_s < t + CONTACT_S / 2)
         pull = np.linalg.norm(np.diff(velocities[inside], axis=0), axis=1) / STEP_S
         expected = np.linalg.norm(v1 - v0) * math.pi / 2.0 / CONTACT_S
@@ -133,9 +133,9 @@ def recording(ball: np.ndarray, persons: dict[str, np.ndarray], begin_us: int = 
     """Frames at 25 Hz: ball (n, 3), persons (n, 2); NaN: not seen."""
 
     def track(name: str, rows: np.ndarray) -> Track:
-        seen = np.flatnonzero(~np.isnan(rows[:, 0]))
-        z = rows[seen, 2] if rows.shape[1] == 3 else np.zeros(len(seen))
-        return Track(name, begin_us + seen * FRAME_US, rows[seen, 0], rows[seen, 1], z)
+        measured = np.flatnonzero(~np.isnan(rows[:, 0]))
+        z = rows[measured, 2] if rows.shape[1] == 3 else np.zeros(len(measured))
+        return Track(name, begin_us + measured * FRAME_US, rows[measured, 0], rows[measured, 1], z)
 
     tracks = [track("ball", ball), *(track(name, rows) for name, rows in persons.items())]
     players = tuple(
@@ -157,12 +157,12 @@ def passes() -> tuple[Recording, list[tuple[float, str]]]:
     on = 0
     for n in range(round(24.0 / TICK_S)):
         now = n * TICK_S
-        x, y, _ = ball.place
+        x, y, _ = ball.position
         if on + 1 < len(order) and now >= due:
             there = SPOTS[order[on + 1]]
             gap = math.dist((x, y), there)
             if on % 2:
-                velocity = launch(ball.place, (*there, 0.2), flight_s=gap / 14.0)
+                velocity = launch(ball.position, (*there, 0.2), flight_s=gap / 14.0)
             else:
                 speed = rolling(gap, 4.0)
                 velocity = ((there[0] - x) / gap * speed, (there[1] - y) / gap * speed, 0.0)
@@ -173,11 +173,11 @@ def passes() -> tuple[Recording, list[tuple[float, str]]]:
             ball.strike((0.3, 0.2, 0.0))
             touches.append((now + CONTACT_S / 2, order[on]))
             due = now + 1.2
-        frames.append(ball.advance().places[0])
-    seen = np.array(frames)[::2]
+        frames.append(ball.advance().positions[0])
+    measured = np.array(frames)[::2]
     rng = np.random.default_rng(3)
-    persons = {name: rng.normal(0.0, 0.01, (len(seen), 2)) + spot for name, spot in SPOTS.items()}
-    return recording(seen + rng.normal(0.0, 0.01, seen.shape), persons), touches
+    persons = {name: rng.normal(0.0, 0.01, (len(measured), 2)) + spot for name, spot in SPOTS.items()}
+    return recording(measured + rng.normal(0.0, 0.01, measured.shape), persons), touches
 
 
 @pytest.fixture(scope="module")
@@ -204,8 +204,8 @@ def test_the_limb_of_a_contact_is_at_the_ball(played: tuple[TrackedMatch, list[t
             if interval.begin_s <= contact.t_s < interval.end_s and contact.limb in FOUR_LIMBS:
                 limb = limb_paths(interval, contact.person, contact.limb, np.array([contact.t_s]))[0]
                 step = round((contact.t_s - interval.begin_s) / STEP_S)
-                assert np.linalg.norm(limb - contact.place) == pytest.approx(TOUCH_M, abs=1e-3)
-                assert np.linalg.norm(interval.balls[0, step] - contact.place) < 0.02
+                assert np.linalg.norm(limb - contact.position) == pytest.approx(TOUCH_M, abs=1e-3)
+                assert np.linalg.norm(interval.balls[0, step] - contact.position) < 0.02
                 count += 1
     assert count >= 9
 
@@ -227,8 +227,8 @@ def test_rows_keep_names_and_keepers_come_first(played: tuple[TrackedMatch, list
 
 def test_given_touches_are_taken_as_they_are():
     frames, touches = passes()
-    told = [Touch(round(t * 1e6), "home_1") for t, _ in touches[:3]]
-    match = TrackedMatch(frames, told)
+    reported = [Touch(round(t * 1e6), "home_1") for t, _ in touches[:3]]
+    match = TrackedMatch(frames, reported)
     assert [match.names[c.person] for c in match.contacts] == ["home_1"] * 3
     for contact, (t, _) in zip(match.contacts, touches, strict=False):
         assert abs(contact.t_s + CONTACT_S / 2 - t) < 0.04
@@ -261,8 +261,8 @@ def test_missing_frames_of_ball_and_persons_become_no_jumps():
     frames, _ = passes()
     tracks = []
     for track in frames.tracks:
-        gone = (track.ts_us > 3_000_000) & (track.ts_us < 4_500_000)
-        tracks.append(track.part(~gone))
+        missing = (track.ts_us > 3_000_000) & (track.ts_us < 4_500_000)
+        tracks.append(track.part(~missing))
     match = TrackedMatch(Recording(frames.sheet, tuple(tracks)))
     for interval in match.intervals():
         step = np.linalg.norm(np.diff(interval.balls[0], axis=0), axis=1)
@@ -379,9 +379,9 @@ def test_twenty_minutes_of_a_real_match_hold_the_same_bounds(shared_data: Path):
         steps = np.arange(0, interval.balls.shape[1], round(GRID_S / STEP_S))
         ts_us = np.rint(interval.begin_s * 1e6).astype(int) + np.rint(steps * STEP_S * 1e6).astype(int)
         row = np.searchsorted(ball.ts_us, ts_us)
-        seen = (row < len(ball)) & (ball.ts_us[np.minimum(row, len(ball) - 1)] == ts_us)
-        places = interval.balls[0, steps[seen]]
-        off.append(np.hypot(places[:, 0] - ball.x_m[row[seen]], places[:, 1] - ball.y_m[row[seen]]))
+        measured = (row < len(ball)) & (ball.ts_us[np.minimum(row, len(ball) - 1)] == ts_us)
+        positions = interval.balls[0, steps[measured]]
+        off.append(np.hypot(positions[:, 0] - ball.x_m[row[measured]], positions[:, 1] - ball.y_m[row[measured]]))
         fastest = max(fastest, float(np.linalg.norm(interval.ball_velocity, axis=1).max()))
         velocity = interval.persons[:, sorted(match.on_pitch), Col.VX : Col.VY + 1]
         hardest = max(hardest, float(np.hypot(*np.moveaxis(np.diff(velocity, axis=0), -1, 0)).max()) / TICK_S)
@@ -398,5 +398,5 @@ def test_twenty_minutes_of_a_real_match_hold_the_same_bounds(shared_data: Path):
 def test_short_ways_and_ways_without_measurements_stay_finite(n: int):
     values = np.column_stack([np.arange(n) * 2.0, np.zeros(n)])
     for weights in (np.zeros(n), np.ones(n)):
-        assert body_way(values, weights).shape == (n, 2)
-        assert np.all(np.isfinite(body_way(values, weights)))
+        assert body_path(values, weights).shape == (n, 2)
+        assert np.all(np.isfinite(body_path(values, weights)))

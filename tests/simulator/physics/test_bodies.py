@@ -162,21 +162,21 @@ def test_for_a_high_ball_he_leaps_and_for_a_low_one_he_goes_down():
 
 
 def test_two_who_want_the_same_place_do_not_stand_in_each_other():
-    places = spread()
-    places[1] = (0.3, 0.2)
-    bodies = Bodies(places)
+    positions = spread()
+    positions[1] = (0.3, 0.2)
+    bodies = Bodies(positions)
     rows = run(bodies, np.zeros((PERSONS, 2)), 5.0, 200)
     gap = np.hypot(*(rows[-1, 0, :2] - rows[-1, 1, :2]))
     assert gap > 0.3
 
 
 def test_who_is_not_there_stays_away():
-    places = spread()
-    places[9] = np.nan
-    bodies = Bodies(places)
+    positions = spread()
+    positions[9] = np.nan
+    bodies = Bodies(positions)
     run(bodies, spread(), 5.0, 5)
     assert np.all(np.isnan(bodies.columns[9]))
-    bodies.place(9, 3.0, 4.0, 1.0)
+    bodies.put(9, 3.0, 4.0, 1.0)
     run(bodies, spread(), 5.0, 5)
     assert np.all(np.isfinite(bodies.columns))
 
@@ -226,19 +226,19 @@ def test_no_order_makes_anybody_exceed_his_limits(seed: int):
 
 @given(
     angle=st.floats(0.0, math.pi),
-    beside_m=st.floats(-0.5, 0.5),
+    offset_m=st.floats(-0.5, 0.5),
     paces=st.tuples(st.floats(2.0, 8.0), st.floats(0.0, 8.0)),
 )
 @settings(max_examples=60, deadline=None)
-def test_two_who_meet_do_not_run_through_each_other(angle: float, beside_m: float, paces: tuple[float, float]):
+def test_two_who_meet_do_not_run_through_each_other(angle: float, offset_m: float, paces: tuple[float, float]):
     """From any side, at any pace: their axes stay apart."""
-    places = np.full((PERSONS, 2), np.nan)
-    places[3] = -12.0, beside_m
-    places[4] = 12.0 * math.cos(angle), 12.0 * math.sin(angle)
-    assume(math.dist(places[3], places[4]) > 1.0)
-    bodies = Bodies(places)
+    positions = np.full((PERSONS, 2), np.nan)
+    positions[3] = -12.0, offset_m
+    positions[4] = 12.0 * math.cos(angle), 12.0 * math.sin(angle)
+    assume(math.dist(positions[3], positions[4]) > 1.0)
+    bodies = Bodies(positions)
     targets = np.full((PERSONS, 2), np.nan)
-    targets[3], targets[4] = -places[3], -places[4]
+    targets[3], targets[4] = -positions[3], -positions[4]
     pace = np.full(PERSONS, paces[1])
     pace[3] = paces[0]
     for _ in range(300):

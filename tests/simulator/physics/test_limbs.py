@@ -50,9 +50,9 @@ def cut(
 
 def walk(pace: float, seconds: float = FULL_S, facing: float = math.nan) -> np.ndarray:
     """Rows of a match in which person 3 runs along +x at a pace, and nobody else is there."""
-    places = np.full((PERSONS, 2), np.nan)
-    places[3] = 0.0
-    bodies = Bodies(places)
+    positions = np.full((PERSONS, 2), np.nan)
+    positions[3] = 0.0
+    bodies = Bodies(positions)
     bodies.columns[3, Col.VX] = pace
     rows = []
     for _ in range(round(seconds / TICK_S)):
@@ -61,16 +61,16 @@ def walk(pace: float, seconds: float = FULL_S, facing: float = math.nan) -> np.n
     return np.array(rows)
 
 
-def still(place: Vector = (60.0, 0.0, RADIUS_M)) -> np.ndarray:
-    return np.tile(np.array(place), (round(FULL_S / STEP_S), 1))
+def still(position: Vector = (60.0, 0.0, RADIUS_M)) -> np.ndarray:
+    return np.tile(np.array(position), (round(FULL_S / STEP_S), 1))
 
 
 def at_times(rows: np.ndarray, t_s: np.ndarray, column: int) -> np.ndarray:
     return np.interp(t_s, np.arange(len(rows)) * TICK_S, rows[:, 3, column])
 
 
-def speeds(way: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(np.diff(way, axis=0), axis=1) * 200.0
+def speeds(path: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(np.diff(path, axis=0), axis=1) * 200.0
 
 
 @pytest.mark.parametrize("pace", [1.4, 3.0, 6.0, 8.0])
@@ -78,13 +78,13 @@ def test_the_foot_on_the_ground_stays_where_it_is(pace: float):
     rows = walk(pace)
     interval = cut(rows, still(), (), 0.0, FULL_S)
     for limb in FEET:
-        way = limb_paths(interval, 3, limb, grid_s)[200:-200]
-        down = (way[:-1, 2] < 0.0505) & (way[1:, 2] < 0.0505)
-        slide = np.linalg.norm(np.diff(way[:, :2], axis=0), axis=1) * 200.0
+        path = limb_paths(interval, 3, limb, grid_s)[200:-200]
+        down = (path[:-1, 2] < 0.0505) & (path[1:, 2] < 0.0505)
+        slide = np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1) * 200.0
         assert 0.15 < down.mean() < 0.7
         # It may creep while the pace still changes a little.
         assert np.percentile(slide[down], 95) < 0.15 * pace
-        lifted = way[:, 2].max() - 0.05
+        lifted = path[:, 2].max() - 0.05
         assert 0.1 <= lifted <= 0.21
 
 
@@ -124,25 +124,25 @@ def test_who_is_not_there_has_no_limbs():
 
 
 def kick(
-    place: Vector, before: Vector, after: Vector, limb: str = "right_foot", what: str = "pass", *,
+    position: Vector, before: Vector, after: Vector, limb: str = "right_foot", what: str = "pass", *,
     pace: float = 3.0, t_s: float = 3.0,
 ) -> tuple[PlayedInterval, np.ndarray, Contact]:  # fmt: skip
-    """Person 3 runs along +x and touches the ball, which is ``place`` away from him then."""
+    """Person 3 runs along +x and touches the ball, which is ``position`` away from him then."""
     rows = walk(pace)
     t_s = round(t_s / STEP_S) * STEP_S
     x = float(at_times(rows, np.array([t_s]), Col.X)[0])
-    centre = (x + place[0], place[1], place[2])
+    centre = (x + position[0], position[1], position[2])
     ball = MovingBall(centre, 400.0, 68.0)
-    way = still(centre)
+    path = still(centre)
     ball._state[3:6] = before
     ball.strike(after, after_s=0.0)
     first = round(t_s / STEP_S)
-    played = np.concatenate([ball.advance().places for _ in range(50)])
-    way[first : first + len(played)] = played
-    way[first + len(played) :] = played[-1]
-    way[:first] = np.array(centre) - np.outer(np.arange(first, 0, -1) * STEP_S, before)
+    played = np.concatenate([ball.advance().positions for _ in range(50)])
+    path[first : first + len(played)] = played
+    path[first + len(played) :] = played[-1]
+    path[:first] = np.array(centre) - np.outer(np.arange(first, 0, -1) * STEP_S, before)
     contact = Contact(t_s, 3, limb, centre, before, after, what)
-    return cut(rows, way, (contact,), 0.0, FULL_S), way, contact
+    return cut(rows, path, (contact,), 0.0, FULL_S), path, contact
 
 
 CONTACTS = [
@@ -156,14 +156,14 @@ CONTACTS = [
 ]
 
 
-@pytest.mark.parametrize(("place", "before", "after", "limb", "what"), CONTACTS)
+@pytest.mark.parametrize(("position", "before", "after", "limb", "what"), CONTACTS)
 def test_the_limb_is_at_the_surface_of_the_ball_behind_its_new_way(
-    place: Vector, before: Vector, after: Vector, limb: str, what: str
+    position: Vector, before: Vector, after: Vector, limb: str, what: str
 ):
-    interval, way, contact = kick(place, before, after, limb, what)
+    interval, path, contact = kick(position, before, after, limb, what)
     times = np.array([contact.t_s, contact.t_s + contact.duration_s / 2, contact.t_s + contact.duration_s])
     limbs = limb_paths(interval, 3, limb, times)
-    balls = way[np.rint(times / STEP_S).astype(int)]
+    balls = path[np.rint(times / STEP_S).astype(int)]
     gaps = np.linalg.norm(limbs - balls, axis=1)
     assert gaps[0] == pytest.approx(TOUCH_M, abs=1e-6)
     # While they touch the ball is flattened, and they part about where they met.
@@ -179,28 +179,28 @@ def test_the_foot_is_as_fast_as_the_ball_asks():
     for after, low, high in (((28.0, 0.0, 4.0), 15.0, 22.0), ((8.0, 0.0, 0.0), 5.0, 8.0)):
         interval, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), after)
         h = 2e-4
-        way = limb_paths(interval, 3, "right_foot", np.array([contact.t_s - h, contact.t_s]))
-        speed = float(np.linalg.norm(way[1, :2] - way[0, :2]) / h)
+        path = limb_paths(interval, 3, "right_foot", np.array([contact.t_s - h, contact.t_s]))
+        speed = float(np.linalg.norm(path[1, :2] - path[0, :2]) / h)
         assert low < speed < high
         assert speed == pytest.approx(math.hypot(*after[:2]) / KICK_RATIO, rel=0.06)
 
 
 def test_a_hard_kick_is_swung_from_behind_and_on_beyond():
     interval, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), (27.0, 0.0, 4.0))
-    way = limb_paths(interval, 3, "right_foot", grid_s)
+    path = limb_paths(interval, 3, "right_foot", grid_s)
     i = round(contact.t_s * 200)
-    assert way[i - 24, 0] < contact.place[0] - 0.6
-    assert way[i - 24, 2] > 0.25
-    assert way[i + 20, 0] > contact.place[0] + 0.15
-    assert np.argmax(speeds(way)) in range(i - 3, i + 3)
+    assert path[i - 24, 0] < contact.position[0] - 0.6
+    assert path[i - 24, 2] > 0.25
+    assert path[i + 20, 0] > contact.position[0] + 0.15
+    assert np.argmax(speeds(path)) in range(i - 3, i + 3)
 
 
 def test_the_other_foot_stands_beside_a_ball_that_is_kicked_hard():
     interval, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), (25.0, 0.0, 4.0))
-    way = limb_paths(interval, 3, "left_foot", np.linspace(contact.t_s - 0.05, contact.t_s + 0.04, 10))
-    gap = way[:, :2] - np.array(contact.place[:2])
-    assert np.ptp(way, axis=0).max() < 1e-9
-    assert way[0, 2] < 0.06
+    path = limb_paths(interval, 3, "left_foot", np.linspace(contact.t_s - 0.05, contact.t_s + 0.04, 10))
+    gap = path[:, :2] - np.array(contact.position[:2])
+    assert np.ptp(path, axis=0).max() < 1e-9
+    assert path[0, 2] < 0.06
     assert 0.2 < gap[0, 1] < 0.4
     assert abs(gap[0, 0]) < 0.2
 
@@ -210,22 +210,22 @@ def test_a_caught_ball_stays_between_the_hands_and_a_throw_leaves_them():
     rows = walk(0.0)
     ball._state[3:6] = (-9.0, 0.0, 1.5)
     ball._state[10] = 0.0
-    way, contacts, held = [], [], None
+    parts, contacts, held = [], [], None
     for n in range(round(FULL_S / TICK_S)):
-        if held is None and ball.place[0] < 0.75:
+        if held is None and ball.position[0] < 0.75:
             before = ball.velocity
             after = tuple(0.1 * v for v in before)
             ball.strike(after, contact_s=0.03)
-            contacts.append(Contact(n * TICK_S, 3, "left_hand", ball.place, before, after, "catch", 0.03, 2.0))
+            contacts.append(Contact(n * TICK_S, 3, "left_hand", ball.position, before, after, "catch", 0.03, 2.0))
             held = n
         elif held is not None and held + 2 <= n < held + 100:
             ball.hold((0.32, 0.0, 1.15))
         elif held is not None and n == held + 100:
             before, after = ball.velocity, (11.0, 1.0, 4.0)
             lasts = ball.release(after)
-            contacts.append(Contact(n * TICK_S, 3, "left_hand", ball.place, before, after, "throw", lasts))
-        way.append(ball.advance().places)
-    path = np.concatenate(way)
+            contacts.append(Contact(n * TICK_S, 3, "left_hand", ball.position, before, after, "throw", lasts))
+        parts.append(ball.advance().positions)
+    path = np.concatenate(parts)
     interval = cut(rows, path, tuple(contacts), 0.0, FULL_S)
     since, until = contacts[0].t_s, contacts[1].t_s + contacts[1].duration_s
     inside = grid_s[(grid_s >= since + 0.06) & (grid_s <= until)]
@@ -234,7 +234,7 @@ def test_a_caught_ball_stays_between_the_hands_and_a_throw_leaves_them():
         gap = hand - path[np.rint(inside / STEP_S).astype(int)]
         assert np.linalg.norm(gap, axis=1).max() < TOUCH_M + 0.02
         assert np.all(gap[:, 1] * side > 0.05)
-        assert np.linalg.norm(limb_paths(interval, 3, limb, np.array([since])) - contacts[0].place) < TOUCH_M + 1e-6
+        assert np.linalg.norm(limb_paths(interval, 3, limb, np.array([since])) - contacts[0].position) < TOUCH_M + 1e-6
         whole = limb_paths(interval, 3, limb, grid_s)
         assert speeds(whole).max() < 20.0
         assert np.hypot(whole[:, 0], whole[:, 1]).max() < 1.36
@@ -242,9 +242,9 @@ def test_a_caught_ball_stays_between_the_hands_and_a_throw_leaves_them():
 
 
 def acts(name: str) -> np.ndarray:
-    places = np.full((PERSONS, 2), np.nan)
-    places[3] = 0.0
-    bodies = Bodies(places)
+    positions = np.full((PERSONS, 2), np.nan)
+    positions[3] = 0.0
+    bodies = Bodies(positions)
     rows = []
     for n in range(round(FULL_S / TICK_S)):
         if n == 100:
@@ -297,9 +297,9 @@ def test_in_a_header_the_arms_go_out():
 def plays(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, tuple[Contact, ...]]:
     """Person 3 runs anyhow and touches a ball near him now and then."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    places = np.full((PERSONS, 2), np.nan)
-    places[3] = 0.0
-    bodies = Bodies(places)
+    positions = np.full((PERSONS, 2), np.nan)
+    positions[3] = 0.0
+    bodies = Bodies(positions)
     rows, contacts, due = [], [], 0.6
     target = rng.uniform(-20, 20, (PERSONS, 2))
     facing = np.full(PERSONS, np.nan)
@@ -314,10 +314,10 @@ def plays(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, tuple[Contact, ...]]
             x, y = bodies.columns[3, :2]
             z = RADIUS_M if rng.random() < 0.6 else float(rng.uniform(RADIUS_M, 1.6))
             away = rng.uniform(-3.1, 3.1)
-            place = (x + 0.5 * math.cos(away), y + 0.5 * math.sin(away), z)
+            position = (x + 0.5 * math.cos(away), y + 0.5 * math.sin(away), z)
             limb = str(rng.choice(FEET if z < 0.8 else [*HANDS, "head"]))
             before, after = (tuple(rng.uniform((-12, -12, -3), (12, 12, 3)).tolist()) for _ in range(2))
-            contacts.append(Contact(t, 3, limb, place, before, after, "pass"))
+            contacts.append(Contact(t, 3, limb, position, before, after, "pass"))
             due = t + float(rng.uniform(0.25, 1.0))
         rows.append(bodies.columns.copy())
         bodies.run(target, np.full(PERSONS, 7.0), facing)
@@ -334,16 +334,16 @@ def test_both_sides_of_a_border_say_the_same_and_nothing_is_too_fast_or_too_far(
     parts = [cut(rows, ball, contacts, b, e) for b, e in pairwise((0.0, 1.3, 2.4, 3.98, FULL_S))]
     bx, by = at_times(rows, grid_s, Col.X), at_times(rows, grid_s, Col.Y)
     for limb in FOUR_LIMBS:
-        way = limb_paths(whole, 3, limb, grid_s)
+        path = limb_paths(whole, 3, limb, grid_s)
         for part in parts:
             t = grid_s[(grid_s >= part.begin_s - MARGIN_S / 2) & (grid_s < part.end_s + MARGIN_S / 2)]
             seen = limb_paths(part, 3, limb, t)
-            assert np.allclose(seen, way[np.rint(t * 200).astype(int)], atol=1e-7)
-        assert speeds(way).max() < 36.0
-        assert np.hypot(way[:, 0] - bx, way[:, 1] - by).max() < 1.5
-        assert way[:, 2].min() >= 0.03 - 1e-9
-        assert way[:, 2].max() < 3.2
+            assert np.allclose(seen, path[np.rint(t * 200).astype(int)], atol=1e-7)
+        assert speeds(path).max() < 36.0
+        assert np.hypot(path[:, 0] - bx, path[:, 1] - by).max() < 1.5
+        assert path[:, 2].min() >= 0.03 - 1e-9
+        assert path[:, 2].max() < 3.2
     for contact in contacts:
         if contact.limb in FOUR_LIMBS and contact.t_s < FULL_S - 0.02:
             limb = limb_paths(whole, 3, contact.limb, np.array([contact.t_s]))[0]
-            assert np.linalg.norm(limb - contact.place) == pytest.approx(TOUCH_M, abs=1e-6)
+            assert np.linalg.norm(limb - contact.position) == pytest.approx(TOUCH_M, abs=1e-6)

@@ -56,11 +56,11 @@ def test_a_contact_is_where_the_ball_is_and_somebody_can_reach_it(seed: int) -> 
                 continue
             count += 1
             step = round((contact.t_s - interval.begin_s) * 2000)
-            assert interval.balls[interval.active[step], step] == pytest.approx(contact.place, abs=1e-6)
+            assert interval.balls[interval.active[step], step] == pytest.approx(contact.position, abs=1e-6)
             tick = int((contact.t_s - interval.ticks_s[0]) / TICK_S + 1e-6)
             x, y = interval.persons[tick, contact.person, :2]
             reach = 1.45 if "hand" in contact.limb else 1.1
-            assert np.hypot(contact.place[0] - x, contact.place[1] - y) < reach, contact
+            assert np.hypot(contact.position[0] - x, contact.position[1] - y) < reach, contact
     assert count > 40
 
 

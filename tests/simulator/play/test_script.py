@@ -12,9 +12,9 @@ from simulator.records import Row
 HOME_9, HOME_10, HOME_5, AWAY_1, AWAY_4, AWAY_5 = 8, 9, 4, 16, 19, 20
 
 
-def act(opening: Opening, *told: Instruction, seconds: float = 8.0, still: bool = True, seed: int = 3) -> Match:
+def act(opening: Opening, *instructed: Instruction, seconds: float = 8.0, still: bool = True, seed: int = 3) -> Match:
     """Plays a script."""
-    match = Match(MatchSettings(seed=seed, scenario=Script(opening, told, still)))
+    match = Match(MatchSettings(seed=seed, scenario=Script(opening, instructed, still)))
     for _ in match.intervals(seconds):
         pass
     return match
@@ -117,15 +117,15 @@ def test_a_penalty_waits_for_its_taker() -> None:
     opening = Opening(ball=(41.5, 0.0, 0.11), restart="penalty", restart_team=0)
     free = act(opening, seconds=9.0, still=False)
     taker = of_kind(free, "restart.penalty")[0].person
-    told = act(
+    instructed = act(
         opening,
         Instruction("shot", taker, at_s=6.0, target=(52.5, 3.0, 0.4), speed_m_s=26.0),
         seconds=12.0,
         still=False,
     )
-    kick = of_kind(told, "restart.penalty")[0]
+    kick = of_kind(instructed, "restart.penalty")[0]
     assert kick.t_s >= 6.0
-    assert of_kind(told, "shot.attempt")[0].detail["what"] == "foot"
+    assert of_kind(instructed, "shot.attempt")[0].detail["what"] == "foot"
 
 
 def test_runs_and_stands_and_falls() -> None:

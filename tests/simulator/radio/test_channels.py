@@ -144,8 +144,8 @@ def test_delays_keep_the_bounds_that_the_channel_declares(name: str, seed: int) 
     delay = arrival_us - event_us
     assert delay[is_ball].max() <= channel.delay_max_us(True)
     assert delay[~is_ball].max() <= channel.delay_max_us(False)
-    assert delay[is_ball].min() >= channel.ball.least_us + channel.network.least_us
-    assert delay[~is_ball].min() >= channel.body.least_us + channel.network.least_us
+    assert delay[is_ball].min() >= channel.ball.min_us + channel.network.min_us
+    assert delay[~is_ball].min() >= channel.body.min_us + channel.network.min_us
 
 
 @pytest.fixture(scope="module")
@@ -161,11 +161,11 @@ def test_rtls_has_the_delays_of_paper_004(stadium: Recording) -> None:
     packed, single = (
         arrived_positions(transmit(stadium, channel, 1)) for channel in (CHANNELS["rtls"], CHANNELS["rtls"].single())
     )
-    for (event_us, arrival_us, is_ball), ball_ms, most_ms in ((single, 5.0, 100), (packed, 9.5, 145)):
+    for (event_us, arrival_us, is_ball), ball_ms, max_ms in ((single, 5.0, 100), (packed, 9.5, 145)):
         delay_ms = (arrival_us - event_us) / 1e3
         assert delay_ms[is_ball].max() <= ball_ms
         assert delay_ms[~is_ball].min() >= 5.0
-        assert 0.9 * most_ms < delay_ms[~is_ball].max() <= most_ms
+        assert 0.9 * max_ms < delay_ms[~is_ball].max() <= max_ms
     assert out_of_order_share(single[0]) > 0.95
     # A packet of ten overtakes nothing within itself: of four balls' 8,000 a second the newest 2,000 are in order.
     assert 0.93 < out_of_order_share(packed[0]) < 1 - 2_000 / 36_000
@@ -173,12 +173,12 @@ def test_rtls_has_the_delays_of_paper_004(stadium: Recording) -> None:
 
 def test_single_positions_are_delayed_as_the_channel_defines_it(stadium: Recording) -> None:
     """The histogram against the definition: extraction plus jitter plus the receiver's lane, of either priority."""
-    channel = replace(CHANNELS["rtls"].single(), duplicate_share=0.0, lane=Delay(200, 200))
+    channel = replace(CHANNELS["rtls"].single(), duplicate_share=0.0, latency=Delay(200, 200))
     event_us, arrival_us, is_ball = arrived_positions(transmit(stadium, channel, 3))
     for mask, extraction in ((is_ball, channel.ball), (~is_ball, channel.body)):
         delay = np.sort(arrival_us[mask] - event_us[mask]) - 200
-        jitter = np.linspace(channel.network.least_us, channel.network.most_us, 401)
-        grid = np.linspace(extraction.least_us, extraction.most_us + channel.network.most_us, 60)
+        jitter = np.linspace(channel.network.min_us, channel.network.max_us, 401)
+        grid = np.linspace(extraction.min_us, extraction.max_us + channel.network.max_us, 60)
         expected = np.array([extraction.share_below(at - jitter).mean() for at in grid])
         found = np.searchsorted(delay, grid, side="right") / len(delay)
         assert np.abs(found - expected).max() < 4.0 / np.sqrt(len(delay)) + 1e-3
@@ -225,14 +225,14 @@ STILL = Delay(0, 0)
 
 def test_what_a_failed_receiver_misses_its_neighbour_hears_in_part_and_then_it_comes_back() -> None:
     channel = Channel(
-        "failing", STILL, STILL, STILL, failure_every_s=5.0, failure=Delay(1_000_000, 2_000_000), beside_share=0.5
+        "failing", STILL, STILL, STILL, failure_every_s=5.0, failure=Delay(1_000_000, 2_000_000), overheard_share=0.5
     )
     source = Recording(MatchSheet(), (track("ball", 2000, 60),))
     transmission = transmit(source, channel, 3)
-    home, beside = (Spells((3, 0xF41, n), 5.0, channel.failure) for n in receivers_of_ball())
+    home, is_overheard = (Spells((3, 0xF41, n), 5.0, channel.failure) for n in receivers_of_ball())
     ends = source.tracks[0].ts_us[9::10]
     out = home.end_of(ends) > ends
-    deaf = beside.end_of(ends) > ends
+    deaf = is_overheard.end_of(ends) > ends
     got = np.zeros(len(ends), bool)
     got[transmission.sequence] = True
     assert out.any()
@@ -275,8 +275,8 @@ def test_however_the_stream_is_cut_the_same_packets_come_in_the_same_order(
         rows = []
         for t in source.tracks:
             now = (t.ts_us >= begin_us) & (t.ts_us < until_us)
-            places = to_mm(np.column_stack([t.x_m[now], t.y_m[now], t.z_m[now]]))
-            rows.append(Rows(t.ts_us[now], np.column_stack([places, np.full(len(places), 100, np.int32)])))
+            positions = to_mm(np.column_stack([t.x_m[now], t.y_m[now], t.z_m[now]]))
+            rows.append(Rows(t.ts_us[now], np.column_stack([positions, np.full(len(positions), 100, np.int32)])))
         parts.append(radio.send(rows, until_us, final=until_us == 3_000_000))
         begin_us = until_us
     found, whole = concat(parts), expected.packets()

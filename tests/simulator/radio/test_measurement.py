@@ -12,19 +12,19 @@ from simulator.physics.limbs import limb_paths
 from simulator.radio.measurement import HEIGHT_FACTOR, MEMORY_S, Measurement, Tag, ball_tags, body_tags
 from simulator.radio.transmission import Rows
 from simulator.records import FEET, FOUR_LIMBS, PERSONS
-from tests.simulator.handmade import Way, along, at, intervals
+from tests.simulator.handmade import Trajectory, along, at, intervals
 
 ALONE = {0: at(0.0, 0.0)}
 
 
-def everybody(apart_m: float) -> dict[int, Way]:
+def everybody(apart_m: float) -> dict[int, Trajectory]:
     """All persons in a square grid, so far apart."""
     return {row: at(apart_m * (row % 6), apart_m * (row // 6)) for row in range(PERSONS)}
 
 
 def measure(
-    tags: list[Tag], persons: dict[int, Way], ball: Way, seconds: float, *, noise_m: float = 0.0, each_s: float = 2.0,
-    seed: int = 1,
+    tags: list[Tag], persons: dict[int, Trajectory], ball: Trajectory, seconds: float, *, noise_m: float = 0.0,
+    each_s: float = 2.0, seed: int = 1,
 ) -> list[Rows]:  # fmt: skip
     """All samples of each tag."""
     measurement = Measurement(tags, noise_m, seed)
@@ -49,9 +49,9 @@ def test_each_tag_samples_at_its_rate_and_at_a_phase_of_its_own() -> None:
 
 @pytest.mark.parametrize("rate_hz", [30.0, 200.0, 2000.0])
 def test_without_noise_a_ball_is_measured_where_it_is(rate_hz: float) -> None:
-    way = along((0.0, -20.0, 3.0, 0.1), (6.0, 25.0, -4.0, 9.0))
-    (rows,) = measure(ball_tags(1, rate_hz), ALONE, way, 6.0)
-    assert np.abs(rows.values[:, POSITION] / 1e3 - way(rows.ts_us / 1e6)).max() <= 0.00051
+    share = along((0.0, -20.0, 3.0, 0.1), (6.0, 25.0, -4.0, 9.0))
+    (rows,) = measure(ball_tags(1, rate_hz), ALONE, share, 6.0)
+    assert np.abs(rows.values[:, POSITION] / 1e3 - share(rows.ts_us / 1e6)).max() <= 0.00051
     assert (rows.values[:, QUALITY] == 100).all()
 
 

@@ -29,7 +29,7 @@ ROLLING = along((0, -50.0, -20.0, 0.11), (20, 50.0, -20.0, 0.11))
 KEEPERS = {0: at(-52.0, 0.0), 16: at(52.0, 0.0)}
 
 
-def place(row: int) -> np.ndarray:
+def position(row: int) -> np.ndarray:
     """Where a person of the grid stands."""
     return GRID[row](np.zeros(1))[0]
 
@@ -52,7 +52,7 @@ def test_stretches_become_frames_of_a_camera_without_gaps_or_doubles() -> None:
     (piece,) = sampler.pieces()
     assert len(piece.ball) == 250
     assert piece.ball[:, 0] == pytest.approx(np.arange(250) * 0.04 * 2.0, abs=1e-5)
-    assert piece.places[:, piece.ids.index("home_2"), 0] == pytest.approx(np.arange(250) * 0.2, abs=1e-4)
+    assert piece.positions[:, piece.ids.index("home_2"), 0] == pytest.approx(np.arange(250) * 0.2, abs=1e-4)
     assert set(piece.ids) == {object_id(p) for p in {**GRID, **KEEPERS}}
     assert piece.sheet.attacks_positive_x == "home"
 
@@ -68,7 +68,7 @@ def test_who_is_off_the_pitch_is_not_counted() -> None:
     ("kmh", "name"), [(0.5, "standing"), (8, "trot"), (12, "low"), (16, "medium"), (20, "high"), (28, "sprint")]
 )
 def test_a_steady_runner_is_in_his_class_and_covers_his_distance(kmh: float, name: str) -> None:
-    runners = {row: along((0, *place(row)), (4, *(place(row) - (0.0, kmh / 3.6 * 4.0)))) for row in GRID}
+    runners = {row: along((0, *position(row)), (4, *(position(row) - (0.0, kmh / 3.6 * 4.0)))) for row in GRID}
     got = figures(4.0, persons=runners)
     assert got[f"{name}_share"] == pytest.approx(1.0)
     assert sum(got[f"{c}_share"] for c in CLASS_NAMES) == pytest.approx(1.0)
@@ -89,7 +89,7 @@ def test_spacing_on_a_grid_is_that_of_the_grid() -> None:
 
 
 def test_acceleration_of_a_known_ramp() -> None:
-    ramp = {row: (lambda t, row=row: place(row) + np.stack([0 * t, -1.0 * t**2], 1)) for row in GRID}
+    ramp = {row: (lambda t, row=row: position(row) + np.stack([0 * t, -1.0 * t**2], 1)) for row in GRID}
     got = figures(4.0, persons=ramp)
     assert got["acceleration_m_s2_p95"] == pytest.approx(2.0, abs=0.05)
     assert got["acceleration_m_s2_p5"] == pytest.approx(2.0, abs=0.05)
@@ -143,10 +143,10 @@ def test_a_table_shows_every_figure_with_its_verdict() -> None:
     assert verdict("no such figure", 1.0) == ""
     table = as_table(matches)
     assert table.row_count == 2
-    told = as_json(matches)["matches"]
+    reported = as_json(matches)["matches"]
     counted = as_json({"c": {"true_goals_90": np.float64(2.0)}})["matches"]["c"]["true_goals_90"]["value"]  # type: ignore[index]
     assert type(counted) is float, "numpy's numbers are no JSON"
-    assert told == {  # type: ignore[comparison-overlap]
+    assert reported == {  # type: ignore[comparison-overlap]
         "a": {"true_goals_90": {"value": 2.0, "verdict": "ok"}, "true_fouls_90": {"value": 99.0, "verdict": "high"}},
         "b": {"true_goals_90": {"value": None, "verdict": "?"}},
     }

@@ -64,9 +64,9 @@ class Played:
 
 
 def play(seed: int, seconds: float, every_s: float = 4.0, **wanted: object) -> Played:
-    wish = MatchSettings(seed=seed, **wanted)  # type: ignore[arg-type]
-    match = Match(wish)
-    truth = Truth(sheet_of(wish, match.squads), match)
+    settings = MatchSettings(seed=seed, **wanted)  # type: ignore[arg-type]
+    match = Match(settings)
+    truth = Truth(sheet_of(settings, match.squads), match)
     parts = []
     for part in match.intervals(seconds, every_s):
         truth.take(part)
@@ -107,28 +107,28 @@ def test_the_list_has_the_columns_of_the_products_own_and_is_in_order(match: Pla
 def test_the_ball_is_always_somewhere_and_in_one_place(match: Played) -> None:
     before = None
     for part in match.intervals:
-        way = part.balls[part.active, np.arange(len(part.active))]
-        assert np.isfinite(way).all()
+        path = part.balls[part.active, np.arange(len(part.active))]
+        assert np.isfinite(path).all()
         same = np.diff(part.active) == 0
-        steps = np.linalg.norm(np.diff(way, axis=0), axis=1)[same]
+        steps = np.linalg.norm(np.diff(path, axis=0), axis=1)[same]
         assert steps.max() < 45.0 * STEP_S
         if before is not None and before[1] == part.active[0]:
-            assert np.linalg.norm(way[0] - before[0]) < 45.0 * STEP_S
-        before = way[-1], part.active[-1]
+            assert np.linalg.norm(path[0] - before[0]) < 45.0 * STEP_S
+        before = path[-1], part.active[-1]
         # A ball that comes down hard gives way by two or three centimetres, one trapped against the ground by five.
-        assert way[:, 2].min() > 0.05
+        assert path[:, 2].min() > 0.05
 
 
 def test_every_contact_of_the_list_has_a_limb_at_the_ball(match: Played) -> None:
     contacts: dict[tuple[int, str], Contact] = {
         (round(c.t_s * 1e6), object_id(c.person)): c for part in match.intervals for c in part.contacts
     }
-    told = match.of("hit", "touch")
-    assert len(told) > 60
-    for record in told:
+    emitted = match.of("hit", "touch")
+    assert len(emitted) > 60
+    for record in emitted:
         contact = contacts[record.ts_us, record.player]
         assert contact.limb == record.variant
-        assert np.linalg.norm(match.ball(record.ts_us) - contact.place) < 0.03
+        assert np.linalg.norm(match.ball(record.ts_us) - contact.position) < 0.03
         if contact.limb in FOUR_LIMBS:
             gap = np.linalg.norm(match.limb(record.ts_us, record.player, contact.limb) - match.ball(record.ts_us))
             assert gap < 0.2, record
@@ -182,10 +182,10 @@ def test_offsides_are_offside_by_the_true_places(match: Played) -> None:
     lines = {r.ts_us: r for r in match.of("offside.line")}
     for record in match.of("offside.offence"):
         line = lines[int(record.detail["pass_us"])]  # type: ignore[arg-type]
-        way = 1.0 if _attacks_x(match, record.ts_us) == record.team else -1.0
-        at = match.body(line.ts_us, record.player)[0] * way
+        path = 1.0 if _attacks_x(match, record.ts_us) == record.team else -1.0
+        at = match.body(line.ts_us, record.player)[0] * path
         # A foot or the head may be this far ahead of the body's middle (Law 11).
-        assert at > (line.x_m or 0.0) * way - 0.9, record
+        assert at > (line.x_m or 0.0) * path - 0.9, record
         assert line.team == record.team
 
 
@@ -194,14 +194,14 @@ def _attacks_x(match: Played, ts_us: int) -> str:
 
 
 def test_near_and_not_near_hold_by_the_true_limbs(match: Played) -> None:
-    told = match.of("near", "not_near")
-    assert len(told) > 100
+    emitted = match.of("near", "not_near")
+    assert len(emitted) > 100
     # Who is near at the beginning was so before.
-    for record in [r for r in told if r.ts_us][::7]:
+    for record in [r for r in emitted if r.ts_us][::7]:
         gap = float(np.linalg.norm(match.limb(record.ts_us, record.player, record.variant) - match.ball(record.ts_us)))
         assert gap == pytest.approx(1.0 if record.kind == "near" else 1.2, abs=0.06), record
     state: dict[tuple[str, str], str] = {}
-    for record in told:
+    for record in emitted:
         key = record.player, record.variant
         assert state.get(key, "not_near") != record.kind, record
         state[key] = record.kind
@@ -282,10 +282,10 @@ def test_people_run_and_balls_fly_as_their_velocities_say(match: Played) -> None
 
 
 def check_motion(part: PlayedInterval) -> None:
-    way = part.balls[part.active, np.arange(len(part.active))]
+    path = part.balls[part.active, np.arange(len(part.active))]
     same = np.diff(part.active) == 0
-    gone = np.diff(way, axis=0) / STEP_S
-    assert np.linalg.norm(gone - part.ball_velocity[:-1], axis=1)[same].max() < 6.0
+    moved_m_s = np.diff(path, axis=0) / STEP_S
+    assert np.linalg.norm(moved_m_s - part.ball_velocity[:-1], axis=1)[same].max() < 6.0
     assert np.linalg.norm(part.ball_velocity, axis=1).max() < 45.0
     ran = np.hypot(*np.diff(part.persons[:, :, [Col.X, Col.Y]], axis=0).transpose(2, 0, 1)) / TICK_S
     assert np.nanmax(ran) < 10.5
@@ -299,9 +299,9 @@ def check_motion(part: PlayedInterval) -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_whole_match_is_sound(seed: int) -> None:
     """Every stretch is looked at as it comes: a whole match does not stay in memory."""
-    wish = MatchSettings(seed=seed)
-    match = Match(wish)
-    truth = Truth(sheet_of(wish, match.squads), match)
+    settings = MatchSettings(seed=seed)
+    match = Match(settings)
+    truth = Truth(sheet_of(settings, match.squads), match)
     for part in match.intervals(7200.0):
         truth.take(part)
         check_motion(part)

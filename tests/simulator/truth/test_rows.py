@@ -14,9 +14,9 @@ from simulator.records import PERSONS, Row, Vector, object_id, team_of_row
 from simulator.truth.chains import add_chains
 from simulator.truth.passes import PassTruth
 from simulator.truth.truth_table import Lines
-from tests.simulator.handmade import Way, at, intervals
+from tests.simulator.handmade import Trajectory, at, intervals
 
-WAYS = {1: (1.0, -1.0), 2: (-1.0, 1.0)}
+DIRECTIONS = {1: (1.0, -1.0), 2: (-1.0, 1.0)}
 PLAYING = np.arange(PERSONS) < 32
 
 
@@ -26,8 +26,10 @@ class Story:
     def __init__(self) -> None:
         self.rows: list[Row] = []
 
-    def note(self, kind: str, t_s: float, person: int, place=(0.0, 0.0), variant: str = "", causes=(), **detail) -> int:
-        spot: Vector = (*place, 0.11) if len(place) == 2 else place
+    def note(
+        self, kind: str, t_s: float, person: int, position=(0.0, 0.0), variant: str = "", causes=(), **detail
+    ) -> int:
+        spot: Vector = (*position, 0.11) if len(position) == 2 else position
         self.rows.append(Row(kind, t_s, person, team_of_row(person), spot, variant, detail, tuple(causes)))
         return len(self.rows) - 1
 
@@ -38,8 +40,8 @@ class Story:
 
 
 def qualifiers(
-    start, end, persons: dict[int, Way], *, kind: str = "pass.complete", passer: int = 5, sign=(1.0, -1.0),
-    ball: Way | None = None, **detail,
+    start, end, persons: dict[int, Trajectory], *, kind: str = "pass.complete", passer: int = 5, sign=(1.0, -1.0),
+    ball: Trajectory | None = None, **detail,
 ) -> dict[str, tuple[str, dict]]:  # fmt: skip
     """Kind -> variant and detail of what is told of one pass from 1.0 to 2.0 s."""
     story, lines, truth = Story(), Lines(), PassTruth(Pitch())
@@ -48,11 +50,11 @@ def qualifiers(
     for interval in intervals(4.0, persons, ball or at(*start, 0.11)):
         truth.take(interval, story.rows, PLAYING, sign, lines)
     lines.add_rows(story.rows, 10.0)
-    told = [r for r in lines.table(LEVELS).to_pylist() if r["kind"] not in ("pass.attempt", kind)]
+    emitted = [r for r in lines.table(LEVELS).to_pylist() if r["kind"] not in ("pass.attempt", kind)]
     attempt = next(r for r in lines.table(LEVELS).to_pylist() if r["kind"] == "pass.attempt")
-    assert all(r["ts_us"] == 1_000_000 for r in told), "qualifiers are dated at the kick"
-    assert all(r["causes"] == [attempt["id"]] for r in told)
-    return {r["kind"]: (r["variant"], msgspec.json.decode(r["detail"])) for r in told}
+    assert all(r["ts_us"] == 1_000_000 for r in emitted), "qualifiers are dated at the kick"
+    assert all(r["causes"] == [attempt["id"]] for r in emitted)
+    return {r["kind"]: (r["variant"], msgspec.json.decode(r["detail"])) for r in emitted}
 
 
 FAR = {16: at(52.0, 0.0), 17: at(45.0, 5.0), 18: at(45.0, -5.0)}
@@ -140,8 +142,8 @@ def test_the_offside_line_is_the_second_last_opponent_the_ball_or_halfway(
     playing[list(others)] = True
     for interval in intervals(2.0, others, at(ball_x, 0.0, 0.11)):
         truth.take(interval, story.rows, playing, (1.0, -1.0), lines)
-    (told,) = lines.table(LEVELS).to_pylist()
-    assert (told["kind"], told["team"], told["x_m"]) == ("offside.line", "home", line)
+    (emitted,) = lines.table(LEVELS).to_pylist()
+    assert (emitted["kind"], emitted["team"], emitted["x_m"]) == ("offside.line", "home", line)
 
 
 @pytest.mark.parametrize(("xg", "name"), [(0.01, "<.05"), (0.05, "-.15"), (0.2, "-.35"), (0.76, ">.35")])
@@ -158,15 +160,15 @@ def test_the_value_of_a_shot_by_its_class(xg: float, name: str) -> None:
 
 def chained(story: Story, until_s: float = 1e6) -> list[tuple[str, str, float, dict]]:
     lines = Lines()
-    add_chains(story.rows, until_s, 105.0, WAYS, lines)
+    add_chains(story.rows, until_s, 105.0, DIRECTIONS, lines)
     return [
         (r["kind"], r["variant"], r["ts_us"] / 1e6, msgspec.json.decode(r["detail"]))
         for r in lines.table(LEVELS).to_pylist()
     ]
 
 
-def kinds(told, *wanted: str):
-    return [t for t in told if t[0] in wanted]
+def kinds(emitted, *wanted: str):
+    return [t for t in emitted if t[0] in wanted]
 
 
 def test_a_one_two_comes_back_within_five_seconds() -> None:
@@ -316,9 +318,9 @@ def test_stops_and_goals_have_the_variants_of_the_detectors() -> None:
     over = story.note("out", 4.5, 5, variant="left touch")
     story.note("pass.out", 4.5, 5, variant="wide left", causes=(over,))
     lines.add_rows(story.rows, 5.0)
-    told = [(r["variant"], msgspec.json.decode(r["detail"])) for r in lines.table(LEVELS).to_pylist()]
-    assert told == [("start", {"restart": "kick_off"}), ("stop", {}), ("stop", {"restart": "free_kick"}), ("left", {}),
-                    ("left touch", {}), ("left touch", {})]  # fmt: skip
+    emitted = [(r["variant"], msgspec.json.decode(r["detail"])) for r in lines.table(LEVELS).to_pylist()]
+    assert emitted == [("start", {"restart": "kick_off"}), ("stop", {}), ("stop", {"restart": "free_kick"}),
+                       ("left", {}), ("left touch", {}), ("left touch", {})]  # fmt: skip
 
 
 def test_times_of_play_leave_in_microseconds_and_woodwork_under_its_name() -> None:
