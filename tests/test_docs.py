@@ -17,7 +17,7 @@ from replay.match_store import MatchStore, updates_table
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
 #: The record of past measurements names files as they were called then.
 CURRENT = [page for page in PAGES if page != ROOT / "docs" / "benchmarks" / "history.md"]
 
@@ -119,11 +119,14 @@ def test_every_identifier_that_a_page_names_exists() -> None:
     assert not missing
 
 
-def test_decisions_are_numbered_without_gaps_and_titled_by_their_number() -> None:
+def test_decisions_are_numbered_without_gaps_and_listed_by_their_titles() -> None:
     numbers = [page.name[:3] for page in DECISIONS]
     assert numbers == [f"{number:03d}" for number in range(1, len(DECISIONS) + 1)]
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text(encoding="utf-8")
     for page in DECISIONS:
-        assert page.read_text(encoding="utf-8").startswith(f"# {page.name[:3]} "), page.name
+        title = page.read_text(encoding="utf-8").partition("\n")[0]
+        assert title.startswith(f"# {page.name[:3]} "), page.name
+        assert f"[{title[6:]}]({page.name})" in index
 
 
 def test_the_page_of_the_command_line_is_current() -> None:

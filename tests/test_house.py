@@ -54,7 +54,7 @@ def test_every_public_name_has_a_docstring(path: Path):
     bare = [node.name for node in _public(tree) if not ast.get_docstring(node)]
     assert not bare, f"{path.name}: no docstring on {bare}"
     if path.name != "__init__.py":
-        assert ast.get_docstring(tree), f"{path.name}: says nowhere what it is for"
+        assert ast.get_docstring(tree), f"{path.name}: the module has no docstring"
 
 
 @pytest.mark.parametrize("folder", [folder for folder in FOLDERS if folder not in RIDDLES])
@@ -92,12 +92,12 @@ def test_the_top_of_app_holds_folders_only():
     assert [path.name for path in (ROOT / "app").glob("*.py")] == ["__init__.py"]
 
 
-def test_no_file_has_outgrown_its_room():
+def test_no_module_is_longer_than_500_lines():
     long = {p.name: n for p in FILES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 500}
     assert not long, f"split these: {long}"
 
 
-def test_no_unfinished_business_is_committed():
+def test_no_mark_of_unfinished_work_is_committed():
     word = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
     found = [p.name for p in FILES if word.search(p.read_text(encoding="utf-8"))]
     assert not found
