@@ -7,7 +7,7 @@
   const INK = { home: "#241800", away: "#04192b", "": "#10161b" };
   const CAMERA = "#d9a7ff";
   const WITHDRAWN = "#ff8a80";
-  const FONT = '"Inter","Helvetica Neue","Liberation Sans",Arial,sans-serif';
+  const FONT = '"Inter",sans-serif';
 
   let canvas, pen, width, height, halfX, halfY, scale;
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.demo import Choreography, ScriptedFeed, demo_event, demo_sheet, view_at
+from dashboard.feed import InputState
 from dashboard.routes import page_routes
 from dashboard.server import WebServer
 from football.match_sheet import MatchSheet, Player
@@ -287,7 +288,7 @@ def test_a_lost_connection_is_told_and_taken_up_again(browser: Browser, feed: Sc
     browser.errors()  # the refused connections in between are in the console, rightly
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (1920, 1080)])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (1366, 768), (1920, 1080)])
 def test_no_text_overlaps_or_is_cut_off_at_the_usual_sizes(
     browser: Browser, feed: ScriptedFeed, server: WebServer, width: int, height: int
 ):
@@ -295,6 +296,7 @@ def test_no_text_overlaps_or_is_cut_off_at_the_usual_sizes(
     choreography = Choreography(feed)
     for now_us in range(0, 42_000_000, 40_000):
         choreography.play(now_us)
+    feed.set_input(InputState(1234.5, 123_456, 0.98, 3, ("the broker takes no updates for 12 s: 4711 wait",)))
     opened(browser, server)
     browser.wait(lambda: browser.run("return document.querySelectorAll('#strip td').length") > 20, "the strip")
     assert browser.run("return document.getElementById('away-provisional').textContent") == "1 tentative"
