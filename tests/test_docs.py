@@ -44,6 +44,14 @@ MEMBER = re.compile(
     r"(?:[a-z]+(?:_[a-z]+)+(?<!_total)(?<!_seconds)(?<!_bytes)|[A-Z][a-z]+[A-Z]\w*|[A-Z][a-z]+\.[a-z]\w+|[A-Z]+_[A-Z_]+)(?:\.\w+)*(?=\(|$)"
 )
 
+#: Words of a private dialect, and the pages that still use them.
+DIALECT = re.compile(
+    r"\b(?:told|newcomers?|rehears\w+|gathering|astray|rosters?|gone on with|whoever|fast lane|kinks?|crowds?|desk)\b",
+    flags=re.I,
+)
+NOT_YET = {f"{name}.md" for name in ("cli", "cluster", "detectors", "explain", "history", "kafka", "middleware")}
+NOT_YET |= {f"{name}.md" for name in ("officials", "operation", "security", "simulator", "slack", "thresholds")}
+
 
 def prose(page: Path) -> str:
     """The text of a page without its blocks of code."""
@@ -99,6 +107,11 @@ def test_every_module_that_a_page_names_can_be_imported(page: Path) -> None:
     named = {match[1] for text in TICKS.findall(prose(page)) if (match := MODULE.fullmatch(text))}
     suffixes = (".py", ".md", ".toml", ".json", ".sql", ".parquet")
     assert not [name for name in sorted(named) if not name.endswith(suffixes) and not is_importable(name)]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in NOT_YET], ids=lambda page: page.name)
+def test_pages_use_the_words_of_the_glossary(page: Path) -> None:
+    assert not sorted(set(DIALECT.findall(prose(page))))
 
 
 def identifiers() -> set[str]:
