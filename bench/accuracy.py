@@ -39,7 +39,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from app.cli.score import truth_and_finds
+from app.cli.score import truth_and_events
 from app.cli.simulate import SimulateOptions, prepare, produce, settings_of
 from app.pipeline.seal import fingerprint
 from app.run.live import run_live
@@ -144,7 +144,7 @@ def played(match: Path, store: Path) -> tuple[Truth, list[EventRecord]]:
     live = LiveSettings(source=capture, engine="inprocess", speed="max", store=store, dashboard=False, camera=False)
     with contextlib.redirect_stdout(io.StringIO()):
         run_live(live, as_json=True)
-    return truth_and_finds(store, match / "truth.parquet")
+    return truth_and_events(store, match / "truth.parquet")
 
 
 def arrived(match: Path) -> tuple[list[Event], MatchSheet]:

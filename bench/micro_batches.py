@@ -32,7 +32,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from app.base.java import find_java
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.run.live import run_live
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 from app.spark.session import start_session, stop_session
 from bench.hierarchy import capture_of
 from replay.capture import Capture

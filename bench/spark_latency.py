@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from app.run.live import run_live
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 
 GOAL_MS = {"p50": 25.0, "p95": 60.0, "p99": 250.0}
 

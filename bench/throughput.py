@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from app.run.live import run_live
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 from replay.event_list import consolidated_events
 
 GOAL = {"inprocess": 60.0, "spark": 20.0}

@@ -26,7 +26,7 @@ from app.kafka.address import KafkaError
 from app.kafka.broker import start_broker, stop_broker
 from app.kafka.follow import follow
 from app.run.live import run_live
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 from bench.spark_latency import GOAL_MS
 
 

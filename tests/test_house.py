@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.main import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("football", "middleware", "detectors", "simulator", "camera", "replay", "dashboard", "app")
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-#: Modules that are run by name: the command, its reference page, `spark-submit`, the demonstration of the page.
-ENTRY_POINTS = {"app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo"}
+#: Modules that are run by name: the command, its commands and reference page, `spark-submit`, the page's demonstration.
+ENTRY_POINTS = {"app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo", *COMMANDS.values()}
 #: Folders in which docstrings still begin with a question.
 RIDDLES = {"middleware", "detectors", "simulator", "camera", "replay", "dashboard", "app"}
 PURE = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("football", "middleware", "detectors")]

@@ -28,7 +28,7 @@ from app.pipeline.commits import Committed
 from app.pipeline.folder import TOPIC, Match, open_match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.options import PIPELINE, options_of
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 from app.sources.captures import is_capture
 from detectors.catalogue import OPT_IN
 from football.update_stream import UpdateMessage

@@ -1,4 +1,4 @@
-"""``touchline batch``: recorded matches played again with today's detectors; what changed, for people and programs."""
+"""``touchline batch``: recorded matches played again with today's detectors, and the changes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
 
-import msgspec
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -15,30 +16,45 @@ from rich.table import Table
 from app.batch.changes import KindChange, sum_changes
 from app.batch.play import BatchOptions, Result
 from app.batch.run import Watch, as_plain, run_batch, totals
-from app.settings.model import make_settings
+from app.cli.options import Given
+from app.cli.output import print_json
 from app.settings.parameters import load_parameters
+from app.settings.resolve import make_settings
+
+app = typer.Typer(add_completion=False)
 
 
-def run(
-    given: Sequence[str],
-    out: Path,
-    *,
-    parameters: Path | None,
-    detectors: str | None,
-    alpha: str,
-    positions: bool,
-    jobs: int,
-    master: str,
-    anew: bool,
-    as_json: bool,
-) -> int:
-    """Runs a batch and tells of it; 1 if a match is broken, else 0.
+@app.command()
+def batch(
+    given: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="STORE_OR_FILE...",
+            help="Match stores, captures, tracking files (as `live --source` takes them), or folders that hold some.",
+        ),
+    ],
+    out: Annotated[Path, Given(help="Folder of the results, a match store each; called again, it is resumed.")],
+    parameters: Annotated[
+        Path | None, Given(help="Settings file (TOML) of the detectors. Default: the defaults.")
+    ] = None,
+    detectors: Annotated[
+        str | None, Given(help="Detectors to ask for, with commas, besides those that a recording had.")
+    ] = None,
+    alpha: Annotated[
+        str, Given(help="Share of the slack to wait, as of `live`. The events are the same with any.")
+    ] = "1",
+    positions: Annotated[bool, Given(help="Store the fused positions (most of a store's size).")] = True,
+    jobs: Annotated[int, Given(help="Matches at a time; 0 for as many as there are cores.", min=0)] = 0,
+    master: Annotated[str, Given(help="Spark cluster, spark://host:port. Default this machine.")] = "",
+    anew: Annotated[bool, Given("--anew", help="Play again what is finished, too.")] = False,
+    as_json: Annotated[bool, Given("--json", help="Print the report as JSON on stdout.")] = False,
+) -> None:
+    """Plays recorded matches again with today's detectors, in parallel, and reports what changed since then.
 
-    Raises:
-        BatchError, SettingsError, ParametersError: it cannot begin as asked.
+    Exit code 1 if a match is broken; the others are not disturbed, and a later call tries it again.
     """
     if parameters is not None:
-        load_parameters(parameters)  # a bad file is told now, and not by every match
+        load_parameters(parameters)  # a wrong file is refused once, and not by every match
     checked = make_settings({"detectors": detectors, "alpha": alpha})
     choices = BatchOptions(
         str(out.resolve()), alpha, str(parameters.resolve()) if parameters else "", checked.detectors, positions
@@ -47,16 +63,16 @@ def run(
     with _progress(console, len(given)) as watch:
         results, skipped = run_batch(given, choices, jobs=jobs, master=master, anew=anew, watch=watch)
     if as_json:
-        sys.stdout.buffer.write(msgspec.json.encode(as_plain(results, skipped)) + b"\n")
-        sys.stdout.flush()
+        print_json(as_plain(results, skipped))
     else:
         show(results, skipped, out, console)
-    return 1 if any(result.broken for result in results) else 0
+    if any(result.broken for result in results):
+        raise typer.Exit(1)
 
 
 @contextmanager
 def _progress(console: Console, total: int) -> Iterator[Watch | None]:
-    """A bar for each match that is being played, and one for all; nothing where nobody looks (a pipe, a file)."""
+    """A bar for each match that is being played, and one for all; none if the output is no terminal."""
     if not console.is_terminal:
         yield None
         return
@@ -78,7 +94,7 @@ def _progress(console: Console, total: int) -> Iterator[Watch | None]:
 
 
 def show(results: Sequence[Result], skipped: int, out: Path, console: Console) -> None:
-    """Prints what came of every match, and what changed by kind."""
+    """Print the result of every match, and the changes by kind."""
     table = Table(title=f"Batch: {out}", title_justify="left")
     table.add_column("match")
     for name in ("stream s", "wall s", "x real time", "events", "recorded", "agreement"):
@@ -92,8 +108,8 @@ def show(results: Sequence[Result], skipped: int, out: Path, console: Console) -
     if kinds:
         console.print(_kinds(kinds))
     if compared:
-        told = f"every change, event by event: {out / 'changes.parquet'}"
-        console.print(told if kinds else f"{len(compared)} compared with what was recorded: nothing changed")
+        where = f"every change, event by event: {out / 'changes.parquet'}"
+        console.print(where if kinds else f"{len(compared)} compared with what was recorded: nothing changed")
     if skipped:
         console.print(f"{skipped} of {len(results)} were finished before and were not played again (--anew does)")
 

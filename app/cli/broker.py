@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from app.kafka.broker import BrokerStatus
+from app.base.java import find_java
+from app.cli.output import print_json
+from app.kafka.broker import (
+    BrokerError,
+    BrokerStatus,
+    broker_status,
+    default_home,
+    listener_port,
+    start_broker,
+    stop_broker,
+)
+from app.kafka.security import SECURED, add_user, secured_listener
 
-broker = typer.Typer(help="A Kafka broker on this machine, for trials and tests; loopback only.", no_args_is_help=True)
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 Home = Annotated[
     Path | None, typer.Option(help="Folder of its settings, log and data. Default: broker in Touchline's cache folder.")
@@ -22,7 +31,12 @@ Home = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the status as JSON.")]
 
 
-@broker.command()
+@app.callback()
+def broker() -> None:
+    """A Kafka broker on this machine, for trials and tests; loopback only."""
+
+
+@app.command()
 def start(
     port: Annotated[
         int, typer.Option(help="Port for clients, on 127.0.0.1; 0 for a free one.", min=0, max=65535)
@@ -30,58 +44,47 @@ def start(
     home: Home = None,
     secured: Annotated[
         bool,
-        typer.Option("--secured", help="A second port besides, with TLS, users and passwords, for trials of settings."),
+        typer.Option("--secured", help="Another port, with TLS, users and passwords, for trials of settings."),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Starts the broker and returns when it answers. The first time it fetches Kafka (about 45 MB)."""
-    from app.base.java import find_java
-    from app.kafka.broker import BrokerError, broker_status, default_home, listener_port, start_broker
-    from app.kafka.security import SECURED, add_user, secured_listener
-
     home = home or default_home()
-    way_in, client = secured_listener(home) if secured else (None, None)
-    if way_in and broker_status(home).is_up and listener_port(home, SECURED) is None:
+    listener, client = secured_listener(home) if secured else (None, None)
+    if listener and broker_status(home).is_up and listener_port(home, SECURED) is None:
         raise BrokerError(f"the broker in {home} runs without a secured port: stop it first")
-    listeners = [way_in] if way_in else []
+    listeners = [listener] if listener else []
     java = find_java(os.environ)
     status = start_broker(home, port, java, lambda text: print(text, file=sys.stderr), listeners)
-    if way_in:
+    if listener:
         add_user(status.address, home)
     _show(status, as_json)
-    if way_in and not as_json:
+    if listener and not as_json:
         print(f"secured: kafka://127.0.0.1:{listener_port(home, SECURED)}/TOPIC?settings={client}")
 
 
-@broker.command()
+@app.command()
 def stop(home: Home = None) -> None:
     """Stops the broker; its data stay."""
-    from app.kafka.broker import default_home, stop_broker
-
     print("stopped" if stop_broker(home or default_home()) else "was not running")
 
 
-@broker.command()
+@app.command()
 def status(home: Home = None, as_json: Json = False) -> None:
     """Says whether the broker runs and where; exit code 1 if it does not."""
-    from app.kafka.broker import broker_status, default_home
-
-    found = broker_status(home or default_home())
-    _show(found, as_json)
-    if not found.is_up:
+    current = broker_status(home or default_home())
+    _show(current, as_json)
+    if not current.is_up:
         raise typer.Exit(1)
 
 
 def _show(status: BrokerStatus, as_json: bool) -> None:
     if as_json:
-        from app.kafka.broker import listener_port
-        from app.kafka.security import SECURED
-
-        told = {**asdict(status), "home": str(status.home), "is_up": status.is_up}
-        print(json.dumps({**told, "secured_port": listener_port(status.home, SECURED)}))
+        fields = {**asdict(status), "home": str(status.home), "is_up": status.is_up}
+        print_json({**fields, "secured_port": listener_port(status.home, SECURED)})
     elif status.is_up:
         print(f"up at {status.address} (process {status.pid}); source and topics: kafka://{status.address}/TOPIC")
     elif status.pid is not None:
-        print(f"process {status.pid} runs but {status.address} does not answer: see {status.home / 'broker.log'}")
+        print(f"process {status.pid} runs but {status.address} does not answer: see {status.home / 'app.log'}")
     else:
         print("not running")

@@ -1,11 +1,11 @@
-"""``touchline config``: the settings that a live match would run with, and where each comes from."""
+"""``touchline config``: the settings of a live run, and the layer that each comes from."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -13,40 +13,42 @@ from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 
+from app.cli.live import options_of_live
+from app.cli.options import TAKES_MORE, Given
+from app.cli.output import print_json
 from app.kafka.address import SECRETS, SETTINGS_VARIABLE, connection, is_kafka, parse
 from app.settings.layers import Layer
-from app.settings.model import SETTING_NAMES, ResolvedSettings, resolve_settings
+from app.settings.model import SETTING_NAMES
+from app.settings.resolve import ResolvedSettings, resolve_settings
 from detectors.parameters import Parameters, all_parameters
 
-HIDDEN = "********"
+app = typer.Typer(add_completion=False)
+
+MASK = "********"
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """A setting as it is shown. ``origin``: default, file, environment, store or flag; ``where``: its name there."""
+    """A setting for display. ``origin``: default, file, environment, store or flag; ``where``: its name there."""
 
     value: Any
     origin: str
     where: str
 
 
-def options_of_live(context: typer.Context) -> Mapping[str, Any]:
-    """What the rest of this command line says to ``live``, by name, without running it."""
-    assert context.parent is not None
-    live = context.parent.command.commands["live"]  # type: ignore[attr-defined]
-    with live.make_context("live", list(context.args)) as told:
-        return dict(told.params)
+@app.command(context_settings=TAKES_MORE)
+def config(
+    context: typer.Context,
+    as_json: Annotated[bool, Given("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Shows the settings that `touchline live` would run with, and where each comes from.
 
-
-def run_config(context: typer.Context, *, as_json: bool) -> None:
-    """Prints the settings that ``live`` would have with the options of this command line.
-
-    Raises:
-        The errors of :func:`app.settings.model.resolve_settings`.
+    Takes the options of `live`: flags go before the environment (TOUCHLINE_...), that before a settings file
+    (--config, TOUCHLINE_CONFIG or touchline.toml), that before the defaults.
     """
-    settled = resolve_settings(options_of_live(context), os.environ, Path())
-    shown = {**shown_settings(settled), **kafka_settings(settled, os.environ)}
+    resolved = resolve_settings(options_of_live(context.args), os.environ, Path())
+    shown = {**shown_settings(resolved), **kafka_settings(resolved, os.environ)}
     if as_json:
-        print(msgspec.json.encode(shown).decode())
+        print_json(shown)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("setting", "value", "from", ""):
@@ -56,34 +58,34 @@ def run_config(context: typer.Context, *, as_json: bool) -> None:
     Console().print(table)
 
 
-def shown_settings(settled: ResolvedSettings) -> dict[str, Setting]:
-    """All settings by name; a secret is hidden, and of the detectors' parameters only those that are not defaults."""
-    return {name: _shown(settled, name, settled.origin.get(name)) for name in SETTING_NAMES}
+def shown_settings(resolved: ResolvedSettings) -> dict[str, Setting]:
+    """All settings by name; a secret is masked, and of the detectors' parameters only those that are not defaults."""
+    return {name: _shown(resolved, name, resolved.origin.get(name)) for name in SETTING_NAMES}
 
 
-def kafka_settings(settled: ResolvedSettings, environ: Mapping[str, str]) -> dict[str, Setting]:
-    """How topics are connected to, as their own file says; empty without topics.
+def kafka_settings(resolved: ResolvedSettings, environ: Mapping[str, str]) -> dict[str, Setting]:
+    """The settings of the connection to topics, from their own file; empty without topics.
 
     Raises:
         KafkaError: that file cannot be used.
     """
     shown: dict[str, Setting] = {}
-    for url in (settled.settings.source, settled.settings.publish):
+    for url in (resolved.settings.source, resolved.settings.publish):
         if is_kafka(url):
             address = parse(url)
             variable = "" if address.settings else SETTINGS_VARIABLE
             where = f"{address.settings or environ.get(variable, '')}"
-            told = connection(address, environ)
-            for name in sorted(set(told) - {"bootstrap_servers"}):
-                value = HIDDEN if name in SECRETS else told[name]
+            settings = connection(address, environ)
+            for name in sorted(set(settings) - {"bootstrap_servers"}):
+                value = MASK if name in SECRETS else settings[name]
                 shown[f"kafka.{name}"] = Setting(value, "file", f"{where}: {name}")
     return shown
 
 
-def _shown(settled: ResolvedSettings, name: str, layer: Layer | None) -> Setting:
-    value: Any = getattr(settled.settings, SETTING_NAMES[name])
+def _shown(resolved: ResolvedSettings, name: str, layer: Layer | None) -> Setting:
+    value: Any = getattr(resolved.settings, SETTING_NAMES[name])
     if isinstance(value, SecretStr):
-        value = HIDDEN if value.get_secret_value() else ""
+        value = MASK if value.get_secret_value() else ""
     elif isinstance(value, Parameters):
         pairs = zip(all_parameters(value), all_parameters(Parameters()), strict=True)
         value = {mine.path: mine.value for mine, default in pairs if mine.value != default.value}

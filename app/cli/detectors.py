@@ -1,31 +1,51 @@
-"""``touchline detectors``: the catalogue as a list, JSON, a graph, one of two docs pages or a settings file."""
+"""``touchline detectors``: the catalogue as a list, JSON, a graph, one of two pages or a settings file."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+import typer
 
 from app.catalogue.graph import dot, svg
 from app.catalogue.thresholds import groups_of, thresholds
+from app.cli.options import Given
+from app.cli.output import OutputError, writing
 from app.settings.parameters import as_toml, load_parameters
 from detectors.catalogue import Count, DetectorInfo, EventTypes, catalogue, count, life_cycle
 from detectors.parameters import Parameters, all_parameters
-from football.errors import UserError
 
+app = typer.Typer(add_completion=False)
 
-class DetectorsError(UserError, ValueError):
-    """The catalogue cannot be written as asked; the message says why."""
-
-
-#: How the catalogue can be written besides the list.
+#: Forms of the catalogue other than the list.
 FORMS = ("json", "graph", "markdown", "thresholds", "toml")
 
 
+@app.command()
+def detectors(
+    as_json: Annotated[bool, Given("--json", help="An array with an object for each detector.")] = False,
+    graph: Annotated[
+        bool, Given("--graph", help="The inputs of every detector: Graphviz text, or a picture with --out x.svg.")
+    ] = False,
+    as_markdown: Annotated[bool, Given("--markdown", help="The page docs/detectors.md.")] = False,
+    as_thresholds: Annotated[bool, Given("--thresholds", help="The page docs/thresholds.md.")] = False,
+    toml: Annotated[bool, Given("--toml", help="A whole settings file with all parameters.")] = False,
+    parameters: Annotated[Path | None, Given(help="Settings file (TOML) to check, and to show the values of.")] = None,
+    out: Annotated[Path | None, Given(help="File to write; default stdout.")] = None,
+) -> None:
+    """Lists the detectors: levels, inputs, outputs, parameters, horizons and sources, and counts them."""
+    switches = (as_json, graph, as_markdown, as_thresholds, toml)
+    forms = [form for form, is_on in zip(FORMS, switches, strict=True) if is_on]
+    if len(forms) > 1:
+        raise OutputError(f"--{' and --'.join(forms)}: one at a time")
+    run_detectors("".join(forms), parameters, out)
+
+
 def run_detectors(form: str, parameters_file: Path | None, out: Path | None) -> None:
-    """Writes the catalogue.
+    """Write the catalogue.
 
     Args:
         form: one of ``FORMS``, or empty for the list. A graph whose file ends in ``.svg`` is a picture.
@@ -34,25 +54,23 @@ def run_detectors(form: str, parameters_file: Path | None, out: Path | None) -> 
 
     Raises:
         ParametersError: the settings file cannot be used.
-        DetectorsError: the file cannot be written.
+        OutputError: the file cannot be written.
     """
     chosen = load_parameters(parameters_file) if parameters_file else Parameters()
     text = render(form, chosen, picture=out is not None and out.suffix == ".svg")
     if out is None:
         sys.stdout.write(text)
         return
-    try:
+    with writing(out):
         out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise DetectorsError(f"--out {out}: {error.strerror or error}") from error
 
 
 def render(form: str, parameters: Parameters, *, picture: bool = False) -> str:
     """The catalogue in one of its forms."""
     entries = catalogue(parameters)
     if form == "json":
-        told = [_plain(entry) for entry in (*entries, life_cycle(entries))]
-        return msgspec.json.format(msgspec.json.encode(told), indent=1).decode() + "\n"
+        plain = [_plain(entry) for entry in (*entries, life_cycle(entries))]
+        return msgspec.json.format(msgspec.json.encode(plain), indent=1).decode() + "\n"
     if form == "graph":
         return svg(entries) if picture else dot(entries)
     if form == "markdown":
@@ -63,7 +81,7 @@ def render(form: str, parameters: Parameters, *, picture: bool = False) -> str:
 
 
 def listing(entries: Sequence[DetectorInfo]) -> str:
-    """A line a detector, and the counts."""
+    """One line per detector, and the counts."""
     rows = [
         (e.number, e.kind, ", ".join(k for k in e.outputs if k not in _internal(e)) or "(internal)", e.opt_in)
         for e in entries
@@ -80,7 +98,7 @@ _OPT_IN = "  (only when asked for: live --detectors)"
 
 
 def _changed(entries: Sequence[DetectorInfo]) -> list[str]:
-    """Which numbers are not the defaults; nothing if all are."""
+    """The numbers that are not the defaults; empty if all are."""
     usual = {p.path: p.value for p in all_parameters()}
     chosen = {p.path: p for entry in entries for p in entry.parameters}
     lines = [
@@ -150,7 +168,7 @@ def _section(entry: DetectorInfo) -> str:
     covers = f", also {', '.join(entry.covers)}" if entry.covers else ""
     payloads = [
         f"* inputs: {_kinds(entry.inputs)}",
-        f"* outputs: {'; '.join(map(_told, entry.types))}",
+        f"* outputs: {'; '.join(map(_type_text, entry.types))}",
         f"* horizon: {entry.horizon_us / 1000:g} ms",
         *([f"* needs: {entry.needs}"] if entry.needs else []),
         *([f"* annuls: {_kinds(entry.annuls)}"] if entry.annuls else []),
@@ -164,7 +182,7 @@ def _section(entry: DetectorInfo) -> str:
     )
 
 
-def _told(types: EventTypes) -> str:
+def _type_text(types: EventTypes) -> str:
     """A kind with its variants, shortened where they are many."""
     variants = list(dict.fromkeys((*types.variants, *types.team_variants)))
     shown = ", ".join(variants[:5]) + (f" ... {len(variants)} in all" if len(variants) > 5 else "")
@@ -184,11 +202,11 @@ def _kinds(kinds: Sequence[str]) -> str:
 
 def _plain(entry: DetectorInfo) -> dict[str, object]:
     """An entry for JSON: parameters and types as objects."""
-    told = dict(msgspec.to_builtins(entry))
-    told["internal"] = sorted(_internal(entry))
-    told["types"] = {t.kind: {k: v for k, v in msgspec.to_builtins(t).items() if k != "kind"} for t in entry.types}
-    told["parameters"] = [
+    plain = dict(msgspec.to_builtins(entry))
+    plain["internal"] = sorted(_internal(entry))
+    plain["types"] = {t.kind: {k: v for k, v in msgspec.to_builtins(t).items() if k != "kind"} for t in entry.types}
+    plain["parameters"] = [
         {"name": p.path, "value": p.value, "unit": p.unit.text, "least": p.unit.least, "most": p.unit.most}
         for p in entry.parameters
     ]
-    return told
+    return plain

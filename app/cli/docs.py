@@ -12,7 +12,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from app.cli.main import app
+from app.cli.main import LazyCommand, app
 
 _HEAD = """# The command line
 
@@ -38,6 +38,7 @@ def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     for part, child in sorted(getattr(command, "commands", {}).items()):
         if not child.hidden:
             full = f"{name} {part}"
+            child = child.load() if isinstance(child, LazyCommand) else child
             yield full, child
             yield from _commands(child, full)
 

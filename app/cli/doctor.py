@@ -1,4 +1,4 @@
-"""``touchline doctor``: what this machine lacks for a live match, and how to mend it."""
+"""``touchline doctor``: checks of this machine and of a run's options, each with its remedy."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-import msgspec
+import typer
 from packaging.requirements import InvalidRequirement, Requirement
 from rich.console import Console
 from rich.table import Table
@@ -23,6 +23,9 @@ from rich.table import Table
 from app.api.servers import METRICS_PORT
 from app.base.errors import one_line
 from app.base.java import MINIMUM_VERSION, JavaNotFoundError, cache_folder, find_java
+from app.cli.live import options_of_live
+from app.cli.options import TAKES_MORE, Given
+from app.cli.output import print_json
 from app.kafka.address import SETTINGS_VARIABLE, KafkaError, is_kafka, parse
 from app.kafka.broker import broker_status, default_home
 from app.pipeline.commits import Committed
@@ -31,8 +34,9 @@ from app.pipeline.recovery import STATES, outlook
 from app.pipeline.seal import code_fingerprint
 from app.pipeline.state_store import StateStore
 from app.settings.layers import LayerError, chosen_file
-from app.settings.model import LiveSettings, SettingsError, resolve_settings
+from app.settings.model import LiveSettings, SettingsError
 from app.settings.parameters import ParametersError
+from app.settings.resolve import resolve_settings
 from app.spark.checkpoint import trouble
 from football.errors import UserError
 from replay.match_store import (
@@ -45,6 +49,8 @@ from replay.match_store import (
     read_sheet_of,
 )
 
+app = typer.Typer(add_completion=False)
+
 Verdict = Literal["ok", "note", "bad"]
 
 #: A full match at radio rates takes some gigabytes as a capture and less than one in the store.
@@ -53,7 +59,7 @@ DISK_ENOUGH = 10 << 30
 MEMORY_ENOUGH = 4 << 30
 
 #: Whose versions matter when something is to be found out.
-_TOLD_PACKAGES = ("touchline", "pyspark", "pyarrow", "numpy", "msgspec", "kafka-python", "dash")
+_REPORTED_PACKAGES = ("touchline", "pyspark", "pyarrow", "numpy", "msgspec", "kafka-python", "dash")
 
 
 @dataclass(frozen=True)
@@ -94,11 +100,24 @@ def examine(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) 
     yield from _brokers(settings, environ)
 
 
+@app.command(context_settings=TAKES_MORE)
+def doctor(
+    context: typer.Context,
+    as_json: Annotated[bool, Given("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Says what this machine lacks for a live match and how to mend it; exit code 1 if one would not run.
+
+    Takes the options of `live`: ports, the store's disk and the brokers are those that a run with them would use.
+    """
+    if not run_doctor(options_of_live(context.args), as_json=as_json):
+        raise typer.Exit(1)
+
+
 def run_doctor(flags: Mapping[str, Any], *, as_json: bool) -> bool:
-    """Examines and prints; True if a live match with these options will run."""
+    """Examine and print; True if a live match with these options will run."""
     findings = list(examine(flags, os.environ, Path()))
     if as_json:
-        print(msgspec.json.encode([asdict(finding) for finding in findings]).decode())
+        print_json([asdict(finding) for finding in findings])
     else:
         table = Table(box=None, pad_edge=False, header_style="bold")
         for heading in ("", "check", "found", "what to do"):
@@ -113,13 +132,13 @@ def run_doctor(flags: Mapping[str, Any], *, as_json: bool) -> bool:
 def _settings(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> tuple[Finding, LiveSettings]:
     """What is wrong with the settings, and the settings; the defaults where they can't be."""
     try:
-        settled = resolve_settings(flags, environ, folder)
+        resolved = resolve_settings(flags, environ, folder)
     except (LayerError, SettingsError, ParametersError) as error:
         return Finding("settings", "bad", one_line(error), "mend it; touchline config shows what holds"), LiveSettings()
     except UserError as error:
         return Finding("settings", "bad", one_line(error), "mend the source or the store"), LiveSettings()
-    kinds = sorted({layer.kind for layer in settled.origin.values()})
-    return Finding("settings", "ok", f"from {', '.join(['defaults', *kinds])}"), settled.settings
+    kinds = sorted({layer.kind for layer in resolved.origin.values()})
+    return Finding("settings", "ok", f"from {', '.join(['defaults', *kinds])}"), resolved.settings
 
 
 def _readable_secrets(
@@ -164,8 +183,8 @@ def _packages() -> Finding:
             wrong.append(f"{requirement.name} is {there}, not {requirement.specifier}")
     if wrong:
         return Finding("packages", "bad", "; ".join(wrong), "remove .venv and run ./touchline again")
-    told = ", ".join(f"{name} {version(name)}" for name in _TOLD_PACKAGES)
-    return Finding("packages", "ok", told)
+    text = ", ".join(f"{name} {version(name)}" for name in _REPORTED_PACKAGES)
+    return Finding("packages", "ok", text)
 
 
 def _java(environ: Mapping[str, str]) -> Finding:
@@ -185,10 +204,10 @@ def _cores() -> Finding:
 
 def _memory() -> Iterator[Finding]:
     try:
-        told = Path("/proc/meminfo").read_text()
+        text = Path("/proc/meminfo").read_text()
     except OSError:
         return
-    found = re.search(r"^MemAvailable:\s+(\d+) kB", told, re.MULTILINE)
+    found = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
     if found is not None:
         free = int(found[1]) << 10
         is_enough = free >= MEMORY_ENOUGH
@@ -220,23 +239,23 @@ def _match(settings: LiveSettings) -> Iterator[Finding]:
         with alone(folder):
             store = MatchStore(folder, read_sheet_of(folder), read_run(folder))
             again = settings.source if is_kafka(settings.source) else str(folder / CAPTURE)
-            batch, said = outlook(store, again)
+            batch, reason = outlook(store, again)
             last = newest_commit(read_commits(folder))
             if batch is not None:
-                yield Finding(what, "note", said, "nothing: the next run in this store does it")
+                yield Finding(what, "note", reason, "nothing: the next run in this store does it")
             elif last is None or last.meta.ended:
                 yield Finding(what, "ok", "is over" if last else "has not begun")
             else:
-                yield _gone_on(what, folder, store.sheet.match_id, last.meta.end_offset)
+                yield _resumable(what, folder, store.sheet.match_id, last.meta.end_offset)
             committed = Committed(last.batch, last.meta.end_offset) if last else None
-            if (folder / "spark").is_dir() and (said := trouble(folder / "spark", committed)):
+            if (folder / "spark").is_dir() and (reason := trouble(folder / "spark", committed)):
                 remedy = "nothing: the next run sets it aside and begins where the store ends"
-                yield Finding("Spark's checkpoint", "note", said, remedy)
+                yield Finding("Spark's checkpoint", "note", reason, remedy)
     except (UserError, StoreError) as error:
         yield Finding(what, "bad", one_line(error), "as it says; docs/kafka.md, When something dies")
 
 
-def _gone_on(what: str, folder: Path, match: str, offset: int) -> Finding:
+def _resumable(what: str, folder: Path, match: str, offset: int) -> Finding:
     made = StateStore(folder / STATES, match).check(offset).code
     if made == code_fingerprint():
         return Finding(what, "ok", f"can be gone on with at {offset}")
@@ -298,8 +317,8 @@ def _topic(url: str, *, is_source: bool) -> Finding:
         remedy = "start it, mend the address, or look into the settings file (security_protocol, sasl_..., ssl_...)"
         return Finding("broker", "bad", one_line(error), remedy)
     try:
-        speaks = ".".join(map(str, client.config["api_version"]))
-        found = f"{where} answers, speaks Kafka {speaks} or newer"
+        protocol = ".".join(map(str, client.config["api_version"]))
+        found = f"{where} answers, speaks Kafka {protocol} or newer"
         if client.partitions_for_topic(address.topic) or not is_source:
             return Finding("broker", "ok", f"{found}; topic {address.topic}")
         return Finding(

@@ -1,57 +1,65 @@
-"""``touchline explain``: why an event of a match is what it is, as text for people or as JSON."""
+"""``touchline explain``: the causes and thresholds of an event, as text or as JSON."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+import typer
 from rich.console import Console
 
-from app.explain.reasons import Explanation, HistoryEntry, explain
+from app.cli.options import Folder, Given
+from app.cli.output import print_json
+from app.explain.reasons import Explanation, HistoryEntry
+from app.explain.reasons import explain as explain_event
 from app.explain.tree import Node, Number, Position
 from detectors.explanations.evidence import Margin
 from football.update_stream import EventRecord
 
-#: Of what a detector held before an event so many are named.
-_HELD_MOST = 6
+app = typer.Typer(add_completion=False)
+
+#: Of the events that a detector held before an event so many are named.
+_HELD_MAX = 6
 
 
-def run_explain(folder: Path, name: str, *, as_json: bool) -> None:
-    """Prints an explanation.
+@app.command()
+def explain(
+    folder: Folder,
+    event: Annotated[str, typer.Argument(help="Id of an event as `touchline events` lists it.")],
+    as_json: Annotated[bool, Given("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Explains an event: its causes, thresholds and margins down to positions, and its history.
 
-    Raises:
-        ExplainError: there is no such event.
-        StoreError, ParametersError: the store cannot be used.
+    The match is played once more around the event, with the parameters and detectors that it had.
     """
     with Console(stderr=True).status("Reading the log") as status:
-        found = explain(folder, name, status.update)
+        explanation = explain_event(folder, event, status.update)
     if as_json:
-        print(msgspec.json.encode(_plain(found)).decode())
+        print_json(_plain(explanation))
     else:
-        sys.stdout.write("\n".join(lines(found)) + "\n")
+        sys.stdout.write("\n".join(lines(explanation)) + "\n")
 
 
-def lines(found: Explanation) -> Iterator[str]:
-    """An explanation for people: the history, then the event with what led to it, causes further to the right."""
+def lines(explanation: Explanation) -> Iterator[str]:
+    """An explanation as text: the history, then the event with its causes, each level further to the right."""
     yield "What was said of it:"
-    yield from map(_said, found.history)
-    for note in found.notes:
+    yield from map(_history_line, explanation.history)
+    for note in explanation.notes:
         yield f"Note: {note}"
     yield "Why:"
-    yield from _node(found.event, 0)
+    yield from _node(explanation.event, 0)
 
 
-def _said(said: HistoryEntry) -> str:
+def _history_line(entry: HistoryEntry) -> str:
     arrived = ""
-    if said.packets:
-        age_ms = (said.now_us - said.oldest_us) / 1e3
-        arrived = f", on {said.packets} packets, the oldest {said.oldest}, {age_ms:.1f} ms after it was measured"
-    arrived += "".join(f", on the officials' {line}" for line in said.officials)
-    changes = "; ".join(f"{name} {old} -> {new}" for name, (old, new) in said.changed.items())
-    return f"{said.now_us / 1e6:11.3f} s  {said.what}{': ' + changes if changes else ''}{arrived}"
+    if entry.packets:
+        age_ms = (entry.now_us - entry.oldest_us) / 1e3
+        arrived = f", on {entry.packets} packets, the oldest {entry.oldest}, {age_ms:.1f} ms after it was measured"
+    arrived += "".join(f", on the officials' {line}" for line in entry.officials)
+    changes = "; ".join(f"{name} {old} -> {new}" for name, (old, new) in entry.changed.items())
+    return f"{entry.now_us / 1e6:11.3f} s  {entry.what}{': ' + changes if changes else ''}{arrived}"
 
 
 def _node(node: Node, depth: int) -> Iterator[str]:
@@ -63,7 +71,7 @@ def _node(node: Node, depth: int) -> Iterator[str]:
         yield f"{pad}{node.id} (an inner event, which the log does not have)"
         return
     yield f"{pad}{node.id}  {node.ts_us / 1e6:.3f} s  {_about(node.event)}".rstrip()
-    by = f"{node.number} {node.detector}" if node.detector else "nobody that is known"
+    by = f"{node.number} {node.detector}" if node.detector else "no detector that is known"
     on = f", on {node.on}" if node.on else " (from the log)" if node.from_log else ""
     yield f"{pad}  by {by}{on}"
     for margin in node.margins:
@@ -71,8 +79,8 @@ def _node(node: Node, depth: int) -> Iterator[str]:
     if others := _others(node):
         yield f"{pad}  set besides: {others}"
     if node.held:
-        more = len(node.held) - _HELD_MOST
-        names = ", ".join(node.held[-_HELD_MOST:]) + (f" and {more} older" if more > 0 else "")
+        more = len(node.held) - _HELD_MAX
+        names = ", ".join(node.held[-_HELD_MAX:]) + (f" and {more} older" if more > 0 else "")
         yield f"{pad}  held before: {names}"
     for position in node.positions:
         yield f"{pad}  {_position(position)}"
@@ -83,10 +91,10 @@ def _node(node: Node, depth: int) -> Iterator[str]:
 def _about(event: EventRecord | None) -> str:
     if event is None:
         return ""
-    who = " ".join(filter(None, (event.variant, event.player or event.team)))
-    place = "" if event.x_m is None or event.y_m is None else f"at {event.x_m:.2f}, {event.y_m:.2f} m"
-    sure = "" if event.confidence == 1.0 else f"confidence {event.confidence:g}"
-    return "  ".join(filter(None, (who, place, sure)))
+    about = " ".join(filter(None, (event.variant, event.player or event.team)))
+    location = "" if event.x_m is None or event.y_m is None else f"at {event.x_m:.2f}, {event.y_m:.2f} m"
+    confidence = "" if event.confidence == 1.0 else f"confidence {event.confidence:g}"
+    return "  ".join(filter(None, (about, location, confidence)))
 
 
 def _margin(margin: Margin) -> str:
@@ -119,20 +127,20 @@ def _position(position: Position) -> str:
     return f"{at}, from {raw.packet} {raw.ts_us / 1e6:.4f} s: {raw.x_m:.3f}, {raw.y_m:.3f}, {raw.z_m:.3f} m"
 
 
-def _plain(found: Explanation) -> dict[str, Any]:
+def _plain(explanation: Explanation) -> dict[str, Any]:
     return {
-        "event": _plain_node(found.event),
-        "history": [msgspec.to_builtins(said) for said in found.history],
-        "notes": found.notes,
+        "event": _plain_node(explanation.event),
+        "history": [msgspec.to_builtins(entry) for entry in explanation.history],
+        "notes": explanation.notes,
     }
 
 
 def _plain_node(node: Node) -> dict[str, Any]:
     """A node as an object, each margin with what it comes to."""
-    told = dict(msgspec.structs.asdict(node))
-    told["event"] = msgspec.to_builtins(node.event)
-    told["margins"] = [{**msgspec.to_builtins(margin), "margin": margin.margin} for margin in node.margins]
-    told["parameters"] = [msgspec.to_builtins(number) for number in node.parameters]
-    told["positions"] = [msgspec.to_builtins(position) for position in node.positions]
-    told["causes"] = [_plain_node(cause) for cause in node.causes]
-    return told
+    plain = dict(msgspec.structs.asdict(node))
+    plain["event"] = msgspec.to_builtins(node.event)
+    plain["margins"] = [{**msgspec.to_builtins(margin), "margin": margin.margin} for margin in node.margins]
+    plain["parameters"] = [msgspec.to_builtins(number) for number in node.parameters]
+    plain["positions"] = [msgspec.to_builtins(position) for position in node.positions]
+    plain["causes"] = [_plain_node(cause) for cause in node.causes]
+    return plain

@@ -1,23 +1,55 @@
-"""``touchline official``: says a decision of the officials in a match that runs."""
+"""``touchline official``: reports a decision of the officials to a match that runs."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+import typer
 
-from replay.formats.officials import FILE, DecisionFields, OfficialError, check, parse
+from app.cli.options import Folder, Given
+from app.kafka.address import is_kafka
+from football.officials import DECISIONS
+from replay.formats.officials import FILE, OfficialError, check, parse
 from replay.match_store import read_commits, read_run, read_sheet_of
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def official(
+    folder: Folder,
+    kind: Annotated[str, typer.Argument(help=f"{', '.join(DECISIONS)}.")],
+    variant: Annotated[str, Given(help="Such as yellow of a card, no goal of a var.")] = "",
+    team: Annotated[str, Given(help="home or away.")] = "",
+    player: Annotated[str, Given(help="Object id of the player concerned; of a substitution, who comes on.")] = "",
+    other: Annotated[str, Given(help="Object id of the player who goes off.")] = "",
+    minutes: Annotated[int | None, Given(help="Of added time.")] = None,
+    event: Annotated[str, Given(help="Id of the detected event that is void.")] = "",
+    at: Annotated[float | None, Given(help="When it happened, in seconds of the match's clock. Default now.")] = None,
+    source: Annotated[str, Given(help="Name of the official or system that decides. Default operator.")] = "",
+    number: Annotated[
+        int | None, Given(help="Distinguishes a decision from its repetition. Default the line's number.")
+    ] = None,
+    note: Annotated[str, Given(help="For people.")] = "",
+) -> None:
+    """Reports a decision of the officials to a running match, which withdraws events that contradict it."""
+    fields = {
+        "kind": kind, "variant": variant, "team": team, "player": player, "other": other, "minutes": minutes,
+        "event": event, "at_s": at, "source": source, "number": number, "note": note,
+    }  # fmt: skip
+    run_official(folder, fields)
 
 
 def run_official(folder: Path, fields: dict[str, object]) -> None:
-    """Appends a line to the file of officials in a match store, and shows it.
+    """Append a line to the file of officials in a match store, and print it.
 
     Args:
-        folder: of the store of a running match; of an interrupted one the line waits until it goes on.
-        fields: of ``replay.formats.officials.DecisionFields``; what is None or empty is left out.
+        folder: of the store of a running match; of an interrupted one the line waits until a run resumes it.
+        fields: of ``replay.formats.officials.DecisionFields``; those that are None or empty are left out.
 
     Raises:
         OfficialError: the decision cannot be, or the match has ended.
@@ -25,15 +57,15 @@ def run_official(folder: Path, fields: dict[str, object]) -> None:
     """
     settings = read_run(folder).get("settings")
     source = settings.get("source") if isinstance(settings, dict) else None
-    if isinstance(source, str) and source.startswith("kafka:"):
+    if isinstance(source, str) and is_kafka(source):
         raise OfficialError(f"{folder}: a match out of a topic takes no lines of officials")
     if any(commit.meta.ended for commit in read_commits(folder) if not commit.series):
         raise OfficialError(f"{folder}: the match has ended")
     given = {name: value for name, value in fields.items() if value not in (None, "")}
-    said = parse(msgspec.json.encode(given).decode())
-    check(said, read_sheet_of(folder))
-    line = _line(said)
-    # One write of one line: what several say at once does not mix.
+    decision = parse(msgspec.json.encode(given).decode())
+    check(decision, read_sheet_of(folder))
+    line = msgspec.json.encode(decision) + b"\n"
+    # One write of one line: lines that several processes append at once do not mix.
     handle = os.open(folder / FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         os.write(handle, line)
@@ -41,7 +73,3 @@ def run_official(folder: Path, fields: dict[str, object]) -> None:
     finally:
         os.close(handle)
     sys.stdout.write(line.decode())
-
-
-def _line(said: DecisionFields) -> bytes:
-    return msgspec.json.encode(said) + b"\n"

@@ -1,15 +1,17 @@
-"""The command ``touchline order``: reads the data set, runs the policies, prints a report or a table."""
+"""``touchline order``: sorts a data set by slack policies, and prints a report or a table."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Annotated, Any, cast, get_args
 
 import numpy as np
+import typer
 
-from app.order.measure import Ordering, order, order_rows
+from app.cli.options import Given
+from app.cli.output import print_json
+from app.order.measure import Ordering, order_blocks, order_rows
 from detectors.arrivals import arrival
 from football.errors import TrackingError, UserError
 from football.packets import RAW_KINDS
@@ -19,6 +21,8 @@ from middleware.ordering.slack.settings import Method, SlackSettings
 from middleware.sources.progress import ProgressSettings
 from replay.capture import Capture
 from replay.formats.ooo_dataset import is_ooo_file, read_rows
+
+app = typer.Typer(add_completion=False)
 
 METHODS: tuple[str, ...] = get_args(Method)
 
@@ -31,8 +35,37 @@ class OrderError(UserError, ValueError):
     """A policy that does not exist, or a setting out of range; the message names the option."""
 
 
+@app.command()
+def order(
+    dataset: Annotated[
+        Path, typer.Argument(help="A CSV file of the out-of-order data sets (.csv, .csv.gz), or a capture's folder.")
+    ],
+    method: Annotated[
+        str, Given(help="fixed, kslack, adaptive, sba, bett, betta, bettwa, bettd, frontier, or all.")
+    ] = "frontier",
+    profile: Annotated[
+        str, Given(help="Reading of paper 001: literal, or paper (what its tables come from).")
+    ] = "literal",
+    alpha: Annotated[float, Given(help="Share of the slack to wait, 0 to 1.")] = 1.0,
+    k: Annotated[int | None, Given(help="Slack in ms of fixed and sba; first slack of the others.")] = None,
+    scale: Annotated[float, Given("--lambda", help="Margin of adaptive, in standard deviations.")] = 0.5,
+    patience: Annotated[float, Given(help="Seconds that frontier waits for a silent source.")] = 7.0,
+    discovery: Annotated[
+        float, Given("--newcomers", help="Seconds of quiet until frontier expects no new source.")
+    ] = 6.0,
+    sources: Annotated[int | None, Given(help="Number of the sources, if known; for frontier.")] = None,
+    as_json: Annotated[bool, Given("--json", help="A JSON object on stdout, one a method.")] = False,
+) -> None:
+    """Sorts an out-of-order stream by a slack policy, and reports the resulting order and times."""
+    given = {
+        "method": method, "profile": profile, "alpha": alpha, "k": k, "lambda": scale, "patience": patience,
+        "newcomers": discovery, "sources": sources,
+    }  # fmt: skip
+    run_order(dataset, given, as_json=as_json)
+
+
 def run_order(dataset: Path, given: dict[str, Any], *, as_json: bool) -> list[dict[str, Any]]:
-    """Runs a policy over a data set, or all of them, and prints the figures.
+    """Run a policy over a data set, or all policies, and print the figures.
 
     Args:
         dataset: file or folder.
@@ -60,7 +93,7 @@ def run_order(dataset: Path, given: dict[str, Any], *, as_json: bool) -> list[di
         result = stream.run(slack, alpha=given["alpha"], progress=progress)
         reports.append(report(result, stream.name, method, profile))
         if as_json:
-            print(json.dumps(reports[-1]))
+            print_json(reports[-1])
         elif len(methods) == 1:
             print("\n".join(_page(reports[0], result)))
     if not as_json and len(methods) > 1:
@@ -83,7 +116,7 @@ class _Stream:
         """One policy over the whole of it."""
         if self._rows is not None:
             return order_rows(self._rows, slack, **more)
-        return order(self._blocks(), slack, raw_kinds=RAW_KINDS, **more)
+        return order_blocks(self._blocks(), slack, raw_kinds=RAW_KINDS, **more)
 
     def _blocks(self) -> Iterator[tuple[int, list[Arrival]]]:
         for block in self._capture.blocks(self._capture.begin_us, self._capture.end_us):
@@ -121,14 +154,14 @@ def _rounded(**figures: float) -> dict[str, float]:
     return {name: round(float(value), 3) for name, value in figures.items()}
 
 
-def _page(told: dict[str, Any], result: Ordering) -> Iterator[str]:
-    latency, buffer, buffered = told["latency_ms"], told["buffer_ms"], told["buffered_events"]
-    share = 100 * told["out_of_order"] / max(1, told["events"])
-    yield f"{told['dataset']}: {told['events']} events, {told['out_of_order']} out of order ({share:.1f} %)"
+def _page(figures: dict[str, Any], result: Ordering) -> Iterator[str]:
+    latency, buffer, buffered = figures["latency_ms"], figures["buffer_ms"], figures["buffered_events"]
+    share = 100 * figures["out_of_order"] / max(1, figures["events"])
+    yield f"{figures['dataset']}: {figures['events']} events, {figures['out_of_order']} out of order ({share:.1f} %)"
     if result.duplicates or result.lost:
         yield f"not taken in: {result.duplicates} doubled, {result.lost} lost"
-    late = f"{told['order_late']} left out of order, {told['timeout_late']} timed out"
-    yield f"{told['method']} ({told['profile']}): {late}"
+    late = f"{figures['order_late']} left out of order, {figures['timeout_late']} timed out"
+    yield f"{figures['method']} ({figures['profile']}): {late}"
     yield "latency, ms: " + ", ".join(f"{name} {value:.1f}" for name, value in latency.items())
     yield "buffer, ms:  " + ", ".join(f"{name} {value:.1f}" for name, value in buffer.items())
     yield f"buffered:    mean {buffered['mean']:.1f}, most {buffered['max']:.0f} events"
@@ -140,20 +173,20 @@ def _table(reports: list[dict[str, Any]]) -> Iterator[str]:
     yield f"{first['dataset']}: {first['events']} events, {first['out_of_order']} out of order ({share:.1f} %)"
     yield f"profile {first['profile']}; latency and buffer time B in ms, buffered: mean number of events"
     yield ""
-    rows = [_HEAD, *(tuple(_cells(told)) for told in reports)]
+    rows = [_HEAD, *(tuple(_cells(figures)) for figures in reports)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
     for row in rows:
         numbers = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
         yield "  ".join([row[0].ljust(widths[0]), *numbers])
 
 
-def _cells(told: dict[str, Any]) -> Iterator[str]:
-    latency, buffer = told["latency_ms"], told["buffer_ms"]
-    yield told["method"]
-    yield from (str(told["order_late"]), str(told["timeout_late"]))
+def _cells(figures: dict[str, Any]) -> Iterator[str]:
+    latency, buffer = figures["latency_ms"], figures["buffer_ms"]
+    yield figures["method"]
+    yield from (str(figures["order_late"]), str(figures["timeout_late"]))
     yield from (f"{latency[name]:.1f}" for name in ("mean", "median", "p95", "max"))
     yield from (f"{buffer[name]:.1f}" for name in ("mean", "median", "max"))
-    yield f"{told['buffered_events']['mean']:.1f}"
+    yield f"{figures['buffered_events']['mean']:.1f}"
 
 
 def _choice(option: str, value: str, known: Iterable[str]) -> str:

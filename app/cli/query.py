@@ -4,50 +4,59 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 
 import msgspec
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
+import typer
 
-from app.cli.export import check_form, write_out
+from app.cli.options import Format, Given, Out
+from app.cli.output import check_format, write_table
 from app.history.engines import ask_duckdb, ask_spark
 from app.history.layout import Archive, HistoryError, open_archive
 
-#: Queries that come with us, a file each; the comment at its head says what it answers.
+app = typer.Typer(add_completion=False)
+
+#: Queries of the package, a file each; the comment at its head says what it answers.
 QUERIES = Path(__file__).resolve().parents[1] / "history" / "queries"
 
 ENGINES = ("duckdb", "spark")
 
 
-def run_query(
-    folders: Sequence[str], sql: str | None, example: str | None, engine: str, form: str, out: Path | None
+@app.command()
+def query(
+    folders: Annotated[
+        list[str], typer.Argument(metavar="FOLDER...", help="Match stores, or folders of match stores.")
+    ],
+    sql: Annotated[
+        str | None, Given("--sql", help="A query over matches, players, events, updates, positions, attacks, changes.")
+    ] = None,
+    example: Annotated[
+        str | None, Given(help="A query of the package, by name; `list` names them, with what they answer.")
+    ] = None,
+    engine: Annotated[str, Given(help="duckdb or spark; they answer the same.")] = "duckdb",
+    form: Format = "csv",
+    out: Out = None,
 ) -> None:
-    """Asks and writes the answer; ``example`` ``list`` lists the examples.
-
-    Raises:
-        HistoryError: no such example or engine, or the query is wrong.
-        ExportError: no such format, or the answer cannot be written.
-        StoreError: a store is damaged.
-    """
+    """Asks many matches at once, in SQL; docs/history.md describes the tables."""
     if example == "list":
         for name, text in examples().items():
-            print(f"{name:12s} {_first_words(text)}")
+            print(f"{name:12s} {_first_line(text)}")
         return
     text = _chosen(sql, example)
     if engine not in ENGINES:
         raise HistoryError(f"--engine {engine}: must be one of {', '.join(ENGINES)}")
-    check_form(form, out)
+    check_format(form, out)
     archive = open_archive(folders)
     answer = ask_duckdb(archive)(text) if engine == "duckdb" else _by_spark(archive, text)
-    write_out(answer, form, out, _write)
+    write_table(answer, form, out, _write)
 
 
 def examples() -> dict[str, str]:
-    """The queries that come with us, by name."""
+    """The queries of the package, by name."""
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted(QUERIES.glob("*.sql"))}
 
 
@@ -62,7 +71,7 @@ def _chosen(sql: str | None, example: str | None) -> str:
     return known[example]
 
 
-def _first_words(text: str) -> str:
+def _first_line(text: str) -> str:
     lines = (line.removeprefix("--").strip() for line in text.splitlines() if line.startswith("--"))
     return next(lines, "")
 

@@ -1,42 +1,61 @@
-"""``touchline score``: what a match store says held against a truth."""
+"""``touchline score``: the events of a match store compared with a truth."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+import typer
 
+from app.cli.options import Folder, Given
+from app.cli.output import print_json
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord
 from replay.event_list import consolidated_events
 from replay.match_store import StoreError, read_commits, read_sheet_of
-from replay.scoring.figures import KindScore, Score, score
+from replay.scoring.figures import KindScore, Score
+from replay.scoring.figures import score as score_events
 from replay.scoring.frames import FrameScore
 from replay.scoring.readers import read_truth
 from replay.scoring.truth import ScoreError, Truth
 
+app = typer.Typer(add_completion=False)
+
 _HEAD = ("kind", "window", "true", "found", "both", "prec", "rec", "F1", "err ms", "p95", "missed ones taken for")
 
 
-def run_score(folder: Path, truth_path: Path, *, as_json: bool) -> Score:
-    """Scores a store and prints the figures.
+@app.command()
+def score(
+    folder: Folder,
+    truth: Annotated[
+        Path,
+        Given(help="truth.parquet of the simulator, Opta's events (.csv), or the DEBS 2013 annotation (its folder)."),
+    ],
+    as_json: Annotated[bool, Given("--json", help="Print the figures as JSON on stdout.")] = False,
+) -> Score:
+    """Compares the events of a match with the truth: precision, recall, F1, time error and confusion by kind.
 
-    Truths from before the first and after the last position of the store are not asked for: a run may have played a
-    part of the match only.
+    Truths from before the first and after the last position of the store are left out: a run may have played a part of
+    the match only.
+    """
+    result = score_events(*truth_and_events(folder, truth))
+    if as_json:
+        print_json(result)
+    else:
+        print("\n".join(lines(result)))
+    return result
+
+
+def truth_and_events(folder: Path, truth_path: Path) -> tuple[Truth, list[EventRecord]]:
+    """The truth of the part of a match that a store has played, and the store's events.
 
     Raises:
         StoreError, ScoreError, TrackingError: store or truth cannot be read, or are of different matches.
     """
-    result = score(*truth_and_finds(folder, truth_path))
-    print(msgspec.json.encode(result).decode() if as_json else "\n".join(lines(result)))
-    return result
-
-
-def truth_and_finds(folder: Path, truth_path: Path) -> tuple[Truth, list[EventRecord]]:
-    """The truth of what a store has played, and what it says. Raises as :func:`run_score`."""
     sheet = read_sheet_of(folder)
     truth = read_truth(truth_path, sheet)
     _belongs(truth, sheet, truth_path)
@@ -54,17 +73,17 @@ def event_records(events: pa.Table) -> Iterator[EventRecord]:
 
 
 def lines(result: Score) -> list[str]:
-    """The figures as a table for people: kinds that were found, kinds that never were, frames."""
+    """The figures as a table: kinds that were found, kinds that never were, frames."""
     rows = [_HEAD, *(_row(kind, figures) for kind, figures in result.kinds.items() if figures.tp + figures.fp)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD) - 1)]
     table = [_aligned(row, widths) for row in rows]
     never = [f"{kind} ({f.fn})" for kind, f in result.kinds.items() if not f.tp + f.fp]
-    said = [f"Truth: {result.truth}", "", *table]
-    said += ["", "Never found: " + ", ".join(never)] if never else []
-    said += ["", *(_frame_line(name, figure) for name, figure in result.frames.items())] if result.frames else []
+    text = [f"Truth: {result.truth}", "", *table]
+    text += ["", "Never found: " + ", ".join(never)] if never else []
+    text += ["", *(_frame_line(name, figure) for name, figure in result.frames.items())] if result.frames else []
     if result.unjudged:
-        said += ["", f"Found besides, of kinds that truth is silent about: {sum(result.unjudged.values())}"]
-    return said
+        text += ["", f"Found besides, of kinds that truth is silent about: {sum(result.unjudged.values())}"]
+    return text
 
 
 def _row(kind: str, f: KindScore) -> tuple[str, ...]:

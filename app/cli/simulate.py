@@ -14,12 +14,15 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from app.cli.options import Given
+from app.cli.output import print_json, writing
 from app.sources.captures import tracked_production
 from app.sources.production import Written, write_simulation
 from football.errors import UserError
@@ -37,6 +40,8 @@ from simulator.settings import DEFAULT_SEED, rates_named
 from simulator.simulate import MeasuredMatch, Simulation
 from simulator.truth.match_truth import KnownTouches, Truth, records_of, write_truth
 
+app = typer.Typer(add_completion=False)
+
 MARK = "simulation.json"
 #: What a simulation's folder holds besides its mark.
 HOLDS = ("capture", "truth.parquet", "frames.parquet", "sheet.json")
@@ -50,7 +55,7 @@ class SimulateError(UserError, ValueError):
 
 @dataclass(frozen=True)
 class SimulateOptions:
-    """What the command was given.
+    """The options of the command.
 
     Attributes:
         out: folder.
@@ -77,6 +82,51 @@ class SimulateOptions:
     realism: bool = False
 
 
+@app.command()
+def simulate(
+    out: Annotated[Path, Given(help="Folder for capture, truth and sheet; an earlier simulation in it is replaced.")],
+    seed: Annotated[
+        int | None,
+        Given(
+            help="Decides the match, the tags and the radio; the same seed gives the same bytes. Default 32, or the "
+            "scenario's.",
+            show_default=False,
+        ),
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        Given(help="Length; 0 for the whole match. Default 5, or the scenario's.", show_default=False),
+    ] = None,
+    rate: Annotated[
+        str,
+        Given(help="full (36,000 positions/s), 50k, live (what `live` shows), or BALL/LIMB in Hz such as 1000/100."),
+    ] = "full",
+    channel: Annotated[str, Given(help="Radio channel between tags and gateway: none, rtls, wifi, harsh.")] = "rtls",
+    scenario: Annotated[
+        str | None, Given(help="A situation to play: a YAML file, or the name of one of the package.")
+    ] = None,
+    tracking: Annotated[
+        str | None,
+        Given(
+            "--from",
+            help="A tracked match to measure anew: a table (parquet) or kloppy:<provider>:<file>[:<metadata>].",
+        ),
+    ] = None,
+    half_length: Annotated[float | None, Given(help="Minutes of a half. Default 45.", show_default=False)] = None,
+    noise: Annotated[float, Given(help="Standard deviation of positions in metres; 0 measures without error.")] = 0.02,
+    realism: Annotated[
+        bool, Given("--realism", help="Compare with a real match and published figures (slow).")
+    ] = False,
+    as_json: Annotated[bool, Given("--json", help="Print the report as JSON on stdout.")] = False,
+) -> None:
+    """Makes a match: the packets that radio tags and gateway would deliver, and the exact truth about it.
+
+    Exit code 1 if a scenario does not come out as its file expects.
+    """
+    options = SimulateOptions(out, seed, minutes, rate, channel, scenario, tracking, half_length, noise, realism)
+    raise typer.Exit(run_simulate(options, as_json_text=as_json))
+
+
 def run_simulate(options: SimulateOptions, *, as_json_text: bool = False) -> int:
     """Simulates, writes and tells; 1 if a scenario did not come out as its file expects, else 0.
 
@@ -91,10 +141,9 @@ def run_simulate(options: SimulateOptions, *, as_json_text: bool = False) -> int
     prepare(options.out, settings, channel)
     report = produce(options, settings, channel, scenario, console)
     if as_json_text:
-        sys.stdout.buffer.write(msgspec.json.encode(_verdicts(report, settings.seed)) + b"\n")
-        sys.stdout.flush()
+        print_json(_verdicts(report, settings.seed))
     else:
-        tell(report, settings, channel, Console(width=None if sys.stdout.isatty() else 170))
+        print_report(report, settings, channel, Console(width=None if sys.stdout.isatty() else 170))
     return 1 if report["unmet"] else 0
 
 
@@ -140,17 +189,15 @@ def prepare(out: Path, settings: Simulation, channel: Channel) -> None:
     if there and (foreign or MARK not in there):
         named = ", ".join((foreign or there)[:3])
         raise SimulateError(f"--out {out}: holds {named}, which no simulation wrote; give another folder")
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-        told = {"simulation": VERSION, "channel": channel.name, "settings": settings}
-        (out / MARK).write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n")
+        mark = {"simulation": VERSION, "channel": channel.name, "settings": settings}
+        (out / MARK).write_bytes(msgspec.json.format(msgspec.json.encode(mark), indent=1) + b"\n")
         for name in HOLDS:
             if (out / name).is_dir():
                 shutil.rmtree(out / name)
             else:
                 (out / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise SimulateError(f"--out {out}: {error.strerror or error}") from error
 
 
 def produce(
@@ -255,7 +302,7 @@ def _realism(match: Match, sampler: Sampler, seconds: float) -> dict[str, float]
     return {**measure(sampler.pieces(periods)), **tally(match.rows, seconds, played_s, in_play_s)}
 
 
-def tell(report: dict[str, Any], settings: Simulation, channel: Channel, console: Console) -> None:
+def print_report(report: dict[str, Any], settings: Simulation, channel: Channel, console: Console) -> None:
     """Prints the report for people."""
 
     def print_line(text: str) -> None:

@@ -10,54 +10,68 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import msgspec
+import typer
 from rich.console import Console
 from rich.progress import track
 
+from app.cli.options import Given
+from app.cli.output import print_json
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions, measured_costs
-from app.settings.model import make_settings, read_stored_settings
+from app.settings.resolve import make_settings, read_stored_settings
 from detectors.parameters import Parameters
 from football.errors import UserError
 from middleware.trace import Came, Concluded, Line, Released, Trace, story
 from replay.capture import Capture
 from replay.official_feed import replayed
 
-#: Names that a repair is told with; the number of the others follows.
-_NAMES_MOST = 4
+app = typer.Typer(add_completion=False)
+
+#: Names that the line of a repair lists; the number of the others follows.
+_NAMES_MAX = 4
 
 
 class TraceError(UserError, ValueError):
     """Nothing can be told of the event; the message says why."""
 
 
-def run_trace(path: Path, event: str, *, alpha: str | None, retraction: str | None, as_json: bool) -> None:
-    """Prints the story of an event.
+@app.command()
+def trace(
+    folder: Annotated[Path, typer.Argument(help="Folder of a match store, or of a capture.")],
+    event: Annotated[
+        str,
+        typer.Argument(
+            help="Id of an event as `touchline events` lists it; of a packet kind:transmitter:number, "
+            "such as raw.player:home_7:123."
+        ),
+    ],
+    alpha: Annotated[str | None, Given(help="Play with another alpha than the match had: 0 to 1, or auto.")] = None,
+    retraction: Annotated[
+        str | None, Given(help="Play with another retraction than the match had: full, on-demand or auto.")
+    ] = None,
+    as_json: Annotated[bool, Given("--json", help="Print an array of records.")] = False,
+) -> None:
+    """Traces an event through the ordering units: arrival, release and its reason, causes, and what it displaced.
 
-    Args:
-        path: folder of a match store, or of a capture.
-        event: its id; of a dense event, which has none, ``kind:source:sequence``.
-        alpha, retraction: another ordering than the match had.
-        as_json: one array of records instead of lines for people.
-
-    Raises:
-        TraceError: there is no such event.
-        CaptureError, SettingsError: the match, or an option, cannot be used.
+    The match is played again from its capture, twice: once to find the event, once to trace it.
     """
-    capture = Capture.open(path)
-    options = _options(path, capture, alpha, retraction)
+    capture = Capture.open(folder)
+    options = _options(folder, capture, alpha, retraction)
     console = Console(stderr=True)
     until_us = capture.readable_us
-    first = _play(path, capture, until_us, options, Trace(event), console, "Looking for it")
+    first = _play(folder, capture, until_us, options, Trace(event), console, "Looking for it")
     if not first.seen_us:
-        so_far = "" if capture.is_finished else f" up to {until_us / 1e6:.0f} s, where its capture has come to"
-        raise TraceError(f"{event}: nothing was said of it in {path}{so_far}; `touchline events` lists what was")
+        so_far = "" if capture.is_finished else f" up to {until_us / 1e6:.0f} s, where its capture ends so far"
+        raise TraceError(f"{event}: no event of that id in {folder}{so_far}; `touchline events` lists all")
     margin_us = options.allowed_lateness_ms * 1_000
     windows = [(seen_us - margin_us, seen_us + margin_us) for seen_us in sorted(set(first.seen_us))]
-    lines = story(_play(path, capture, until_us, options, Trace(event, windows), console, "Tracing it").records, event)
+    lines = story(
+        _play(folder, capture, until_us, options, Trace(event, windows), console, "Tracing it").records, event
+    )
     if as_json:
-        print(msgspec.json.encode([_plain(line) for line in lines]).decode())
+        print_json([_plain(line) for line in lines])
     else:
         write_story(lines, event, sys.stdout)
 
@@ -142,5 +156,5 @@ def _told(record: Any) -> str:
 
 
 def _some(names: tuple[str, ...]) -> str:
-    more = len(names) - _NAMES_MOST
-    return ", ".join(names[:_NAMES_MOST]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _NAMES_MAX
+    return ", ".join(names[:_NAMES_MAX]) + (f" and {more} more" if more > 0 else "")

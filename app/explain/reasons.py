@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 from app.explain.tree import Node, Tree, shown
 from app.pipeline.folder import TOPIC
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
-from app.settings.model import read_stored_settings
+from app.settings.resolve import read_stored_settings
 from detectors.parameters import Parameters
 from football.errors import CaptureError, UserError
 from football.payloads import Scalar

@@ -39,7 +39,8 @@ from app.pipeline.folder import Match, TopicMatch, open_match
 from app.pipeline.options import PIPELINE, options_of
 from app.run.live import LOGS, stopped_by_signals
 from app.run.summary import summarize
-from app.settings.model import LiveSettings, SettingsError, make_settings
+from app.settings.model import LiveSettings, SettingsError
+from app.settings.resolve import make_settings
 from app.spark.session import STREAMING, is_here, start_session, stop_session
 from app.spark.stage import StageConfig
 from football.match_sheet import MatchSheet

@@ -186,7 +186,7 @@ class _Run:
             record.k_us.append(k_us)
 
 
-def order(
+def order_blocks(
     pushes: Iterable[tuple[int, Iterable[Arrival]]],
     slack: SlackSettings,
     *,
@@ -211,4 +211,4 @@ def order(
 
 def order_rows(rows: Iterable[Row], slack: SlackSettings, **more: Any) -> Ordering:
     """The same over the rows of an out-of-order file, each a push of its own, as the server got them."""
-    return order(((row.arrival_us, (row.arrival(),)) for row in rows), slack, **more)
+    return order_blocks(((row.arrival_us, (row.arrival(),)) for row in rows), slack, **more)

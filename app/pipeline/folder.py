@@ -292,7 +292,7 @@ def _run(settings: LiveSettings, capture: Capture) -> dict[str, object]:
     """What ``run.json`` holds: the choices that the match is made of, versions, and the input's fingerprint."""
     packages = ("touchline", "pyspark", "numpy", "pyarrow", "msgspec")
     return {
-        "settings": settings.kept(),
+        "settings": settings.stored_options(),
         "versions": {name: _version(name) for name in packages},
         "fingerprint": capture.fingerprint,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),

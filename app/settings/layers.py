@@ -1,12 +1,12 @@
-"""Settings by layers: a file (TOML) and the environment, beneath what a command line says.
+"""Layers of settings: a file (TOML) and the environment, below the command line.
 
     seed = 7                          # touchline.toml, or the file that --config or TOUCHLINE_CONFIG names
     window = 20
 
     TOUCHLINE_SEED=7 touchline live   # the same by the environment
 
-A setting has one name everywhere: that of its flag, with ``_`` for ``-``. What it may be is not decided here but in
-``app.settings.model``; here is where it came from, so that whatever is wrong is said with file or variable.
+A setting has one name everywhere: that of its flag, with ``_`` for ``-``. ``app.settings.model`` decides what it may
+be; a layer knows where a value comes from, so that every error names file or variable.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from football.errors import UserError
 FILE = "touchline.toml"
 PREFIX = "TOUCHLINE_"
 
-#: Variables that are no settings of a run: which file, how to connect to Kafka, and what we tell our own workers.
+#: Variables that are no settings of a run: the settings file, the connection to Kafka, and those set for workers.
 OTHER_VARIABLES = frozenset(("TOUCHLINE_CONFIG", "TOUCHLINE_KAFKA_SETTINGS", "TOUCHLINE_ROLE", "TOUCHLINE_WORKER_LOGS"))
 
 Kind = Literal["file", "environment", "store", "flag"]
 
 
 class LayerError(UserError, ValueError):
-    """A settings file or a variable that cannot be; the message names it and the key, never a value."""
+    """A wrong settings file or variable; the message names it and the key, never a value."""
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """What one place says.
+    """The settings of one layer.
 
     Attributes:
-        kind: of the place.
-        where: the file or folder; empty where the name of a setting says it all.
+        kind: of the layer.
+        where: the file or folder; empty where the name of a setting is enough.
         values: by name of the setting.
-        folder: what relative paths in it count from.
+        folder: base of its relative paths.
     """
 
     kind: Kind
@@ -52,7 +52,7 @@ class Layer(msgspec.Struct, frozen=True):
     folder: Path = Path()
 
     def called(self, name: str) -> str:
-        """How a setting is called there."""
+        """The name that a setting has in this layer."""
         if self.kind == "flag":
             return flag(name)
         if self.kind == "environment":
@@ -66,7 +66,7 @@ def flag(name: str) -> str:
 
 
 def chosen_file(flag_value: Path | None, environ: Mapping[str, str], folder: Path) -> tuple[Path, str] | None:
-    """The settings file and who named it: the flag, the environment, or nobody if it lies in the working folder."""
+    """The settings file and how it was named: by flag, by variable, or because it lies in the working folder."""
     if flag_value is not None:
         return flag_value, f"--config {flag_value}"
     if named := environ.get(f"{PREFIX}CONFIG"):
@@ -75,15 +75,15 @@ def chosen_file(flag_value: Path | None, environ: Mapping[str, str], folder: Pat
 
 
 def file_layer(path: Path, named: str, names: Collection[str]) -> Layer:
-    """What a settings file says.
+    """The layer of a settings file.
 
     Args:
         path: the file.
-        named: who named it, for errors.
+        named: how it was named, for errors.
         names: of all settings.
 
     Raises:
-        LayerError: it cannot be read, is no TOML, or has a key that is none.
+        LayerError: it cannot be read, is no TOML, or has an unknown key.
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -95,17 +95,17 @@ def file_layer(path: Path, named: str, names: Collection[str]) -> Layer:
         raise LayerError(f"{named}: is not TOML: {error}") from None
     for key, value in values.items():
         if key not in names:
-            raise LayerError(f"{named}: there is no setting {key!r}{_meant(key, names)}")
+            raise LayerError(f"{named}: there is no setting {key!r}{_suggestion(key, names)}")
         if isinstance(value, dict | datetime.date | datetime.time):
             raise LayerError(f"{named}: {key}: must be text, a number, true, false or a list")
     return Layer("file", named, values, path.resolve().parent)
 
 
 def environment_layer(environ: Mapping[str, str], names: Collection[str]) -> Layer:
-    """What variables say; an empty one says nothing.
+    """The layer of the environment; an empty variable sets nothing.
 
     Raises:
-        LayerError: one with our prefix is no setting.
+        LayerError: a variable with our prefix is no setting.
     """
     values: dict[str, str] = {}
     for variable, value in environ.items():
@@ -114,22 +114,23 @@ def environment_layer(environ: Mapping[str, str], names: Collection[str]) -> Lay
         name = variable.removeprefix(PREFIX).lower()
         if name not in names:
             known = [PREFIX + other.upper() for other in names]
-            raise LayerError(f"{variable}: there is no such setting{_meant(variable, known)}")
+            raise LayerError(f"{variable}: there is no such setting{_suggestion(variable, known)}")
         if value:
             values[name] = value
     return Layer("environment", "", values)
 
 
 def name_origins(message: str, origin: Mapping[str, Layer]) -> str:
-    """A message that speaks of flags, as it must read where a setting came otherwise."""
+    """A message with the flags in it replaced by the names that the settings have in their layers."""
 
-    def instead(found: re.Match[str]) -> str:
-        layer = origin.get(found[1].replace("-", "_"))
-        return layer.called(found[1].replace("-", "_")) if layer is not None else found[0]
+    def replacement(match: re.Match[str]) -> str:
+        name = match[1].replace("-", "_")
+        layer = origin.get(name)
+        return layer.called(name) if layer is not None else match[0]
 
-    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", instead, message)
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", replacement, message)
 
 
-def _meant(name: str, known: Collection[str]) -> str:
+def _suggestion(name: str, known: Collection[str]) -> str:
     near = get_close_matches(name, known, 1)
     return f" (is {near[0]} meant?)" if near else ""

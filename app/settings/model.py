@@ -1,11 +1,13 @@
-"""All options of a live run, validated once, and what of them a store must keep to go on later."""
+"""The options of a live run: their types, defaults, descriptions and checks.
+
+The command line (``app.cli.live``), settings files and the environment all take their settings from this model.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,99 +17,148 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
-    ValidationError,
     field_serializer,
     field_validator,
     model_validator,
 )
 
-from app.kafka.address import KafkaError, is_kafka, parse
-from app.settings.layers import Layer, chosen_file, environment_layer, file_layer, flag, name_origins
-from app.settings.parameters import ParametersError, load_parameters, parameters_from
+from app.kafka.address import is_kafka, parse
 from app.sources.captures import SIM, default_channel, is_capture
 from detectors.catalogue import OPT_IN
-from detectors.parameters import Parameters, all_parameters
+from detectors.parameters import Parameters
 from football.errors import UserError
 from middleware.ordering.retraction import Retraction
 from replay.capture import Capture
-from replay.match_store import StoreError, is_store, read_run
+from replay.match_store import is_store
 from simulator.settings import DEFAULT_SEED, SimulatorError, rates_named
 
 Channel = Literal["none", "rtls", "wifi", "harsh"]
 Speed = Literal["1", "4", "max"]
 
-#: Arrival time between commits when nothing is waited for: long enough that Spark's turn-around does not count.
+#: Arrival time between commits of an unpaced run: long enough that Spark's turn-around does not count.
 _UNPACED_WINDOW_S = 60.0
 
-#: A token that others could try out is none.
-_TOKEN_LEAST = 12
+#: A shorter token could be guessed by trying.
+_TOKEN_CHARACTERS_MIN = 12
 
 
 class SettingsError(UserError, ValueError):
-    """An option that cannot be; the message names it and says what it may be."""
+    """An option that is not allowed; the message names it and what is allowed."""
 
 
 class LiveSettings(BaseModel):
     """Options of ``touchline live``.
 
-    The first group says what the match is and what is made of it: a store belongs to one such choice, and a run
-    that goes on in it must make the same one. The second group may differ from run to run.
+    The first group defines the match and its events: a store belongs to one such choice, and a run that resumes it must
+    make the same one. The second group may differ from run to run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    source: str = SIM
-    channel: Channel = "none"
-    rate: str = ""
-    endless: bool = False
-    seed: int = Field(default=DEFAULT_SEED, ge=0)
-    duration_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    pitch: str = "105x68"
-    sheet: Path | None = None
-    alpha: float | Literal["auto"] = "auto"
-    retraction: Retraction = "auto"
-    engine: Literal["spark", "inprocess"] = "spark"
-    parameters: Parameters = Parameters()
-    detectors: tuple[str, ...] = ()
-    official: Path | None = None
+    source: str = Field(
+        SIM,
+        description="sim, a tracking table (parquet), kloppy:<provider>:<file>[:<metadata>], debs:<stream>, the folder "
+        "of a capture (or of `simulate`), or kafka://host:port/topic[?match=...&start=latest].",
+    )
+    channel: Channel = Field(
+        "none",
+        description="Radio channel between tags and gateway: none, rtls, wifi, harsh. Default rtls for sim, else none.",
+    )
+    rate: str = Field(
+        "",
+        description="Tags and rates of the locating system: live, full (36,000 positions/s), 50k, or BALL/LIMB in Hz "
+        "such as 1000/100. Default live for sim; a tracking file is taken as it is unless a rate is given.",
+    )
+    endless: bool = Field(False, description="Play on: half follows half without end (sim).")
+    seed: int = Field(DEFAULT_SEED, ge=0, description="Seed of simulation and channel.")
+    duration_s: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="Seconds of the match to play. Default all of it."
+    )
+    pitch: str = Field("105x68", description="Pitch in metres where no match sheet has it.")
+    sheet: Path | None = Field(None, description="Match sheet (metadata.json) with names, pitch and sides.")
+    alpha: float | Literal["auto"] = Field(
+        "auto",
+        description="Share of the slack to wait: 0 emits at once, 1 never withdraws, auto waits as little as the load "
+        "allows.",
+    )
+    retraction: Retraction = Field(
+        "auto",
+        description="How to withdraw: full, on-demand (only what changed), or auto (what costs each detector least).",
+    )
+    engine: Literal["spark", "inprocess"] = Field("spark", description="spark or inprocess.")
+    parameters: Parameters = Field(
+        Parameters(),
+        description="Settings file (TOML) of the detectors; `touchline detectors --toml` writes a whole one. "
+        "Default: their defaults.",
+    )
+    detectors: tuple[str, ...] = Field(
+        (),
+        description="Detectors that a match gets only when asked for, with commas; see `touchline detectors`.",
+    )
+    official: Path | None = Field(
+        None,
+        description="File of JSON lines with the officials' decisions; may grow. `touchline official` writes another.",
+    )
 
-    speed: Speed = "1"
-    store: Path | None = None
-    dashboard: bool = True
-    port: int = Field(default=8050, ge=0, le=65535)
-    camera: bool | None = None
-    window_s: float = Field(default=30.0, ge=1, le=120)
-    publish: str = ""
-    host: str = "127.0.0.1"
-    token: SecretStr = SecretStr("")
-    metrics_port: int | None = Field(default=None, ge=0, le=65535)
-    logs: Literal["files", "stderr", "off"] = "files"
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    seats: int = Field(default=0, ge=0)
-    master: str = ""
-    standby: bool = False
+    speed: Speed = Field("1", description="1, 4 or max.")
+    store: Path | None = Field(
+        None,
+        description="Folder of the match; an interrupted run in it is resumed. Default matches/<match>-<time>.",
+    )
+    dashboard: bool = Field(True, description="Serve the live page. Default yes.")
+    port: int = Field(8050, ge=0, le=65535, description="Port of the live page, 0 for a free one.")
+    camera: bool | None = Field(None, description="Steer a simulated camera over VISCA. Default unless --speed max.")
+    window_s: float = Field(30.0, ge=1, le=120, description="Wall seconds between commits, 1 to 120.")
+    publish: str = Field(
+        "",
+        description="kafka://host:port/topic of the updates; positions and rejected records go to topics named after "
+        "it.",
+    )
+    host: str = Field(
+        "127.0.0.1",
+        description="Interface of page and metrics. Default 127.0.0.1; beyond loopback TOUCHLINE_TOKEN must be set.",
+    )
+    token: SecretStr = Field(SecretStr(""), description="Token that page and metrics ask for.")
+    metrics_port: int | None = Field(
+        None,
+        ge=0,
+        le=65535,
+        description="Port of /metrics and /health, 0 for none. Default 8049, or a free one if that is taken.",
+    )
+    logs: Literal["files", "stderr", "off"] = Field(
+        "files", description="Where JSON lines go: files (DIR/logs), stderr, or off."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Lowest level that is logged: debug, info, warning, error."
+    )
+    seats: int = Field(0, ge=0, description="Engines at a time with --matches. Default 0: as many as there are cores.")
+    master: str = Field("", description="Spark cluster for --matches, spark://host:port. Default this machine.")
+    standby: bool = Field(
+        False,
+        description="With Spark started and warm, wait until the run in --store has ended, and resume its match.",
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _default_channel(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """A simulated match comes by radio unless said otherwise, a file as it is, a capture as it came."""
+        """A simulated match comes by radio unless another channel is chosen, a file as it is, a capture by its own."""
         source = values.get("source", SIM)
         if not isinstance(source, str):
             return values  # of a damaged store: refused by its type
         if is_kafka(source):
             return _of_a_topic(source, values)
         if is_capture(source):
-            came = Capture.open(source).channel
-            if values.get("channel") not in (None, came):
-                raise ValueError(f"--channel {values['channel']}: the capture has come through channel {came}")
-            return {**values, "channel": came}
+            recorded = Capture.open(source).channel
+            if values.get("channel") not in (None, recorded):
+                raise ValueError(f"--channel {values['channel']}: the capture was recorded through channel {recorded}")
+            return {**values, "channel": recorded}
         if values.get("channel") is None:
             values = {**values, "channel": default_channel(source, values.get("rate", ""))}
         return values
 
     @field_validator("seed", "duration_s", "port", "window_s", "metrics_port", "seats", "alpha", mode="before")
     @classmethod
-    def _number_is_no_truth(cls, value: Any) -> Any:
+    def _bool_is_not_a_number(cls, value: Any) -> Any:
         if isinstance(value, bool):
             raise ValueError("must be a number")
         return value
@@ -131,8 +182,8 @@ class LiveSettings(BaseModel):
     @field_validator("token")
     @classmethod
     def _token_is_no_guess(cls, value: SecretStr) -> SecretStr:
-        if 0 < len(value.get_secret_value()) < _TOKEN_LEAST:
-            raise ValueError(f"must have {_TOKEN_LEAST} characters or more")
+        if 0 < len(value.get_secret_value()) < _TOKEN_CHARACTERS_MIN:
+            raise ValueError(f"must have {_TOKEN_CHARACTERS_MIN} characters or more")
         return value
 
     @model_validator(mode="after")
@@ -141,14 +192,14 @@ class LiveSettings(BaseModel):
 
         if not is_loopback(self.host) and not self.token.get_secret_value():
             raise ValueError(
-                f"--host {self.host}: others could look; a token is demanded: TOUCHLINE_TOKEN, or token in a settings "
-                "file (never an option, since processes are listed with theirs)"
+                f"--host {self.host}: other machines reach it, so a token is needed: TOUCHLINE_TOKEN, or token in a "
+                "settings file (never an option: others see the options of a process)"
             )
         return self
 
     @model_validator(mode="after")
     def _fits_the_source(self) -> LiveSettings:
-        """What a source leaves open may be chosen, nothing else."""
+        """Refuse options that the source has already settled."""
         if self.endless and (self.source != SIM or self.duration_s is not None):
             raise ValueError("--endless is for sim, and without --duration")
         if self.official is not None and is_kafka(self.source):
@@ -175,30 +226,30 @@ class LiveSettings(BaseModel):
         except (TypeError, ValueError):
             share = math.nan
         if not 0 <= share <= 1:
-            raise ValueError("must be auto, or a number from 0 (speaks at once) to 1 (never takes back)")
+            raise ValueError("must be auto, or a number from 0 (emits at once) to 1 (never withdraws)")
         return share
 
     @field_validator("detectors", mode="before")
     @classmethod
     def _detectors_can_be_asked_for(cls, value: Any) -> Any:
         """Names with commas between them, or a list."""
-        for name in (names := _names(value)):
+        for name in (names := detector_names(value)):
             if name not in OPT_IN:
                 raise ValueError(f"no detector {name!r} can be asked for; these can: {', '.join(OPT_IN)}")
         return names
 
     @field_serializer("parameters")
     def _parameters_in_full(self, value: Parameters) -> Any:
-        """With every default, so that a match keeps the numbers it was made with."""
+        """All parameters, defaults included, so that a match is resumed with the numbers that it began with."""
         return msgspec.to_builtins(value)
 
     @field_validator("pitch")
     @classmethod
     def _pitch_has_two_sides(cls, value: str) -> str:
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)", value)
-        if found is None:
+        sides = re.fullmatch(r"(\d+(?:\.\d+)?)x(\d+(?:\.\d+)?)", value)
+        if sides is None:
             raise ValueError("must be length x width in metres, like 105x68")
-        length_m, width_m = float(found[1]), float(found[2])
+        length_m, width_m = float(sides[1]), float(sides[2])
         if not (90 <= length_m <= 120 and 45 <= width_m <= 90 and length_m > width_m):
             raise ValueError("must be 90 to 120 metres long and 45 to 90 wide, the length being more (Law 1)")
         return value
@@ -211,17 +262,17 @@ class LiveSettings(BaseModel):
 
     @property
     def pace(self) -> float:
-        """Stream seconds in a wall second; 0 is as fast as it goes."""
+        """Stream seconds in a wall second; 0 is as fast as possible."""
         return 0.0 if self.speed == "max" else float(self.speed)
 
     @property
     def available(self) -> float:
-        """Wall seconds that there are for a second of the stream; one where nothing is waited for."""
+        """Wall seconds available for a second of the stream; one if the run is unpaced."""
         return 1 / self.pace if self.pace else 1.0
 
     @property
     def has_camera(self) -> bool:
-        """Whether a camera runs: unless said otherwise where the match is paced, since a head moves in real time."""
+        """True if a camera runs; by default where the match is paced, since a head moves in real time."""
         return self.pace > 0 if self.camera is None else self.camera
 
     @property
@@ -229,8 +280,8 @@ class LiveSettings(BaseModel):
         """Arrival time between two commits."""
         return round((self.window_s * self.pace or _UNPACED_WINDOW_S) * 1e6)
 
-    def kept(self) -> dict[str, Any]:
-        """The first group of options, as a store keeps it."""
+    def stored_options(self) -> dict[str, Any]:
+        """The first group of options, as a store records it."""
         names = (
             "source", "channel", "rate", "endless", "seed", "duration_s", "pitch", "sheet", "alpha", "retraction",
             "engine", "parameters", "detectors", "official",
@@ -239,202 +290,31 @@ class LiveSettings(BaseModel):
 
 
 def _of_a_topic(source: str, values: dict[str, Any]) -> dict[str, Any]:
-    """What comes out of a topic comes as it does."""
+    """Options of a match out of a topic: the topic itself settles channel, rate, length, sheet and pace."""
     parse(source)
     for name in ("channel", "rate", "duration_s", "sheet", "endless"):
         if values.get(name) not in (None, "", False, "none"):
-            raise ValueError(f"--{name.removesuffix('_s')}: a topic is taken as it comes, and says itself who plays")
+            raise ValueError(f"--{name.removesuffix('_s')}: a topic is read as it is, and holds its own match sheet")
     if values.get("engine", "spark") != "spark":
         raise ValueError(f"--engine {values['engine']}: a topic is read through Spark")
     if values.get("speed", "1") != "1":
-        raise ValueError(f"--speed {values['speed']}: a topic comes at its own speed")
+        raise ValueError(f"--speed {values['speed']}: a topic has its own pace")
     return {**values, "channel": "none"}
 
 
-def _name(field: str) -> str:
-    """What people call a field: units stand in the help."""
+def setting_name(field: str) -> str:
+    """The name of a setting: its field's without the unit, which stands in the help."""
     return field.removesuffix("_s")
 
 
-#: Name of each setting, as people know it, and its field.
-SETTING_NAMES: Mapping[str, str] = {_name(field): field for field in LiveSettings.model_fields}
+#: Name of each setting and its field.
+SETTING_NAMES: Mapping[str, str] = {setting_name(field): field for field in LiveSettings.model_fields}
 
-#: Settings that are shown to nobody, and can't be given where processes are listed.
+#: Settings that are never shown, and are no options: others see the options of a process.
 SECRET = frozenset(("token",))
 
-#: Settings that are places: files, folders, addresses.
-_PLACES = frozenset(("source", "sheet", "store", "official", "parameters", "publish"))
 
-
-@dataclass(frozen=True)
-class ResolvedSettings:
-    """Settings, and which place each comes from; by name. What stands in none is a default."""
-
-    settings: LiveSettings
-    origin: Mapping[str, Layer]
-
-
-def make_settings(given: dict[str, Any]) -> LiveSettings:
-    """Settings from the options that were given (None: not given), completed by those kept in the store.
-
-    ``parameters`` is the path of a settings file of the detectors.
-
-    Raises:
-        SettingsError: an option is wrong, or contradicts the store that the run shall go on in.
-        ParametersError: the settings file, or what the store keeps of one, cannot be used.
-    """
-    flags = {_name(field): value for field, value in given.items() if value is not None}
-    return _settle([Layer("flag", "", flags)]).settings
-
-
-def resolve_settings(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> ResolvedSettings:
-    """Settings of a run: flags, above the environment, above a settings file, above the defaults.
-
-    What a store keeps of the run that shall go on in it stands above environment and file: those are wishes for runs to
-    come, and what a match is made of has been chosen. A flag that contradicts it is refused.
-
-    Args:
-        flags: by name, None where not given; ``config`` names the file.
-        environ: variables.
-        folder: working folder.
-
-    Raises:
-        SettingsError, ParametersError: as :func:`make_settings`.
-        LayerError: a key or a variable is none, or the file cannot be read.
-    """
-    told = {name: value for name, value in flags.items() if value is not None and name in SETTING_NAMES}
-    layers = []
-    if (found := chosen_file(flags.get("config"), environ, folder)) is not None:
-        layers.append(file_layer(*found, SETTING_NAMES))
-    layers.append(environment_layer(environ, SETTING_NAMES))
-    return _settle([*layers, Layer("flag", "", told)])
-
-
-def _settle(layers: Sequence[Layer]) -> ResolvedSettings:
-    """Settings from layers, the last of which are the flags."""
-    origin = {name: layer for layer in layers for name in layer.values}
-    try:
-        values = {SETTING_NAMES[name]: _findable(name, layer.values[name], layer) for name, layer in origin.items()}
-        store, file = values.get("store"), values.get("parameters")
-        kept = (read_stored_settings(Path(store)) if store is not None else None) or {}
-        in_store = Layer("store", str(store), {_name(field): value for field, value in kept.items()})
-        for name in set(in_store.values) - set(layers[-1].values):
-            origin[name] = in_store
-        values = {field: value for field, value in values.items() if origin[_name(field)] is not in_store}
-        if "parameters" in values:
-            values["parameters"] = load_parameters(Path(str(file)))
-        for field in sorted(set(kept) & set(values)):
-            if said := _contradiction(field, values[field], kept[field], f"the run in {store}", file):
-                raise SettingsError(f"{said}; leave it out to go on there, or choose another --store")
-        _check_addresses(values, origin)
-        return ResolvedSettings(LiveSettings(**{**kept, **values}), origin)
-    except ValidationError as error:
-        raise SettingsError(_for_people(error, origin)) from error
-    except (SettingsError, ParametersError) as error:
-        raise type(error)(name_origins(str(error), origin)) from error
-
-
-def _check_addresses(values: Mapping[str, Any], origin: Mapping[str, Layer]) -> None:
-    """Before anything else looks at them: an address that holds a secret must not be repeated in an error."""
-    for name in ("source", "publish"):
-        if (address := values.get(name)) and (name == "publish" or is_kafka(address)):
-            try:
-                parse(address)
-            except KafkaError as error:
-                raise SettingsError(f"{origin[name].called(name)}: {error}") from None
-
-
-def read_stored_settings(store: Path) -> dict[str, Any] | None:
-    """Options that the match in a store was begun with, None if there is none in it.
-
-    ``parameters`` are typed. A store from before parameters were kept has been made with the defaults.
-
-    Raises:
-        StoreError: the store is damaged, or of another version.
-        ParametersError: there are no such parameters any more.
-    """
-    if not is_store(store):
-        return None
-    kept = read_run(store).get("settings")
-    if not isinstance(kept, dict):
-        raise StoreError(f"{store}: was not made by a live run, and cannot be gone on with")
-    asked = kept.get("detectors", [])
-    if not isinstance(asked, list) or not all(isinstance(name, str) for name in asked):
-        raise StoreError(f"{store}/run.json: damaged: detectors = {asked}")
-    tree = parameters_from(kept.get("parameters", {}), f"{store}/run.json")
-    return {"detectors": [], **kept, "parameters": tree}
-
-
-def _contradiction(name: str, given: Any, kept: Any, where: str, file: Any) -> str:
-    """In what an option differs from the one that a run was begun with; empty if in nothing."""
-    if name == "parameters":
-        pairs = zip(all_parameters(given), all_parameters(kept), strict=True)
-        other = [f"{mine.path} = {mine.value}, not {its.value}" for mine, its in pairs if mine.value != its.value]
-        return f"--parameters {file} contradicts {where}, which has other numbers: {'; '.join(other)}" if other else ""
-    if name == "detectors":
-        mine, its = _names(given), _names(kept)
-        return (
-            ""
-            if mine == its
-            else f"--detectors {','.join(mine)} contradicts {where}, which has {','.join(its) or 'none'}"
-        )
-    if _plain(given) == _plain(kept):
-        return ""
-    return f"{flag(_name(name))} {given} contradicts {where}, which has {kept}"
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    """Names with commas between them, or a list; their order and repetitions say nothing."""
+def detector_names(value: Any) -> tuple[str, ...]:
+    """Names of detectors from text with commas or from a list, sorted, without repetitions."""
     parts = value.split(",") if isinstance(value, str) else value
     return tuple(sorted({part.strip() for part in parts} - {""}))
-
-
-def _findable(name: str, value: Any, layer: Layer) -> Any:
-    """Paths in full, so that a store can be gone on with from another working directory."""
-    if name not in _PLACES:
-        return value
-    if not isinstance(value, str | Path):
-        raise SettingsError(f"{layer.called(name)} = {value}: must be text")
-    if "\0" in str(value):
-        raise SettingsError(f"{layer.called(name)}: a name with a NUL in it is no file's")
-    if is_kafka(str(value)):
-        return _with_settings_found(str(value), layer.folder)
-    if name == "publish" or (name == "source" and (value == SIM or str(value).startswith("kloppy:"))):
-        return value
-    scheme, path = ("debs:", str(value)[5:]) if name == "source" and str(value).startswith("debs:") else ("", value)
-    return f"{scheme}{(layer.folder / path).resolve()}"
-
-
-def _with_settings_found(url: str, folder: Path) -> str:
-    """An address whose settings file is named in full; one that is none is left for who refuses it."""
-    try:
-        address = parse(url)
-    except KafkaError:
-        return url
-    if not address.settings or Path(address.settings).is_absolute():
-        return url
-    return msgspec.structs.replace(address, settings=str((folder / address.settings).resolve())).url
-
-
-def _plain(value: Any) -> Any:
-    """Numbers as numbers, all else as text: what was given on a command line against what was kept in JSON."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return str(value)
-
-
-def _for_people(error: ValidationError, origin: Mapping[str, Layer]) -> str:
-    problems = []
-    for problem in error.errors():
-        said = problem["msg"].removeprefix("Value error, ")
-        if not problem["loc"]:
-            problems.append(name_origins(said, origin))
-            continue
-        name = _name(str(problem["loc"][0]))
-        layer = origin.get(name)
-        called = layer.called(name) if layer is not None else flag(name)
-        between = "=" if layer is not None and layer.kind == "environment" else " "
-        shown = "" if name in SECRET else f"{between}{problem['input']}"
-        problems.append(f"{called}{shown}: {said}")
-    return "; ".join(problems)

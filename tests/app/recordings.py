@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from app.run.live import run_live
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 from simulator.simulate import Simulation, simulate
 
 FRAME_US = 40_000

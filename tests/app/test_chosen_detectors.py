@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.run.live import run_live
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 from replay.event_list import consolidated_events
 from tests.app.cli.test_main import write_track
 

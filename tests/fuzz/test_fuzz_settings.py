@@ -14,8 +14,9 @@ from app.pipeline.commits import Committed
 from app.pipeline.seal import Maker, StateError
 from app.pipeline.state_store import StateStore
 from app.settings.layers import LayerError
-from app.settings.model import SettingsError, make_settings, read_stored_settings, resolve_settings
+from app.settings.model import SettingsError
 from app.settings.parameters import ParametersError, as_toml, load_parameters
+from app.settings.resolve import make_settings, read_stored_settings, resolve_settings
 from app.spark.checkpoint import mend
 from detectors.parameters import Parameters
 from football.errors import CaptureError, TrackingError, UserError
@@ -86,7 +87,7 @@ def test_a_scenario(cases: int):
 
 @both
 def test_what_a_store_keeps_of_its_run(cases: int, tmp_path: Path):
-    settings = make_settings({"source": "sim"}).kept()
+    settings = make_settings({"source": "sim"}).stored_options()
     MatchStore.create(tmp_path / "store", MatchSheet("final"), {"settings": settings})
     file = tmp_path / "store" / "run.json"
 

@@ -19,7 +19,7 @@ from app.api.servers import RunServers
 from app.hub.feed import MatchFeed
 from app.operations.metrics import registry_of
 from app.operations.monitoring import Monitoring
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 from dashboard.server import PortInUseError, WebServer
 from football.match_sheet import MatchSheet
 from tests.app.operations.test_metrics_and_health import HEALTH, Case

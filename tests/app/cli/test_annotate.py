@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.annotate import AnnotateError, run_annotate
+from app.cli.annotate import annotate as annotate_command
+from app.cli.output import OutputError
 from replay.formats.debs import Half, read_halves, write_debs
 from replay.scoring.debs_annotation import Clock, annotate, read_annotation, write_annotation
 from simulator.simulate import Simulation, simulate
@@ -47,7 +48,7 @@ def test_the_stream_is_played_and_scored_against_the_annotation_of_its_truth(gam
 
 def test_what_was_found_has_the_form_of_the_annotation(game, tmp_path):
     stream, truth, store = game
-    run_annotate(store, tmp_path / "found", stream)
+    annotate_command(store, tmp_path / "found", stream)
     found, clock = read_annotation(tmp_path / "found")
     expected, _ = read_annotation(truth)
     assert clock.halves == read_halves(stream)
@@ -58,7 +59,7 @@ def test_what_was_found_has_the_form_of_the_annotation(game, tmp_path):
 
 
 def test_without_a_clock_it_is_one_half(game, tmp_path):
-    run_annotate(game[2], tmp_path / "found", None)
+    annotate_command(game[2], tmp_path / "found", None)
     (half,) = read_halves(tmp_path / "found")
     assert isinstance(half, Half)
     assert (half.end_ps - half.begin_ps) / 1e12 == pytest.approx(SECONDS, abs=1.0)
@@ -66,5 +67,5 @@ def test_without_a_clock_it_is_one_half(game, tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_told(game, tmp_path):
     (tmp_path / "taken").write_text("")
-    with pytest.raises(AnnotateError, match="--out"):
-        run_annotate(game[2], tmp_path / "taken", None)
+    with pytest.raises(OutputError, match="--out"):
+        annotate_command(game[2], tmp_path / "taken", None)

@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from app.catalogue.graph import edges
-from app.cli.detectors import DetectorsError, render, run_detectors
+from app.cli.detectors import render, run_detectors
 from app.cli.main import app
+from app.cli.output import OutputError
 from app.settings.parameters import ParametersError, parameters_from
 from detectors.catalogue import catalogue, count
 from detectors.parameters import Parameters
@@ -78,9 +79,9 @@ def test_values_of_a_settings_file_are_shown(tmp_path, capsys):
 
 
 def test_what_cannot_be_written_or_read_is_told(tmp_path):
-    with pytest.raises(DetectorsError, match="--out"):
+    with pytest.raises(OutputError, match="--out"):
         run_detectors("", None, tmp_path / "no" / "where.txt")
     with pytest.raises(ParametersError):
         run_detectors("", tmp_path / "none.toml", None)
-    with pytest.raises(DetectorsError, match="one at a time"):
+    with pytest.raises(OutputError, match="one at a time"):
         app(["detectors", "--json", "--toml"], standalone_mode=False)

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from app.cli.explain import run_explain
+from app.cli.explain import explain as explain_command
 from app.explain.reasons import ExplainError, explain
 from app.explain.tree import Node
 from app.run.live import run_live
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 from detectors.arrivals import arrival
 from detectors.catalogue import build_detectors
 from football.packets import RAW_KINDS, Block
@@ -165,9 +165,9 @@ def test_a_match_out_of_a_topic_is_told_from_the_log(store: Path, tmp_path: Path
 def test_lines_and_json_agree_and_nothing_is_written(store: Path, capsys):
     before = sorted(file for file in store.rglob("*"))
     (name,) = ids(store, "shot.attempt")
-    run_explain(store, name, as_json=False)
+    explain_command(store, name, as_json=False)
     told = capsys.readouterr().out
-    run_explain(store, name, as_json=True)
+    explain_command(store, name, as_json=True)
     record: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert told.startswith("What was said of it:\n")
     assert f"\n{name}  " in told

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from app.cli.order import METHODS, OrderError, report, run_order
-from app.order.measure import Ordering, order, order_rows
+from app.order.measure import Ordering, order_blocks, order_rows
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
@@ -250,6 +250,8 @@ def test_several_kinds_are_one_stream():
         return Arrival(Event(kind, ts_us, kind, 0), ts_us)
 
     pushes = [(10, [event("x", 5)]), (20, [event(ROW, 1)])]
-    result = order(pushes, SlackSettings("frontier"), raw_kinds=(ROW, "x"), progress=ProgressSettings(discovery_us=0))
+    result = order_blocks(
+        pushes, SlackSettings("frontier"), raw_kinds=(ROW, "x"), progress=ProgressSettings(discovery_us=0)
+    )
     assert result.ts_us == [5, 1]
     assert result.order_late == 1

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.cli.score import lines, run_score
+from app.cli.score import lines, score
 from football.match_sheet import MatchSheet, Player
 from football.payloads import BallState, build_frame
 from football.update_stream import EventRecord, UpdateRecord
@@ -61,7 +61,7 @@ def truth(tmp_path) -> Path:
 
 
 def test_a_store_against_its_own_events_is_perfect(tmp_path, truth, capsys):
-    run_score(store(tmp_path / "s", EVENTS), truth, as_json=True)
+    score(store(tmp_path / "s", EVENTS), truth, as_json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["kinds"].keys() == {e.kind for e in EVENTS}
     assert all(figures["f1"] == 1.0 for figures in told["kinds"].values())
@@ -72,7 +72,7 @@ def test_a_store_against_its_own_events_is_perfect(tmp_path, truth, capsys):
 
 def test_what_is_missed_invented_and_late_is_counted(tmp_path, truth, capsys):
     found = [event("pass.attempt", 1.2), event("pass.attempt", 8.0), event("goal.scored", 3.0)]
-    result = run_score(store(tmp_path / "s", found), truth, as_json=False)
+    result = score(store(tmp_path / "s", found), truth, as_json=False)
     figures = result.kinds["pass.attempt"]
     assert (figures.tp, figures.fp, figures.fn) == (1, 1, 1)
     assert figures.time_error_ms.median == 200.0
@@ -83,7 +83,7 @@ def test_what_is_missed_invented_and_late_is_counted(tmp_path, truth, capsys):
 
 
 def test_what_was_not_played_is_not_asked_for(tmp_path, truth):
-    result = run_score(store(tmp_path / "s", EVENTS[:1], until_s=3.0), truth, as_json=True)
+    result = score(store(tmp_path / "s", EVENTS[:1], until_s=3.0), truth, as_json=True)
     assert (result.kinds["pass.attempt"].tp, result.kinds["pass.attempt"].fn) == (1, 0)
     assert result.frames["in_play"].frames == 4
 
@@ -91,14 +91,14 @@ def test_what_was_not_played_is_not_asked_for(tmp_path, truth):
 def test_a_truth_of_another_match_is_refused(tmp_path, truth):
     strangers = msgspec.structs.replace(SHEET, players=(Player("home_9", "home"),))
     with pytest.raises(ScoreError, match="none of its 2 players"):
-        run_score(store(tmp_path / "a", EVENTS, sheet=strangers), truth, as_json=True)
+        score(store(tmp_path / "a", EVENTS, sheet=strangers), truth, as_json=True)
     with pytest.raises(ScoreError, match="lies outside the time"):
-        run_score(store(tmp_path / "b", EVENTS, until_s=0.5), truth, as_json=True)
+        score(store(tmp_path / "b", EVENTS, until_s=0.5), truth, as_json=True)
 
 
 def test_a_store_without_positions_and_a_folder_that_is_none_are_refused(tmp_path, truth):
     MatchStore.create(tmp_path / "empty", SHEET, {})
     with pytest.raises(StoreError, match="nothing was played"):
-        run_score(tmp_path / "empty", truth, as_json=True)
+        score(tmp_path / "empty", truth, as_json=True)
     with pytest.raises(StoreError, match="not a match store"):
-        run_score(tmp_path, truth, as_json=True)
+        score(tmp_path, truth, as_json=True)

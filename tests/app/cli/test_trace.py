@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.trace import TraceError, run_trace
+from app.cli.trace import TraceError, trace
 from app.pipeline.pipeline import MatchPipeline
 from football.update_stream import Follower
 from replay.capture import Capture, CaptureWriter
@@ -35,7 +35,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_an_event_is_told_in_lines_causes_first(captured, capsys):
     folder, event = captured
-    run_trace(folder, event, alpha=None, retraction=None, as_json=False)
+    trace(folder, event, alpha=None, retraction=None, as_json=False)
     told = capsys.readouterr().out
     assert told.startswith("What led to it:\n")
     assert f"\n{event}, and what it displaced" in told
@@ -46,7 +46,7 @@ def test_an_event_is_told_in_lines_causes_first(captured, capsys):
 
 def test_records_are_an_array_and_buffering_says_so(captured, capsys):
     folder, event = captured
-    run_trace(folder, event, alpha="1", retraction="full", as_json=True)
+    trace(folder, event, alpha="1", retraction="full", as_json=True)
     records = json.loads(capsys.readouterr().out)
     assert {record["what"] for record in records} >= {"came", "released", "concluded"}
     assert {record["alpha"] for record in records if record["what"] == "released"} == {1.0}
@@ -55,7 +55,7 @@ def test_records_are_an_array_and_buffering_says_so(captured, capsys):
 
 def test_a_packet_has_no_causes(captured, capsys):
     folder, _ = captured
-    run_trace(folder, "raw.ball:ball:5", alpha=None, retraction=None, as_json=True)
+    trace(folder, "raw.ball:ball:5", alpha=None, retraction=None, as_json=True)
     records = json.loads(capsys.readouterr().out)
     assert min(record["depth"] for record in records) == 0
     assert records[0]["unit"] == "conditioning"
@@ -63,8 +63,8 @@ def test_a_packet_has_no_causes(captured, capsys):
 
 def test_what_was_never_said_is_a_problem_in_one_line(captured):
     folder, _ = captured
-    with pytest.raises(TraceError, match="hit#nobody: nothing was said of it"):
-        run_trace(folder, "hit#nobody", alpha=None, retraction=None, as_json=False)
+    with pytest.raises(TraceError, match="hit#nobody: no event of that id"):
+        trace(folder, "hit#nobody", alpha=None, retraction=None, as_json=False)
 
 
 def test_a_capture_that_still_grows_is_traced_as_far_as_it_has_come(tmp_path, capsys):
@@ -74,9 +74,9 @@ def test_a_capture_that_still_grows_is_traced_as_far_as_it_has_come(tmp_path, ca
         writer.extend(blocks)
         capture = Capture.open(tmp_path / "capture")
         assert not capture.is_finished
-        run_trace(tmp_path / "capture", "raw.ball:ball:1", alpha="0", retraction="on-demand", as_json=False)
+        trace(tmp_path / "capture", "raw.ball:ball:1", alpha="0", retraction="on-demand", as_json=False)
         assert "raw.ball:ball:1 released" in capsys.readouterr().out
-        with pytest.raises(TraceError, match=r"nothing was said of it in .* up to 5 s, where its capture has come to"):
-            run_trace(tmp_path / "capture", "raw.ball:ball:260", alpha="0", retraction="on-demand", as_json=False)
-    run_trace(tmp_path / "capture", "raw.ball:ball:260", alpha="0", retraction="on-demand", as_json=False)
+        with pytest.raises(TraceError, match=r"no event of that id in .* up to 5 s, where its capture ends so far"):
+            trace(tmp_path / "capture", "raw.ball:ball:260", alpha="0", retraction="on-demand", as_json=False)
+    trace(tmp_path / "capture", "raw.ball:ball:260", alpha="0", retraction="on-demand", as_json=False)
     assert "raw.ball:ball:260 released" in capsys.readouterr().out

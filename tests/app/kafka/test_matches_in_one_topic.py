@@ -17,7 +17,7 @@ from kafka import KafkaProducer
 from rich.console import Console
 
 from app.base.pace import NEVER_US
-from app.cli.publish import run_publish
+from app.cli.publish import publish as publish_command
 from app.hub.server import Hub
 from app.kafka import records
 from app.kafka.address import KafkaError, parse
@@ -249,10 +249,10 @@ def test_names_of_captures_that_are_published_together(tmp_path: Path):
     for name in "ab":
         capture(tmp_path / name, "final")
     both, topic = [tmp_path / "a", tmp_path / "b"], "kafka://127.0.0.1:1/t"
-    with pytest.raises(SettingsError, match="final: several captures are called so"):
-        run_publish(both, topic, "1", partitions=1, as_json=False)
+    with pytest.raises(SettingsError, match="final: several captures have it"):
+        publish_command(both, topic, "1", partitions=1, as_json=False)
     with pytest.raises(SettingsError, match="1 names for 2 captures"):
-        run_publish(both, topic, "1", matches=["x"], partitions=1, as_json=False)
+        publish_command(both, topic, "1", match=["x"], partitions=1, as_json=False)
 
 
 @pytest.mark.spark

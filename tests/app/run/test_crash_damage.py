@@ -16,7 +16,7 @@ from app.pipeline.commits import Committed
 from app.pipeline.folder import alone, open_match
 from app.pipeline.seal import Maker, StateError
 from app.pipeline.state_store import StateStore
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 from app.spark.checkpoint import Base, mend
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, UpdateRecord

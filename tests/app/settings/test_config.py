@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 from app.cli.main import app, main
 from app.kafka.address import parse
 from app.settings.layers import LayerError
-from app.settings.model import SETTING_NAMES, SettingsError, make_settings, resolve_settings
+from app.settings.model import SETTING_NAMES, SettingsError
 from app.settings.parameters import ParametersError
+from app.settings.resolve import make_settings, resolve_settings
 from football.match_sheet import MatchSheet
 from replay.match_store import MatchStore
 
@@ -57,7 +58,7 @@ def test_the_highest_place_that_says_something_wins(tmp_path_factory, places: se
 def test_every_flag_of_live_is_a_setting_of_the_same_name():
     from typer.main import get_command
 
-    flags = {parameter.name for parameter in get_command(app).commands["live"].params}  # type: ignore[attr-defined]
+    flags = {parameter.name for parameter in get_command(app).commands["live"].load().params}  # type: ignore[attr-defined]
     assert flags - {"config", "matches", "as_json", "help"} == set(SETTING_NAMES) - {"token"}, "a token is never a flag"
 
 
@@ -98,7 +99,12 @@ def test_an_address_names_its_settings_file_in_full(tmp_path: Path):
         ("", {"TOUCHLINE_CONFIG": "no.toml"}, {}, "TOUCHLINE_CONFIG=no.toml: no such file"),
         ("", {"TOUCHLINE_PARAMETERS": "/no.toml"}, {}, "TOUCHLINE_PARAMETERS /no.toml: no such file"),
         ("", {}, {"config": Path("no.toml")}, "--config no.toml: no such file"),
-        ("", {"TOUCHLINE_HOST": "0.0.0.0"}, {}, "TOUCHLINE_HOST 0.0.0.0: others could look; a token is demanded"),
+        (
+            "",
+            {"TOUCHLINE_HOST": "0.0.0.0"},
+            {},
+            "TOUCHLINE_HOST 0.0.0.0: other machines reach it",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place_in_one_line(tmp_path: Path, text, environ, flags, said):
@@ -132,14 +138,14 @@ def test_beyond_loopback_a_token_is_demanded_and_is_not_kept_with_the_match(tmp_
     found = resolve_settings({"host": "0.0.0.0"}, {"TOUCHLINE_TOKEN": SECRET}, tmp_path).settings
     assert found.token.get_secret_value() == SECRET
     assert SECRET not in repr(found)
-    assert SECRET not in json.dumps(found.kept())
+    assert SECRET not in json.dumps(found.stored_options())
     for name in ("127.0.0.1", "localhost", "::1"):
         assert make_settings({"host": name}).host == name
 
 
 def test_a_store_goes_before_file_and_environment_and_a_flag_must_agree(tmp_path: Path):
     begun = make_settings({"seed": 5, "alpha": 0.5})
-    MatchStore.create(tmp_path / "store", MatchSheet(), {"settings": begun.kept()})
+    MatchStore.create(tmp_path / "store", MatchSheet(), {"settings": begun.stored_options()})
     config_file(tmp_path, "seed = 6\nport = 8123\n")
     settled = resolve_settings({"store": tmp_path / "store"}, {"TOUCHLINE_ALPHA": "1"}, tmp_path)
     assert (settled.settings.seed, settled.settings.alpha, settled.settings.port) == (5, 0.5, 8123)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.settings.model import LiveSettings, SettingsError, make_settings
+from app.settings.model import LiveSettings, SettingsError
 from app.settings.parameters import ParametersError
+from app.settings.resolve import make_settings
 from detectors.parameters import Parameters
 from football.match_sheet import MatchSheet
 from replay.match_store import MatchStore, StoreError
@@ -36,7 +37,7 @@ def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
         ({"pitch": "68x105"}, "--pitch 68x105: must be 90 to 120"),
         ({"window_s": 0.0}, "--window 0.0"),
         ({"standby": True}, "--standby: is for a run through Spark that has begun; name its folder with --store"),
-        ({"source": "a\0b"}, "--source: a name with a NUL"),
+        ({"source": "a\0b"}, "--source: no file has a name with a NUL"),
     ],
 )
 def test_a_wrong_option_is_named_with_its_value(given, said):
@@ -77,14 +78,14 @@ def test_a_camera_runs_where_time_does():
 
 
 def write_kept(settings: LiveSettings, folder: Path) -> None:
-    MatchStore.create(folder, MatchSheet(), {"settings": settings.kept()})
+    MatchStore.create(folder, MatchSheet(), {"settings": settings.stored_options()})
 
 
 def test_a_run_is_gone_on_with_as_it_was_begun(tmp_path: Path):
     begun = make_settings({"store": tmp_path, "seed": 5, "alpha": 0.5, "duration_s": 30.0, "speed": "max"})
     write_kept(begun, tmp_path)
     again = make_settings({"store": tmp_path})
-    assert again.kept() == begun.kept()
+    assert again.stored_options() == begun.stored_options()
     assert again.speed == "1", "pace is not part of what a match is"
 
 
@@ -147,7 +148,7 @@ def test_a_wrong_settings_file_or_detector_is_named(tmp_path: Path):
 
 
 def test_a_store_from_before_parameters_were_kept_has_the_defaults(tmp_path: Path):
-    old = {k: v for k, v in make_settings({}).kept().items() if k not in ("parameters", "detectors")}
+    old = {k: v for k, v in make_settings({}).stored_options().items() if k not in ("parameters", "detectors")}
     MatchStore.create(tmp_path / "store", MatchSheet(), {"settings": old})
     assert make_settings({"store": tmp_path / "store"}).parameters == Parameters()
     file = parameters_file(tmp_path, "[near]\nenter_m = 0.9\n")
@@ -156,7 +157,7 @@ def test_a_store_from_before_parameters_were_kept_has_the_defaults(tmp_path: Pat
 
 
 def test_parameters_that_are_no_more_are_named(tmp_path: Path):
-    kept = make_settings({}).kept()
+    kept = make_settings({}).stored_options()
     kept["parameters"]["near"]["leap_m"] = 1.0
     MatchStore.create(tmp_path / "store", MatchSheet(), {"settings": kept})
     with pytest.raises(ParametersError, match=r"run\.json: no parameter near\.leap_m"):

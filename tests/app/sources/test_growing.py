@@ -13,7 +13,8 @@ from app.pipeline.folder import CAPTURE
 from app.pipeline.framing import unpack
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.run.live import run_live
-from app.settings.model import SettingsError, make_settings
+from app.settings.model import SettingsError
+from app.settings.resolve import make_settings
 from app.sources.production import write_simulation
 from app.spark.source import WINDOWS, CaptureReader
 from football.match_sheet import MatchSheet
@@ -138,7 +139,7 @@ def test_what_a_source_leaves_no_choice_of_is_refused(simulated: Path):
     capture = str(simulated / CAPTURE)
     assert make_settings({"source": capture}).channel == "rtls"
     for given, said in (
-        ({"source": capture, "channel": "wifi"}, "--channel wifi: the capture has come through channel rtls"),
+        ({"source": capture, "channel": "wifi"}, "--channel wifi: the capture was recorded through channel rtls"),
         ({"source": capture, "duration_s": 3.0}, "without --rate and --duration"),
         ({"source": capture, "rate": "full"}, "without --rate and --duration"),
         ({"source": "sim", "endless": True, "duration_s": 3.0}, "--endless is for sim, and without --duration"),

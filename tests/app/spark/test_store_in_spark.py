@@ -13,7 +13,7 @@ import pytest
 
 from app.base.java import find_java
 from app.run.live import run_live
-from app.settings.model import make_settings
+from app.settings.resolve import make_settings
 from replay.match_store import read_table, updates_log
 from tests.app.cli.test_main import write_track
 

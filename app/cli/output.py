@@ -1,0 +1,64 @@
+"""What commands write: JSON on stdout, tables, files named by ``--out``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, get_args
+
+import msgspec
+import pyarrow as pa
+
+from football.errors import UserError
+from replay.event_list import Format
+
+
+class OutputError(UserError, ValueError):
+    """An output that cannot be written as asked; the message names the option."""
+
+
+def print_json(value: Any) -> None:
+    """Print a value as one line of JSON."""
+    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
+    sys.stdout.flush()
+
+
+@contextmanager
+def writing(out: Path) -> Iterator[None]:
+    """Errors of the file system as an error of ``--out``.
+
+    Raises:
+        OutputError: the file or folder cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"--out {out}: {error.strerror or error}") from error
+
+
+def check_format(form: str, out: Path | None) -> None:
+    """Refuse an unknown format, and Parquet on a terminal.
+
+    Raises:
+        OutputError: which of the two.
+    """
+    if form not in get_args(Format):
+        raise OutputError(f"--format {form}: must be one of {', '.join(get_args(Format))}")
+    if form == "parquet" and out is None:
+        raise OutputError("--format parquet writes bytes that no terminal shows: give a file with --out")
+
+
+def write_table(table: pa.Table, form: str, out: Path | None, write: Callable[[pa.Table, str, BinaryIO], None]) -> None:
+    """Write a table to a file, or to stdout.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    if out is None:
+        write(table, form, sys.stdout.buffer)
+        sys.stdout.flush()
+        return
+    with writing(out), out.open("wb") as stream:
+        write(table, form, stream)

@@ -1,0 +1,189 @@
+"""Settings of a run: command line above environment above settings file above defaults, and a match store's own.
+
+Each setting keeps its layer, so that ``touchline config`` shows where it comes from and an error names it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from pydantic import ValidationError
+
+from app.kafka.address import KafkaError, is_kafka, parse
+from app.settings.layers import Layer, chosen_file, environment_layer, file_layer, flag, name_origins
+from app.settings.model import SECRET, SETTING_NAMES, LiveSettings, SettingsError, detector_names, setting_name
+from app.settings.parameters import ParametersError, load_parameters, parameters_from
+from app.sources.captures import SIM
+from detectors.parameters import all_parameters
+from replay.match_store import StoreError, is_store, read_run
+
+#: Settings that name a file, a folder or a topic.
+_LOCATIONS = frozenset(("source", "sheet", "store", "official", "parameters", "publish"))
+
+
+@dataclass(frozen=True)
+class ResolvedSettings:
+    """Settings, and the layer of each by name; a setting without a layer has its default."""
+
+    settings: LiveSettings
+    origin: Mapping[str, Layer]
+
+
+def make_settings(given: dict[str, Any]) -> LiveSettings:
+    """Settings from options (None: not given), completed by those of the match store.
+
+    ``parameters`` is the path of a settings file of the detectors.
+
+    Raises:
+        SettingsError: an option is wrong, or contradicts the store that the run resumes.
+        ParametersError: the settings file, or the store's parameters, cannot be used.
+    """
+    options = {setting_name(field): value for field, value in given.items() if value is not None}
+    return _resolve([Layer("flag", "", options)]).settings
+
+
+def resolve_settings(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> ResolvedSettings:
+    """Settings of a run: flags, above the environment, above a settings file, above the defaults.
+
+    The options of a match store that the run resumes stand above environment and file: the match has begun with them,
+    and those layers are for runs to come. A flag that contradicts the store is refused.
+
+    Args:
+        flags: by name, None where not given; ``config`` names the file.
+        environ: variables.
+        folder: working folder.
+
+    Raises:
+        SettingsError, ParametersError: as :func:`make_settings`.
+        LayerError: a key or a variable is no setting, or the file cannot be read.
+    """
+    file = chosen_file(flags.get("config"), environ, folder)
+    layers = [file_layer(*file, SETTING_NAMES)] if file is not None else []
+    given = {name: value for name, value in flags.items() if value is not None and name in SETTING_NAMES}
+    return _resolve([*layers, environment_layer(environ, SETTING_NAMES), Layer("flag", "", given)])
+
+
+def _resolve(layers: Sequence[Layer]) -> ResolvedSettings:
+    """Settings from layers, the last of which are the flags."""
+    origin = {name: layer for layer in layers for name in layer.values}
+    try:
+        values = {SETTING_NAMES[name]: _absolute(name, layer.values[name], layer) for name, layer in origin.items()}
+        store, file = values.get("store"), values.get("parameters")
+        stored = (read_stored_settings(Path(store)) if store is not None else None) or {}
+        of_store = Layer("store", str(store), {setting_name(field): value for field, value in stored.items()})
+        for name in set(of_store.values) - set(layers[-1].values):
+            origin[name] = of_store
+        values = {field: value for field, value in values.items() if origin[setting_name(field)] is not of_store}
+        if "parameters" in values:
+            values["parameters"] = load_parameters(Path(str(file)))
+        for field in sorted(set(stored) & set(values)):
+            if conflict := _contradiction(field, values[field], stored[field], f"the run in {store}", file):
+                raise SettingsError(f"{conflict}; leave it out to resume the run, or choose another --store")
+        _check_addresses(values, origin)
+        return ResolvedSettings(LiveSettings(**{**stored, **values}), origin)
+    except ValidationError as error:
+        raise SettingsError(_message(error, origin)) from error
+    except (SettingsError, ParametersError) as error:
+        raise type(error)(name_origins(str(error), origin)) from error
+
+
+def _check_addresses(values: Mapping[str, Any], origin: Mapping[str, Layer]) -> None:
+    """Refuse wrong addresses before any other check, whose error might repeat a secret in one."""
+    for name in ("source", "publish"):
+        if (address := values.get(name)) and (name == "publish" or is_kafka(address)):
+            try:
+                parse(address)
+            except KafkaError as error:
+                raise SettingsError(f"{origin[name].called(name)}: {error}") from None
+
+
+def read_stored_settings(store: Path) -> dict[str, Any] | None:
+    """Options that the match in a store began with, None if it holds no match.
+
+    ``parameters`` are typed. A store written before parameters were stored has the defaults.
+
+    Raises:
+        StoreError: the store is damaged, or of another version.
+        ParametersError: the program has no such parameters any more.
+    """
+    if not is_store(store):
+        return None
+    stored = read_run(store).get("settings")
+    if not isinstance(stored, dict):
+        raise StoreError(f"{store}: was not written by a live run, and cannot be resumed")
+    names = stored.get("detectors", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise StoreError(f"{store}/run.json: damaged: detectors = {names}")
+    tree = parameters_from(stored.get("parameters", {}), f"{store}/run.json")
+    return {"detectors": [], **stored, "parameters": tree}
+
+
+def _contradiction(field: str, given: Any, stored: Any, where: str, file: Any) -> str:
+    """The difference between an option and the one that a run began with; empty if there is none."""
+    if field == "parameters":
+        pairs = zip(all_parameters(given), all_parameters(stored), strict=True)
+        other = [f"{mine.path} = {mine.value}, not {its.value}" for mine, its in pairs if mine.value != its.value]
+        return f"--parameters {file} contradicts {where}, which has other numbers: {'; '.join(other)}" if other else ""
+    if field == "detectors":
+        mine, its = detector_names(given), detector_names(stored)
+        text = f"--detectors {','.join(mine)} contradicts {where}, which has {','.join(its) or 'none'}"
+        return text if mine != its else ""
+    if _plain(given) == _plain(stored):
+        return ""
+    return f"{flag(setting_name(field))} {given} contradicts {where}, which has {stored}"
+
+
+def _absolute(name: str, value: Any, layer: Layer) -> Any:
+    """The value with absolute paths, so that a store can be resumed from another working directory."""
+    if name not in _LOCATIONS:
+        return value
+    if not isinstance(value, str | Path):
+        raise SettingsError(f"{layer.called(name)} = {value}: must be text")
+    if "\0" in str(value):
+        raise SettingsError(f"{layer.called(name)}: no file has a name with a NUL")
+    if is_kafka(str(value)):
+        return _with_absolute_settings(str(value), layer.folder)
+    if name == "publish" or (name == "source" and (value == SIM or str(value).startswith("kloppy:"))):
+        return value
+    scheme, path = ("debs:", str(value)[5:]) if name == "source" and str(value).startswith("debs:") else ("", value)
+    return f"{scheme}{(layer.folder / path).resolve()}"
+
+
+def _with_absolute_settings(url: str, folder: Path) -> str:
+    """The address with an absolute path of its settings file; text that is no address is refused later."""
+    try:
+        address = parse(url)
+    except KafkaError:
+        return url
+    if not address.settings or Path(address.settings).is_absolute():
+        return url
+    return msgspec.structs.replace(address, settings=str((folder / address.settings).resolve())).url
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as numbers, all else as text: an option of a command line is compared with one stored as JSON."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return str(value)
+
+
+def _message(error: ValidationError, origin: Mapping[str, Layer]) -> str:
+    """All problems in one line, each with the name that the setting has in its layer."""
+    problems = []
+    for problem in error.errors():
+        text = problem["msg"].removeprefix("Value error, ")
+        if not problem["loc"]:
+            problems.append(name_origins(text, origin))
+            continue
+        name = setting_name(str(problem["loc"][0]))
+        layer = origin.get(name)
+        called = layer.called(name) if layer is not None else flag(name)
+        between = "=" if layer is not None and layer.kind == "environment" else " "
+        shown = "" if name in SECRET else f"{between}{problem['input']}"
+        problems.append(f"{called}{shown}: {text}")
+    return "; ".join(problems)
