@@ -109,6 +109,17 @@ def location_m(payload: EventPayload) -> tuple[float, float]:
     return payload.x_m, payload.y_m
 
 
+def height_m(payload: EventPayload) -> float:
+    """The height of an event of a kind that has one, in metres.
+
+    Raises:
+        PayloadError: it has none.
+    """
+    if payload.z_m is None:
+        raise PayloadError(f"no height: {payload}")
+    return payload.z_m
+
+
 #: ``run`` of a ball state counts up to this number and stays there.
 RUN_MAX = 100
 

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
 from detectors.ball.trajectory_breaks import GRAVITY_M_S2
+from detectors.decisions import at_most, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class AerialParameters(msgspec.Struct, frozen=True):
-    """Hierarchy 6.9: ``reach_m``: both are so near to the ball's predicted place; ``high_m``: it is above this there;
-    ``ahead_us``: so soon after the jump. ``step_us``: of the prediction; ``within_us``: a duel that nobody has won by
-    then is over. Both ours."""
+    """Limits of an aerial duel.
 
-    reach_m: float = 1.5
-    high_m: float = 1.5
-    ahead_us: int = 500_000
-    step_us: int = 50_000
-    within_us: int = 1_500_000
+    Attributes:
+        reach_m: greatest distance of both players from the predicted position of the ball.
+        high_m: least height of the ball there.
+        ahead_us: the ball is there at most this long after the jump.
+        step_us: step of the prediction.
+        within_us: a duel that neither player has won by then is over.
+    """
+
+    reach_m: Annotated[float, reason("Hierarchy 6.9.")] = 1.5
+    high_m: Annotated[float, reason("Hierarchy 6.9.")] = 1.5
+    ahead_us: Annotated[int, reason("Hierarchy 6.9.")] = 500_000
+    step_us: Annotated[int, reason("Ours.")] = 50_000
+    within_us: Annotated[int, reason("Ours.")] = 1_500_000
 
 
 class AerialState(msgspec.Struct, frozen=True, gc=False):
-    """Whether play is dead, the newest frame, the duel that nobody has won yet."""
+    """State: True if play is dead; the newest frame; the duel that neither player has won yet."""
 
     dead: bool = False
     frame: Event | None = None
@@ -34,10 +43,11 @@ class AerialState(msgspec.Struct, frozen=True, gc=False):
 
 
 class AerialDuel:
-    """6.9: ``aerial.start``: somebody jumps for a ball that will be high beside him and an opponent; ``aerial.won``:
-    who of both touches it first.
+    """6.9: ``aerial.start``: a player jumps for a ball that will be high near him and an opponent; ``aerial.won``: one
+    of the two touches it first.
 
-    ``detail.other`` is the opponent; the place of the start is where the ball is expected. Named by the jump.
+    ``player`` of the start jumps, of the win touches the ball. The position of the start is the predicted one of the
+    ball. Named by the jump. ``detail``: ``other`` (the opponent).
     """
 
     def __init__(self, parameters: AerialParameters | None = None) -> None:
@@ -55,11 +65,11 @@ class AerialDuel:
         )
 
     def initial(self) -> AerialState:
-        """Play is taken as live, as 5.10 does."""
+        """Play counts as live, as in 5.10."""
         return AerialState()
 
     def step(self, state: AerialState, event: Event) -> Step[AerialState]:
-        """A jump, then a contact."""
+        """Follow a jump, then a contact."""
         if event.kind == "frame":
             return AerialState(state.dead, event, state.start), NOTHING
         payload = published(event)
@@ -88,7 +98,7 @@ class AerialDuel:
         return AerialState(state.dead, state.frame, start), (start,)
 
     def _meets(self, ball: BallState, jumper: BodyState) -> tuple[float, float, float] | None:
-        """Where the ball will come nearest to who jumps, if it is high and within his reach there."""
+        """The position of the ball when it is nearest to the jumper, if it is high and within his reach there."""
         p, best, nearest_m = self.parameters, None, self.parameters.reach_m
         for after_us in range(0, p.ahead_us + 1, p.step_us):
             t = after_us * 1e-6
@@ -97,6 +107,9 @@ class AerialDuel:
             away_m = math.hypot(x - jumper.x_m - jumper.vx_m_s * t, y - jumper.y_m - jumper.vy_m_s * t)
             if z > p.high_m and away_m <= nearest_m:
                 best, nearest_m = (x, y, z), away_m
+        if best is not None:
+            note("height of the ball", best[2], "at least", p.high_m, "aerial_duel.high_m", "aerial.start")
+            note("the jumper from the ball", nearest_m, "at most", p.reach_m, "aerial_duel.reach_m", "aerial.start")
         return best
 
     def _played(self, state: AerialState, event: Event, payload: EventPayload) -> Step[AerialState]:
@@ -106,7 +119,8 @@ class AerialDuel:
         made = published(start)
         after = AerialState(state.dead, state.frame)
         other = str(made.detail["other"])
-        late = event.ts_us - start.ts_us > self.parameters.within_us
+        what, since_us, path = "time since it began", event.ts_us - start.ts_us, "aerial_duel.within_us"
+        late = not at_most(what, since_us, self.parameters.within_us, path, about="aerial.won")
         if late or payload.player not in (made.player, other):
             return after, NOTHING
         detail: dict[str, Scalar] = {"other": other if payload.player == made.player else made.player}
@@ -119,7 +133,7 @@ class AerialDuel:
 def _nearest_rival(
     frame: Frame, jumper: BodyState, place: tuple[float, float, float], reach_m: float
 ) -> BodyState | None:
-    """The opponent nearest to a place, if it is within his reach."""
+    """The opponent nearest to a position, if it is within his reach."""
     rivals = [
         (math.hypot(b.x_m - place[0], b.y_m - place[1]), i)
         for i, b in enumerate(frame.players)

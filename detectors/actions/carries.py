@@ -1,45 +1,65 @@
-"""6.10: carries: somebody moves with the ball."""
+"""6.10: carries: a player moves with the ball."""
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
 from detectors.actions.flight import FlightParameters, first_to_reach
+from detectors.contacts.hits import ReleaseParameters
+from detectors.decisions import at_least, is_over, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BodyState, EventPayload, Scalar, frame_of, number, published
+from football.payloads import BodyState, EventPayload, Scalar, frame_of, location_m, number, published
 from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class CarryParameters(msgspec.Struct, frozen=True):
-    """Thresholds of a carry.
+    """Limits of a carry.
 
     Attributes:
-        least_m: SPADL's shortest dribble. Its longest ones, 60 m and 10 s, guard against events that are missing
-            between two others; we see the ball on the way.
-        with_m: the ball is with its holder up to here (5.8's release: farther, he has kicked it).
-        step_m: shorter steps of the holder are not counted, as a body that stands sways (ours).
-        every_us: how often he is looked at: a sprinter goes one step in it (ours).
-        apart_us: a ball that nobody played is no longer carried after being away from him for so long (ours: a push
-            that takes longer to run down was a pass to nobody).
+        least_m: least distance of a carry.
+        with_m: the ball is with its holder up to this distance.
+        step_m: shorter steps of the holder do not count.
+        every_us: time between two samples of the holder.
+        apart_us: a ball that has been farther from the holder than ``with_m`` for this long is no longer carried.
     """
 
-    least_m: float = 3.0
-    with_m: float = 2.25
-    step_m: float = 0.5
-    every_us: int = 100_000
-    apart_us: int = 2_500_000
+    least_m: Annotated[
+        float,
+        reason("SPADL's shortest dribble. Its longest, 60 m and 10 s, guard against missing events."),
+    ] = 3.0
+    with_m: Annotated[float, reason("The default of release.release_m (5.8): farther away, the ball was kicked.")] = (
+        ReleaseParameters().release_m
+    )
+    step_m: Annotated[float, reason("Ours: the body of a standing player sways by less.")] = 0.5
+    every_us: Annotated[int, reason("Ours: a sprinter makes one step in it.")] = 100_000
+    apart_us: Annotated[int, reason("Ours: a push that takes longer to run down was a pass to no one.")] = 2_500_000
 
 
 class Holder(msgspec.Struct, frozen=True, gc=False):
-    """Who has the ball: the contact by which he got it, when and where; how far he has gone with it.
+    """The player who has the ball.
 
-    ``x_m``, ``y_m`` is the place of his body that was counted last, nan before the first; ``with_us``, ``ball_x_m``,
-    ``ball_y_m`` when and where the ball was with him last; ``told``: whether the beginning was told.
+    Attributes:
+        player: the player.
+        team: his team.
+        anchor: name of the contact by which he got the ball.
+        contact: its id.
+        since_us: its time.
+        from_x_m: its position.
+        from_y_m: its position.
+        with_us: newest time at which the ball was with him.
+        ball_x_m: position of the ball then.
+        ball_y_m: position of the ball then.
+        x_m: position of his body at the newest step; None before the first.
+        y_m: position of his body at the newest step; None before the first.
+        travelled_m: distance that he has covered with the ball.
+        reported: True once the start was published.
     """
 
     player: str
@@ -54,12 +74,12 @@ class Holder(msgspec.Struct, frozen=True, gc=False):
     ball_y_m: float
     x_m: float | None = None
     y_m: float | None = None
-    gone_m: float = 0.0
-    told: bool = False
+    travelled_m: float = 0.0
+    reported: bool = False
 
 
 class CarryState(msgspec.Struct, frozen=True, gc=False):
-    """Whether play is dead; the holder; the frame looked at last; when the next look is due."""
+    """State: True if play is dead; the holder; the newest sampled frame; the time of the next sample."""
 
     dead: bool = False
     holder: Holder | None = None
@@ -70,10 +90,10 @@ class CarryState(msgspec.Struct, frozen=True, gc=False):
 class Carry:
     """6.10: ``carry.start`` and ``carry.end``: a player moves 3 m or more with the ball before he gives it away.
 
-    Both are named by the contact by which he got the ball. The start is told when he has gone so far, and shown at
-    that contact; the end is told when the ball has left him, unless he himself will reach it first, and shown at his
-    last contact. ``detail``: ``from_x_m``, ``from_y_m`` and ``distance_m``, his way. Goalkeepers who hold the ball in
-    their penalty area carry nothing.
+    Both are named by the contact by which he got the ball. The start is known when he has covered that distance, and
+    shown at that contact. The end is known when the ball has left him, unless he will reach it first himself, and shown
+    at his last contact. A goalkeeper in his penalty area carries nothing. ``detail``: ``from_x_m``, ``from_y_m`` (where
+    he got the ball), ``distance_m`` (distance covered); of the end also ``seconds_s``.
     """
 
     def __init__(
@@ -96,16 +116,16 @@ class Carry:
         )
 
     def initial(self) -> CarryState:
-        """Nobody has the ball."""
+        """No player has the ball."""
         return CarryState()
 
     def step(self, state: CarryState, event: Event) -> Step[CarryState]:
-        """Looks at the holder now and then; contacts, releases and deaths change who he is."""
+        """Sample the holder; contacts, releases and deaths change him."""
         holder = state.holder
         if event.kind == "frame":
             if holder is None or event.ts_us < state.due_us:
                 return state, NOTHING
-            return self._look(state, holder, event)
+            return self._follow(state, holder, event)
         payload = published(event)
         if event.kind == "phase.dead":
             return CarryState(dead=True), self._end(holder, event) if holder is not None else NOTHING
@@ -120,23 +140,24 @@ class Carry:
         out = self._end(holder, event) if holder is not None else NOTHING
         return CarryState(False, _holder(event, payload), state.frame, state.due_us), out
 
-    def _look(self, state: CarryState, holder: Holder, event: Event) -> Step[CarryState]:
+    def _follow(self, state: CarryState, holder: Holder, event: Event) -> Step[CarryState]:
         frame, p = frame_of(event), self.parameters
         due_us = event.ts_us + p.every_us
         body = next((b for b in frame.players if b.object_id == holder.player), None)
         ball = frame.ball
-        if ball is None or body is None or self._in_hands(body):
+        if ball is None or body is None or self._in_goalkeepers_area(body):
             return CarryState(False, holder, event, due_us), NOTHING
         if math.hypot(ball.x_m - body.x_m, ball.y_m - body.y_m) > p.with_m:
-            if event.ts_us - holder.with_us <= p.apart_us:
+            what, apart_us, path = "time away from the ball", event.ts_us - holder.with_us, "carry.apart_us"
+            if not is_over(what, apart_us, p.apart_us, path, about="carry.end"):
                 return CarryState(False, holder, event, due_us), NOTHING
             return CarryState(False, None, event, due_us), self._end(holder, event)
-        gone_m, x_m, y_m = holder.gone_m, holder.x_m, holder.y_m
+        travelled_m, x_m, y_m = holder.travelled_m, holder.x_m, holder.y_m
         if x_m is None or y_m is None:
             x_m, y_m = body.x_m, body.y_m
         elif (step_m := math.hypot(body.x_m - x_m, body.y_m - y_m)) >= p.step_m:
-            gone_m, x_m, y_m = gone_m + step_m, body.x_m, body.y_m
-        far = gone_m >= p.least_m
+            travelled_m, x_m, y_m = travelled_m + step_m, body.x_m, body.y_m
+        far = at_least("distance with the ball", travelled_m, p.least_m, "carry.least_m", about="carry.start")
         after = msgspec.structs.replace(
             holder,
             with_us=event.ts_us,
@@ -144,14 +165,14 @@ class Carry:
             ball_y_m=ball.y_m,
             x_m=x_m,
             y_m=y_m,
-            gone_m=gone_m,
-            told=holder.told or far,
+            travelled_m=travelled_m,
+            reported=holder.reported or far,
         )
-        out = (_started(after, event),) if far and not holder.told else NOTHING
+        out = (_started(after, event),) if far and not holder.reported else NOTHING
         return CarryState(False, after, event, due_us), out
 
     def _released(self, state: CarryState, event: Event, release: EventPayload) -> Step[CarryState]:
-        """The ball has left: for good, unless its kicker gets there before all others."""
+        """End the carry at a release, unless its kicker reaches the ball before all others."""
         holder = state.holder
         if holder is None or holder.player != release.player or state.frame is None:
             return state, NOTHING
@@ -170,37 +191,38 @@ class Carry:
         return CarryState(False, None, state.frame, state.due_us), self._end(kicked, event)
 
     def _end(self, holder: Holder, event: Event) -> tuple[Event, ...]:
-        """The end of a carry whose beginning was told, where the ball was with him last."""
-        if not holder.told:
+        """The end of a carry whose start was published, at the last position of the ball with the holder."""
+        if not holder.reported:
             return NOTHING
-        detail: dict[str, Scalar] = {**_way(holder), "seconds_s": round((holder.with_us - holder.since_us) * 1e-6, 2)}
+        least_m = self.parameters.least_m
+        note("distance with the ball", holder.travelled_m, "at least", least_m, "carry.least_m", about="carry.end")
+        took_s = (holder.with_us - holder.since_us) * 1e-6
+        detail: dict[str, Scalar] = {**_path(holder), "seconds_s": round(took_s, 2)}
         payload = EventPayload("", holder.team, holder.player, holder.ball_x_m, holder.ball_y_m, None, detail=detail)
         causes = (holder.contact, event.id)
         end = make_event("carry.end", event.ts_us, holder.anchor, payload, causes=causes, dated_us=holder.with_us)
         return (end,)
 
-    def _in_hands(self, body: BodyState) -> bool:
+    def _in_goalkeepers_area(self, body: BodyState) -> bool:
         if body.object_id not in self._keepers:
             return False
         return self._pitch.in_penalty_area(body.x_m, body.y_m, end_of(body.x_m))
 
 
 def _holder(event: Event, payload: EventPayload) -> Holder:
-    x_m, y_m = payload.x_m, payload.y_m
-    assert x_m is not None
-    assert y_m is not None
+    x_m, y_m = location_m(payload)
     return Holder(payload.player, payload.team, event.source, event.id, event.ts_us, x_m, y_m, event.ts_us, x_m, y_m)
 
 
-def _way(holder: Holder) -> dict[str, Scalar]:
+def _path(holder: Holder) -> dict[str, Scalar]:
     return {
         "from_x_m": round(holder.from_x_m, 2),
         "from_y_m": round(holder.from_y_m, 2),
-        "distance_m": round(holder.gone_m, 2),
+        "distance_m": round(holder.travelled_m, 2),
     }
 
 
 def _started(holder: Holder, event: Event) -> Event:
-    payload = EventPayload("", holder.team, holder.player, holder.from_x_m, holder.from_y_m, None, detail=_way(holder))
+    payload = EventPayload("", holder.team, holder.player, holder.from_x_m, holder.from_y_m, None, detail=_path(holder))
     causes = (holder.contact,)
     return make_event("carry.start", event.ts_us, holder.anchor, payload, causes=causes, dated_us=holder.since_us)

@@ -1,43 +1,54 @@
-"""Where a ball just played will go and who gets there first: a coarse model, evaluated only at kicks.
+"""The flight of a kicked ball, and the first player to reach it: a coarse model, evaluated only at kicks.
 
-The ball loses speed over ground as by drag and grass together, ``v exp(-t/tau)``; its height is ballistic until it
-lands and then stays low. A player keeps his velocity for a reaction time and then runs straight at a common speed
-(the shape of Spearman's time to intercept). The numbers are means, not anybody's.
+The ball loses speed over ground by drag and grass together, ``v exp(-t/tau)``; its height is ballistic until it lands,
+and then stays low. A player keeps his velocity for a reaction time and then runs straight at a common speed (the form
+of Spearman's time to intercept). The numbers are means over players.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
 from detectors.ball.predictor import DRAG_PER_M, PredictorParameters
 from detectors.ball.trajectory_breaks import GRAVITY_M_S2
-from football.payloads import EventPayload, Frame, number
+from detectors.decisions import About, at_least, at_most, is_over
+from detectors.reasons import reason
+from football.payloads import EventPayload, Frame, height_m, location_m, number
 from football.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch
 
-#: Of the ball, as 2.10 has it (Cd).
+#: Drag coefficient of the ball, that of 2.10.
 BALL_DRAG = PredictorParameters().drag_share
-#: Drag that takes so many times e of a ball's speed stops it first.
+#: A ball that drag would slow by this many factors of e never arrives.
 _NEVER = 50.0
 
 
 class FlightParameters(msgspec.Struct, frozen=True):
-    """``tau_s``: a 15 m/s pass covers 30 m before it has lost two thirds (ours). ``reaction_s``: half of
-    Spearman's 0.7, as a receiver sees the pass coming. ``run_m_s``: 5 is Spearman's mean; 6.5 a sprint's start.
-    ``reach_m``: a stretched leg. ``reach_height_m``: chest and jump. ``step_s``, ``horizon_s``: of the search."""
+    """The model of ball and players after a kick.
 
-    tau_s: float = 3.0
-    reaction_s: float = 0.35
-    run_m_s: float = 6.5
-    reach_m: float = 0.8
-    reach_height_m: float = 2.5
-    step_s: float = 0.2
-    horizon_s: float = 4.0
+    Attributes:
+        tau_s: time in which the ball's speed over ground falls by a factor of e.
+        reaction_s: reaction time of a player.
+        run_m_s: speed of a running player.
+        reach_m: a player reaches the ball at this distance.
+        reach_height_m: a player reaches the ball up to this height.
+        step_s: step of the search.
+        horizon_s: end of the search.
+    """
+
+    tau_s: Annotated[float, reason("Ours: a 15 m/s pass covers 30 m before it has lost two thirds.")] = 3.0
+    reaction_s: Annotated[float, reason("Half of Spearman's 0.7 s: a receiver sees the pass coming.")] = 0.35
+    run_m_s: Annotated[float, reason("Spearman's mean is 5; 6.5 is the start of a sprint.")] = 6.5
+    reach_m: Annotated[float, reason("A stretched leg.")] = 0.8
+    reach_height_m: Annotated[float, reason("Chest and jump.")] = 2.5
+    step_s: Annotated[float, reason("Ours.")] = 0.2
+    horizon_s: Annotated[float, reason("Ours.")] = 4.0
 
 
 class Reach(msgspec.Struct, frozen=True, gc=False):
-    """Who reaches the ball first of a team: when from now, where."""
+    """The first player of a team to reach the ball: after how many seconds, and where."""
 
     player: str
     after_s: float
@@ -48,29 +59,27 @@ class Reach(msgspec.Struct, frozen=True, gc=False):
 def first_to_reach(
     release: EventPayload, frame: Frame, p: FlightParameters, within_s: float = math.inf
 ) -> tuple[Reach | None, dict[str, Reach]]:
-    """First of the kicker alone, and of each team without him.
+    """The kicker's own reach, and the first of each team without him.
 
     Args:
-        release: fact of a ``kick.released``: ball, velocity, kicker.
-        frame: everybody at that instant.
-        p: the model's numbers.
-        within_s: look no farther ahead than this.
+        release: payload of a ``kick.released``: ball, velocity, kicker.
+        frame: all players at that instant.
+        p: numbers of the model.
+        within_s: end of the search, if it is before the horizon.
     """
-    assert release.x_m is not None
-    assert release.y_m is not None
-    assert release.z_m is not None
+    (from_x_m, from_y_m), from_z_m = location_m(release), height_m(release)
     vx, vy, vz = number(release, "vx_m_s"), number(release, "vy_m_s"), number(release, "vz_m_s")
     own: Reach | None = None
     others: dict[str, Reach] = {}
     steps = int(min(p.horizon_s, within_s) / p.step_s)
     for i in range(1, steps + 1):
         t = i * p.step_s
-        gone_s = p.tau_s * (1.0 - math.exp(-t / p.tau_s))
-        x, y = release.x_m + vx * gone_s, release.y_m + vy * gone_s
-        if release.z_m + vz * t - 0.5 * GRAVITY_M_S2 * t * t > p.reach_height_m:
+        slowed_s = p.tau_s * (1.0 - math.exp(-t / p.tau_s))
+        x, y = from_x_m + vx * slowed_s, from_y_m + vy * slowed_s
+        if from_z_m + vz * t - 0.5 * GRAVITY_M_S2 * t * t > p.reach_height_m:
             continue
         for body in frame.players:
-            # Whoever kicked the ball knows where it goes.
+            # The kicker knows where the ball goes.
             waits_s = 0.0 if body.object_id == release.player else min(t, p.reaction_s)
             radius_m = p.reach_m + p.run_m_s * (t - waits_s)
             dx, dy = body.x_m + body.vx_m_s * waits_s - x, body.y_m + body.vy_m_s * waits_s - y
@@ -86,31 +95,48 @@ def first_to_reach(
 
 
 class ShotParameters(msgspec.Struct, frozen=True):
-    """``within_s``, ``near_m``: DEBS 2013 Q4 (meets or closely misses within 1.5 s). ``range_m``: StatsBomb's and
-    Opta's shots start within 40 m but for freaks. ``speed_min_m_s``: a drive (2.7's pass class ends at 15), or
-    anything at close range, see ``close_m`` (as far as the penalty mark and a step) and ``close_speed_min_m_s``.
-    ``wide_m``, ``wide_speed_m_s``: a ball as fast as this that misses by more than ``near_m``, but not more than this,
-    was meant for the goal as well (ours; generated matches, seeds 11 to 30, two of four missed shots). ``open_rad``:
-    a ball that is down before the goal line, or whose height nobody knows, may be a cross that passes the goal. From
-    farther away than ``close_m`` it is a shot only where the goal is as open as this (StatsBomb's angle between the
-    posts; generated matches, seeds 11 to 30: of 34 shots all others are from where it is 0.246 or more, of 42 crosses
-    all from where it is 0.235 or less)."""
+    """Limits of a shot.
 
-    within_s: float = 1.5
-    near_m: float = 1.0
-    range_m: float = 40.0
-    speed_min_m_s: float = 13.0
-    close_m: float = 12.0
-    close_speed_min_m_s: float = 6.0
-    wide_m: float = 3.0
-    wide_speed_m_s: float = 14.0
-    open_rad: float = 0.24
+    Attributes:
+        within_s: the ball would meet the goal line within this time.
+        near_m: it would miss the goal by at most this.
+        range_m: greatest distance of a shot from the goal.
+        speed_min_m_s: least speed of a shot.
+        close_m: greatest distance of a shot from close range.
+        close_speed_min_m_s: least speed of a shot from close range.
+        wide_m: a fast ball would miss the goal by at most this.
+        wide_speed_m_s: least speed of such a ball.
+        open_rad: least angle between the posts, seen from the kick, of a ball that would not fly into the goal, from
+            farther than ``close_m``.
+    """
+
+    within_s: Annotated[float, reason("DEBS 2013 Q4: meets the goal or closely misses it within 1.5 s.")] = 1.5
+    near_m: Annotated[float, reason("DEBS 2013 Q4: closely misses.")] = 1.0
+    range_m: Annotated[float, reason("Shots of StatsBomb and Opta begin within 40 m, with rare exceptions.")] = 40.0
+    speed_min_m_s: Annotated[float, reason("A drive; the pass class of 2.7 ends at 15.")] = 13.0
+    close_m: Annotated[float, reason("The penalty mark and a step.")] = 12.0
+    close_speed_min_m_s: Annotated[float, reason("Ours: at close range any ball that is not just pushed.")] = 6.0
+    wide_m: Annotated[float, reason("Generated matches, seeds 11 to 30: two of four missed shots.")] = 3.0
+    wide_speed_m_s: Annotated[float, reason("Generated matches, seeds 11 to 30: two of four missed shots.")] = 14.0
+    open_rad: Annotated[
+        float,
+        reason(
+            "A ball that is down before the goal line, or of unknown height, may be a cross that passes the goal "
+            "(StatsBomb's angle between the posts; generated matches, seeds 11 to 30: of 34 shots all others are from "
+            "0.246 or more, of 42 crosses all from 0.235 or less)."
+        ),
+    ] = 0.24
 
 
 class Projection(msgspec.Struct, frozen=True, gc=False):
-    """Where a ball meets the goal plane: after how long at the speed that it has now (DEBS 2013 Q4), how far from the
-    middle, how high with the drag that slows it. ``on_target``: between the posts and under the bar with all of it;
-    nearer it meets the frame."""
+    """Where a ball would meet the plane of the goal.
+
+    Attributes:
+        after_s: time until then at its present speed (DEBS 2013 Q4).
+        y_m: position along the goal line.
+        z_m: height, with drag.
+        on_target: True if the whole ball is between the posts and under the bar; nearer to them it meets the frame.
+    """
 
     after_s: float
     y_m: float
@@ -119,28 +145,26 @@ class Projection(msgspec.Struct, frozen=True, gc=False):
 
 
 def project_on_goal(ball: EventPayload, attacks_positive_x: bool, pitch: Pitch) -> Projection | None:
-    """Where the ball of a fact with velocity meets the plane of the opponents' goal line; None if it never does.
+    """The projection of a ball with velocity on the opponents' goal line; None if it never meets it.
 
-    It flies with the drag of 2.10, in a plane; it does not bounce, and nobody knows its spin.
+    The ball flies with the drag of 2.10, in a plane, without bounce or spin.
     """
-    assert ball.x_m is not None
-    assert ball.y_m is not None
-    assert ball.z_m is not None
+    (ball_x_m, ball_y_m), ball_z_m = location_m(ball), height_m(ball)
     sign = 1.0 if attacks_positive_x else -1.0
-    depth_m = pitch.half_length_m - sign * ball.x_m
+    depth_m = pitch.half_length_m - sign * ball_x_m
     towards_m_s = sign * number(ball, "vx_m_s")
     if depth_m <= 0.0 or towards_m_s <= 0.1:
         return None
     vy_m_s, vz_m_s = number(ball, "vy_m_s"), number(ball, "vz_m_s")
-    # Drag, which grows with the square of the speed: v / (1 + r t), on ways that fall by as much less as it slows them.
+    # Drag grows with the square of the speed: the ball has v / (1 + r t), and gravity bends its slower path more.
     r = DRAG_PER_M * BALL_DRAG * math.hypot(towards_m_s, vy_m_s, vz_m_s)
     after_s = depth_m / towards_m_s
     if r * after_s > _NEVER:
         return None
     slowed_s = math.expm1(r * after_s) / r
     falls_m = 0.5 * GRAVITY_M_S2 * (0.5 * slowed_s * slowed_s + (slowed_s - after_s) / r)
-    y_m = ball.y_m + vy_m_s * after_s
-    z_m = max(0.0, ball.z_m + vz_m_s * after_s - falls_m)
+    y_m = ball_y_m + vy_m_s * after_s
+    z_m = max(0.0, ball_z_m + vz_m_s * after_s - falls_m)
     on_target = abs(y_m) < GOAL_HALF_WIDTH_M - BALL_RADIUS_M and z_m < BAR_HEIGHT_M - BALL_RADIUS_M
     return Projection(after_s, y_m, z_m, on_target)
 
@@ -159,12 +183,15 @@ def opening_rad(x_m: float, y_m: float, attacks_positive_x: bool, pitch: Pitch) 
 
 
 def misses_closely(shot: Projection, p: ShotParameters) -> bool:
-    """Whether a ball meets the goal or misses it by little (DEBS 2013 Q4)."""
-    return _within(shot, p.near_m)
+    """True if a ball meets the goal or misses it by little (DEBS 2013 Q4)."""
+    return _within(shot, p.near_m, "shot.near_m", about="shot.off_target_pred")
 
 
-def _within(shot: Projection, beyond_m: float) -> bool:
-    return abs(shot.y_m) <= GOAL_HALF_WIDTH_M + beyond_m and shot.z_m <= BAR_HEIGHT_M + beyond_m
+def _within(shot: Projection, beyond_m: float, path: str, about: About) -> bool:
+    """True if a ball meets the goal, made larger by ``beyond_m`` on each side."""
+    width_m, height = GOAL_HALF_WIDTH_M + beyond_m, BAR_HEIGHT_M + beyond_m
+    across = at_most("distance from the goal's middle at the line", abs(shot.y_m), width_m, path, about)
+    return across and at_most("height at the line", shot.z_m, height, path, about)
 
 
 def shot_projection(
@@ -174,24 +201,27 @@ def shot_projection(
     pitch: Pitch,
     p: ShotParameters,
     flight: FlightParameters,
+    about: About = (),
 ) -> Projection | None:
-    """The projection of a shot on the opponents' goal, None if the kick is no shot.
+    """The projection of a shot on the opponents' goal; None if the kick is no shot.
 
-    A shot meets the goal or closely misses it, in time and from a distance that players shoot from. At close
-    range aim scatters widely (headers): there any forward ball counts that no mate can reach before the line.
+    A shot meets the goal or closely misses it, in time and from a distance that players shoot from. At close range aim
+    scatters widely (headers): there any forward ball counts that no mate can reach before the line.
     """
-    assert release.x_m is not None
-    assert release.y_m is not None
     shot = project_on_goal(release, attacks_positive_x, pitch)
-    if shot is None or shot.after_s > p.within_s:
+    if shot is None or not at_most("time to the goal line", shot.after_s, p.within_s, "shot.within_s", about):
         return None
-    depth_m = pitch.half_length_m - abs(release.x_m)
-    distance_m = math.hypot(depth_m, release.y_m)
+    x_m, y_m = location_m(release)
+    distance_m = math.hypot(pitch.half_length_m - abs(x_m), y_m)
     speed_m_s = math.hypot(number(release, "vx_m_s"), number(release, "vy_m_s"))
-    close = distance_m <= p.close_m
-    if distance_m > p.range_m or speed_m_s < (p.close_speed_min_m_s if close else p.speed_min_m_s):
+    if not at_most("distance to the goal", distance_m, p.range_m, "shot.range_m", about):
         return None
-    if _within(shot, p.wide_m if speed_m_s >= p.wide_speed_m_s else p.near_m):
+    close = not is_over("distance to the goal", distance_m, p.close_m, "shot.close_m", about)
+    least = (p.close_speed_min_m_s, "shot.close_speed_min_m_s") if close else (p.speed_min_m_s, "shot.speed_min_m_s")
+    if not at_least("speed of the ball", speed_m_s, *least, about):
+        return None
+    limit = (p.wide_m, "shot.wide_m") if speed_m_s >= p.wide_speed_m_s else (p.near_m, "shot.near_m")
+    if _within(shot, *limit, about):
         return shot
     mates = first_to_reach(release, frame, flight, shot.after_s)[1] if close else {release.team: None}
     return None if release.team in mates else shot

@@ -1,35 +1,53 @@
-"""6.11: the ball is nobody's."""
+"""6.11: loose balls."""
 
 from __future__ import annotations
 
+import math
+from typing import Annotated
+
 import msgspec
 
+from detectors.decisions import at_least, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.payloads import EventPayload, frame_of, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class LooseParameters(msgspec.Struct, frozen=True):
-    """``alone_us``: nobody in the possession zone (4.2) for so long. ``slow_m_s``: a faster ball is on its way to
-    somebody. Both are the hierarchy's (6.11, ours)."""
+    """Limits of a loose ball.
 
-    alone_us: int = 500_000
-    slow_m_s: float = 8.0
+    Attributes:
+        alone_us: no player is in the possession zone of the ball for this long.
+        slow_m_s: the ball is slower than this.
+    """
+
+    alone_us: Annotated[int, reason("Hierarchy 6.11, ours.")] = 500_000
+    slow_m_s: Annotated[float, reason("Hierarchy 6.11, ours: a faster ball is on its way to a player.")] = 8.0
 
 
 class LooseState(msgspec.Struct, frozen=True, gc=False):
-    """Who is in the possession zone; whether play is dead; since when the ball is slow and alone (-1: it is not);
-    whether that was told since the last contact."""
+    """State of the detector.
+
+    Attributes:
+        near: players in the possession zone.
+        dead: True if play is dead.
+        since_us: time since which the ball is slow and alone; -1 if it is not.
+        reported: True if it was published since the last contact.
+    """
 
     near: tuple[str, ...] = ()
     dead: bool = False
     since_us: int = -1
-    told: bool = False
+    reported: bool = False
 
 
 class LooseBall:
-    """6.11: ``ball.loose``: in play, slow, nobody in its possession zone for half a second. Once until it is played."""
+    """6.11: ``ball.loose``: in play, slow, without a player in its possession zone for half a second.
+
+    Published once until the ball is played. ``detail``: ``since_us`` (event time since which it is so).
+    """
 
     def __init__(self, parameters: LooseParameters | None = None) -> None:
         self.parameters = parameters or LooseParameters()
@@ -45,31 +63,35 @@ class LooseBall:
         )
 
     def initial(self) -> LooseState:
-        """Nobody near; play is taken as live, as 5.10 does."""
+        """No player near; play counts as live, as in 5.10."""
         return LooseState()
 
     def step(self, state: LooseState, event: Event) -> Step[LooseState]:
-        """Only frames of a ball that nobody is near to are looked at."""
+        """Follow a ball without a player near."""
         if event.kind == "frame":
-            return (state, NOTHING) if state.near or state.dead or state.told else self._look(state, event)
+            return (state, NOTHING) if state.near or state.dead or state.reported else self._follow(state, event)
         payload = published(event)
         if event.kind == "pz.enter":
-            return LooseState((*state.near, payload.player), state.dead, -1, state.told), NOTHING
+            return LooseState((*state.near, payload.player), state.dead, -1, state.reported), NOTHING
         if event.kind == "pz.leave":
-            return LooseState(tuple(p for p in state.near if p != payload.player), state.dead, -1, state.told), NOTHING
+            near = tuple(p for p in state.near if p != payload.player)
+            return LooseState(near, state.dead, -1, state.reported), NOTHING
         if event.kind in ("hit", "touch"):
             return LooseState(state.near, state.dead), NOTHING
         return LooseState(state.near, event.kind == "phase.dead"), NOTHING
 
-    def _look(self, state: LooseState, event: Event) -> Step[LooseState]:
+    def _follow(self, state: LooseState, event: Event) -> Step[LooseState]:
         frame = frame_of(event)
         ball = frame.ball
         if ball is None or ball.vx_m_s**2 + ball.vy_m_s**2 + ball.vz_m_s**2 >= self._slow2:
             return (state if state.since_us < 0 else LooseState()), NOTHING
         if state.since_us < 0:
             return LooseState(since_us=event.ts_us), NOTHING
-        if event.ts_us - state.since_us < self.parameters.alone_us:
+        alone_us, least_us = event.ts_us - state.since_us, self.parameters.alone_us
+        if not at_least("time without a player near", alone_us, least_us, "loose_ball.alone_us"):
             return state, NOTHING
+        speed_m_s = math.hypot(ball.vx_m_s, ball.vy_m_s, ball.vz_m_s)
+        note("speed of the ball", speed_m_s, "at most", self.parameters.slow_m_s, "loose_ball.slow_m_s")
         payload = EventPayload(x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, detail={"since_us": state.since_us})
         loose = make_event("ball.loose", event.ts_us, f"ball:{state.since_us}", payload)
-        return LooseState(since_us=state.since_us, told=True), (loose,)
+        return LooseState(since_us=state.since_us, reported=True), (loose,)

@@ -1,8 +1,9 @@
-"""Level 6: kicks in play that are passes, and what passes and shots share."""
+"""6.7: passes; and the judgement of kicks that passes and shots (6.1) share."""
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
@@ -16,52 +17,76 @@ from detectors.actions.flight import (
     shot_projection,
 )
 from detectors.contacts.contested_contacts import turned_rad
+from detectors.decisions import About, at_least, at_most, is_recording, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar, frame_of, number, published
+from football.payloads import EventPayload, Frame, Scalar, frame_of, location_m, number, published
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class StrikeParameters(msgspec.Struct, frozen=True):
-    """``dated_back_us``: passes and shots are dated at their kick; a ball that takes longer to leave its kicker than
-    this is dated so much before it leaves (1.2 s is 2.25 m at walking pace).
-    ``restart_us``: a release so near in time to a kick from rest is that kick (5.10 allows 1.5 s of travel).
-    ``blocked_us``, ``blocked_m_s``: a ball so fast that another player meets so soon after its kick was passed and
-    blocked, though it never left its kicker (ours: dribblers touch the ball on at up to 5 m/s).
-    ``soon_us``, ``soon_m_s``: where limbs are known, two opponents' contacts so close blur each other's speeds, and no
-    dribbler is met so soon; nor does the second one strike: nobody is that quick.
-    ``came_m_s``, ``struck_factor``, ``head_m``: an opponent's ball that came so fast and leaves with no more than this
-    share of its speed has rebounded, below the head (that of 5.3); whoever strikes it gives it speed. ``poke_us``,
-    ``poke_m_s``: one that leaves so slowly so soon after the opponent's own contact was poked away from him. Chosen on
-    generated matches, seeds 11 to 30: of 43 rebounds all leave with at most 1.05 times the speed they came with, of 13
-    balls that were struck at once with a foot all with 1.3 times or more, the soonest 71 ms after the opponent's;
-    headers with any; 11 tackles left at 4.5 to 6.6 m/s, the slowest pass so soon at 8.9. ``flick_rad``: a mate's ball
-    that came as fast, is no faster and turns by less came off him, where limbs are known (3 such, no pass).
-    ``block_us``: on centroids the speed between two contacts so close in time is not known; the second is a block
-    (simple human reaction 0.2 s and a leg's movement)."""
+    """Limits of a kick that passes and shots judge.
 
-    dated_back_us: int = 1_200_000
-    restart_us: int = 1_500_000
-    blocked_us: int = 200_000
-    blocked_m_s: float = 7.0
-    soon_us: int = 60_000
-    soon_m_s: float = 5.0
-    came_m_s: float = 5.0
-    struck_factor: float = 1.15
-    flick_rad: float = math.pi / 6
-    head_m: float = 1.5
-    poke_us: int = 1_100_000
-    poke_m_s: float = 7.0
-    block_us: int = 350_000
+    Attributes:
+        dated_back_us: a pass or shot is dated at its kick, at most this long before the ball has left the kicker.
+        restart_us: a release this near in time to a kick from rest is that kick.
+        blocked_us: a ball that an opponent meets this soon after its kick was blocked, though it never left its kicker.
+        blocked_m_s: least speed of such a ball.
+        soon_us: the same, where limbs are known, of a contact that blurs the speed of the kick.
+        soon_m_s: least speed of such a ball.
+        came_m_s: least speed of an opponent's ball that rebounds.
+        struck_factor: a ball that leaves with at most this share of its speed has rebounded.
+        flick_rad: a mate's ball that turns by less, and is no faster, glanced off him, where limbs are known.
+        head_m: a rebound is lower than this.
+        poke_us: an opponent's ball that leaves slowly this soon after his contact was poked away from him.
+        poke_m_s: greatest speed of such a ball.
+        block_us: the second of two opponents' contacts this near in time is a block, on centroids.
+    """
+
+    dated_back_us: Annotated[int, reason("In 1.2 s the ball covers 2.25 m at walking pace.")] = 1_200_000
+    restart_us: Annotated[int, reason("As phase.rest.travel_us (5.10).")] = 1_500_000
+    blocked_us: Annotated[int, reason("Ours.")] = 200_000
+    blocked_m_s: Annotated[float, reason("Ours: dribblers touch the ball on at up to 5 m/s.")] = 7.0
+    soon_us: Annotated[int, reason("No dribbler is met so soon, and no second player strikes so soon.")] = 60_000
+    soon_m_s: Annotated[float, reason("Two opponents' contacts so close blur each other's speeds.")] = 5.0
+    came_m_s: Annotated[float, reason("Ours: slower balls are struck, not deflected.")] = 5.0
+    struck_factor: Annotated[
+        float,
+        reason(
+            "Generated matches, seeds 11 to 30: all of 43 rebounds leave with at most 1.05 times their speed, all "
+            "of 13 balls struck at once with a foot with 1.3 times or more, the soonest 71 ms after the contact before."
+        ),
+    ] = 1.15
+    flick_rad: Annotated[float, reason("Generated matches, seeds 11 to 30: 3 such balls, none a pass.")] = math.pi / 6
+    head_m: Annotated[float, reason("That of 5.3: headers leave with any speed.")] = 1.5
+    poke_us: Annotated[int, reason("Generated matches, seeds 11 to 30, with poke_m_s.")] = 1_100_000
+    poke_m_s: Annotated[
+        float,
+        reason(
+            "Generated matches, seeds 11 to 30: 11 tackles leave at up to 6.6 m/s, the slowest pass so soon at 8.9."
+        ),
+    ] = 7.0
+    block_us: Annotated[
+        int, reason("Simple human reaction, 0.2 s, and a leg's movement; the speed in between is not known.")
+    ] = 350_000
 
 
 class StrikeState(msgspec.Struct, frozen=True, gc=False):
-    """Who attacks +x; whether play is dead; newest frame; last contacts, newest last; a release that waits: of a
-    dead ball for the word that it was the restart, of a live one taken for a dribble for a mate's contact; the kick
-    from rest that was judged without a release, as its release may still come; when the kick was whose release, or
-    block, was judged last."""
+    """State of the judgement.
+
+    Attributes:
+        attacks: team that attacks +x.
+        dead: True if play is dead.
+        frame: newest frame.
+        contacts: newest contacts, oldest first.
+        waiting: a release that is not judged yet: of a dead ball until it is known to be the restart; of a live ball
+            that counts as dribbled until a mate's contact.
+        restart: the kick from rest that was judged without a release, as its release may still arrive.
+        judged_us: time of the kick whose release, or block, was judged last.
+    """
 
     attacks: Team = ""
     dead: bool = False
@@ -73,14 +98,16 @@ class StrikeState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Strikes:
-    """What pass and shot attempts share: they look at the same kicks and must never both claim one.
+    """The judgement of kicks that pass and shot attempts share: they judge the same kicks, and never both claim one.
 
-    Of a dead ball only the kick counts that brings it to life (5.10): play.live itself is of this level. It is
-    known a few metres on, so the release waits for it; where the contact escaped 5.8, the kick from rest serves.
+    Of a dead ball only the kick counts that brings it to life (5.10). It is known a few metres later, so the release
+    waits for it. If 5.8 has missed the contact, the kick from rest takes its place.
 
     Args:
         sheet: gives the pitch.
-        parameters, flight, shot: typed numbers, see there.
+        parameters: limits of a kick.
+        flight: the model of the flight.
+        shot: limits of a shot.
     """
 
     spec: Spec
@@ -101,16 +128,16 @@ class Strikes:
         self._block_us = self.parameters.soon_us if sheet.quality.limbs else self.parameters.block_us
 
     def all_parameters(self) -> dict[str, object]:
-        """For the spec."""
+        """All parameters by name, for the spec."""
         groups = (self.parameters, self.flight, self.shot)
         return {name: value for group in groups for name, value in msgspec.structs.asdict(group).items()}
 
     def initial(self) -> StrikeState:
-        """Nothing known; play is taken as live, as 5.10 does."""
+        """Nothing known; play counts as live, as in 5.10."""
         return StrikeState()
 
     def step(self, state: StrikeState, event: Event) -> Step[StrikeState]:
-        """Frames, phases and contacts are noted; a release in play, or the restart, is judged."""
+        """Note frames, phases and contacts; judge a release in play, or the restart."""
         kind = event.kind
         if kind == "frame":
             waiting, restart, judged_us = state.waiting, state.restart, state.judged_us
@@ -132,10 +159,10 @@ class Strikes:
             return after, NOTHING
         if self._is_judged(state, payload) or self._is_rebound(state, payload):
             return after, NOTHING
-        return self.released(after, event, payload, _people(state.frame), restart=False)
+        return self.released(after, event, payload, frame_of(state.frame), restart=False)
 
     def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
-        """A contact: ends what was taken for a dribble."""
+        """Note a contact, which ends a dribble."""
         contacts = (*state.contacts[-3:], event)
         waiting = state.waiting if state.dead else None
         restart, judged_us = state.restart, state.judged_us
@@ -144,45 +171,52 @@ class Strikes:
     def released(
         self, state: StrikeState, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
-        """Judges a kick in play, or one that brought the ball into play."""
+        """Judge a kick in play, or one that brought the ball into play."""
         raise NotImplementedError
 
     def _revived(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
-        """The ball is in play: by the release that waits, or by a kick from rest that nobody else saw."""
+        """Judge the kick that brought the ball into play: the waiting release, or the kick from rest."""
         if not state.dead:
             # The first kick-off of a stream that began before it: its release is judged as one in play.
             return state, NOTHING
         alive = StrikeState(state.attacks, False, state.frame, state.contacts, None)
         if state.frame is None or payload.detail["fallback"]:
             return alive, NOTHING
-        frame, kick_us = _people(state.frame), round(number(payload, "kick_us"))
+        frame, kick_us = frame_of(state.frame), round(number(payload, "kick_us"))
         if state.waiting is not None:
             release = published(state.waiting)
             if abs(round(number(release, "kick_us")) - kick_us) <= self.parameters.restart_us:
                 return self.released(alive, state.waiting, release, frame, restart=True)
-        made = _release_of(payload, frame, kick_us)
-        if made is None:
+        struck = _release_of(payload, frame, kick_us)
+        if struck is None:
             return alive, NOTHING
-        judged, out = self.released(alive, event, made, frame, restart=True)
+        judged, out = self.released(alive, event, struck, frame, restart=True)
         return msgspec.structs.replace(judged, restart=event), out
 
+    #: Properties of the events that comparisons of a shot belong to.
+    _about_shots: About = ()
+
     def shot_of(self, state: StrikeState, release: EventPayload, frame: Frame) -> Projection | None:
-        """The projection that makes a release a shot. Without a known direction nothing is a shot."""
+        """The projection that makes a release a shot; None without a known attacking direction."""
         if not state.attacks:
             return None
         positive = state.attacks == release.team
-        shot = shot_projection(release, frame, positive, self.pitch, self.shot, self.flight)
+        shot = shot_projection(release, frame, positive, self.pitch, self.shot, self.flight, self._about_shots)
         if shot is None or (self._has_height and shot.z_m > 0.0):
             return shot
         return shot if self._is_open(release, positive) else None
 
     def _is_open(self, release: EventPayload, positive: bool) -> bool:
-        """Whether the goal is open or close enough for a shot that does not fly into it, as far as is known."""
-        x_m, y_m = release.detail.get("kick_x_m", release.x_m), release.detail.get("kick_y_m", release.y_m)
-        assert isinstance(x_m, float | int)
-        assert isinstance(y_m, float | int)
+        """True if the goal is open or close enough for a shot that does not fly into it."""
+        if "kick_x_m" in release.detail:
+            x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
+        else:
+            x_m, y_m = location_m(release)
         away_m = math.hypot(self.pitch.half_length_m - (x_m if positive else -x_m), y_m)
-        return away_m <= self.shot.close_m or opening_rad(x_m, y_m, positive, self.pitch) >= self.shot.open_rad
+        if at_most("the kick from the goal", away_m, self.shot.close_m, "shot.close_m", self._about_shots):
+            return True
+        open_rad, about = opening_rad(x_m, y_m, positive, self.pitch), self._about_shots
+        return at_least("angle between the posts", open_rad, self.shot.open_rad, "shot.open_rad", about)
 
     def named(
         self, kind: str, now_us: int, event: Event, release: EventPayload, variant: str, detail: dict[str, Scalar]
@@ -190,40 +224,47 @@ class Strikes:
         """An event named by the kick of a release and dated at it."""
         kick_us = round(number(release, "kick_us"))
         x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
-        way = {name: release.detail[name] for name in ("vx_m_s", "vy_m_s", "vz_m_s")}
-        detail = {"kick_us": kick_us, "released_us": event.ts_us, **way, **detail}
+        velocity = {name: release.detail[name] for name in ("vx_m_s", "vy_m_s", "vz_m_s")}
+        detail = {"kick_us": kick_us, "released_us": event.ts_us, **velocity, **detail}
         payload = EventPayload(variant, release.team, release.player, x_m, y_m, None, release.confidence, detail)
-        ts_us = max(kick_us, now_us - self.parameters.dated_back_us)
+        what, back_us = "time from the kick until it was known", self.parameters.dated_back_us
+        ts_us = kick_us
+        if not at_most(what, now_us - kick_us, back_us, "strike.dated_back_us"):
+            ts_us = now_us - back_us
         return make_event(kind, ts_us, event.source, payload, causes=(event.id,))
 
     def blocked(self, state: StrikeState, event: Event, payload: EventPayload) -> tuple[Event, EventPayload] | None:
-        """The kick that a contact blocks before it had left its kicker, and what it would have released."""
+        """The kick that a contact blocks before it has left its kicker, and the release that it would have been."""
         kick = state.contacts[-1] if state.contacts else None
         if kick is None or kick.ts_us == state.judged_us or state.dead or state.waiting is not None:
             return None
-        if kick.kind != "hit" or event.ts_us - kick.ts_us > self.parameters.blocked_us:
+        what, met_us, most_us = "time from the kick until it was met", event.ts_us - kick.ts_us, "strike.blocked_us"
+        if kick.kind != "hit" or not at_most(what, met_us, self.parameters.blocked_us, most_us):
             return None
-        made = published(kick)
-        vx, vy = number(made, "vx_m_s"), number(made, "vy_m_s")
-        came_x = number(payload, "vx_m_s") - number(payload, "delta_vx_m_s")
-        came_y = number(payload, "vy_m_s") - number(payload, "delta_vy_m_s")
-        # Two contacts so close blur each other in what radio sees: what is known better is faster.
-        if self._limbs and math.hypot(came_x, came_y) > math.hypot(vx, vy):
-            vx, vy = came_x, came_y
-        soon = self._limbs and event.ts_us - kick.ts_us <= self.parameters.soon_us
-        least_m_s = self.parameters.soon_m_s if soon else self.parameters.blocked_m_s
-        if made.team == payload.team or math.hypot(vx, vy) < least_m_s:
+        struck = published(kick)
+        vx, vy = number(struck, "vx_m_s"), number(struck, "vy_m_s")
+        in_vx_m_s = number(payload, "vx_m_s") - number(payload, "delta_vx_m_s")
+        in_vy_m_s = number(payload, "vy_m_s") - number(payload, "delta_vy_m_s")
+        # Two contacts so close blur each other's velocities on radio: the faster one is better known.
+        if self._limbs and math.hypot(in_vx_m_s, in_vy_m_s) > math.hypot(vx, vy):
+            vx, vy = in_vx_m_s, in_vy_m_s
+        p, what, met_us = self.parameters, "time from the kick until it was met", event.ts_us - kick.ts_us
+        least = p.blocked_m_s, "strike.blocked_m_s"
+        if self._limbs and at_most(what, met_us, p.soon_us, "strike.soon_us"):
+            least = p.soon_m_s, "strike.soon_m_s"
+        if struck.team == payload.team or not at_least("speed of the kick", math.hypot(vx, vy), *least):
             return None
-        kicked: dict[str, Scalar] = {"kick_us": kick.ts_us, "kick_x_m": made.x_m, "kick_y_m": made.y_m}
-        way: dict[str, Scalar] = {"speed_after_m_s": math.hypot(vx, vy), "vx_m_s": vx, "vy_m_s": vy}
-        release = msgspec.structs.replace(made, detail={**made.detail, **kicked, "kick_z_m": made.z_m, **way})
+        kicked: dict[str, Scalar] = {"kick_us": kick.ts_us, "kick_x_m": struck.x_m, "kick_y_m": struck.y_m}
+        velocity: dict[str, Scalar] = {"speed_after_m_s": math.hypot(vx, vy), "vx_m_s": vx, "vy_m_s": vy}
+        detail = {**struck.detail, **kicked, "kick_z_m": struck.z_m, **velocity}
+        release = msgspec.structs.replace(struck, detail=detail)
         return None if self._is_rebound(state, release) else (kick, release)
 
     def blocked_shot(self, state: StrikeState, struck: EventPayload, block: EventPayload) -> Projection | None:
         """The projection that makes a blocked kick a shot: its own, or that of the ball that goes on to the goal."""
         if state.frame is None:
             return None
-        frame = _people(state.frame)
+        frame = frame_of(state.frame)
         shot = self.shot_of(state, struck, frame)
         if shot is not None or not state.attacks:
             return shot
@@ -232,7 +273,7 @@ class Strikes:
         return shot if shot is not None and shot.on_target else None
 
     def _is_judged(self, state: StrikeState, release: EventPayload) -> bool:
-        """Whether the kick was judged already, as a kick from rest."""
+        """True if the kick was judged already, as a kick from rest."""
         if state.restart is None:
             return False
         live = published(state.restart)
@@ -240,41 +281,36 @@ class Strikes:
         return live.player == release.player and apart_us <= self.parameters.restart_us
 
     def _is_rebound(self, state: StrikeState, release: EventPayload) -> bool:
-        """Whether another's ball only rebounded from who is taken for its kicker, or was poked away."""
+        """True if an opponent's ball only rebounded from the supposed kicker, or was poked away."""
         kick_us, p = number(release, "kick_us"), self.parameters
         before = next((c for c in reversed(state.contacts) if c.ts_us < kick_us), None)
         if before is None:
             return False
         payload = published(before)
         if payload.team == release.team:
-            return self._limbs and payload.player != release.player and self._came_off(state, round(kick_us))
+            return self._limbs and payload.player != release.player and self._glanced_off(state, round(kick_us))
         if kick_us - before.ts_us <= self._block_us:
             return True
-        came_m_s, left_m_s = number(release, "speed_before_m_s"), number(release, "speed_after_m_s")
+        came_m_s, out_m_s = number(release, "speed_before_m_s"), number(release, "speed_after_m_s")
         low = release.detail["kick_z_m"] is None or number(release, "kick_z_m") < p.head_m
-        if low and kick_us - before.ts_us <= p.poke_us and left_m_s < p.poke_m_s:
+        if low and kick_us - before.ts_us <= p.poke_us and out_m_s < p.poke_m_s:
             return True
-        return low and came_m_s >= p.came_m_s and left_m_s <= p.struck_factor * came_m_s
+        return low and came_m_s >= p.came_m_s and out_m_s <= p.struck_factor * came_m_s
 
-    def _came_off(self, state: StrikeState, kick_us: int) -> bool:
-        """Whether a mate's fast ball goes on as it came, no faster: he did not get out of its way."""
-        made, p = next((c for c in state.contacts if c.ts_us == kick_us), None), self.parameters
-        if made is None:
+    def _glanced_off(self, state: StrikeState, kick_us: int) -> bool:
+        """True if a mate's fast ball glanced off the supposed kicker: no faster, and hardly turned."""
+        struck, p = next((c for c in state.contacts if c.ts_us == kick_us), None), self.parameters
+        if struck is None:
             return False
-        payload = published(made)
-        came_m_s, left_m_s = number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")
-        if came_m_s < p.came_m_s or left_m_s > came_m_s or (payload.z_m is not None and payload.z_m >= p.head_m):
+        payload = published(struck)
+        came_m_s, out_m_s = number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")
+        if came_m_s < p.came_m_s or out_m_s > came_m_s or (payload.z_m is not None and payload.z_m >= p.head_m):
             return False
         return turned_rad(payload) < p.flick_rad
 
 
-def _people(frame_event: Event) -> Frame:
-    frame = frame_of(frame_event)
-    return frame
-
-
 def _release_of(live: EventPayload, frame: Frame, kick_us: int) -> EventPayload | None:
-    """A kick from rest in the shape of a ``kick.released``: the ball is where the newest frame has it."""
+    """A kick from rest in the form of a ``kick.released``, with the ball of the newest frame."""
     ball = frame.ball
     if ball is None or not live.player:
         return None
@@ -289,18 +325,23 @@ def _release_of(live: EventPayload, frame: Frame, kick_us: int) -> EventPayload 
     return EventPayload("", live.team, live.player, ball.x_m, ball.y_m, ball.z_m, live.confidence, detail)
 
 
-#: What passes and shots are judged from.
+#: Inputs of the judgement of passes and shots.
 STRIKE_INPUTS = ("frame", "direction", "hit", "touch", "kick.released", "phase.dead", "phase.live")
 
 
 class PassAttempt(Strikes):
     """6.7: ``pass.attempt``, dated at the kick, named by the kick's ball state.
 
-    A released kick is a pass unless it is a shot (6.1), a rebound, play is dead, or the kicker himself gets to the ball
-    first (a dribble). If a mate plays the dribbled ball next after all, the pass is given then, as long as it can still
-    be dated back. A fast ball that an opponent meets at once was a pass as well. ``detail``: the mate who
-    gets there first (``receiver``), when and where.
+    A released kick is a pass unless it is a shot (6.1), a rebound, play is dead, or the kicker himself reaches the ball
+    first (a dribble). If a mate plays the dribbled ball next, the pass is published then, as long as it can still be
+    dated back. A fast ball that an opponent meets at once was a pass as well. The position is that of the kick.
+    ``detail``: ``receiver`` (the mate who reaches the ball first), ``receiver_after_s``, ``end_x_m``, ``end_y_m`` (when
+    and where); ``kick_us``, ``released_us`` (event times of kick and release); ``vx_m_s``, ``vy_m_s``, ``vz_m_s`` (the
+    ball as it left).
     """
+
+    #: A pass is no shot: comparisons of a shot belong to no event here.
+    _about_shots = "shot.attempt"
 
     def __init__(
         self,
@@ -323,7 +364,7 @@ class PassAttempt(Strikes):
         )
 
     def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
-        """A mate who plays a dribbled ball next makes it a pass; an opponent who stops a fast one at once, too."""
+        """Publish a pass that a mate receives from a dribble, or that an opponent blocks at once."""
         after, _ = super().touched(state, event, payload)
         blocked = self.blocked(state, event, payload)
         if blocked is not None:
@@ -338,22 +379,23 @@ class PassAttempt(Strikes):
         late = event.ts_us - round(number(release, "kick_us")) > self.parameters.dated_back_us
         if payload.player == release.player or payload.team != release.team or late:
             return after, NOTHING
-        assert payload.x_m is not None
-        assert payload.y_m is not None
         took_s = (event.ts_us - state.waiting.ts_us) * 1e-6
-        reach = Reach(payload.player, took_s, payload.x_m, payload.y_m)
+        reach = Reach(payload.player, took_s, *location_m(payload))
         return after, (self._attempt(event.ts_us, state.waiting, release, reach),)
 
     def released(
         self, state: StrikeState, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
-        """A pass, or a dribble until shown otherwise; who takes a restart may not play the ball twice."""
+        """Judge a pass, or a dribble until a mate's contact; the taker of a restart may not play the ball twice."""
         if self.shot_of(state, release, frame):
             return state, NOTHING
         own, others = first_to_reach(release, frame, self.flight)
         soonest_s = min((reach.after_s for reach in others.values()), default=math.inf)
         if own is not None and own.after_s <= soonest_s and not restart:
             return msgspec.structs.replace(state, waiting=event), NOTHING
+        if is_recording() and others and not restart:
+            own_s = own.after_s if own is not None else self.flight.horizon_s
+            note("the kicker at the ball, against the first other", own_s, "at least", soonest_s, unit="s")
         now_us = state.frame.ts_us if state.frame is not None else event.ts_us
         return state, (self._attempt(max(now_us, event.ts_us), event, release, others.get(release.team)),)
 

@@ -1,28 +1,34 @@
-"""Level 6: who has the ball: the player who played it last, and his team."""
+"""6.2, 6.3: possession: of the player who played the ball last, and of a team."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
+from detectors.decisions import at_least, is_under
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.payloads import EventPayload, Scalar, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class HolderState(msgspec.Struct, frozen=True, gc=False):
-    """Whether play is dead, and the contact by which the holder gained the ball, None if nobody has it."""
+    """State: True if play is dead; the holder's gain, None if no player has the ball."""
 
     dead: bool = False
     gain: Event | None = None
 
 
 class IndividualPossession:
-    """6.2: ``possession.gain`` at a hit or touch, ``possession.loss`` when another gains or play dies.
+    """6.2: ``possession.gain`` at a hit or touch, ``possession.loss`` when another player gains the ball or play dies.
 
     The gain is named by its contact, or by the kick from rest of a restart, whose taker has the ball from then on;
-    ``variant`` says which. ``detail`` has ``speed_before_m_s`` of the ball that was gained. Contacts with a dead
-    ball are nobody's gain. A loss to a dead ball is dated when that is known, ``since_us`` says since when it was dead.
+    ``variant`` is hit, touch or restart. Contacts with a dead ball are no gain. ``detail``: ``speed_before_m_s`` (of
+    the gained ball). The loss is named by the gain; ``variant`` is hit, touch or dead. A loss to a dead ball is dated
+    when that is known. ``detail``: ``held_us`` (duration), ``since_us`` (event time of the death of play, if that ended
+    it).
     """
 
     def __init__(self) -> None:
@@ -41,11 +47,11 @@ class IndividualPossession:
         )
 
     def initial(self) -> HolderState:
-        """Nobody has the ball."""
+        """No player has the ball."""
         return HolderState()
 
     def step(self, state: HolderState, event: Event) -> Step[HolderState]:
-        """Takes a contact, a death or a restart."""
+        """Follow a contact, a death or a restart."""
         payload = published(event)
         if event.kind == "phase.dead":
             return HolderState(True), (_loss(state.gain, event),) if state.gain is not None else NOTHING
@@ -61,8 +67,8 @@ class IndividualPossession:
         return HolderState(False, gain), (*lost, gain)
 
 
-def _died(cause: Event) -> dict[str, int]:
-    """``since_us`` of a cause that is the death of play: it is known later than it was."""
+def _death_detail(cause: Event) -> dict[str, int]:
+    """``since_us`` of a cause that is the death of play, which is known only some time after it."""
     since_us = published(cause).detail.get("since_us") if cause.kind == "phase.dead" else None
     return {"since_us": since_us} if isinstance(since_us, int) else {}
 
@@ -82,10 +88,10 @@ def _gain(event: Event, payload: EventPayload, variant: str, speed_m_s: float) -
 
 
 def _loss(gain: Event, cause: Event) -> Event:
-    """The holder's loss, named by his gain. ``variant``: what ended it (``hit``, ``touch`` or ``dead``)."""
+    """The holder's loss, named by his gain; ``variant`` is what ended it: hit, touch or dead."""
     held, ended = published(gain), published(cause)
     variant = "dead" if cause.kind == "phase.dead" else cause.kind
-    since = _died(cause)
+    since = _death_detail(cause)
     ended_us = int(since.get("since_us", cause.ts_us))
     detail: dict[str, Scalar] = {"held_us": max(0, ended_us - gain.ts_us), **since}
     lost = EventPayload(variant, held.team, held.player, ended.x_m, ended.y_m, ended.z_m, held.confidence, detail)
@@ -93,15 +99,23 @@ def _loss(gain: Event, cause: Event) -> Event:
 
 
 class TeamPossessionParameters(msgspec.Struct, frozen=True):
-    """``contest_us``: a team controls the ball once the other has not played it for so long (hierarchy 6.3, ours).
-    ``back_us``: a contest's end is dated so far before what it is noticed at, a tick or the next contact (1.8)."""
+    """Limits of a contest.
 
-    contest_us: int = 800_000
-    back_us: int = 200_000
+    Attributes:
+        contest_us: a team controls the ball once the other team has not played it for this long.
+        back_us: the end of a contest is dated at most this long before the input at which it is known.
+    """
+
+    contest_us: Annotated[int, reason("Hierarchy 6.3, ours.")] = 800_000
+    back_us: Annotated[int, reason("Two ticks (1.8).")] = 200_000
+
+
+#: What a contest compares, and with which parameter.
+_SINCE, _CONTEST = "time since the other team's contact", "team_possession.contest_us"
 
 
 class TeamState(msgspec.Struct, frozen=True, gc=False):
-    """Whether play is dead; what was last published; the newest contact of each team."""
+    """State: True if play is dead; the last published value; the newest contact of each team."""
 
     dead: bool = False
     shown: str = ""
@@ -110,12 +124,12 @@ class TeamState(msgspec.Struct, frozen=True, gc=False):
 
 
 class TeamPossession:
-    """6.3: ``team.possession`` x {home, away, in contest, dead}; ``EventPayload.team`` where the value is a team.
+    """6.3: ``team.possession`` x {home, away, in contest, dead}: the team that has the ball.
 
-    A contact gives its team the ball at once, unless the other team played it less than ``contest_us`` ago: then it is
-    in contest until one of them has had it alone for that long, to the instant: a contact just after that begins
-    another contest. A restart gives it to the taker's team. ``dead`` is dated when it is known, ``since_us`` says since
-    when.
+    A contact gives the ball to its team at once, unless the other team played it less than ``contest_us`` ago. Then it
+    is in contest until one team has had it alone for exactly that long: a contact just after begins another contest. A
+    restart gives the ball to the taker's team. ``team`` and ``player`` are set where the value is a team. ``dead`` is
+    dated when it is known. ``detail``: ``since_us`` (event time of the death of play, of ``dead``).
     """
 
     def __init__(self, parameters: TeamPossessionParameters | None = None) -> None:
@@ -137,7 +151,7 @@ class TeamPossession:
         return TeamState()
 
     def step(self, state: TeamState, event: Event) -> Step[TeamState]:
-        """Takes a contact, a death, a restart, or a tick (the end of a contest)."""
+        """Follow a contact, a death, a restart, or a tick (the end of a contest)."""
         if event.kind == "clock.tick":
             return self._settle(state, event)
         payload = published(event)
@@ -153,25 +167,27 @@ class TeamPossession:
         home = event if payload.team == "home" else state.home
         away = event if payload.team == "away" else state.away
         rival = away if payload.team == "home" else home
-        contested = rival is not None and event.ts_us - played_us(rival) < self.parameters.contest_us
+        contested = rival is not None and is_under(
+            _SINCE, event.ts_us - played_us(rival), self.parameters.contest_us, _CONTEST
+        )
         value = "in contest" if contested else payload.team
         after, shown = _show(TeamState(False, state.shown, home, away), value, event, event)
         return after, (*settled, *shown)
 
     def _settle(self, state: TeamState, event: Event) -> tuple[TeamState, tuple[Event, ...]]:
-        """Ends a contest that was over before ``event``, when it was."""
+        """End a contest that was over before ``event``."""
         if state.shown != "in contest" or state.home is None or state.away is None:
             return state, ()
         home_is_last = played_us(state.home) >= played_us(state.away)
         last, rival = (state.home, state.away) if home_is_last else (state.away, state.home)
         over_us = played_us(rival) + self.parameters.contest_us
-        if event.ts_us < over_us:
+        if not at_least(_SINCE, event.ts_us - played_us(rival), self.parameters.contest_us, _CONTEST):
             return state, ()
         return _show(state, published(last).team, event, last, max(over_us, event.ts_us - self.parameters.back_us))
 
 
 def played_us(event: Event) -> int:
-    """When a contact was; that of a restart is known some metres on."""
+    """The time of a contact; the kick of a restart is known only some metres later."""
     kick_us = published(event).detail.get("kick_us") if event.kind == "phase.live" else None
     return kick_us if isinstance(kick_us, int) else event.ts_us
 
@@ -179,13 +195,14 @@ def played_us(event: Event) -> int:
 def _show(
     state: TeamState, value: str, event: Event, cause: Event, at_us: int | None = None
 ) -> tuple[TeamState, tuple[Event, ...]]:
-    """Publishes a new value at ``event``, or dated ``at_us``; who caused it and where are those of ``cause``."""
+    """Publish a new value at ``event``, or dated ``at_us``; team, player and position are those of ``cause``."""
     if value == state.shown:
         return state, ()
     payload = published(cause)
     controlled = value in ("home", "away")
     team, player = (payload.team, payload.player) if controlled else ("", "")
-    shown = EventPayload(value, team, player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, _died(cause))
+    detail = _death_detail(cause)
+    shown = EventPayload(value, team, player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail)
     ts_us = event.ts_us if at_us is None else at_us
-    found = make_event("team.possession", ts_us, f"{event.source}:{ts_us}", shown, causes=(cause.id,))
-    return TeamState(state.dead, value, state.home, state.away), (found,)
+    change = make_event("team.possession", ts_us, f"{event.source}:{ts_us}", shown, causes=(cause.id,))
+    return TeamState(state.dead, value, state.home, state.away), (change,)

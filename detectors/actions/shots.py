@@ -13,11 +13,11 @@ from middleware.events import Event
 
 
 class ShotAttempt(Strikes):
-    """6.1: ``shot.attempt``, dated at the kick, with ``shot.on_target_pred`` or ``shot.off_target_pred``, the latter of
-    balls that miss closely.
+    """6.1: ``shot.attempt``, with ``shot.on_target_pred`` or, of a ball that misses closely, ``shot.off_target_pred``.
 
-    ``detail``: where and when the ball as it left would meet the goal line (``goal_y_m``,
-    ``goal_z_m``, ``goal_after_s``).
+    Dated at the kick, named by it; the position is that of the kick. ``detail``: where and when the ball as it left
+    would meet the goal line (``goal_y_m``, ``goal_z_m``, ``goal_after_s``), ``on_target``; ``kick_us`` (event time of
+    the kick), ``released_us`` (event time of the release), ``vx_m_s``, ``vy_m_s``, ``vz_m_s`` (the ball as it left).
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ShotAttempt(Strikes):
         )
 
     def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
-        """An opponent who blocks, or saves, at once what was on its way to the goal."""
+        """Publish a shot that an opponent blocks or saves before it has left its kicker."""
         after, _ = super().touched(state, event, payload)
         blocked = self.blocked(state, event, payload)
         if blocked is None:
@@ -49,16 +49,16 @@ class ShotAttempt(Strikes):
         kick, struck = blocked
         after = msgspec.structs.replace(after, judged_us=kick.ts_us)
         shot = self.blocked_shot(state, struck, payload)
-        return after, self._told(state, kick, struck, shot) if shot is not None else NOTHING
+        return after, self._attempts(state, kick, struck, shot) if shot is not None else NOTHING
 
     def released(
         self, state: StrikeState, event: Event, release: EventPayload, frame: Frame, *, restart: bool
     ) -> Step[StrikeState]:
-        """Projects the ball as it left its kicker."""
+        """Project the ball as it left its kicker."""
         shot = self.shot_of(state, release, frame)
-        return state, self._told(state, event, release, shot) if shot is not None else NOTHING
+        return state, self._attempts(state, event, release, shot) if shot is not None else NOTHING
 
-    def _told(self, state: StrikeState, event: Event, release: EventPayload, shot: Projection) -> tuple[Event, ...]:
+    def _attempts(self, state: StrikeState, event: Event, release: EventPayload, shot: Projection) -> tuple[Event, ...]:
         detail: dict[str, Scalar] = {
             "goal_y_m": round(shot.y_m, 2),
             "goal_z_m": round(shot.z_m, 2),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from detectors.actions.carries import CarryState
-from detectors.actions.duels import DuelState
 from detectors.contacts.body_parts import HeaderState
 from detectors.decisions import Sense
 from detectors.explanations.evidence import (
@@ -14,10 +12,8 @@ from detectors.explanations.evidence import (
     Margin,
     Rule,
     against,
-    ball_in_frame,
     between,
     in_frame,
-    lasted,
     number,
     payload_of,
     since,
@@ -93,51 +89,6 @@ def _contest(e: Evidence) -> Found:
     elif (own_m := _own_m(e)) is not None:
         farther_m = (number(e.payload, "distance_m") or 0.0) - own_m
         yield against(e, "how much farther the other is", farther_m, "at most", "contest.farther_m")
-
-
-def _two(e: Evidence, names: tuple[object, object]) -> list[float]:
-    ball, bodies = ball_in_frame(e), [in_frame(e, name) for name in names]
-    return [math.hypot(b.x_m - ball.x_m, b.y_m - ball.y_m) for b in bodies if b is not None and ball is not None]
-
-
-def _duel(e: Evidence) -> Found:
-    """6.8: two in reach of a low ball; of a loose one, slow."""
-    ball, p = ball_in_frame(e), e.parameters.duel
-    both = _two(e, (e.payload.player, e.payload.detail.get("other")))
-    if ball is None or not both:
-        return
-    yield against(e, "the farther from the ball", max(both), "at most", "duel.reach_m")
-    yield against(e, "height of the ball", ball.z_m, "at most", "duel.low_m")
-    if e.payload.variant == "loose" and math.hypot(ball.vx_m_s, ball.vy_m_s) <= p.slow_m_s:
-        yield against(e, "speed of the ball", math.hypot(ball.vx_m_s, ball.vy_m_s), "at most", "duel.slow_m_s")
-
-
-def _parted(e: Evidence) -> Found:
-    """6.8: one is away, or a third was nearer for a while; a third's contact needs no threshold."""
-    if e.by.kind != "frame" or not isinstance(e.before, DuelState) or e.before.pair is None:
-        return
-    pair = e.before.pair
-    both = _two(e, pair.players)
-    if both and max(both) > e.parameters.duel.leave_m:
-        yield against(e, "the farther from the ball", max(both), "at least", "duel.leave_m")
-    elif pair.broken_us >= 0:
-        yield against(e, "time that a third is nearer", e.by.ts_us - pair.broken_us, "at least", "duel.hold_us")
-
-
-def _carried(e: Evidence) -> Found:
-    """6.10: far enough; and away from the ball for long."""
-    yield against(e, "way with the ball", number(e.payload, "distance_m"), "at least", "carry.least_m")
-    if e.told.kind == "carry.end" and e.by.kind == "frame" and isinstance(e.before, CarryState) and e.before.holder:
-        apart_us = e.by.ts_us - e.before.holder.with_us
-        yield against(e, "time away from the ball", apart_us, "at least", "carry.apart_us")
-
-
-def _loose(e: Evidence) -> Found:
-    """6.11: nobody near a slow ball for a while."""
-    yield from lasted("loose_ball.alone_us", "time that nobody is near")(e)
-    if (ball := ball_in_frame(e)) is not None:
-        speed_m_s = math.hypot(ball.vx_m_s, ball.vy_m_s, ball.vz_m_s)
-        yield against(e, "speed of the ball", speed_m_s, "at most", "loose_ball.slow_m_s")
 
 
 def _passed_by(e: Evidence) -> Found:
@@ -345,15 +296,6 @@ RULES: dict[str, Rule] = {
     "header": _header,
     "deflection": _deflected,
     "contest.contact": _contest,
-    "duel.start": _duel,
-    "duel.end": _parted,
-    "aerial.start": lambda e: iter(
-        (against(e, "height of the ball", e.payload.z_m, "at least", "aerial_duel.high_m"),)
-    ),
-    "aerial.won": since("aerial_duel.within_us", "time since it began", "aerial.start"),
-    "carry.start": _carried,
-    "carry.end": _carried,
-    "ball.loose": _loose,
     "shot.post": since("shot_outcome.woodwork_us", "time since the shot", "shot.attempt"),
     "pass.kept": _kept,
     "clearance": _cleared,

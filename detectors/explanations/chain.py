@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from detectors.actions.flight import first_to_reach, opening_rad
-from detectors.actions.possession import played_us
 from detectors.ball.changes import is_fitted
 from detectors.contacts.contact_attribution import contact_rule
 from detectors.contacts.hits import ContactState
@@ -23,7 +21,7 @@ from detectors.explanations.evidence import (
     since,
 )
 from football.payloads import Frame
-from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, pitch_of
+from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M
 from middleware.events import Event
 
 
@@ -127,81 +125,6 @@ def _released(e: Evidence) -> Found:
         yield against(e, "the ball from where it was kicked", gone_m, "at least", "release.apart_m")
 
 
-def _known_after(e: Evidence) -> Margin | None:
-    """Passes and shots are dated back to their kick, but not farther than this."""
-    kick_us = number(e.payload, "kick_us")
-    back_us = None if kick_us is None else e.told.ts_us - kick_us
-    if back_us:
-        return None  # dated as far back as may be: later than its kick
-    now_us = max(e.by.ts_us, e.frame.ts_us if e.frame is not None else e.by.ts_us)
-    known_us = None if kick_us is None else now_us - kick_us
-    return against(e, "time from the kick until it was known", known_us, "at most", "strike.dated_back_us")
-
-
-def _pass(e: Evidence) -> Found:
-    """6.7: who gets to the ball first, if the kick was judged as it left."""
-    yield _known_after(e)
-    yield from _met(e)
-    release, frame = next((c for c in e.causes if c.kind == "kick.released"), None), e.frame
-    if release is None or release.id != e.by.id or frame is None or not isinstance(frame.payload, Frame):
-        return
-    own, others = first_to_reach(payload_of(release), frame.payload, e.parameters.flight)
-    soonest_s = min((reach.after_s for reach in others.values()), default=None)
-    if soonest_s is not None:
-        own_s = own.after_s if own is not None else e.parameters.flight.horizon_s
-        yield Margin("the kicker at the ball, against the first other", own_s, "at least", soonest_s, "s")
-
-
-def _met(e: Evidence) -> Found:
-    """6.7: how soon, and how fast, a kick was met that never left its kicker."""
-    kick = next((c for c in e.causes if c.kind == "hit"), None)
-    if kick is None or e.by.kind not in ("hit", "touch"):
-        return
-    met_us, p = e.by.ts_us - kick.ts_us, e.parameters.strike
-    which = "soon" if e.sheet.quality.limbs and met_us <= p.soon_us else "blocked"
-    yield against(e, "time from the kick until it was met", met_us, "at most", f"strike.{which}_us")
-    sent, came = payload_of(kick), payload_of(e.by)
-    names = ("vx_m_s", "vy_m_s", "delta_vx_m_s", "delta_vy_m_s")
-    vx, vy, dvx, dvy = (number(came, name) or 0.0 for name in names)
-    left_m_s = math.hypot(number(sent, "vx_m_s") or 0.0, number(sent, "vy_m_s") or 0.0)
-    fastest_m_s = max(left_m_s, math.hypot(vx - dvx, vy - dvy)) if e.sheet.quality.limbs else left_m_s
-    yield against(e, "how fast it was", round(fastest_m_s, 2), "at least", f"strike.{which}_m_s")
-
-
-def _shot(e: Evidence) -> Found:
-    """6.1: where and when the ball meets the goal line, how fast, from how far."""
-    yield _known_after(e)
-    release = next((c for c in e.causes if c.kind == "kick.released"), None)
-    kicked = payload_of(release) if release is not None else e.payload
-    yield against(e, "time to the goal line", number(e.payload, "goal_after_s"), "at most", "shot.within_s")
-    y_m, z_m = number(e.payload, "goal_y_m"), number(e.payload, "goal_z_m")
-    p, close = e.parameters.shot, False
-    near_m, limit = p.near_m, "shot.near_m"
-    vx, vy = number(kicked, "vx_m_s"), number(kicked, "vy_m_s")
-    if kicked.x_m is not None and kicked.y_m is not None:
-        range_m = round(math.hypot(pitch_of(e.sheet).half_length_m - abs(kicked.x_m), kicked.y_m), 2)
-        close = range_m <= e.parameters.shot.close_m
-        yield against(e, "distance to the goal", range_m, "at most", "shot.range_m")
-    down = not e.sheet.quality.ball_height or z_m == 0.0
-    if down and not close and e.payload.x_m is not None and e.payload.y_m is not None:
-        open_rad = round(opening_rad(e.payload.x_m, e.payload.y_m, e.payload.x_m > 0.0, pitch_of(e.sheet)), 3)
-        yield against(
-            e, "angle between the posts, as the ball does not fly into it", open_rad, "at least", "shot.open_rad"
-        )
-    if vx is not None and vy is not None:
-        name, speed_m_s = "shot.close_speed_min_m_s" if close else "shot.speed_min_m_s", round(math.hypot(vx, vy), 2)
-        yield against(e, "speed of the ball", speed_m_s, "at least", name)
-        if speed_m_s >= p.wide_speed_m_s:
-            near_m, limit = p.wide_m, "shot.wide_m"
-    if e.told.kind == "shot.on_target_pred":
-        near_m = 0.0
-    if not close and y_m is not None and z_m is not None and e.told.kind != "shot.off_target_pred":
-        name = limit if near_m else ""
-        width_m, height_m = GOAL_HALF_WIDTH_M + near_m, BAR_HEIGHT_M + near_m
-        yield Margin("distance from the goal's middle at the line", abs(y_m), "at most", width_m, "m", name)
-        yield Margin("height at the line", z_m, "at most", height_m, "m", name)
-
-
 def _interception(e: Evidence) -> Found:
     """7.8: of a pass that still moved, not at once."""
     attempt = next((c for c in e.causes if c.kind == "pass.attempt"), None)
@@ -242,19 +165,6 @@ def _mouth(e: Evidence) -> Found:
         yield Margin("height of the ball", round(e.payload.z_m, 3), sense, BAR_HEIGHT_M, "m")
 
 
-def _team(e: Evidence) -> Found:
-    """6.3: how long ago the other team played the ball."""
-    value = e.payload.variant
-    if value not in ("home", "away", "in contest") or e.by.kind not in ("hit", "touch", "clock.tick"):
-        return
-    in_contest = value == "in contest"
-    rival = getattr(e.before, "away" if (payload_of(e.by).team if in_contest else value) == "home" else "home", None)
-    if isinstance(rival, Event):
-        sense: Sense = "at most" if in_contest else "at least"
-        apart_us = e.told.ts_us - played_us(rival)
-        yield against(e, "time since the other team's contact", apart_us, sense, "team_possession.contest_us")
-
-
 _PASS_OUTCOME = since("pass_outcome.within_us", "time since the pass", "pass.attempt")
 _CONFIRMED = since("goal.confirm_us", "time since the goal", "goal.scored", "goal.own")
 
@@ -269,11 +179,6 @@ RULES: dict[str, Rule] = {
     "hit": _contact("hit"),
     "touch": _contact("touch"),
     "kick.released": _released,
-    "pass.attempt": _pass,
-    "shot.attempt": _shot,
-    "shot.on_target_pred": _shot,
-    "shot.off_target_pred": _shot,
-    "team.possession": _team,
     "pass.complete": _PASS_OUTCOME,
     "pass.intercepted": _PASS_OUTCOME,
     "pass.out": _PASS_OUTCOME,

@@ -68,10 +68,10 @@ def wrong_margins(log: ConclusionLog, sheet: Any) -> list[str]:
     return [f"{name}: {m}" for name, ms in found_margins(log, sheet) for m in ms if m.margin < -ROUNDING]
 
 
-#: Kinds that officials may decide, without a threshold.
+#: Kinds that a decision of the officials, or a contact, may conclude without a threshold.
 OFFICIAL = frozenset((
     "phase.dead", "phase.live", "play.dead", "play.live", "period.start", "period.end", "sub.in", "sub.out",
-    "sendoff.suspected", "goal.scored", "goal.own",
+    "sendoff.suspected", "goal.scored", "goal.own", "duel.end", "carry.end",
 ))  # fmt: skip
 
 
