@@ -70,8 +70,9 @@ def _default(parameter: Any) -> str:
 
 
 def _cell(text: str | None) -> str:
-    """Help as one line of a Markdown table."""
-    return " ".join((text or "").split()).replace("|", "\\|")
+    """Help as one line of a Markdown table; a page would take ``<word>`` outside of code for a tag."""
+    parts = " ".join((text or "").split()).replace("|", "\\|").split("`")
+    return "`".join(part if index % 2 else part.replace("<", "\\<") for index, part in enumerate(parts))
 
 
 def _sentence(text: str | None) -> str:
