@@ -1,7 +1,7 @@
-"""Consolidation: what a log of updates says in the end.
+"""Consolidation: the events that stand after all updates of a log.
 
-An update log may assert, withdraw and assert again. Its meaning is the sum of its diffs; this module holds the
-one function that takes it, and those that clear a batch, or a repair, of what cancels out.
+A log may assert, withdraw and assert again. Its meaning is the sum of its diffs. This module computes that sum, and
+removes from a list of updates, or from a repair, what cancels out.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from middleware.events import Event, Update
 
 Identity = tuple[str, str, int, str]
 
-#: An event that follows from an input, and the time of that input.
-Said = tuple[int, Event]
+#: An output of a detector, behind the event time of the input on which it was emitted.
+Emission = tuple[int, Event]
 
 
 def identity(event: Event) -> Identity:
-    """What makes two updates speak of the same event: its kind, source, sequence and id."""
+    """Return what two updates of one event have in common: kind, source, sequence and id."""
     return (event.kind, event.source, event.seq, event.id)
 
 
 def consolidate(updates: Iterable[Update]) -> dict[Identity, Event]:
-    """The events that stand after all ``updates``.
+    """Return the events that stand after all ``updates``.
 
     Raises:
-        ValueError: an event is withdrawn that does not stand as withdrawn, or asserted twice. Both would mean
-            that somebody counted wrongly, so they are never passed over.
+        ValueError: an event is withdrawn that does not stand as withdrawn, or asserted twice. Either shows that some
+            stage lost or repeated an update.
 
     >>> e = Event("goal", 5, "x", id="goal#x")
     >>> consolidate([Update(e, 1), Update(e, -1)])
@@ -47,53 +47,51 @@ def consolidate(updates: Iterable[Update]) -> dict[Identity, Event]:
 
 
 def without_cancelled(updates: Sequence[Update]) -> list[Update]:
-    """``updates`` less the pairs that undo each other within it; the order of the rest is kept.
+    """Return ``updates`` less the pairs that undo each other; the order of the rest stays.
 
-    Whoever follows the output sees no event blink because a replay took it back and found it again.
+    So no event blinks for a consumer because a repair withdrew it and emitted it again.
     """
     if all(update.diff > 0 for update in updates):
         return list(updates)
-    kept: list[Update | None] = []
+    remaining: list[Update | None] = []
     last: dict[Identity, list[int]] = {}
     for update in updates:
         open_at = last.setdefault(identity(update.event), [])
-        if open_at:
-            before = kept[open_at[-1]]
-            assert before is not None
-            if before.diff == -update.diff and before.event == update.event:
-                kept[open_at.pop()] = None
-                continue
-        open_at.append(len(kept))
-        kept.append(update)
-    return [update for update in kept if update is not None]
+        before = remaining[open_at[-1]] if open_at else None
+        if before is not None and before.diff == -update.diff and before.event == update.event:
+            remaining[open_at.pop()] = None
+            continue
+        open_at.append(len(remaining))
+        remaining.append(update)
+    return [update for update in remaining if update is not None]
 
 
 def differences(
-    gone: list[Event], came: list[Said], same: Callable[[object, object], bool]
-) -> tuple[list[Event], list[Said]]:
-    """Both lists less what stands in both: an event that was concluded again has not changed.
+    withdrawn: list[Event], asserted: list[Emission], same: Callable[[object, object], bool]
+) -> tuple[list[Event], list[Emission]]:
+    """Return both lists less the events that stand in both: an event that was emitted again has not changed.
 
-    Versions of an event share its name, and a faulty detector may repeat itself: one stands against one.
+    Versions of an event share its name, and a faulty detector may repeat itself, so one cancels one.
 
     Args:
-        gone: events that are to be withdrawn.
-        came: events that are to be asserted.
+        withdrawn: events to be withdrawn.
+        asserted: events to be asserted.
         same: compares two events.
     """
-    if not gone or not came:
-        return gone, came
+    if not withdrawn or not asserted:
+        return withdrawn, asserted
     old: dict[tuple[Identity, int], list[Event]] = {}
-    for event in gone:
+    for event in withdrawn:
         old.setdefault((identity(event), event.ts_us), []).append(event)
-    new: list[Said] = []
-    for said in came:
-        event = said[1]
+    new: list[Emission] = []
+    for emission in asserted:
+        event = emission[1]
         rivals = old.get((identity(event), event.ts_us), ())
         at = next((at for at, rival in enumerate(rivals) if same(rival, event)), None)
         if at is None:
-            new.append(said)
+            new.append(emission)
         else:
             del old[identity(event), event.ts_us][at]
-    if len(new) == len(came):
-        return gone, came
+    if len(new) == len(asserted):
+        return withdrawn, asserted
     return [event for rest in old.values() for event in rest], new

@@ -1,15 +1,14 @@
-"""Events and updates: the vocabulary that every other module speaks.
+"""Events and updates: the records that all other modules exchange, and the one order over them.
 
 Theory of operation
 -------------------
-An *event* is something that happened at one instant of event time. It never changes. What we say about
-it may change, and there is only one form for that: an *update* ``(event, diff)``. A diff of +1 asserts the
-event, -1 withdraws it. A correction is -1 of the old event and +1 of a new one with the same ``id``; a
-retraction (paper 000, section 4.3) is nothing but a -1. Adding up the diffs of a log gives what is held to
-be true (see :func:`middleware.consolidation.consolidate`).
+An *event* happened at one instant of event time and never changes. What the engine knows of it may change, and that
+has only one form: an *update* ``(event, diff)``. A diff of +1 asserts the event, -1 withdraws it. An amendment is -1 of
+the old event and +1 of a new one with the same ``id``. A retraction (paper 000, section 4.3) is a -1 and nothing else.
+The sum of the diffs of a log is what stands (:func:`middleware.consolidation.consolidate`).
 
-Every ordering decision in the house is taken by one function, :func:`canonical_key`. Two events at one
-instant are never swapped and never merged, whichever of them arrived first.
+One function decides every order: :func:`canonical_key`. Two events at one instant are never swapped and never merged,
+whichever arrived first.
 
 All times are integer microseconds. Event time (``ts_us``) and arrival time are never mixed.
 """
@@ -20,7 +19,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-#: Before any event time, and after any event time.
+#: Event times before and after all others.
 BEGINNING_US, END_US = -(2**62), 2**62
 
 #: Sort key of an event: (ts_us, kind rank, source, seq, id).
@@ -33,17 +32,17 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         kind: dotted name, e.g. ``ball.accel_peak`` or ``raw.player``.
         ts_us: event time in microseconds from the source's own zero.
-        source: what it is about or who sent it (a transmitter, a player); part of the canonical order.
+        source: what it is about, or what sent it (a player, a transmitter); part of the canonical order.
         seq: running number within ``source``; part of the canonical order.
-        payload: whatever the kind carries. Must be immutable by convention and comparable with ``==``
-            (no numpy arrays), because redoing a step is checked by comparing events.
+        payload: the data of the kind. Immutable by convention and comparable with ``==`` (no numpy arrays), because
+            a repair compares events.
         id: stable name of the event: a function of its kind and of the cause that names it (its anchor),
-            never of a process's counter and never of something that may be corrected later. Empty for dense
-            kinds, which are named by (kind, source, seq).
-        causes: ids of the events it was concluded from.
-        annuls: id of an event which this one declares void in what is published (a disallowed goal).
-        dated_us: of a newer version of an event, the event time under which it is published: that of what it is a
-            version of. ``ts_us`` is then when it became known. See ``middleware.publisher``.
+            never of a process's counter, and never of what may be amended later. Empty for dense kinds, which are
+            named by (kind, source, seq).
+        causes: ids of the events that it was concluded from.
+        annuls: id of an event that this one declares void in what is published (a disallowed goal).
+        dated_us: of a newer version of an event, the event time under which it is published: that of the first version.
+            ``ts_us`` is then the time at which it became known. See ``middleware.publisher``.
     """
 
     kind: str
@@ -61,7 +60,7 @@ class Update(msgspec.Struct, frozen=True, gc=False):
     """An event asserted (``diff`` = +1) or withdrawn (``diff`` = -1).
 
     ``k_plus_us`` is K+ of paper 000 (section 4.1): how much sooner than pure buffering the event was
-    emitted, so that a unit further up does not mistake an early event for a small delay.
+    emitted, so that a unit above does not mistake a premature event for a small delay.
     """
 
     event: Event
@@ -70,13 +69,13 @@ class Update(msgspec.Struct, frozen=True, gc=False):
 
 
 class Arrival(msgspec.Struct, frozen=True, gc=False):
-    """An event as it reaches the engine from outside, with what its source states about its progress.
+    """An event as it reaches the engine from outside, with the progress that its source reports.
 
     Attributes:
         event: the raw event; ``event.source`` names the transmitter and ``event.seq`` counts its packets from
-            zero without gaps, so that duplicates and losses can be told.
-        until_us: event time up to which (inclusive) this packet speaks for its transmitter: the time of its
-            last position. The next packet of that transmitter holds later times only.
+            zero without gaps, so that duplicates and gaps show.
+        until_us: event time up to which (inclusive) this packet reports: the time of its last position. The next packet
+            of that transmitter holds later times only.
     """
 
     event: Event
@@ -84,11 +83,13 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
 
 
 class Loss(msgspec.Struct, frozen=True, gc=False):
-    """An arrival that was not taken in, and why.
+    """A lost arrival: it was not taken in.
 
-    ``reason``: ``memory`` (it came later than the memory of the engine reaches), ``promise`` (it had been promised that
-    nothing so old would come any more), ``held`` (final had moved on early, because as many inputs were held as may
-    be), ``clock`` (its source's clock is ahead of all others') or ``crowd`` (there are as many sources as may be).
+    Attributes:
+        event, until_us: of the arrival.
+        reason: ``memory`` (beyond the allowed lateness), ``promise`` (below what the host promised to be complete),
+            ``held`` (final had advanced early, because too many inputs were held), ``clock`` (its source is a clock
+            outlier) or ``crowd`` (there are as many sources as may be). See ``middleware.sources.progress.Verdict``.
     """
 
     event: Event
@@ -97,11 +98,11 @@ class Loss(msgspec.Struct, frozen=True, gc=False):
 
 
 def canonical_key(event: Event, rank: Mapping[str, int]) -> Key:
-    """The one place where order is decided: (ts_us, kind rank, source, seq, id).
+    """Return the sort key that decides every order: (ts_us, kind rank, source, seq, id).
 
     Args:
         event: any event whose kind is in ``rank``.
-        rank: place of each kind in the hierarchy, lower levels first (see ``Hierarchy.rank``).
+        rank: position of each kind in the hierarchy, lower levels first (see ``Hierarchy.rank``).
 
     >>> a = Event("a", 5, "x"); b = Event("b", 5, "x")
     >>> canonical_key(a, {"a": 0, "b": 1}) < canonical_key(b, {"a": 0, "b": 1})

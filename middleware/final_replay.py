@@ -1,15 +1,18 @@
-"""Folding: what is final as soon as it is taken in goes through the detectors once, and nothing is kept of it.
+"""Final replay: inputs that are final on arrival go through the detectors once, and nothing of them is kept.
 
 Theory of operation
 -------------------
-Whoever plays a recording knows what is still to come. Where the host says "nothing dated before this comes any more"
-(``Engine.push``), all before it is final already: it can neither be repaired nor taken back. Then the law's right-hand
-side can be calculated directly, a stretch at a time: each unit sorts what it was given with what still waits, its
-detector is folded over all that lies before the unit's own bound, and only the last state stays. No state or
-conclusion is kept for repair, no update is a withdrawal, no slack is learned, and nothing has to be let go of later.
+A host that plays a recording knows what is still to come. When it promises that nothing dated before some time arrives
+any more (:meth:`middleware.engine.Engine.push`), all before that time is final at once: it can neither be repaired nor
+withdrawn. Then the right-hand side of the law can be computed directly, a stretch at a time. Each unit sorts its new
+inputs with those that wait, folds its detector over all that lies before the unit's own bound, and keeps only the last
+state. It stores no states and outputs for repair, sends no withdrawal, learns no slack, and purges nothing later.
 
-What lies behind the bound waits in the unit as it does before any other release, so an engine may go over from one way
-to the other between any two pushes. It begins to fold once nothing is held any more that was said before its time.
+    promised up to 10 s      1st push: 0..10 s folded, 10..11 s waits
+    promised up to 20 s      2nd push: what waited and 11..20 s, sorted together, folded
+
+Inputs behind the bound wait in the unit as before any other release. So an engine may change between both ways of
+working between any two pushes. It starts final replay as soon as no unit holds released inputs.
 """
 
 from __future__ import annotations
@@ -22,19 +25,19 @@ from middleware.hierarchy import Hierarchy
 from middleware.ordering.unit import OrderingUnit
 from middleware.ordering.unit_buffer import Input
 
-#: Is told of a fault: the detector, what, and a text for people.
-Note = Callable[[str, str, str], None]
+#: Receives a fault: the detector, what, and a text for people.
+NoteFault = Callable[[str, str, str], None]
 
 
-class Folding:
+class FinalReplay:
     """The walk through the levels where everything is final at once.
 
     Args:
         hierarchy: detectors and wiring.
-        keyed: the detectors that are keyed, at their places.
+        keyed: at the index of each keyed detector that detector, else None.
         units: of each detector, by key.
-        unit: makes the unit of a detector's place and key, or gives the one that is there.
-        note: is told of faults.
+        unit: returns the unit of a detector's index and a key, and makes it if there is none.
+        note_fault: receives faults.
     """
 
     def __init__(
@@ -43,76 +46,78 @@ class Folding:
         keyed: Sequence[KeyedDetector[object] | None],
         units: Sequence[Mapping[str, OrderingUnit]],
         unit: Callable[[int, str], OrderingUnit],
-        note: Note,
+        note_fault: NoteFault,
     ) -> None:
         self._names = [detector.spec.name for detector in hierarchy.detectors]
-        self._keyed, self._units, self._unit, self._note = keyed, units, unit, note
+        self._keyed, self._units, self._unit, self._note_fault = keyed, units, unit, note_fault
         self._rank, self._internal = hierarchy.rank, hierarchy.internal
-        self._reach_us = hierarchy.reach_most_us
-        #: What each detector was given in this walk.
-        self._given: list[list[Input]] = [[] for _ in hierarchy.detectors]
-        #: Who takes a word of a kind.
-        self._takers = {
-            kind: tuple(self._given[place].append for place in places) for kind, places in hierarchy.subscribers.items()
+        self._reach_us = hierarchy.max_reach_us
+        #: Inputs of each detector in this walk.
+        self._inputs: list[list[Input]] = [[] for _ in hierarchy.detectors]
+        #: An ``append`` for each subscriber, by kind.
+        self._subscribers = {
+            kind: tuple(self._inputs[index].append for index in indices)
+            for kind, indices in hierarchy.subscribers.items()
         }
 
     def walk(
         self, events: Iterable[Event], final_us: int, watch: frozenset[str]
     ) -> tuple[list[Update], list[Update], int]:
-        """Folds all that is final through the levels.
+        """Fold all that is final, level by level.
 
         Args:
             events: new raw ones, in any order.
-            final_us: event time below which nothing comes or changes any more.
+            final_us: event time below which nothing arrives or changes any more.
             watch: internal kinds that are asked for.
 
         Returns:
-            What is to be published, what is watched, and how many events there were in all.
+            Updates to publish, updates of watched kinds, and the number of events that detectors emitted.
         """
         published: list[Update] = []
         watched: list[Update] = []
         internal, moved = self._internal, 0
-        self._give(events)
-        for index, given in enumerate(self._given):
+        self._route(events)
+        for index, inputs in enumerate(self._inputs):
             below_us = final_us if final_us == END_US else final_us - self._reach_us[index]
-            concluded = self._concluded(index, given, below_us)
-            given.clear()
-            if not concluded:
+            emitted = self._process(index, inputs, below_us)
+            inputs.clear()
+            if not emitted:
                 continue
-            moved += len(concluded)
-            self._give(concluded)
-            for event in concluded:
+            moved += len(emitted)
+            self._route(emitted)
+            for event in emitted:
                 if event.kind not in internal:
                     published.append(Update(event, 1))
                 elif event.kind in watch:
                     watched.append(Update(event, 1))
         return published, watched, moved
 
-    def _give(self, events: Iterable[Event]) -> None:
-        """Puts events down for whoever listens."""
-        rank, takers = self._rank, self._takers
+    def _route(self, events: Iterable[Event]) -> None:
+        """Give events to their subscribers."""
+        rank, subscribers = self._rank, self._subscribers
         for event in events:
-            word = canonical_key(event, rank), event
-            for take in takers[event.kind]:
-                take(word)
+            keyed_event = canonical_key(event, rank), event
+            for append in subscribers[event.kind]:
+                append(keyed_event)
 
-    def _concluded(self, index: int, given: list[Input], below_us: int) -> list[Event]:
+    def _process(self, index: int, inputs: list[Input], below_us: int) -> list[Event]:
+        """Fold one detector, or each key of a keyed one; return its outputs."""
         units, detector = self._units[index], self._keyed[index]
         if detector is None:
-            return self._unit(index, "").fold(given, below_us) if given or units else []
+            return self._unit(index, "").process_final(inputs, below_us) if inputs or units else []
         by_key: dict[str, list[Input]] = {name: [] for name, unit in units.items() if unit.waiting}
-        for word in given:
+        for keyed_event in inputs:
             try:
-                name = detector.key(word[1])
+                name = detector.key(keyed_event[1])
             except Exception as error:
-                text = f"key of {word[1].kind}: {type(error).__name__}: {error}"
-                self._note(self._names[index], "raised", text)
+                text = f"key of {keyed_event[1].kind}: {type(error).__name__}: {error}"
+                self._note_fault(self._names[index], "raised", text)
                 continue
             if name in by_key:
-                by_key[name].append(word)
+                by_key[name].append(keyed_event)
             else:
-                by_key[name] = [word]
-        concluded: list[Event] = []
-        for name, mine in by_key.items():
-            concluded += self._unit(index, name).fold(mine, below_us)
-        return concluded
+                by_key[name] = [keyed_event]
+        emitted: list[Event] = []
+        for name, own in by_key.items():
+            emitted += self._unit(index, name).process_final(own, below_us)
+        return emitted

@@ -1,15 +1,15 @@
-"""The account: what the work of a span costs, from counts and from costs that the host has measured.
+"""Load accounting: what the work of a span costs, from counts and from costs that the host has measured.
 
 Theory of operation
 -------------------
-Whatever adapts to load (alpha, the way to take back) must decide the same when a batch is redone. So it may not look
-at a clock. The engine counts its work; the host measures, between batches, what a piece of it costs, and
-hands the costs in (``Engine.set_costs``), where they become part of the state. The *busy factor* of a span of
-arrival time is counts times costs over the time that the span gives.
+What adapts to load (alpha, the retraction mode) must decide the same when a batch is redone. So it may not look at a
+clock. The engine counts its work. Between batches the host measures what a piece of it costs, and hands the costs in
+(``Engine.set_costs``), where they become part of the state. The *busy factor* of a span of arrival time is counts times
+costs over the time that the span gives.
 
-The *price* of an update that a unit sends in a repair is what it leads to above: being routed, and for each
-subscriber what one disturbance costs there, steps redone and updates sent on, at their own price. Levels rise, so the
-prices are summed from the top down, from rates that fade with a half-life of a few spans.
+The *price* of an update that a repair sends is what it costs above: its routing, and for each subscriber the cost of
+one disturbed input there, that is, the steps redone and the updates sent on at their own price. Levels rise, so prices
+are summed from the top down. The rates fade with a half-life of a few spans.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ import msgspec
 #: Span over which the load is measured (000, section 5.2), in arrival time.
 SPAN_US = 500_000
 
-#: What is counted loses this share of its weight with each span.
+#: Share of its weight that a count loses with each span.
 _FADES = 0.25
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """What work costs, in microseconds. The defaults are those of a middling machine, until the host has measured.
+    """What work costs, in microseconds. The defaults are those of a middling machine; the host measures its own.
 
     Attributes:
         arrival_us: an arrival, outside the detectors: decoded, checked, offered to its source's progress.
         moved_us: an update, routed to its subscribers and sorted in.
         step_us, compare_us: one step of a detector, and one comparison of two equal states of it, by detector name.
-        default_step_us, default_compare_us: of a detector that was not measured.
+        default_step_us, default_compare_us: of a detector that has not been measured.
         available: wall seconds that the host has for a second of the stream, over all cores that serve this engine;
             0.25 where a recording is played at four times its speed.
     """
@@ -48,16 +48,16 @@ class Costs(msgspec.Struct, frozen=True):
     available: float = 1.0
 
     def step(self, name: str) -> float:
-        """Cost of a step of the detector called ``name``."""
+        """Return the cost of a step of the detector called ``name``."""
         return self.step_us.get(name, self.default_step_us)
 
     def compare(self, name: str) -> float:
-        """Cost of comparing two of its states."""
+        """Return the cost of comparing two states of the detector called ``name``."""
         return self.compare_us.get(name, self.default_compare_us)
 
 
 class Work(NamedTuple):
-    """What one detector's units have done: since the beginning, or in a span. See :class:`Counters`."""
+    """Counts of one detector's units: since the beginning, or in a span. See :class:`Counters`."""
 
     stepped: int = 0
     redone: int = 0
@@ -70,20 +70,20 @@ class Work(NamedTuple):
     trial_sent_full: int = 0
 
     def less(self, before: Work) -> Work:
-        """What has been done since ``before``."""
+        """Return the work since ``before``."""
         return Work(*map(sub, self, before))
 
 
 class Counters:
-    """What a unit has done since it began.
+    """Counts of one unit since the beginning.
 
     Attributes:
         stepped, redone: inputs given to the detector for the first time, and again.
-        late: inputs that came later than the whole slack, so that pure buffering would have missed their place too.
-        disturbed: inputs that came or went before AEP.
+        late: inputs later than the whole slack, so that pure buffering would have released their successors too.
+        disturbed: inputs inserted, removed or replaced before AEP.
         compared: states compared while redoing.
-        repairs: runs in which something had to be repaired.
-        retracted, repaired: events taken back, and said anew, by repairs.
+        repairs: pushes in which something had to be repaired.
+        retracted, repaired: events withdrawn, and asserted, by repairs.
         trials and what follows: see ``middleware.ordering.retraction``.
     """
 
@@ -99,7 +99,7 @@ class Counters:
 
 
 def total(counters: Iterable[Counters]) -> Work:
-    """The work of several units, as the account takes it."""
+    """Return the work of several units together."""
     stepped = redone = disturbed = sent = trials = steps = steps_full = trial_sent = trial_sent_full = 0
     for c in counters:
         stepped += c.stepped
@@ -115,11 +115,11 @@ def total(counters: Iterable[Counters]) -> Work:
 
 
 class LoadAccounting:
-    """Counts of the running span, and the rates of those before. Plain state of an engine.
+    """Counts of the running span, and rates of those before. Plain state of an engine.
 
     Args:
         names: of the detectors, lowest first.
-        above: for each the places of its subscribers in ``names``, without repetition.
+        above: for each the indices of its subscribers in ``names``, without repetition.
 
     Attributes:
         busy: busy factor of the last whole span; 0 before the first.
@@ -140,20 +140,20 @@ class LoadAccounting:
         self._sent = [0.0] * len(self.names)
 
     def is_over(self, now_us: int) -> bool:
-        """Whether a span ends with a push at ``now_us``."""
+        """True if a span ends with a push at ``now_us``."""
         if self._ends_us is None:
             self._ends_us, self._begun = now_us + SPAN_US, (now_us, 0, 0)
         return now_us >= self._ends_us
 
-    def turn(self, now_us: int, work: Sequence[Work]) -> list[Work]:
-        """Ends a span.
+    def end_span(self, now_us: int, work: Sequence[Work]) -> list[Work]:
+        """End a span.
 
         Args:
             now_us: arrival time of the push that ends it.
             work: of all detectors, since the beginning.
 
         Returns:
-            What each has done in the span.
+            The work of each in the span.
         """
         began_us, arrivals, moved = self._begun
         costs = self.costs
@@ -170,14 +170,14 @@ class LoadAccounting:
         return done
 
     def prices_us(self) -> list[float]:
-        """What an update sent in a repair costs above, by detector."""
+        """Return what an update sent by a repair costs above, by detector."""
         prices = [0.0] * len(self.names)
         for index in reversed(range(len(self.names))):
             prices[index] = self.costs.moved_us + sum(self._disturbance_us(s, prices) for s in self.above[index])
         return prices
 
     def _disturbance_us(self, index: int, prices: Sequence[float]) -> float:
-        """What one input that comes late, or goes, costs at a detector and above it."""
+        """Return what one disturbed input costs at a detector and above it."""
         disturbed = self._disturbed[index]
         if disturbed < 1.0:
             return self.costs.step(self.names[index])

@@ -1,4 +1,4 @@
-"""Figures of the ordering: what each unit has done, what it holds, and what is wrong. Plain data, no I/O."""
+"""Metrics of the ordering: counts of each unit, its memory, and faults. Plain data, no I/O."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from middleware.isolation import Failed, Fault
 from middleware.load_accounting import total
-from middleware.ordering.retraction import Way
+from middleware.ordering.retraction import Mode
 from middleware.ordering.unit import OrderingUnit
 
 
@@ -18,15 +18,15 @@ class DetectorMetrics:
 
     Attributes:
         level: in the hierarchy.
-        units: how many; more than one if keyed.
+        units: their number; more than one if keyed.
         k_us: slack K.
-        alpha: share of it that is waited for.
-        waiting, held: inputs not yet given to the detector, and those kept for repair.
-        snapshots: states kept for repair.
-        snapshot_bytes: size of the newest state, pickled: of several units the greatest.
-        way: how it now takes back.
+        alpha: share of K that inputs wait.
+        waiting, held: inputs not yet given to the detector, and those held for repair.
+        snapshots: states held for repair.
+        snapshot_bytes: size of the newest state, pickled; the greatest of several units.
+        mode: how it retracts now.
         failed: keys of units whose detector has raised, with the error.
-        redo_us: time that redoing has cost, by the measured cost of a step.
+        redo_us: cost of redoing, by the measured cost of a step.
         backset_us: how far before its cause an output was dated at most (004, section IV-A).
         others: see ``middleware.load_accounting.Counters``.
     """
@@ -39,7 +39,7 @@ class DetectorMetrics:
     held: int
     snapshots: int
     snapshot_bytes: int
-    way: Way
+    mode: Mode
     failed: Mapping[str, str]
     stepped: int
     redone: int
@@ -54,10 +54,13 @@ class DetectorMetrics:
 
 @dataclass(frozen=True)
 class EngineHealth:
-    """How the ordering is doing, since the beginning; by detector name where a mapping.
+    """Health of the ordering since the beginning; mappings are by detector name.
 
-    ``faults``: by detector, then by kind of fault, see ``middleware.isolation.Faults.note``. ``failed``: error of
-    each detector with a unit that has failed and, as things stand, will say nothing more.
+    Attributes:
+        final_us: the watermark of the raw input.
+        faults: by detector, then by sort of fault, see ``middleware.isolation.Faults.note``.
+        failed: error of each detector with a unit that has failed and, as things stand, will emit nothing more.
+        others: see :class:`DetectorMetrics` and ``middleware.load_accounting.Counters``.
     """
 
     clk_us: int
@@ -77,7 +80,7 @@ class EngineHealth:
 
 
 def failure(state: object) -> str:
-    """Error of a failed state, empty if it has not failed."""
+    """Return the error of a failed state, empty if it has not failed."""
     return state.error if isinstance(state, Failed) else ""
 
 
@@ -91,7 +94,7 @@ def engine_health(
     lost: int,
     faults: Mapping[str, Mapping[str, Fault]],
 ) -> EngineHealth:
-    """Figures of all units, by detector name where they are a detector's; the rest is the engine's own."""
+    """Return the health of all units; the last five arguments are the engine's own figures."""
     slack: dict[str, int] = {}
     alpha: dict[str, float] = {}
     failed: dict[str, str] = {}
@@ -106,7 +109,7 @@ def engine_health(
             late += counters.late
             redone += counters.redone
             retracted += counters.retracted
-            if error := failure(unit.newest_state):
+            if error := failure(unit.buffer.newest_state):
                 failed[name] = error
     return EngineHealth(
         clk_us, final_us, slack, alpha, waiting, held, late, redone, retracted, duplicates, lost, busy, failed, faults
@@ -114,12 +117,12 @@ def engine_health(
 
 
 def detector_metrics(level: int, by_key: Mapping[str, OrderingUnit], step_us: float) -> DetectorMetrics:
-    """Figures of a detector's units, at least one.
+    """Return the metrics of a detector's units, at least one.
 
     Args:
         level: in the hierarchy.
         by_key: its units.
-        step_us: what a step costs.
+        step_us: cost of a step.
     """
     units = list(by_key.values())
     work = total(unit.counters for unit in units)
@@ -130,10 +133,10 @@ def detector_metrics(level: int, by_key: Mapping[str, OrderingUnit], step_us: fl
         alpha=max(unit.alpha for unit in units),
         waiting=sum(unit.waiting for unit in units),
         held=sum(unit.held for unit in units),
-        snapshots=sum(unit.snapshots for unit in units),
-        snapshot_bytes=max(len(pickle.dumps(unit.newest_state)) for unit in units),
-        way=units[0].way,
-        failed={key: error for key, unit in by_key.items() if (error := failure(unit.newest_state))},
+        snapshots=sum(unit.buffer.snapshots for unit in units),
+        snapshot_bytes=max(len(pickle.dumps(unit.buffer.newest_state)) for unit in units),
+        mode=units[0].mode,
+        failed={key: error for key, unit in by_key.items() if (error := failure(unit.buffer.newest_state))},
         stepped=work.stepped,
         redone=work.redone,
         redo_us=work.redone * step_us,

@@ -1,8 +1,8 @@
-"""The oracle: the same detectors fed the sorted, deduplicated stream, with no ordering unit at all.
+"""The oracle: the same detectors fed the sorted, deduplicated stream, without any ordering unit.
 
-It is the right-hand side of the law (what the engine's consolidated output must equal), a slow but plain
-runner for notebooks, and the fastest way to try a detector. It shares no code with the engine but the
-hierarchy, the canonical order and the rules for detectors that break their contract (``middleware.isolation``).
+Purpose: it is the right-hand side of the law, which the engine's consolidated output must equal. It is also a plain,
+slow runner for notebooks, and the fastest way to try a detector. It shares no code with the engine but the hierarchy,
+the canonical order and the rules for detectors that break their contract (``middleware.isolation``).
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from middleware.hierarchy import Hierarchy
 from middleware.isolation import Failed, deciding_event, failed, permitted_outputs
 from middleware.publisher import AMENDABLE_US
 
-#: A version of an event (False) or an annulment of it (True), sortable but for its last place.
-_Word = tuple[int, bool, Key, str, Event]
+#: A version of an event (False) or an annulment of it (True), sortable but for its last field.
+_Statement = tuple[int, bool, Key, str, Event]
 
 
 def published(hierarchy: Hierarchy, events: Iterable[Event]) -> list[Event]:
-    """What the engine must have published in the end: of sparse events the last words, in canonical order."""
+    """Return the events that must stand after all that the engine published, in canonical order."""
     sparse = [event for event in sorted_replay(hierarchy, events) if event.kind not in hierarchy.internal]
     plain: dict[Key, list[Event]] = {}
-    versions: dict[str, list[_Word]] = {}
-    voids: dict[str, list[_Word]] = {}
+    versions: dict[str, list[_Statement]] = {}
+    voids: dict[str, list[_Statement]] = {}
     for event in sparse:
         key = canonical_key(event, hierarchy.rank)
         if event.kind in hierarchy.amendable:
@@ -39,14 +39,15 @@ def published(hierarchy: Hierarchy, events: Iterable[Event]) -> list[Event]:
             voids.setdefault(event.annuls, []).append((event.ts_us, True, key, repr(event), event))
     standing = [deciding_event(same) for same in plain.values()]
     for name, about in sorted(versions.items()):
-        standing.extend(_last_words(sorted(about + voids.get(name, []), key=lambda word: word[:4]), name))
+        statements = sorted(about + voids.get(name, []), key=lambda statement: statement[:4])
+        standing.extend(_standing_versions(statements, name))
     return sorted(standing, key=lambda event: canonical_key(event, hierarchy.rank))
 
 
-def _last_words(words: Sequence[_Word], name: str) -> Iterator[Event]:
-    """Of each stretch of words about one event the last, if it is a version: under the time that it is dated."""
+def _standing_versions(statements: Sequence[_Statement], name: str) -> Iterator[Event]:
+    """Yield the last of each stretch of statements about one event, if it is a version, under its ``dated_us``."""
     last: Event | None = None
-    for ts_us, *_, event in words:
+    for ts_us, *_, event in statements:
         if last is not None and ts_us - last.ts_us > AMENDABLE_US:
             yield from _version(last, name)
         last = event
@@ -60,10 +61,10 @@ def _version(event: Event, name: str) -> Iterator[Event]:
 
 
 def sorted_replay(hierarchy: Hierarchy, events: Iterable[Event]) -> Iterator[Event]:
-    """Yields every event of every level, internal kinds included, as a sorted world would have it.
+    """Yield every event of every level, internal kinds included, as the sorted stream leads to it.
 
     Each detector is folded over its whole input in canonical order, one level after another. Events may be
-    given in any order and doubled (same kind, source, seq): the first copy counts.
+    given in any order and as duplicates (same kind, source, seq): the first copy counts.
     """
     raw: dict[tuple[str, str, int], Event] = {}
     for event in events:
@@ -84,7 +85,7 @@ def sorted_replay(hierarchy: Hierarchy, events: Iterable[Event]) -> Iterator[Eve
 
 
 def _folded(detector: Detector[object], inputs: Iterable[tuple[Key, Event]]) -> Iterator[Event]:
-    """What a detector, or each key of a keyed one, concludes from its inputs in order."""
+    """Yield the outputs of a detector, or of each key of a keyed one, on its inputs in order."""
     payloads = detector.spec.payloads()
     states: dict[str, object] = {}
     for name, event in _addressed(detector, inputs):
@@ -103,7 +104,7 @@ def _folded(detector: Detector[object], inputs: Iterable[tuple[Key, Event]]) -> 
 
 
 def _addressed(detector: Detector[object], inputs: Iterable[tuple[Key, Event]]) -> Iterator[tuple[str, Event]]:
-    """Each input with the unit that it belongs to; of several under one canonical key each unit takes one."""
+    """Yield each input with its key; of several under one canonical key each unit gets one."""
     keyed: KeyedDetector[object] | None = detector if detector.spec.keyed else None  # type: ignore[assignment]
     for _, same in groupby(inputs, key=_key):
         units: dict[str, list[Event]] = {}

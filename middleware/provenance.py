@@ -60,11 +60,12 @@ class RecordingUnit(OrderingUnit):
     def __init__(self, log: ConclusionLog, detector: Detector[object], settings: UnitSettings, report: Report) -> None:
         super().__init__(detector, settings, report)
         self._log = log
-        self._detector = detector
+        self._concluding = detector
 
     def purge(self, final_us: int) -> None:
         """Record what was concluded from inputs dated before ``final_us``, then forget them."""
-        for at in range(min(bisect_left(self._keys, (final_us,)), len(self._after))):
+        for at in range(min(bisect_left(self._keys, (final_us,)), len(self._states))):
             for event in self._outputs[at]:
-                self._log.take(Conclusion(event, self._events[at], self._state_before(at), self._detector))
+                before = self.buffer.state_before(at)
+                self._log.take(Conclusion(event, self._events[at], before, self._concluding))
         super().purge(final_us)

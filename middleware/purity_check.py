@@ -1,7 +1,7 @@
-"""Rehearsal: a detector does its last steps once more, between two batches, for nothing but to see how it does them.
+"""Purity check: a detector repeats its last steps between two batches, to be timed and to be found impure.
 
-The host times them: steps apart from comparisons, because the ways to take back differ in just these. And they
-show whether the detector is pure: the same input on the same state must lead to the same.
+The host times the steps apart from the comparisons, because the retraction modes differ in just these. And the same
+input on the same state must lead to the same; if not, the detector is not pure, which is a fault.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from middleware.ordering.unit import OrderingUnit
 
 
 class PurityCheck:
-    """Of one detector. Nothing comes of it: no state, no update, and no fault but that it is not pure.
+    """Repeated steps of one detector. They change no state, send no update and report no fault but impurity.
 
     Args:
         units: of the detector.
         steps: how many at most, over all units.
-        impure: is called if a comparison shows it, once each time.
+        on_impure: called by a comparison that shows it.
     """
 
-    def __init__(self, units: Iterable[OrderingUnit], steps: int, impure: Callable[[], None]) -> None:
+    def __init__(self, units: Iterable[OrderingUnit], steps: int, on_impure: Callable[[], None]) -> None:
         self._parts: list[tuple[OrderingUnit, int]] = []
-        self._impure = impure
-        self._redone: list[list[Step[object]]] = []
+        self._on_impure = on_impure
+        self._repeated: list[list[Step[object]]] = []
         for unit in units:
             share = min(steps, unit.held)
             if share:
@@ -32,13 +32,13 @@ class PurityCheck:
             steps -= share
 
     def step(self) -> int:
-        """Does the steps; says how many."""
-        self._redone = [unit.repeat_steps(share) for unit, share in self._parts]
-        return sum(map(len, self._redone))
+        """Repeat the steps; return how many there were."""
+        self._repeated = [unit.repeat_steps(share) for unit, share in self._parts]
+        return sum(map(len, self._repeated))
 
     def compare(self) -> int:
-        """Compares the states and outputs that the steps led to with those that are held; says how many."""
-        agree = [unit.agrees(redone) for (unit, _), redone in zip(self._parts, self._redone, strict=True)]
+        """Compare the states and outputs of the repeated steps with those that are held; return how many."""
+        agree = [unit.agrees(repeated) for (unit, _), repeated in zip(self._parts, self._repeated, strict=True)]
         if not all(agree):
-            self._impure()
-        return sum(map(len, self._redone))
+            self._on_impure()
+        return sum(map(len, self._repeated))

@@ -1,4 +1,4 @@
-"""What a push of the engine led to, and what it counts."""
+"""Result of a push of the engine, and its counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from middleware.events import BEGINNING_US, Update
 
 @dataclass(frozen=True)
 class PushResult:
-    """What a push led to: published updates, and updates of the internal kinds that were asked to be watched."""
+    """Published updates of a push, and updates of the internal kinds that were asked for."""
 
     updates: list[Update]
     watched: list[Update]
@@ -17,7 +17,7 @@ class PushResult:
 
 @dataclass
 class Counts:
-    """Plain counts. ``uncounted``: arrivals and updates since held inputs were counted."""
+    """Counts since the beginning. ``uncounted``: arrivals and updates since held inputs were last counted."""
 
     duplicates: int = 0
     lost: int = 0

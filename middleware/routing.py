@@ -1,4 +1,4 @@
-"""Who listens to a kind, and how a word reaches them: tables made once, so that a word costs a call a listener."""
+"""Routing: tables, made once, of the subscribers of each kind and of how an update reaches them."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from typing import NamedTuple
 
 from middleware.detector import KeyedDetector
 from middleware.hierarchy import Hierarchy
-from middleware.ordering.unit import Given
+from middleware.ordering.unit import KeyedUpdate
 
 
-class Keyed(NamedTuple):
-    """A keyed detector that listens to a kind: its place, and what each of its units was given in this push."""
+class KeyedSubscription(NamedTuple):
+    """A keyed detector that subscribes to a kind: its number, and the inputs of each of its units in this push."""
 
     detector: KeyedDetector[object]
     number: int
-    given: dict[str, list[Given]]
+    inputs: dict[str, list[KeyedUpdate]]
 
 
-class Listeners(NamedTuple):
-    """Who listens to a kind: what takes a word for each detector that is not keyed, and the keyed ones."""
+class Subscriptions(NamedTuple):
+    """The subscribers of a kind: an ``append`` for each detector that is not keyed, and the keyed ones."""
 
-    plain: tuple[Callable[[Given], None], ...]
-    keyed: tuple[Keyed, ...]
+    plain: tuple[Callable[[KeyedUpdate], None], ...]
+    keyed: tuple[KeyedSubscription, ...]
 
 
-def wired(
+def subscriptions(
     hierarchy: Hierarchy,
     keyed: Sequence[KeyedDetector[object] | None],
-    given: Sequence[list[Given]],
-    given_by_key: Sequence[dict[str, list[Given]]],
-) -> dict[str, Listeners]:
-    """The listeners of each kind.
+    inputs: Sequence[list[KeyedUpdate]],
+    inputs_by_key: Sequence[dict[str, list[KeyedUpdate]]],
+) -> dict[str, Subscriptions]:
+    """Return the subscriptions of each kind.
 
     Args:
-        hierarchy: who subscribes to what.
-        keyed: the detectors that are keyed, at their places.
-        given, given_by_key: where what a detector is given is put down, at its place.
+        hierarchy: says which detector subscribes to what.
+        keyed: at the index of each keyed detector that detector, else None.
+        inputs, inputs_by_key: receive the inputs of a push, at the index of the detector.
     """
 
-    def listeners(places: tuple[int, ...]) -> Listeners:
-        found = [(keyed[place], place) for place in places]
-        return Listeners(
-            tuple(given[place].append for detector, place in found if detector is None),
-            tuple(Keyed(detector, place, given_by_key[place]) for detector, place in found if detector is not None),
+    def of(indices: tuple[int, ...]) -> Subscriptions:
+        detectors = [(keyed[index], index) for index in indices]
+        return Subscriptions(
+            tuple(inputs[index].append for detector, index in detectors if detector is None),
+            tuple(KeyedSubscription(d, index, inputs_by_key[index]) for d, index in detectors if d is not None),
         )
 
-    return {kind: listeners(places) for kind, places in hierarchy.subscribers.items()}
+    return {kind: of(indices) for kind, indices in hierarchy.subscribers.items()}

@@ -1,16 +1,17 @@
-"""The trace of one event: when it came, when it was released and why then, and what it displaced, through the levels.
+"""Trace of one event: when it arrived, when and why it was released, and what it displaced, through the levels.
 
 Theory of operation
 -------------------
 Tracing is another kind of ordering unit, so an engine that is not traced pays nothing for it. A :class:`TracedUnit`
-does what its parent does, and tells a :class:`Trace`: what was offered, what was released, what a repair redid,
-withdrew and said again, and because of which inputs. A match is replayed with it; the trace keeps what happens in
-windows of arrival time, which a first pass over the match finds. From that :func:`story` picks one event:
+does what its parent does, and reports to a :class:`Trace`: what was offered, what was released, and of each repair
+what it redid, withdrew and asserted, and because of which inputs. The host replays a match with such units. The trace
+records what happens in windows of arrival time, which a first pass over the match finds. From the records
+:func:`event_history` picks one event:
 
 * below it, the chain of *deciding* inputs: the input on whose step it was first concluded, the input on whose step
-  that was concluded, and so on down to what arrived from outside;
-* above it, for each detector that listens: when it came, whether it had to wait and what let it go, and, if it came
-  before AEP, the repair that it caused; and the same for everything that this repair withdrew or said.
+  that one was concluded, and so on down to what arrived from outside;
+* above it, for each subscriber: when it arrived, whether it had to wait and what released it, and, if it was late, the
+  repair that it caused; and the same for everything that this repair withdrew or asserted.
 
 Events are named by their id, those without one by kind, source and sequence (``raw.player:home_7:123``).
 """
@@ -27,11 +28,11 @@ from middleware.detector import Detector
 from middleware.events import END_US, Event, Key, Update
 from middleware.isolation import Report
 from middleware.ordering.policy import UnitSettings
-from middleware.ordering.unit import OrderingUnit
+from middleware.ordering.unit import KeyedUpdate, OrderingUnit
 
 
-class Came(msgspec.Struct, frozen=True):
-    """An update reached a unit. ``late``: it belongs before AEP. ``clk_us`` is the unit's clock by then."""
+class Arrived(msgspec.Struct, frozen=True, tag_field="what", tag="came"):
+    """An update reached a unit. ``late``: it belongs before AEP. ``clk_us`` is the unit's clock then."""
 
     now_us: int
     unit: str
@@ -43,10 +44,10 @@ class Came(msgspec.Struct, frozen=True):
     clk_us: int
 
 
-class Released(msgspec.Struct, frozen=True):
-    """An input was given to the detector for the first time in order.
+class Released(msgspec.Struct, frozen=True, tag_field="what", tag="released"):
+    """An input was given to the detector for the first time, in order.
 
-    ``by``: ``slack`` (it had waited alpha * K) or ``frontier`` (the sources had told everything up to its time).
+    ``by``: ``slack`` (it had waited alpha * K) or ``frontier`` (the sources had reported everything up to its time).
     """
 
     now_us: int
@@ -58,8 +59,8 @@ class Released(msgspec.Struct, frozen=True):
     clk_us: int
 
 
-class Concluded(msgspec.Struct, frozen=True):
-    """A detector concluded ``event`` on the input ``cause``."""
+class Concluded(msgspec.Struct, frozen=True, tag_field="what", tag="concluded"):
+    """A detector concluded ``event`` from the input ``cause``."""
 
     now_us: int
     unit: str
@@ -67,33 +68,34 @@ class Concluded(msgspec.Struct, frozen=True):
     cause: str
 
 
-class Repaired(msgspec.Struct, frozen=True):
-    """A unit redid some inputs: the ``late`` ones that came before AEP and those behind the ``gone`` ones.
+class Repaired(msgspec.Struct, frozen=True, tag_field="what", tag="repaired"):
+    """A unit redid inputs because of ``late`` ones, and because of ``withdrawn`` ones.
 
-    ``redone``: how many known inputs were given to the detector again. ``withdrew`` and ``said``: what came of it.
+    ``redone``: number of known inputs that the detector was given again. ``withdrew``, ``asserted``: outputs.
+    The JSON names of two fields are older: ``gone`` and ``said``.
     """
 
     now_us: int
     unit: str
     late: tuple[str, ...]
-    gone: tuple[str, ...]
+    withdrawn: tuple[str, ...] = msgspec.field(name="gone")
     redone: int
     withdrew: tuple[str, ...]
-    said: tuple[str, ...]
+    asserted: tuple[str, ...] = msgspec.field(name="said")
 
 
-Record = Came | Released | Concluded | Repaired
+Record = Arrived | Released | Concluded | Repaired
 
 
-class Line(msgspec.Struct, frozen=True):
-    """One line of a story. ``depth`` counts levels of consequence from the event itself, below it negative."""
+class HistoryLine(msgspec.Struct, frozen=True):
+    """One line of a history. ``depth`` counts levels of consequence from the event itself; below it it is negative."""
 
     depth: int
     record: Record
 
 
 def name_of(event: Event) -> str:
-    """What an event is called in a trace."""
+    """Return the name of an event in a trace."""
     return event.id or f"{event.kind}:{event.source}:{event.seq}"
 
 
@@ -101,171 +103,164 @@ class Trace:
     """Records of some windows of arrival time.
 
     Args:
-        watched: the event of which :attr:`seen_us` tells.
-        windows: (begin, end) of each; nothing outside them is kept.
+        watched: name of the event whose :attr:`mentioned_us` are noted.
+        windows: (begin, end) of each; nothing outside them is recorded.
 
     Attributes:
-        now_us: arrival time of the push that is under way.
-        keeps: whether what happens in it is kept.
-        seen_us: arrival times at which anything was said of the watched event, whatever the windows.
+        now_us: arrival time of the current push.
+        records_now: True if the current push is recorded.
+        mentioned_us: arrival times of all updates of the watched event, whatever the windows.
         records: in the order in which they happened.
     """
 
     def __init__(self, watched: str, windows: Sequence[tuple[int, int]] = ()) -> None:
         self._watched, self._windows = watched, tuple(windows)
         self.now_us = 0
-        self.keeps = False
-        self.seen_us: list[int] = []
+        self.records_now = False
+        self.mentioned_us: list[int] = []
         self.records: list[Record] = []
 
     def at(self, now_us: int) -> None:
-        """A push at ``now_us`` follows."""
+        """Begin a push at ``now_us``."""
         self.now_us = now_us
-        self.keeps = any(begin_us <= now_us < end_us for begin_us, end_us in self._windows)
+        self.records_now = any(begin_us <= now_us < end_us for begin_us, end_us in self._windows)
 
-    def look(self, event: Event) -> None:
-        """Notes that something is said of ``event``, if it is the watched one."""
+    def mention(self, event: Event) -> None:
+        """Note an update of ``event`` if that is the watched one."""
         if (event.id == self._watched or not event.id) and name_of(event) == self._watched:
-            self.seen_us.append(self.now_us)
+            self.mentioned_us.append(self.now_us)
 
     def unit(self, detector: Detector[object], settings: UnitSettings, report: Report) -> OrderingUnit:
-        """Makes a unit that tells this trace: the engine's ``make_unit``."""
+        """Make a unit that reports to this trace: the engine's ``make_unit``."""
         return TracedUnit(self, detector, settings, report)
 
 
 class TracedUnit(OrderingUnit):
-    """An ordering unit that tells what it does."""
+    """An ordering unit that reports to a trace what it does."""
 
     def __init__(self, trace: Trace, detector: Detector[object], settings: UnitSettings, report: Report) -> None:
         super().__init__(detector, settings, report)
         self._trace = trace
         self._name = detector.spec.name
         self._progress_us = -END_US
-        self._taken_out: list[Event] = []
+        self._withdrawn_inputs: list[Event] = []
 
-    def _take(self, settings: UnitSettings) -> None:
-        super()._take(settings)
-        self._direct = False  # every input is offered, so that it can be told of
+    def _apply(self, settings: UnitSettings) -> None:
+        super()._apply(settings)
+        self._direct = False  # every input passes through offer(), where it is recorded
 
     def offer(self, update: Update, key: Key) -> None:
-        """Takes an update of an input, and tells of it."""
+        """Take one update of an input, and record it."""
         trace, event = self._trace, update.event
-        trace.look(event)
-        if trace.keeps:
-            late = bool(self._after) and key <= self._keys[len(self._after) - 1]
+        trace.mention(event)
+        if trace.records_now:
+            late = bool(self._states) and key <= self._keys[len(self._states) - 1]
             trace.records.append(
-                Came(
+                Arrived(
                     trace.now_us, self._name, name_of(event), event.ts_us, update.diff, late, update.k_plus_us,
                     self.clk_us,
                 )
             )  # fmt: skip
             if late and update.diff < 0:
-                self._taken_out.append(event)
+                self._withdrawn_inputs.append(event)
         super().offer(update, key)
 
-    def run(self, clk_us: int, progress_us: int, now_us: int, *, settles: bool = False) -> list[Update]:
-        """Repairs and releases, and remembers how far the sources had told everything by then."""
+    def process(
+        self, inputs: Sequence[KeyedUpdate], clk_us: int | None, progress_us: int, now_us: int, *, flush: bool = False
+    ) -> Sequence[Update]:
+        """Process as the parent does, and remember how far the sources had reported then."""
         self._progress_us = progress_us
-        return super().run(clk_us, progress_us, now_us, settles=settles)
+        return super().process(inputs, clk_us, progress_us, now_us, flush=flush)
 
-    def _release(self, limit_us: int, clock_us: int, updates: list[Update]) -> None:
-        first = len(self._after)
-        super()._release(limit_us, clock_us, updates)
+    def _release(self, limit_us: int, clock_us: int) -> list[Update]:
+        first = len(self._states)
+        updates = super()._release(limit_us, clock_us)
         trace = self._trace
-        for at in range(first, len(self._after)):
+        for at in range(first, len(self._states)):
             event = self._events[at]
             for out in self._outputs[at]:
-                trace.look(out)
-            if trace.keeps:
+                trace.mention(out)
+            if trace.records_now:
                 by: Literal["slack", "frontier"] = "frontier" if event.ts_us <= self._progress_us else "slack"
                 released = Released(trace.now_us, self._name, name_of(event), by, self.slack.k_us, self.alpha, clock_us)
                 trace.records.append(released)
-                self._conclude(at)
+                self._record_conclusions(at)
+        return updates
 
-    def _repair(self, clock_us: int, updates: list[Update]) -> None:
-        trace = self._trace
-        dirty, late = self._dirty, self._fresh_inputs()
-        gone = tuple(map(name_of, self._taken_out))
-        self._taken_out.clear()
-        redone, before = self.counters.redone, len(updates)
-        super()._repair(clock_us, updates)
-        told = updates[before:]
-        for update in told:
-            trace.look(update.event)
-        if not trace.keeps:
-            return
-        trace.records.append(
-            Repaired(
-                trace.now_us,
-                self._name,
-                tuple(map(name_of, late)),
-                gone,
-                self.counters.redone - redone,
-                tuple(name_of(u.event) for u in told if u.diff < 0),
-                tuple(name_of(u.event) for u in told if u.diff > 0),
-            )
-        )
-        said = {name_of(u.event) for u in told if u.diff > 0}
-        if said:
-            first = bisect_left(self._keys, dirty) if dirty else 0
-            for at in range(first, len(self._after)):
-                if any(name_of(out) in said for out in self._outputs[at]):
-                    self._conclude(at)
+    def _repair(self, clock_us: int) -> list[Update]:
+        trace, first_stale = self._trace, self.buffer.first_stale
+        late = tuple(map(name_of, self.buffer.fresh_inputs()))
+        withdrawn = tuple(map(name_of, self._withdrawn_inputs))
+        self._withdrawn_inputs.clear()
+        redone = self.counters.redone
+        updates = super()._repair(clock_us)
+        for update in updates:
+            trace.mention(update.event)
+        if trace.records_now:
+            withdrew = tuple(name_of(update.event) for update in updates if update.diff < 0)
+            asserted = tuple(name_of(update.event) for update in updates if update.diff > 0)
+            redone = self.counters.redone - redone
+            trace.records.append(Repaired(trace.now_us, self._name, late, withdrawn, redone, withdrew, asserted))
+            first = bisect_left(self._keys, first_stale) if first_stale else 0
+            for at in range(first, len(self._states)) if asserted else ():
+                if any(name_of(out) in asserted for out in self._outputs[at]):
+                    self._record_conclusions(at)
+        return updates
 
-    def _conclude(self, at: int) -> None:
+    def _record_conclusions(self, at: int) -> None:
         cause = name_of(self._events[at])
         for out in self._outputs[at]:
             self._trace.records.append(Concluded(self._trace.now_us, self._name, name_of(out), cause))
 
 
-def story(records: Iterable[Record], event: str) -> list[Line]:
-    """What a trace tells of one event: the chain below it, itself, and what it displaced above.
+def event_history(records: Iterable[Record], event: str) -> list[HistoryLine]:
+    """Return what a trace has of one event: the chain below it, itself, and what it displaced above.
 
     Returns:
-        Lines in order of depth as they are to be read: the lowest cause first. Empty if nothing is told of it.
+        Lines in order of depth, the lowest cause first. Empty if the trace has nothing of it.
     """
     every = list(records)
     first_us = min((r.now_us for r in every if isinstance(r, Concluded) and r.event == event), default=END_US)
     chain = list(_causes([r for r in every if r.now_us <= first_us], event))
-    lines: list[Line] = []
+    lines: list[HistoryLine] = []
     for depth, (name, unit) in zip(range(-len(chain), 0), reversed(chain), strict=True):
         for record in every:
             here = record.unit == unit or isinstance(record, Concluded)
-            if here and record.now_us <= first_us and _is_about(record, name):
-                lines.append(Line(depth, record))
+            if here and record.now_us <= first_us and _concerns(record, name):
+                lines.append(HistoryLine(depth, record))
     lines.extend(_consequences(every, event, 0, set()))
     return lines
 
 
 def _causes(records: list[Record], event: str) -> Iterator[tuple[str, str]]:
-    """Deciding inputs and where they decided, from the nearest down; of several conclusions the last counts."""
-    seen = {event}
+    """Yield deciding inputs and their units, from the nearest down; of several conclusions the last counts."""
+    known = {event}
     while True:
-        found = [(r.cause, r.unit) for r in records if isinstance(r, Concluded) and r.event == event]
-        if not found or found[-1][0] in seen:
+        conclusions = [(r.cause, r.unit) for r in records if isinstance(r, Concluded) and r.event == event]
+        if not conclusions or conclusions[-1][0] in known:
             return
-        event = found[-1][0]
-        seen.add(event)
-        yield found[-1]
+        event = conclusions[-1][0]
+        known.add(event)
+        yield conclusions[-1]
 
 
-def _is_about(record: Record, event: str) -> bool:
+def _concerns(record: Record, event: str) -> bool:
     if isinstance(record, Repaired):
-        return event in record.late or event in record.gone
+        return event in record.late or event in record.withdrawn
     return record.event == event
 
 
-def _consequences(records: list[Record], event: str, depth: int, told: set[tuple[str, int]]) -> Iterator[Line]:
-    """The event's own records, and those of what its repairs withdrew or said, each once."""
+def _consequences(records: list[Record], event: str, depth: int, shown: set[tuple[str, int]]) -> Iterator[HistoryLine]:
+    """Yield the event's own records, and those of what its repairs withdrew or asserted, each once."""
     for record in records:
-        if not _is_about(record, event):
+        if not _concerns(record, event):
             continue
         if isinstance(record, Repaired):
-            if (record.unit, record.now_us) in told:
+            if (record.unit, record.now_us) in shown:
                 continue
-            told.add((record.unit, record.now_us))
-        yield Line(depth, record)
+            shown.add((record.unit, record.now_us))
+        yield HistoryLine(depth, record)
         if isinstance(record, Repaired):
-            behind = [r for r in records if r.now_us == record.now_us]
-            for name in dict.fromkeys((*record.withdrew, *record.said)):
-                yield from _consequences(behind, name, depth + 1, told)
+            same_push = [r for r in records if r.now_us == record.now_us]
+            for name in dict.fromkeys((*record.withdrew, *record.asserted)):
+                yield from _consequences(same_push, name, depth + 1, shown)

@@ -23,7 +23,7 @@ from app.pipeline.pipeline import MatchPipeline, PipelineOptions, measured_costs
 from app.settings.resolve import make_settings, read_stored_settings
 from detectors.parameters import Parameters
 from football.errors import UserError
-from middleware.trace import Came, Concluded, Line, Released, Trace, story
+from middleware.trace import Arrived, Concluded, HistoryLine, Released, Trace, event_history
 from replay.capture import Capture
 from replay.official_feed import replayed
 
@@ -62,12 +62,12 @@ def trace(
     console = Console(stderr=True)
     until_us = capture.readable_us
     first = _play(folder, capture, until_us, options, Trace(event), console, "Looking for it")
-    if not first.seen_us:
+    if not first.mentioned_us:
         so_far = "" if capture.is_finished else f" up to {until_us / 1e6:.0f} s, where its capture ends so far"
         raise TraceError(f"{event}: no event of that id in {folder}{so_far}; `touchline events` lists all")
     margin_us = options.allowed_lateness_ms * 1_000
-    windows = [(seen_us - margin_us, seen_us + margin_us) for seen_us in sorted(set(first.seen_us))]
-    lines = story(
+    windows = [(seen_us - margin_us, seen_us + margin_us) for seen_us in sorted(set(first.mentioned_us))]
+    lines = event_history(
         _play(folder, capture, until_us, options, Trace(event, windows), console, "Tracing it").records, event
     )
     if as_json:
@@ -76,7 +76,7 @@ def trace(
         write_story(lines, event, sys.stdout)
 
 
-def write_story(lines: list[Line], event: str, out: TextIO) -> None:
+def write_story(lines: list[HistoryLine], event: str, out: TextIO) -> None:
     """A story for people: what led to it, itself, and what it displaced, each level further to the right."""
     rows: list[tuple[int, int, str, list[str]]] = []
     for line in lines:
@@ -123,14 +123,13 @@ def _play(
     return trace
 
 
-def _plain(line: Line) -> dict[str, Any]:
-    record = line.record
-    return {"depth": line.depth, "what": type(record).__name__.lower(), **msgspec.structs.asdict(record)}
+def _plain(line: HistoryLine) -> dict[str, Any]:
+    return {"depth": line.depth, **msgspec.to_builtins(line.record)}
 
 
 def _told(record: Any) -> str:
     """A record in words."""
-    if isinstance(record, Came):
+    if isinstance(record, Arrived):
         what = "came" if record.diff > 0 else "was withdrawn"
         late = ", before what had been emitted" if record.late else ""
         early = f", {record.k_plus_us / 1e3:.1f} ms sooner than by pure buffering" if record.k_plus_us else ""
@@ -148,9 +147,9 @@ def _told(record: Any) -> str:
     if isinstance(record, Concluded):
         return f"concluded {record.event} from {record.cause}"
     because = [f"{len(names)} {what} ({_some(names)})" for names, what in
-               ((record.late, "late"), (record.gone, "withdrawn")) if names]  # fmt: skip
+               ((record.late, "late"), (record.withdrawn, "withdrawn")) if names]  # fmt: skip
     came = [f"{what} {_some(names)}" for names, what in
-            ((record.withdrew, "withdrew"), (record.said, "said")) if names]  # fmt: skip
+            ((record.withdrew, "withdrew"), (record.asserted, "said")) if names]  # fmt: skip
     redid = f"redid {record.redone} inputs for" if record.redone else "put in or took out"
     return f"{redid} {' and '.join(because)}; {', '.join(came) or 'nothing changed'}"
 

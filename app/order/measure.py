@@ -169,7 +169,7 @@ class _Run:
         unit, record = self._unit, self.record
         told_us = END_US if at_end else self._told_us() if self._by_progress else BEGINNING_US
         k_us = unit.slack.k_us
-        updates = unit.run(self._progress.clk_us, told_us, now_us)
+        updates = unit.process((), self._progress.clk_us, told_us, now_us)
         if unit.slack.learns == "before":
             k_us = unit.slack.k_us
         for update in updates:

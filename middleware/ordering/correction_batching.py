@@ -1,15 +1,14 @@
-"""Corrections that are made together: what comes late to a dense join waits a moment for what else comes late.
+"""Correction batching: late inputs of a dense detector wait for each other and are repaired together.
 
 Theory of operation
 -------------------
-A join such as a frame of all players is said at once and then corrected for each of its inputs that was still on its
-way, and all that listens to it does its work again each time. What is new is never held up; only corrections are:
-inputs that belong before AEP, and withdrawals of such, are kept aside and given to the unit together, at most once in
-``Spec.correction_batch_us`` of arrival time. The first after a pause is not kept waiting. So the number of
-corrections is bounded
-by time and no longer by the number of transmitters, and the price is that each comes up to so much later.
+A join, such as a frame of all players, emits at once. It is then corrected for each input that was still on its way,
+and every subscriber repeats its work each time. So the unit of such a detector collects corrections: late inputs, and
+withdrawals of released ones. It repairs them together, at most once in ``Spec.correction_batch_us`` of arrival time.
+The first correction after a pause does not wait. New inputs are never held up.
 
-What waits is part of the unit's state. It is given to the unit, due or not, before anything becomes final.
+So time bounds the number of corrections, and no longer the number of transmitters. The price is that a correction
+arrives up to that much later. Before anything becomes final the engine flushes the batch, whether it is due or not.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from __future__ import annotations
 from middleware.events import BEGINNING_US, Key, Update
 
 
-class Gathering:
-    """Late updates of a unit's inputs, in the order in which they came. Plain state, pickled with the unit.
+class CorrectionBatch:
+    """Late updates of a unit's inputs, in order of arrival. Plain state, pickled with the unit.
 
     Args:
-        every_us: see above; arrival time.
+        every_us: least arrival time between two batches.
     """
 
     __slots__ = ("_count", "_due_us", "_every_us", "_newest", "_updates")
@@ -31,14 +30,14 @@ class Gathering:
         self._due_us = BEGINNING_US
         self._count = 0
         self._updates: dict[int, tuple[Update, Key]] = {}
-        #: Place of the newest update under a key.
+        #: Number of the newest update under a key.
         self._newest: dict[Key, int] = {}
 
     def __len__(self) -> int:
         return len(self._updates)
 
     def put(self, update: Update, key: Key) -> None:
-        """Keeps an update aside; of an event that is said and withdrawn meanwhile, or the other way, nothing stays."""
+        """Add an update; an assertion and a withdrawal of the same event cancel out."""
         at = self._newest.pop(key, None)
         if at is not None:
             before = self._updates[at][0]
@@ -50,12 +49,12 @@ class Gathering:
         self._count += 1
 
     def times_us(self) -> list[int]:
-        """Event times of those that are inputs, and not withdrawals of one."""
+        """Event times of the asserted inputs among them."""
         return [key[0] for update, key in self._updates.values() if update.diff > 0]
 
-    def take(self, now_us: int, *, settles: bool) -> list[tuple[Update, Key]]:
-        """What is to be corrected now, at this arrival time; with ``settles`` everything."""
-        if now_us < self._due_us and not settles:
+    def take(self, now_us: int, *, flush: bool) -> list[tuple[Update, Key]]:
+        """Take out the batch if it is due at the arrival time ``now_us``, or with ``flush``; else nothing."""
+        if now_us < self._due_us and not flush:
             return []
         taken = list(self._updates.values())
         self._updates.clear()

@@ -1,4 +1,4 @@
-"""The bound on held inputs (decision 013): where units hold too many together, up to where final moves on early."""
+"""Bound of held inputs (decision 013): how far final must advance early when the units hold too many."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 
 from middleware.ordering.unit import OrderingUnit
 
-#: Of the bound: how many inputs may come in before they are counted again, above what share final moves on early, and
-#: what share is left then.
+#: As shares of the bound: new inputs after which they are counted again, the number at which final advances early, and
+#: the number that is left then.
 RECOUNT, _FULL, _LEFT = 0.05, 0.9, 0.7
 
 
 def final_within(
     units: Sequence[Mapping[str, OrderingUnit]], reach_us: Sequence[int], max_held: int, clk_us: int
 ) -> int | None:
-    """Event time to which final has to move, lest more is held than may be; None where there is room.
+    """Return the event time to which final must advance; None while the units hold few enough inputs.
 
     Args:
         units: of each detector, by key.
         reach_us: how far below final the inputs of each detector may still change.
         max_held: how many inputs all units together may hold or let wait.
-        clk_us: newest event; final never moves beyond it.
+        clk_us: newest event; final never advances beyond it.
     """
     held = sum(unit.waiting + unit.held for by_key in units for unit in by_key.values())
     if held <= _FULL * max_held:

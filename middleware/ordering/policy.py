@@ -1,7 +1,7 @@
-"""Settings of ordering units: how long one waits, how much of that it skips, how it takes back.
+"""Settings of ordering units: how long they wait, which share of that, how they retract, and what the engine keeps.
 
-Slack policies (``middleware.slack``) answer "how late may an event be" (K). Speculation answers "what share of K
-do we really wait" (alpha). Retraction says how a mistake is repaired.
+Slack policies (:mod:`middleware.ordering.slack`) answer how late an input may be: K. Speculation answers which share
+alpha of K a unit really waits. Retraction says how a premature output is taken back.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import AT_ONCE, FixedAlpha, Speculation
 from middleware.sources.progress import ProgressSettings
 
-__all__ = ["EngineSettings", "FixedAlpha", "Retraction", "Speculation", "UnitSettings"]
+__all__ = ["EngineSettings", "FixedAlpha", "ProgressSettings", "Retraction", "Speculation", "UnitSettings"]
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,16 @@ class UnitSettings:
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """Settings of an engine: defaults for all units, and exceptions by detector name.
+    """Settings of an engine: those of all units, and exceptions by detector name.
 
-    ``allowed_lateness_us`` bounds how late an input may come and still be repaired, ``progress`` says how long
-    sources are
-    waited for (both: ``middleware.sources.progress``). ``max_held``
-    bounds how many inputs all units together hold and let wait: where it is reached, final moves on early, and what
-    then comes below it is lost for that reason.
+    Attributes:
+        unit: settings of every unit that is not named in ``by_detector``.
+        by_detector: settings by detector name.
+        allowed_lateness_us: how far behind the newest event an input may be dated and still be repaired; one beyond it
+            is recorded as lost. Units keep inputs, states and outputs for as long.
+        max_held: how many inputs all units together may hold and let wait. At the bound final advances early, and an
+            input below it is recorded as lost, with the reason ``held``.
+        progress: how long sources are waited for.
     """
 
     unit: UnitSettings = UnitSettings()

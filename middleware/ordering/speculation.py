@@ -1,22 +1,22 @@
-"""Speculation: which share alpha of the slack a unit really waits, fixed or moved by the load (paper 000, 4.1, 4.4).
+"""Speculation: which share alpha of the slack a unit waits, fixed or controlled by the load (paper 000, 4.1, 4.4).
 
 Theory of operation
 -------------------
-A fixed share is a choice of the user. The adaptive one is algorithm 3 of 000, which treats alpha as TCP treats its
-congestion window: while the busy factor is below its target, halve alpha at the end of each span; above the target
-remember alpha, go back to 1 at once, and halve again, but only down to the bisection line
-``(1 - last minimum) / 2``: from there on alpha falls by small steps. Within the target it stays.
+A fixed alpha is the user's choice. The adaptive one is algorithm 3 of 000, which treats alpha as TCP treats its
+congestion window. At the end of each span it looks at the busy factor. Below the target zone it halves alpha. Above the
+zone it remembers alpha and returns to 1 at once; after that it halves only down to the bisection line
+``(1 - last minimum) / 2`` and then falls by small steps. Within the zone alpha stays.
 
-000 begins at 1, pure buffering, and takes seconds to come down. We begin at 0 (``AdaptiveAlpha.first``): at most one
-span passes before an overload is seen, alpha is 1 then as in 000, and since the last minimum is 0, the next descent is
-halved once and then slow. What begins while the load is in the target zone or above it begins at 1.
+000 begins at 1, pure buffering, and takes seconds to come down. We begin at 0 (``AdaptiveAlpha.first``). At most one
+span passes before an overload shows; then alpha is 1 as in 000, and since the last minimum is 0, the next descent is
+halved once and then slow. A unit that begins while the load is in the target zone or above it begins at 1.
 
-Where the text leaves it open: the formula for the busy factor is printed as ``1 - busy/span`` and used as
-``busy/span`` (its own example, 0.41 s of 0.5 s = 0.82), which is what we take. Before the first overload there is no
+Two places of the text are open. The formula of the busy factor is printed as ``1 - busy/span`` and used as
+``busy/span`` (its own example: 0.41 s of 0.5 s = 0.82); we take the latter. Before the first overload there is no
 bisection line: ``last minimum`` begins at 1. A small step never goes below 0.
 
-The busy factor comes from the engine's account (``middleware.load_accounting``), never from a clock: so a redone batch
-takes the same decisions.
+The busy factor comes from load accounting (:mod:`middleware.load_accounting`), never from a clock. So a batch that is
+redone takes the same decisions.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from typing import Protocol
 
 
 class AlphaPolicy(Protocol):
-    """What a unit asks while it runs. ``alpha`` lies, in [0, 1]."""
+    """What a unit asks while it runs. ``alpha`` lies in [0, 1]."""
 
     @property
     def alpha(self) -> float:
-        """Share of K to wait before an input is released."""
+        """Share of K that an input waits before its release."""
         ...
 
-    def turn(self, busy: float) -> None:
-        """A span has ended in which this share of the available time was used."""
+    def end_span(self, busy: float) -> None:
+        """React to the busy factor of the span that has ended."""
         ...
 
 
@@ -42,13 +42,13 @@ class Speculation(Protocol):
     """A choice of speculation: plain data, part of a unit's settings."""
 
     def begin(self, busy: float = 0.0) -> AlphaPolicy:
-        """What a new unit starts with, if this share of the time was used in the last span."""
+        """Return the policy of a new unit, given the busy factor of the last span."""
         ...
 
 
 @dataclass(frozen=True)
 class FixedAlpha:
-    """A given share: 1 is pure buffering, 0 emits at once (000, inequation 1)."""
+    """A given alpha: 1 is pure buffering, 0 releases at once (000, inequation 1)."""
 
     value: float
 
@@ -58,20 +58,20 @@ class FixedAlpha:
 
     @property
     def alpha(self) -> float:
-        """The given share."""
+        """The given alpha."""
         return self.value
 
     def begin(self, busy: float = 0.0) -> FixedAlpha:
-        """A fixed share has no state."""
+        """Return itself: a fixed alpha has no state."""
         return self
 
-    def turn(self, busy: float) -> None:
-        """Whatever the load."""
+    def end_span(self, busy: float) -> None:
+        """Ignore the load."""
 
 
 @dataclass(frozen=True)
 class AdaptiveAlpha:
-    """As much speculation as the time that is left allows (000, section 4.4).
+    """As much speculation as the load allows (000, section 4.4).
 
     Attributes:
         low, high: the target zone of the busy factor.
@@ -88,13 +88,13 @@ class AdaptiveAlpha:
         if not 0.0 <= self.low <= self.high or not 0.0 < self.step <= 1.0 or not 0.0 <= self.first <= 1.0:
             raise ValueError(f"no target zone, step or share: {self}")
 
-    def begin(self, busy: float = 0.0) -> Controller:
-        """A controller at ``first``, or at 1 where there is no time left."""
-        return Controller(self, self.first if busy < self.low else 1.0)
+    def begin(self, busy: float = 0.0) -> AlphaController:
+        """Return a controller that begins at ``first``, or at 1 under load."""
+        return AlphaController(self, self.first if busy < self.low else 1.0)
 
 
-class Controller:
-    """Algorithm 3 of 000: alpha of one unit. Plain state, pickled with the unit."""
+class AlphaController:
+    """Controls alpha of one unit by algorithm 3 of 000. Plain state, pickled with the unit."""
 
     __slots__ = ("alpha", "last_minimum", "settings", "slow")
 
@@ -106,11 +106,11 @@ class Controller:
 
     @property
     def bisection_line(self) -> float:
-        """Halving stops before alpha would fall below it."""
+        """Alpha below which halving ends."""
         return (1.0 - self.last_minimum) / 2
 
-    def turn(self, busy: float) -> None:
-        """Moves alpha by what the last span was like."""
+    def end_span(self, busy: float) -> None:
+        """Move alpha by the busy factor of the last span."""
         settings = self.settings
         if busy > settings.high:
             self.last_minimum, self.alpha, self.slow = self.alpha, 1.0, False

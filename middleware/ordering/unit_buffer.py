@@ -1,8 +1,17 @@
-"""What an ordering unit holds: its inputs in canonical order, and how far the detector behind it was given them.
+"""The unit buffer: the sorted inputs of an ordering unit, with the states and outputs of those it has released.
 
-Parallel lists. ``_keys`` and ``_events`` hold all inputs, ``_after`` (the state after each) and ``_outputs`` (what each
-led to) those that were released, so that AEP (:mod:`middleware.ordering.unit`) is their length. Inputs that come before
-AEP, or go from there, mark what is to be redone; the redoing is the unit's.
+Layout: four parallel lists in canonical order.
+
+    keys, events      all inputs: the released ones first, then those that wait
+    states, outputs   of each released input, the state after it and the events that the detector emitted on it
+
+So the length of ``states`` is AEP, the already-emitted pointer of paper 000 (section 4.1). The snapshot before an input
+is the state after the input before it: states are immutable, and a snapshot is a reference.
+
+The buffer inserts and removes inputs, and notes what is to be redone: ``needs_repair``, ``first_stale``. Redoing is the
+work of :mod:`middleware.ordering.repair`, releasing that of :mod:`middleware.ordering.unit`. Both read and write
+the four lists directly, because a method call an input would cost more than the work itself; so the lists are never
+replaced, only changed in place.
 """
 
 from __future__ import annotations
@@ -11,185 +20,259 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import groupby, islice, pairwise
 from operator import itemgetter, lt
+from typing import NamedTuple
 
 from middleware.detector import NOTHING
 from middleware.events import Event, Key
 from middleware.isolation import Report, deciding_event
 from middleware.load_accounting import Counters
 
-#: An input that can't go any more, behind its key.
+#: An input that cannot be withdrawn any more, behind its key.
 Input = tuple[Key, Event]
 
 _KEY_OF: Callable[[Input], Key] = itemgetter(0)
 
-#: In place of a state: the input belongs before AEP and was never given to the detector.
+#: In place of a state: the input lies before AEP, but the detector has not been given it yet.
 FRESH = object()
 
 
+class UnitBufferError(RuntimeError):
+    """The unit buffer was asked for something that would break the order or lose an update; the message says what."""
+
+
+class BufferContent(NamedTuple):
+    """What a snapshot holds of a buffer; ``released`` is the number of inputs before AEP."""
+
+    base: object
+    keys: list[Key]
+    events: list[Event]
+    doubles: dict[Key, list[Event]]
+    released: int
+
+
 class UnitBuffer:
-    """Sorted inputs with what followed from them.
+    """Sorted inputs, and what followed from the released ones.
 
     Args:
-        base: the state before all that is held.
-        report: told of inputs that contradict each other.
+        base: the state before all inputs that are held.
+        counters: of the unit; a disturbed input is counted here.
+        report: receives faults: inputs that contradict each other.
 
     Attributes:
-        counters: what the unit has done since it began.
+        keys, events, states, outputs: see the module.
+        base: state before the first input.
+        needs_repair: True if a released input was inserted, removed or replaced since the last repair.
+        first_stale: key from which on the inputs are to be redone; None if there are none, though outputs of removed
+            inputs may have to be withdrawn.
+        fresh: how many inputs before AEP the detector has not been given.
+        stale: keys of the other inputs that must be given again, because they, or the one before them, changed.
+        orphaned: outputs of inputs that were removed.
     """
 
-    def __init__(self, base: object, report: Report) -> None:
-        self._report = report
-        self.counters = Counters()
-        self._base = base
-        self._keys: list[Key] = []
-        self._events: list[Event] = []
-        self._after: list[object] = []
-        self._outputs: list[Sequence[Event]] = []
-        #: All events under a key that several claim; ``_events`` has the one that counts.
+    __slots__ = (
+        "_counters", "_doubles", "_report", "base", "events", "first_stale", "fresh", "keys", "needs_repair",
+        "orphaned", "outputs", "stale", "states",
+    )  # fmt: skip
+
+    def __init__(self, base: object, counters: Counters, report: Report) -> None:
+        self.base = base
+        self.keys: list[Key] = []
+        self.events: list[Event] = []
+        self.states: list[object] = []
+        self.outputs: list[Sequence[Event]] = []
+        self.needs_repair = False
+        self.first_stale: Key | None = None
+        self.fresh = 0
+        self.stale: set[Key] = set()
+        self.orphaned: list[Event] = []
+        #: All events under a key that several claim; ``events`` has the one that counts.
         self._doubles: dict[Key, list[Event]] = {}
-        #: To be redone: how many inputs before AEP are fresh, which of the others, and from where on.
-        self._fresh = 0
-        self._stale: set[Key] = set()
-        self._dirty: Key | None = None
-        #: What inputs that went had led to.
-        self._gone: list[Event] = []
+        self._counters = counters
+        self._report = report
 
     @property
-    def held(self) -> int:
-        """Inputs kept for repair."""
-        return len(self._after)
+    def is_empty(self) -> bool:
+        """True if no released input is held and nothing is to be repaired."""
+        return not (self.states or self._doubles or self.needs_repair)
 
     @property
     def snapshots(self) -> int:
-        """States kept for repair: equal references of neighbours are one."""
-        return sum(state is not before for before, state in pairwise([self._base, *self._after]))
-
-    def buffer(self) -> list[tuple[Event, bool]]:
-        """All inputs held or waiting, in order, each with whether it lies before AEP (000, Fig. 6)."""
-        return [(event, at < len(self._after)) for at, event in enumerate(self._events)]
+        """Number of states held for repair; equal references of neighbours count once."""
+        return sum(state is not before for before, state in pairwise([self.base, *self.states]))
 
     @property
     def newest_state(self) -> object:
         """State after the newest released input."""
-        return self._after[-1] if self._after else self._base
+        return self.states[-1] if self.states else self.base
 
-    def purge(self, final_us: int) -> None:
-        """Forgets released inputs dated before ``final_us``; their effect stays in the base state."""
-        cut = min(bisect_left(self._keys, (final_us,)), len(self._after))
-        if cut:
-            assert self._dirty is None, "purge before the repair was run"
-            self._base = self._after[cut - 1]
-            del self._keys[:cut], self._events[:cut], self._after[:cut], self._outputs[:cut]
-            if self._doubles:
-                self._doubles = {key: events for key, events in self._doubles.items() if key[0] >= final_us}
+    def listing(self) -> list[tuple[Event, bool]]:
+        """All inputs in order, each with True if it lies before AEP (000, Fig. 6)."""
+        return [(event, at < len(self.states)) for at, event in enumerate(self.events)]
 
-    def _due(self, given: Sequence[Input], below_us: int) -> Sequence[Input]:
-        """What comes before ``below_us`` of new inputs and of those that wait, in order; the rest waits on.
+    def state_before(self, at: int) -> object:
+        """State before the input at index ``at``."""
+        return self.states[at - 1] if at else self.base
 
-        Nothing that was given to the detector is held.
-        """
-        assert not self._after, "what was said before its time is still held"
-        if self._keys:
-            given = [*zip(self._keys, self._events, strict=True), *given]
-        keys = [key for key, _ in given]
-        if not all(map(lt, keys, islice(keys, 1, None))):
-            given = sorted(given, key=_KEY_OF)
-            if any(one[0] == other[0] for one, other in pairwise(given)):
-                given = self._without_doubles(given)
-        if not given or given[-1][0][0] < below_us:
-            self._keys, self._events = [], []
-            return given
-        cut = bisect_left(given, (below_us,), key=_KEY_OF)  # type: ignore[arg-type]
-        self._keys = [key for key, _ in given[cut:]]
-        self._events = [event for _, event in given[cut:]]
-        return given[:cut]
+    def outputs_from(self, at: int) -> int:
+        """Number of events that the inputs from index ``at`` on led to."""
+        return sum(map(len, self.outputs[at:]))
 
-    def _without_doubles(self, given: Sequence[Input]) -> list[Input]:
-        """Of several events under one key the one that counts."""
-        good = []
-        for key, several in groupby(given, key=_KEY_OF):
-            events = [event for _, event in several]
-            for event in events[1:]:
-                self._report("doubled", f"{event.kind} at {event.ts_us} us from {event.source} {event.seq} {event.id}")
-            good.append((key, deciding_event(events)))
-        return good
+    def fresh_inputs(self) -> list[Event]:
+        """Inputs before AEP that the detector has not been given."""
+        return [event for event, state in zip(self.events, self.states, strict=False) if state is FRESH]
 
-    def _insert(self, event: Event, key: Key) -> bool:
-        """Takes an input that is not the newest; True if it belongs before AEP and was not there."""
-        keys = self._keys
+    def insert(self, event: Event, key: Key) -> bool:
+        """Insert an input that is not the newest; True if it is new and lies before AEP, that is, if it is late."""
+        keys = self.keys
         at = bisect_left(keys, key)
         if keys[at] == key:
-            self._double(event, key, at)
+            self._add_double(event, key, at)
             return False
         keys.insert(at, key)
-        self._events.insert(at, event)
-        if at >= len(self._after):
+        self.events.insert(at, event)
+        if at >= len(self.states):
             return False
-        self._after.insert(at, FRESH)
-        self._outputs.insert(at, NOTHING)
-        self._fresh += 1
+        self.states.insert(at, FRESH)
+        self.outputs.insert(at, NOTHING)
+        self.fresh += 1
         self._mark(key)
         return True
 
-    def _double(self, event: Event, key: Key, at: int) -> None:
-        """Another event claims a key that is taken."""
-        self._report("doubled", f"{event.kind} at {event.ts_us} us from {event.source} {event.seq} {event.id}")
-        self._doubles.setdefault(key, [self._events[at]]).append(event)
-        self._settle_double(key, at)
-
-    def _settle_double(self, key: Key, at: int) -> None:
-        counts = deciding_event(self._doubles[key])
-        if counts is not self._events[at] and at < len(self._after):
-            if self._after[at] is not FRESH:
-                self._stale.add(key)
-            self._mark(key)
-        self._events[at] = counts
-        if len(self._doubles[key]) == 1:
-            del self._doubles[key]
-
-    def _remove(self, event: Event, key: Key) -> None:
-        keys = self._keys
+    def remove(self, event: Event, key: Key) -> None:
+        """Remove a withdrawn input; one that is not held is reported as a fault."""
+        keys = self.keys
         at = bisect_left(keys, key)
         if at == len(keys) or keys[at] != key:
             self._report("unmatched", f"{event.kind} at {event.ts_us} us was withdrawn and is not held")
             return
         if key in self._doubles and event in self._doubles[key]:
             self._doubles[key].remove(event)
-            self._settle_double(key, at)
+            self._choose_double(key, at)
             return
-        if self._events[at] is not event and self._events[at] != event:
+        if self.events[at] is not event and self.events[at] != event:
             self._report("unmatched", f"{event.kind} at {event.ts_us} us was withdrawn and another is held")
             return
-        del keys[at], self._events[at]
-        after = self._after
-        if at >= len(after):
+        del keys[at], self.events[at]
+        states = self.states
+        if at >= len(states):
             return
-        if after[at] is FRESH:
-            self._fresh -= 1
-        self._stale.discard(key)
-        self._gone.extend(self._outputs[at])
-        del after[at], self._outputs[at]
-        # The next input that the detector knows was given the state after the one that goes. Fresh ones between the
-        # two do not tell: they were never given any.
-        while at < len(after) and after[at] is FRESH:
+        if states[at] is FRESH:
+            self.fresh -= 1
+        self.stale.discard(key)
+        self.orphaned.extend(self.outputs[at])
+        self.needs_repair = True
+        del states[at], self.outputs[at]
+        # The next input that the detector was given saw the state after the removed one. Fresh inputs between the two
+        # are passed over: the detector has not been given them.
+        while at < len(states) and states[at] is FRESH:
             at += 1
-        if at < len(after):
-            self._stale.add(keys[at])
+        if at < len(states):
+            self.stale.add(keys[at])
             self._mark(keys[at])
 
+    def repaired(self) -> None:
+        """Forget what was to be redone: it has been."""
+        self.fresh = 0
+        self.stale.clear()
+        self.first_stale = None
+        self.orphaned = []
+        self.needs_repair = False
+
+    def purge(self, final_us: int) -> None:
+        """Forget released inputs dated before ``final_us``; their effect stays in the base state.
+
+        Raises:
+            UnitBufferError: a repair is due; the base state would be wrong for good.
+        """
+        cut = min(bisect_left(self.keys, (final_us,)), len(self.states))
+        if cut:
+            if self.needs_repair:
+                raise UnitBufferError("purged before the repair was made")
+            self.base = self.states[cut - 1]
+            del self.keys[:cut], self.events[:cut], self.states[:cut], self.outputs[:cut]
+            if self._doubles:
+                self._doubles = {key: events for key, events in self._doubles.items() if key[0] >= final_us}
+
+    def take_below(self, new: Sequence[Input], below_us: int) -> Sequence[Input]:
+        """Take out the inputs dated before ``below_us``, of ``new`` ones and of those that wait; the rest waits on.
+
+        Args:
+            new: in any order.
+            below_us: event time.
+
+        Returns:
+            The inputs in canonical order, one under each key.
+
+        Raises:
+            UnitBufferError: released inputs are held, so the new ones could lie before them.
+        """
+        if self.states:
+            raise UnitBufferError("inputs are taken out of a buffer that still holds released ones")
+        if self.keys:
+            new = [*zip(self.keys, self.events, strict=True), *new]
+        keys = [key for key, _ in new]
+        if not all(map(lt, keys, islice(keys, 1, None))):
+            new = sorted(new, key=_KEY_OF)
+            if any(one[0] == other[0] for one, other in pairwise(new)):
+                new = self._one_under_each_key(new)
+        if not new or new[-1][0][0] < below_us:
+            self.keys.clear()
+            self.events.clear()
+            return new
+        cut = bisect_left(new, (below_us,), key=_KEY_OF)  # type: ignore[arg-type]
+        self.keys[:] = [key for key, _ in new[cut:]]
+        self.events[:] = [event for _, event in new[cut:]]
+        return new[:cut]
+
+    def content(self) -> BufferContent:
+        """What a snapshot needs: states and outputs follow again from the events.
+
+        Raises:
+            UnitBufferError: a repair is due; between two pushes there is none.
+        """
+        if self.needs_repair:
+            raise UnitBufferError("a snapshot was asked for before the repair was made")
+        return BufferContent(self.base, self.keys, self.events, self._doubles, len(self.states))
+
+    def load(self, content: BufferContent, counters: Counters) -> None:
+        """Continue with the inputs that :meth:`content` returned; none of them counts as released yet."""
+        self._counters = counters
+        self.base, self.keys[:], self.events[:], self._doubles, _ = content
+        self.states.clear()
+        self.outputs.clear()
+
+    def _one_under_each_key(self, inputs: Sequence[Input]) -> list[Input]:
+        chosen = []
+        for key, several in groupby(inputs, key=_KEY_OF):
+            events = [event for _, event in several]
+            for event in events[1:]:
+                self._report_double(event)
+            chosen.append((key, deciding_event(events)))
+        return chosen
+
+    def _add_double(self, event: Event, key: Key, at: int) -> None:
+        """Note another event under a key that is taken."""
+        self._report_double(event)
+        self._doubles.setdefault(key, [self.events[at]]).append(event)
+        self._choose_double(key, at)
+
+    def _choose_double(self, key: Key, at: int) -> None:
+        """Put the event that counts under its key; if it changed before AEP, it is to be redone."""
+        counts = deciding_event(self._doubles[key])
+        if counts is not self.events[at] and at < len(self.states):
+            if self.states[at] is not FRESH:
+                self.stale.add(key)
+            self._mark(key)
+        self.events[at] = counts
+        if len(self._doubles[key]) == 1:
+            del self._doubles[key]
+
+    def _report_double(self, event: Event) -> None:
+        self._report("doubled", f"{event.kind} at {event.ts_us} us from {event.source} {event.seq} {event.id}")
+
     def _mark(self, key: Key) -> None:
-        """The input of ``key``, before AEP, is to be given to the detector again."""
-        self.counters.disturbed += 1
-        if self._dirty is None or key < self._dirty:
-            self._dirty = key
-
-    def _fresh_inputs(self) -> list[Event]:
-        """Inputs before AEP that the detector was never given."""
-        return [event for event, after in zip(self._events, self._after, strict=False) if after is FRESH]
-
-    def _said_from(self, at: int) -> int:
-        """How many events the inputs from ``at`` on led to."""
-        return sum(map(len, self._outputs[at:]))
-
-    def _state_before(self, at: int) -> object:
-        return self._after[at - 1] if at else self._base
+        """The input under ``key`` lies before AEP and is to be given to the detector again."""
+        self._counters.disturbed += 1
+        self.needs_repair = True
+        if self.first_stale is None or key < self.first_stale:
+            self.first_stale = key

@@ -1,27 +1,27 @@
-"""Newcomers: how long events wait for sources that nobody has heard of yet.
+"""Source discovery: how long events wait for sources that the engine has not heard of yet.
 
 Theory of operation
 -------------------
-Sources are not listed beforehand. One that has not been heard cannot be waited for by name, but its first message
-will be slow, as those of the others were (1 to 3 s on the data of paper 001: a connection is set up, then a backlog
-comes), and will hold events older than what came meanwhile. So, as long as newcomers are to be expected, nothing is
-released sooner than they would take:
+Sources are not listed beforehand. A new source cannot be waited for by name, but its first packet will be slow, as
+those of the others were (1 to 3 s on the data of paper 001: a connection is set up, then a backlog arrives), and will
+hold events older than others that arrived meanwhile. So, while new sources are expected, nothing is released sooner
+than a new source's first packets would arrive:
 
-* *How long they take* is learned from those that came: the greatest delay of their first messages, with the usual
-  allowance ``(n + 1) / n`` for having seen only n of them (the estimate of a range's end from n draws).
-* *Whether more are to be expected* is judged by the quiet since the last one: in full for ``QUIET_SHARE`` of
-  ``wait_us``, then less and less, and not at all when ``wait_us`` has passed.
+* *Their delay* is learned: the greatest delay of the first packets of known sources, with the usual allowance
+  ``(n + 1) / n`` for having seen only n of them (the estimate of a range's end from n draws).
+* *Whether more are expected* follows from the quiet since the last new source: fully for ``QUIET_SHARE`` of
+  ``wait_us``, then less and less, and not at all once ``wait_us`` has passed.
 
-The wait is the price of having no list. With the number of sources given, it ends when the last one has been heard.
-Delays need arrival and event time to have a common zero; where they have not, nothing is learned and nothing held.
+The wait is the price of having no list. If the number of sources is given, it ends when the last one has been heard.
+Delays need a common zero of arrival and event time; without it nothing is learned and nothing waits.
 """
 
 from __future__ import annotations
 
-#: First packets of a source that count as a newcomer's.
+#: The first packets of a source, whose delays count.
 FIRST_PACKETS = 8
 
-#: Share of the wait over which nothing is taken off.
+#: Share of the wait over which the full delay is waited.
 QUIET_SHARE = 0.4
 
 
@@ -29,31 +29,31 @@ class SourceDiscovery:
     """The wait for sources that have not been heard.
 
     Args:
-        wait_us: quiet (arrival time) after which no newcomer is expected; 0 to expect none at all.
-        delay_most_us: delays beyond this are no delays but clocks without a common zero.
-        expected: how many sources there are, if that is known.
+        wait_us: quiet (arrival time) after which no new source is expected; 0 to expect none at all.
+        max_delay_us: a longer delay is none, but a clock without a common zero.
+        expected: number of sources, if it is known.
     """
 
-    def __init__(self, wait_us: int, delay_most_us: int, expected: int | None = None) -> None:
+    def __init__(self, wait_us: int, max_delay_us: int, expected: int | None = None) -> None:
         self._wait_us = wait_us
-        self._delay_most_us = delay_most_us
+        self._max_delay_us = max_delay_us
         self._expected = expected
         self._count = 0
         self._last_us = 0
         self._slowest_us = 0
 
     def hear(self, now_us: int) -> None:
-        """A source was heard for the first time."""
+        """Count a source that was heard for the first time."""
         self._count += 1
         self._last_us = now_us
 
     def learn(self, delay_us: int) -> None:
-        """One of the first packets of a source took ``delay_us``."""
-        if self._slowest_us < delay_us <= self._delay_most_us:
+        """Learn from the delay of one of the first packets of a source."""
+        if self._slowest_us < delay_us <= self._max_delay_us:
             self._slowest_us = delay_us
 
     def hold_us(self, now_us: int) -> int:
-        """How long after its date an event is held at ``now_us``; 0 if no newcomer is expected."""
+        """Return how long after its event time an event waits at ``now_us``; 0 if no new source is expected."""
         quiet_us = now_us - self._last_us
         if quiet_us >= self._wait_us or not self._count or self._count == self._expected:
             return 0

@@ -10,7 +10,7 @@ from middleware.detector import NOTHING, Spec, Step
 from middleware.engine import Engine
 from middleware.events import Event, Update
 from middleware.hierarchy import Hierarchy
-from middleware.isolation import silent
+from middleware.isolation import ignore_faults
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.speculation import FixedAlpha
 from middleware.publisher import Publisher
@@ -139,7 +139,7 @@ def test_words_are_forgotten_when_nothing_can_follow_them(monkeypatch: pytest.Mo
     for n in range(600):
         ts_us = 10 * n
         said = [Event("V", ts_us, "s", n, None, f"V#{n}"), Event("W", ts_us, "s", n, None, f"W#{n}", (), f"V#{n - 5}")]
-        publisher.publish([Update(event, 1) for event in said], silent)
+        publisher.publish([Update(event, 1) for event in said], ignore_faults)
         publisher.forget(ts_us - 100)
         remembered.append(sum(len(found) for found in publisher.state()[:2]))
     assert max(remembered) < 100, "about 600 us of them, of one word in 10 us and kind"
@@ -152,7 +152,7 @@ def test_what_is_said_again_for_ever_is_not_remembered_for_ever(monkeypatch: pyt
     remembered, said = [], []
     for n in range(600):
         version = Event("V", 10 * n, "s", n, n, "V#0", dated_us=0)
-        said += publisher.publish([Update(version, 1)], silent)
+        said += publisher.publish([Update(version, 1)], ignore_faults)
         publisher.forget(10 * n - 100)
         remembered.append(sum(len(words) for words in publisher.state()[0].values()))
     assert max(remembered) < 70, "650 us of them and what lies above the frontier, of one word in 10 us"

@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 
 from middleware.engine import Engine
 from middleware.events import Arrival, Event, Update
-from middleware.isolation import Isolated
+from middleware.isolation import IsolatedDetector
 from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
 from middleware.push_result import PushResult
 from middleware.sources.progress import ProgressSettings
-from middleware.sources.source_state import OVERTAKERS_MOST
+from middleware.sources.source_state import MAX_OVERTAKERS
 from tests.middleware.watcher import Watcher, difference
 from tests.middleware.worlds import Push, Scale, World, apply, smaller, some_world
 
@@ -190,7 +190,7 @@ def test_differential_another_zero_of_time_changes_nothing(rng: Random):
 @brief
 @given(rng=chance)
 def test_pure_buffering_with_enough_slack_takes_nothing_back(rng: Random):
-    world = after_a_roll_call(some_world(rng, SMALL._replace(packets=OVERTAKERS_MOST - 1)))
+    world = after_a_roll_call(some_world(rng, SMALL._replace(packets=MAX_OVERTAKERS - 1)))
     note(f"replay: {world!r}")
     watcher = Watcher(world.hierarchy(), buffering_enough(world), world.repeating())
     for push in world.pushes:
@@ -295,7 +295,7 @@ def test_oracle_and_differential_many_large_worlds(block: int):
 
 def test_the_checks_find_an_engine_that_stops_redoing_too_early(monkeypatch: pytest.MonkeyPatch):
     """A test that cannot fail is no test: where any two states and outputs are taken as equal, few worlds are right."""
-    monkeypatch.setattr(Isolated, "same", lambda self, one, other: True)
+    monkeypatch.setattr(IsolatedDetector, "same", lambda self, one, other: True)
     assert sum(fails(_law, some_world(Random(seed), SMALL)) for seed in range(40)) > 5
 
 

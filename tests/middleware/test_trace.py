@@ -9,7 +9,7 @@ from middleware.engine import Engine
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
-from middleware.trace import Came, Concluded, Released, Repaired, Trace, name_of, story
+from middleware.trace import Arrived, Concluded, Released, Repaired, Trace, event_history, name_of
 from tests.middleware.streams import pushes, streams
 from tests.middleware.toys import arrival, hierarchy, raw
 
@@ -35,27 +35,27 @@ HIT = "D#C20:0"
 
 def test_a_hit_from_its_cause_to_what_it_displaces_and_back_again():
     """A!BC with a late B: D is concluded from C, reaches the joiner, and goes again when B comes."""
-    lines = story(traced(AT_ONCE, LATE_B, HIT).records, HIT)
+    lines = event_history(traced(AT_ONCE, LATE_B, HIT).records, HIT)
     below = [line.record for line in lines if line.depth < 0]
-    assert [type(record) for record in below] == [Came, Released]
+    assert [type(record) for record in below] == [Arrived, Released]
     assert (below[0].event, below[0].unit, below[0].now_us) == ("C#C20:0", "a_not_b_c", 20)
     assert (below[1].by, below[1].alpha, below[1].k_us) == ("slack", 0.0, 0)
     own = [line.record for line in lines if line.depth == 0]
     assert own[0] == Concluded(20, "a_not_b_c", HIT, "C#C20:0")
-    came = [record for record in own if isinstance(record, Came)]
+    came = [record for record in own if isinstance(record, Arrived)]
     assert [(record.now_us, record.unit, record.diff) for record in came] == [(20, "joiner", 1), (25, "joiner", -1)]
     assert came[1].late
     assert [record.now_us for record in own if isinstance(record, Released)] == [20]
 
 
 def test_a_late_input_tells_what_it_displaced_through_the_levels():
-    lines = story(traced(AT_ONCE, LATE_B, "B#B15:0").records, "B#B15:0")
+    lines = event_history(traced(AT_ONCE, LATE_B, "B#B15:0").records, "B#B15:0")
     repaired = [line for line in lines if isinstance(line.record, Repaired)]
     assert [(line.depth, line.record.unit) for line in repaired][:2] == [(0, "a_not_b_c"), (1, "joiner")]
     first, second = repaired[0].record, repaired[1].record
-    assert (first.late, first.gone, first.redone, first.withdrew, first.said) == (("B#B15:0",), (), 1, (HIT,), ())
-    assert second.gone == (HIT,)
-    assert {name.partition("#")[0] for name in (*second.withdrew, *second.said)} <= {"H"}
+    assert (first.late, first.withdrawn, first.redone, first.withdrew, first.asserted) == (("B#B15:0",), (), 1, (HIT,), ())
+    assert second.withdrawn == (HIT,)
+    assert {name.partition("#")[0] for name in (*second.withdrew, *second.asserted)} <= {"H"}
 
 
 def test_what_waits_says_for_how_long_and_what_let_it_go():
@@ -66,7 +66,7 @@ def test_what_waits_says_for_how_long_and_what_let_it_go():
     stream = [(0, "C", 0), (1, "A", 1), (2, "B", 2), (20, "C", 20), (75, "A", 75)]
     released = [
         line.record
-        for line in story(traced(buffering, stream, "C#C20:0").records, "C#C20:0")
+        for line in event_history(traced(buffering, stream, "C#C20:0").records, "C#C20:0")
         if isinstance(line.record, Released) and line.record.unit == "doubler"
     ]
     assert [(record.now_us, record.by, record.k_us, record.alpha) for record in released] == [(75, "slack", 50, 1.0)]
@@ -75,9 +75,9 @@ def test_what_waits_says_for_how_long_and_what_let_it_go():
 def test_windows_bound_what_is_kept_and_a_first_pass_finds_them():
     watching = traced(AT_ONCE, LATE_B, HIT, windows=())
     assert watching.records == []
-    assert sorted(set(watching.seen_us)) == [20, 25]
+    assert sorted(set(watching.mentioned_us)) == [20, 25]
     assert {record.now_us for record in traced(AT_ONCE, LATE_B, HIT, ((20, 21),)).records} == {20}
-    assert story(traced(AT_ONCE, LATE_B, "nobody").records, "nobody") == []
+    assert event_history(traced(AT_ONCE, LATE_B, "nobody").records, "nobody") == []
 
 
 def test_events_without_an_id_are_called_by_kind_source_and_number():
@@ -98,4 +98,4 @@ def test_differential_tracing_changes_nothing(stream, mode, alpha):
     assert watched.finish() == plain.finish()
     for record in trace.records:
         if isinstance(record, Repaired):
-            assert record.late or record.gone, "a repair has a reason"
+            assert record.late or record.withdrawn, "a repair has a reason"

@@ -98,7 +98,7 @@ class Transcript:
         if event.kind == "A":
             self.clk_us = max(self.clk_us, event.ts_us)
         before = len(self.recorder.given)
-        updates = self.unit.run(self.clk_us, BEGINNING_US, 0)
+        updates = self.unit.process((), self.clk_us, BEGINNING_US, 0)
         if self.purges:
             self.unit.purge(self.clk_us - self.k_us + 1)
         self.said = [f"{'-' if u.diff < 0 else ''}D{u.event.ts_us}#{u.event.payload}" for u in updates]
@@ -113,8 +113,8 @@ class Transcript:
     @property
     def buffer(self) -> str:
         """What is held, the emitted part in brackets: ``[A2 A3] B4``. AEP is at the bracket's end."""
-        emitted = " ".join(named(event) for event, given in self.unit.buffer() if given)
-        waiting = " ".join(named(event) for event, given in self.unit.buffer() if not given)
+        emitted = " ".join(named(event) for event, given in self.unit.buffer.listing() if given)
+        waiting = " ".join(named(event) for event, given in self.unit.buffer.listing() if not given)
         return f"[{emitted}] {waiting}".strip()
 
 
@@ -244,8 +244,8 @@ def test_000_figure_7_snapshots_of_states_that_do_not_differ_are_one():
     for name in ("B1", "B2", "C3", "C4"):
         t.receive(name)
     t.receive("A5")
-    assert len(t.unit.buffer()) == 5
-    assert t.unit.snapshots <= 3, "C without an A before it changes no state"
+    assert len(t.unit.buffer.listing()) == 5
+    assert t.unit.buffer.snapshots <= 3, "C without an A before it changes no state"
 
 
 @pytest.mark.parametrize("retraction", ["full", "on-demand"])
@@ -286,8 +286,8 @@ def test_000_section_4_1_what_is_emitted_prematurely_says_by_how_much():
             event = Event(name[0], int(name[1:]), "s", int(name[1:]))
             t.unit.offer(Update(event, 1), canonical_key(event, RANK))
             clk_us = event.ts_us if event.kind == "A" else event.ts_us - 2
-            for update in t.unit.run(clk_us, BEGINNING_US, 0):
+            for update in t.unit.process((), clk_us, BEGINNING_US, 0):
                 above.offer(update, canonical_key(update.event, {"D": 3}))
-                above.run(clk_us, BEGINNING_US, 0)
+                above.process((), clk_us, BEGINNING_US, 0)
                 measured.append(above.slack.k_us)
         assert measured == [12], "D100 follows from C102, which is delivered at clk 112 by pure buffering"

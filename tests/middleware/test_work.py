@@ -1,4 +1,4 @@
-"""Differential: what a unit does at once with all that it was given is what it does with one offer after the other."""
+"""Differential: a unit that processes inputs together does the same as one that is offered them one by one."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def pushes(rng: random.Random, late: float) -> list[tuple[list[Update], int, int
     own=st.booleans(),
 )
 @settings(max_examples=30, deadline=None)
-def test_differential_work_is_offer_and_run(
+def test_differential_processing_inputs_together_is_offering_them_one_by_one(
     method: Any, seed: int, late: float, alpha: float, correction_batch_us: int, own: bool
 ) -> None:
     chosen = UnitSettings(FixedAlpha(alpha), "on-demand", SlackSettings(method, 5 if method == "fixed" else None))
@@ -77,13 +77,14 @@ def test_differential_work_is_offer_and_run(
         now_us += 7
         given_now = [(update, canonical_key(update.event, RANK)) for update in updates]
         settles = now_us % 70 == 0
-        found = at_once.work(given_now, None if own else clk_us, progress_us, now_us, settles=settles)
+        found = at_once.process(given_now, None if own else clk_us, progress_us, now_us, flush=settles)
         for update, key in given_now:
             one_by_one.offer(update, key)
         own_us = one_by_one.newest_us if own else clk_us
-        assert list(found) == one_by_one.run(own_us, progress_us, now_us, settles=settles)
-        for name in ("unsettled", "waiting", "held", "newest_state", "delivers_late_us", "clk_us", "newest_us"):
+        assert list(found) == list(one_by_one.process((), own_us, progress_us, now_us, flush=settles))
+        for name in ("has_waiting", "waiting", "held", "output_delay_us", "clk_us", "newest_us"):
             assert getattr(at_once, name) == getattr(one_by_one, name), name
+        assert at_once.buffer.newest_state == one_by_one.buffer.newest_state
         assert at_once.counters.stepped == one_by_one.counters.stepped
         assert at_once.counters.late == one_by_one.counters.late
         if settles:

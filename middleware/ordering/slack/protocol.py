@@ -1,6 +1,6 @@
-"""What a slack policy is told, and what an ordering unit asks of it.
+"""What a slack policy is given, and what an ordering unit asks of it.
 
-Policies are plain picklable values inside the unit. They move only by what they are told, so that redoing a batch
+Policies are plain picklable values inside the unit. They change only by what they are given, so that redoing a batch
 from a snapshot takes the same decisions.
 """
 
@@ -9,20 +9,20 @@ from __future__ import annotations
 from math import ceil
 from typing import Literal, NamedTuple, Protocol
 
-#: What ``ts + alpha*K`` is held against: the unit's clk (K-slack), or the arrival time of the push.
+#: What ``ts + alpha*K`` is compared with: the unit's logical clock (K-slack), or the arrival time of the push.
 Clock = Literal["event", "arrival"]
 
-#: Whether the inputs of a run are measured before its releases or after them. Paper 001 does not say, and its
-#: figures need both. A policy that is set or read off learns never.
+#: Whether the inputs of a push are measured before its releases or after them. Paper 001 does not say, and its figures
+#: need both. A policy whose K is set, or read off, never learns.
 Learns = Literal["before", "after", "never"]
 
 
-class Seen(NamedTuple):
+class DelaySample(NamedTuple):
     """What a policy may learn from one input.
 
     Attributes:
         ts_us: event time of the input.
-        delay_us: its delay against the unit's clk, K+ of a premature input added (000, section 4.1).
+        delay_us: its delay against the unit's clock; K+ of a premature input is added (000, section 4.1).
         now_us: arrival time of the push that measured it.
         source, seq: of the input.
     """
@@ -34,66 +34,65 @@ class Seen(NamedTuple):
     seq: int
 
 
-class Slack(Protocol):
+class SlackPolicy(Protocol):
     """How late the inputs of a unit may be.
 
     Attributes:
         k_us: K, or the buffer time of a policy that counts in arrival time.
-        clock: see ``Clock``. With ``event`` inputs are measured when the unit's clk moves (004, II-E2), with
-            ``arrival`` at the push in which they came.
+        clock: see ``Clock``. With ``event`` inputs are measured when the unit's clock advances (004, II-E2), with
+            ``arrival`` at the push in which they arrived.
         learns: see ``Learns``.
-        each: True to be told every input; False if the one with the greatest delay of a run will do, which costs
-            less.
-        ignores_progress: True to wait K out as the papers do; False to let go what the sources have told completely.
-            The engine
-            then tells a unit no other progress than what is final.
-        plain: it goes by event time, learns before releases, and no delay up to K tells it anything: what comes in
-            order may then be taken without asking it.
+        every_sample: True to be given every input; False if the input with the greatest delay of a push will do, which
+            costs less.
+        ignores_progress: True to wait K out as the papers do; False to release what the sources have reported
+            completely. With True the engine gives a unit no other progress than what is final.
+        ignores_delays_within_k: True of a policy that goes by event time, learns before releases, and learns nothing
+            from a delay up to K: inputs in order need not be measured then.
     """
 
     k_us: int
     clock: Clock
     learns: Learns
-    each: bool
+    every_sample: bool
     ignores_progress: bool
-    plain: bool
+    ignores_delays_within_k: bool
 
-    def measure(self, seen: Seen) -> None:
-        """Learns from an input."""
+    def measure(self, sample: DelaySample) -> None:
+        """Learn from an input."""
         ...
 
     def limit_us(self, clock_us: int, progress_us: int, alpha: float) -> int:
-        """Event time up to which (inclusive) waiting inputs are due.
+        """Return the event time up to which (inclusive) waiting inputs are due.
 
         Args:
             clock_us: the clock that the policy goes by.
-            progress_us: event time up to which the sources have told everything.
+            progress_us: event time up to which the sources have reported everything.
             alpha: share of the slack to wait (000, inequation 1).
         """
         ...
 
     def announce(self, delay_us: int) -> None:
-        """A unit below will deliver up to ``delay_us`` late from now on (004, II-E2: the pseudo event)."""
+        """Expect inputs that are up to ``delay_us`` late: K of a unit below grew (004, II-E2: the pseudo event)."""
         ...
 
-    def succeed(self, k_us: int) -> None:
-        """Takes over, in a running unit, from a policy whose K was ``k_us``."""
+    def take_over(self, k_us: int) -> None:
+        """Replace, in a running unit, a policy whose K was ``k_us``."""
         ...
 
 
-class Waiting:
-    """What the policies share that wait for K, or for the sources' word if that comes sooner and they heed it."""
+class WaitForK:
+    """Base of the policies that wait for K, or for source progress if that is sooner and they heed it."""
 
     k_us: int
     ignores_progress = False
-    plain = False
+    ignores_delays_within_k = False
 
     def limit_us(self, clock_us: int, progress_us: int, alpha: float) -> int:
-        """What is older than the clock by ``alpha * K``, or told completely: waiting on would be for nothing."""
+        """Return the clock less ``alpha * K``, or source progress if that is later."""
         return max(clock_us - ceil(alpha * self.k_us), progress_us)
 
     def announce(self, delay_us: int) -> None:
-        """What was set, or is measured in arrival time, is not moved by what others wait."""
+        """Ignore it: a set K, or a buffer time measured in arrival time, does not depend on other units."""
 
-    def succeed(self, k_us: int) -> None:
-        """What was learned before does not count against what was set."""
+    def take_over(self, k_us: int) -> None:
+        """Ignore the K of the policy before."""

@@ -1,4 +1,4 @@
-"""Which slack policy a unit has, in data: frozen, comparable, and told in a configuration by its name."""
+"""Settings of a slack policy: plain data that names the policy."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from middleware.ordering.slack.estimators import SBA_US, MeanTime, Profile, RangeOfTimes, SingleTime, StaticBuffer
-from middleware.ordering.slack.frontier import ProgressSlack
 from middleware.ordering.slack.kslack import LAMBDA, AdaptiveSlack, DynamicSlack, FixedSlack
-from middleware.ordering.slack.protocol import Slack, Waiting
+from middleware.ordering.slack.protocol import SlackPolicy, WaitForK
+from middleware.ordering.slack.source_progress import ProgressSlack
 
 Method = Literal["fixed", "kslack", "sba", "bett", "betta", "bettwa", "bettd", "adaptive", "frontier"]
 
@@ -19,12 +19,13 @@ class SlackSettings:
 
     Attributes:
         method: ``fixed``, ``kslack`` (grows), ``adaptive`` (with lambda): K-slack (000, 002, 004); ``sba``, ``bett``,
-            ``betta``, ``bettwa``, ``bettd``: paper 001; ``frontier``: source progress.
-        k_us: K or B of ``fixed`` and ``sba``, and what the others begin with; None for their own beginning. Nothing
-            to ``frontier``.
+            ``betta``, ``bettwa``, ``bettd``: paper 001; ``frontier``: source progress, no guess.
+        k_us: K or B of ``fixed`` and ``sba``, the first K or B of the others; None for the default. Ignored by
+            ``frontier``.
         scale: lambda of ``adaptive``.
         profile: reading of paper 001, see :mod:`middleware.ordering.slack.estimators`.
-        ignores_progress: True to wait K out as the papers do, whatever the sources have told. Nothing to ``frontier``.
+        ignores_progress: True to wait K out as the papers do, though the sources have reported everything.
+            Ignored by ``frontier``.
     """
 
     method: Method = "kslack"
@@ -33,29 +34,29 @@ class SlackSettings:
     profile: Profile = "literal"
     ignores_progress: bool = False
 
-    def policy(self) -> Slack:
-        """A fresh policy."""
+    def policy(self) -> SlackPolicy:
+        """Make a policy."""
         begin_us = 0 if self.k_us is None else self.k_us
         set_us = SBA_US if self.k_us is None else self.k_us
-        made: Waiting
+        policy: WaitForK
         match self.method:
             case "fixed":
-                made = FixedSlack(set_us)
+                policy = FixedSlack(set_us)
             case "kslack":
-                made = DynamicSlack(begin_us)
+                policy = DynamicSlack(begin_us)
             case "adaptive":
-                made = AdaptiveSlack(begin_us, self.scale)
+                policy = AdaptiveSlack(begin_us, self.scale)
             case "sba":
-                made = StaticBuffer(set_us)
+                policy = StaticBuffer(set_us)
             case "bett":
-                made = SingleTime() if self.k_us is None else SingleTime(self.k_us)
+                policy = SingleTime() if self.k_us is None else SingleTime(self.k_us)
             case "betta" | "bettwa":
-                made = MeanTime(self.method == "bettwa", self.profile)
-                made.k_us = made.k_us if self.k_us is None else self.k_us
+                policy = MeanTime(self.method == "bettwa", self.profile)
+                policy.k_us = policy.k_us if self.k_us is None else self.k_us
             case "bettd":
-                made = RangeOfTimes(self.profile)
-                made.k_us = made.k_us if self.k_us is None else self.k_us
+                policy = RangeOfTimes(self.profile)
+                policy.k_us = policy.k_us if self.k_us is None else self.k_us
             case "frontier":
                 return ProgressSlack()
-        made.ignores_progress = self.ignores_progress
-        return made
+        policy.ignores_progress = self.ignores_progress
+        return policy

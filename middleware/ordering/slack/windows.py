@@ -1,4 +1,4 @@
-"""Windows over delays: what several policies measure in constant time per delay."""
+"""Sliding windows over delays: mean, deviation and extremes in constant time per delay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ class Window:
     """
 
     def __init__(self, *, span_us: int | None = None, count: int | None = None) -> None:
-        assert (span_us is None) != (count is None), "a window is bounded by time or by count"
+        if (span_us is None) == (count is None):
+            raise ValueError("a window is bounded by time or by count")
         self._span_us = span_us
         self._count = count
         self._values: deque[tuple[int, int]] = deque()
@@ -25,12 +26,12 @@ class Window:
         self._number = 0
 
     def __len__(self) -> int:
-        """How many delays it holds."""
+        """Number of delays in the window."""
         return len(self._values)
 
     def add(self, delay_us: int, now_us: int) -> None:
-        """Takes a delay in and lets go of those that have left the window; what was taken last always stays."""
-        # Everything grows older by one place: sums over age and age squared follow from those before.
+        """Add a delay and drop those that have left the window; the newest always stays."""
+        # Every delay ages by one: the sums over age and age squared follow from those before.
         self._by_age_squared += 2 * self._by_age + self._sum
         self._by_age += self._sum
         self._values.append((now_us, delay_us))
@@ -53,7 +54,7 @@ class Window:
     def mean_by_age_us(self) -> float | None:
         """Mean weighted by ((n - i) / n) ** 2, where i counts from 1, the oldest: the newest weighs nothing.
 
-        None of a single delay, which weighs nothing.
+        None for a single delay: it weighs nothing.
         """
         ages = len(self._values) - 1
         weights = ages * (ages + 1) * (2 * ages + 1) // 6
@@ -65,15 +66,14 @@ class Window:
         n = len(self._values)
         return sqrt(max(0, n * self._sum_of_squares - self._sum * self._sum)) / n
 
-    def extreme_us(self, which: Literal["greatest", "least"]) -> int:
-        """The greatest or the least delay."""
-        return (self._falling if which == "greatest" else self._rising)[0][1]
+    def extreme_us(self, which: Literal["highest", "lowest"]) -> int:
+        """Return the highest or the lowest delay."""
+        return (self._falling if which == "highest" else self._rising)[0][1]
 
     def _is_over(self, now_us: int) -> bool:
         if self._count is not None:
             return len(self._values) > self._count
-        assert self._span_us is not None
-        return now_us - self._values[0][0] > self._span_us and len(self._values) > 1
+        return self._span_us is not None and now_us - self._values[0][0] > self._span_us and len(self._values) > 1
 
     def _drop(self) -> None:
         _, delay_us = self._values.popleft()
@@ -82,7 +82,7 @@ class Window:
         self._sum_of_squares -= delay_us * delay_us
         self._by_age -= age * delay_us
         self._by_age_squared -= age * age * delay_us
-        gone = self._number - len(self._values)
+        dropped = self._number - len(self._values)
         for extremes in (self._falling, self._rising):
-            while extremes[0][0] < gone:
+            while extremes[0][0] < dropped:
                 extremes.popleft()

@@ -26,7 +26,7 @@ def choice(on_demand: tuple[int, int], full: tuple[int, int], compare_us: float 
     """What is chosen when ten trials took (steps, updates) on demand, and would have in full; a step costs 1."""
     chooser = RetractionChooser()
     work = Work(trials=10, trial_steps=on_demand[0], trial_sent=on_demand[1])
-    return chooser.turn(work._replace(trial_steps_full=full[0], trial_sent_full=full[1]), 1.0, compare_us, price_us)
+    return chooser.end_span(work._replace(trial_steps_full=full[0], trial_sent_full=full[1]), 1.0, compare_us, price_us)
 
 
 def test_stopping_early_pays_for_comparing_states():
@@ -45,7 +45,7 @@ def test_where_everything_differs_and_costs_little_above_nothing_is_compared():
 
 
 def test_no_choice_without_trials_and_none_for_a_small_margin():
-    assert RetractionChooser().turn(Work(trial_steps=500, trial_steps_full=500), 1.0, 9.0, 1.0) == "on-demand"
+    assert RetractionChooser().end_span(Work(trial_steps=500, trial_steps_full=500), 1.0, 9.0, 1.0) == "on-demand"
     assert choice((500, 0), (501, 0), compare_us=0.005) == "on-demand"
     assert choice((500, 90), (500, 100), price_us=0.01) == "differences", "full saves less than it may cost"
 
@@ -54,7 +54,7 @@ def test_the_choice_follows_when_the_detector_behaves_otherwise():
     chooser = RetractionChooser()
     dull = Work(trials=10, trial_steps=500, trial_steps_full=500)
     lively = Work(trials=5, trial_steps=5, trial_steps_full=500)
-    ways = [chooser.turn(work, 1.0, 1.0, 1.0) for work in [dull] * 20 + [lively] * 40]
+    ways = [chooser.end_span(work, 1.0, 1.0, 1.0) for work in [dull] * 20 + [lively] * 40]
     assert ways[19] == "differences"
     assert ways[-1] == "on-demand"
     assert sum(a != b for a, b in pairwise(ways)) == 1, "it does not waver"
@@ -165,7 +165,7 @@ def test_exploration_is_bounded(way: str):
         engine.push([arrival(raw("A", 1_000 + 10 * n, "a", n))], 1_000 + 10 * n)
     unit = engine._units[0][""]
     for n in range(2 * 64):
-        unit.way = way
+        unit.mode = way
         engine.push([arrival(raw("B", 5 + n, f"late {n}"))], 5_000 + n)
     assert unit.counters.repairs == 2 * 64
     assert unit.counters.trials == 2 * 64 // TRIAL_EVERY[way]
@@ -209,7 +209,7 @@ def _done(unit: OrderingUnit, updates: list[Update], rank: dict[str, int]) -> Wo
     before = total([unit.counters])
     for update in updates:
         unit.offer(update, canonical_key(update.event, rank))
-    unit.run(100, BEGINNING_US, 100)
+    unit.process((), 100, BEGINNING_US, 100)
     return total([unit.counters]).less(before)
 
 

@@ -1,4 +1,4 @@
-"""Slack policies: each by itself, and in units that stand above each other."""
+"""SlackPolicy policies: each by itself, and in units that stand above each other."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.estimators import MeanTime, RangeOfTimes, SingleTime
-from middleware.ordering.slack.frontier import ProgressSlack
+from middleware.ordering.slack.source_progress import ProgressSlack
 from middleware.ordering.slack.kslack import AdaptiveSlack, DynamicSlack
-from middleware.ordering.slack.protocol import Seen
+from middleware.ordering.slack.protocol import DelaySample
 from middleware.ordering.slack.settings import Method, SlackSettings
 from middleware.ordering.slack.windows import Window
 from middleware.ordering.speculation import FixedAlpha
@@ -30,8 +30,8 @@ from tests.middleware.toys import arrival, hierarchy, raw
 METHODS: tuple[Method, ...] = ("fixed", "kslack", "adaptive", "sba", "bett", "betta", "bettwa", "bettd", "frontier")
 
 
-def seen(delay_us: int, now_us: int) -> Seen:
-    return Seen(now_us - delay_us, delay_us, now_us, "s", 0)
+def seen(delay_us: int, now_us: int) -> DelaySample:
+    return DelaySample(now_us - delay_us, delay_us, now_us, "s", 0)
 
 
 @settings(max_examples=60, deadline=None)
@@ -49,7 +49,7 @@ def test_differential_a_window_knows_what_recounting_gives(steps: list[tuple[int
         assert len(window) == n
         assert window.mean_us == pytest.approx(sum(delays) / n)
         assert window.deviation_us == pytest.approx(pstdev(delays), abs=1e-3)
-        assert (window.extreme_us("greatest"), window.extreme_us("least")) == (max(delays), min(delays))
+        assert (window.extreme_us("highest"), window.extreme_us("lowest")) == (max(delays), min(delays))
         weights = [((n - i) / n) ** 2 for i in range(1, n + 1)]
         weighted = sum(w * d for w, d in zip(weights, delays, strict=True)) / sum(weights) if n > 1 else None
         assert window.mean_by_age_us == (weighted if weighted is None else pytest.approx(weighted, abs=1e-3))

@@ -27,7 +27,7 @@ def alphas(busy: list[float], settings: AdaptiveAlpha = BY_THE_BOOK) -> list[flo
     controller = settings.begin()
     told = []
     for share in busy:
-        controller.turn(share)
+        controller.end_span(share)
         told.append(round(controller.alpha, 4))
     return told
 
@@ -45,18 +45,18 @@ def test_the_bisection_line_is_half_way_from_the_last_minimum_to_no_speculation(
     controller = BY_THE_BOOK.begin()
     assert controller.bisection_line == 0.0, "nothing is known before the first overload: halving goes on"
     for busy in (0.1, 0.1, 0.1, 0.99):
-        controller.turn(busy)
+        controller.end_span(busy)
     assert controller.bisection_line == pytest.approx((1 - 0.125) / 2)
-    controller.turn(0.99)
+    controller.end_span(0.99)
     assert controller.bisection_line == 0.0, "overload at pure buffering says nothing about speculation"
 
 
 def test_slow_mode_ends_at_full_speculation_and_an_overload_ends_slow_mode():
     controller = BY_THE_BOOK.begin()
     for busy in (0.1, 0.95, *[0.1] * 30):
-        controller.turn(busy)
+        controller.end_span(busy)
     assert controller.alpha == 0.0
-    controller.turn(0.95)
+    controller.end_span(0.95)
     assert (controller.alpha, controller.slow) == (1.0, False)
 
 
@@ -76,7 +76,7 @@ def test_alpha_stays_a_share_and_falls_only_when_there_is_time_left(busy: list[f
     controller = AdaptiveAlpha(first=first).begin()
     for share in busy:
         before = controller.alpha
-        controller.turn(share)
+        controller.end_span(share)
         assert 0.0 <= controller.alpha <= 1.0
         assert controller.alpha <= before if share < 0.8 else controller.alpha >= before
         if share > 0.9:
@@ -99,11 +99,11 @@ def test_the_busy_factor_is_counts_times_costs_over_the_time_there_is():
     work = [Work(stepped=900, redone=100), Work(stepped=20)]
     assert not account.is_over(1_000 + SPAN_US - 1)
     assert account.is_over(1_000 + SPAN_US)
-    account.turn(1_000 + SPAN_US, work)
+    account.end_span(1_000 + SPAN_US, work)
     used_us = 700 * 10 + 1_500 * 2 + 1_000 * 3 + 20 * 50
     assert account.busy == pytest.approx(used_us / (SPAN_US * 0.5))
     assert account.is_over(1_000 + 3 * SPAN_US)
-    account.turn(1_000 + 3 * SPAN_US, work)
+    account.end_span(1_000 + 3 * SPAN_US, work)
     assert account.busy == 0.0, "nothing was done in the second span"
 
 
@@ -111,7 +111,7 @@ def test_the_price_of_an_update_is_what_it_leads_to_above():
     account = LoadAccounting(["low", "middle", "top"], [(1,), (2,), ()])
     account.costs = Costs(moved_us=1, step_us={"low": 1, "middle": 10, "top": 100})
     account.is_over(0)
-    account.turn(SPAN_US, [Work(), Work(disturbed=4, redone=8, sent_again=2), Work(disturbed=2, redone=2)])
+    account.end_span(SPAN_US, [Work(), Work(disturbed=4, redone=8, sent_again=2), Work(disturbed=2, redone=2)])
     top_us = 1 + 2 * 100 / 2
     assert account.prices_us() == pytest.approx([1 + (8 * 10 + 2 * top_us) / 4, top_us, 1.0])
 

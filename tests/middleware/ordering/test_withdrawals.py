@@ -78,7 +78,7 @@ def test_a_changed_version_is_sent_though_another_of_the_same_id_only_moves_to_a
         for kind, ts_us in late:
             event = Event(kind, ts_us, "s", ts_us)
             unit.offer(Update(event, 1), canonical_key(event, {"A": 0, "B": 1, "C": 2}))
-        updates = unit.run(20, 0, 20)
+        updates = unit.process((), 20, 0, 20)
     assert [(update.diff, update.event.payload) for update in updates] == [(-1, 0), (1, 1)]
 
 

@@ -12,6 +12,7 @@ from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
+from middleware.sources.idle import KindSources
 from middleware.sources.progress import ProgressSettings, SourceProgress, Verdict
 from tests.middleware.sources.test_bad_sources import ALLOWED_LATENESS_US, SECOND_US, Echo, Names, sent
 from tests.middleware.streams import standing
@@ -21,7 +22,7 @@ FEW = 20
 
 @pytest.fixture
 def few_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("middleware.sources.progress.GONE_REMEMBERED", FEW)
+    monkeypatch.setattr("middleware.sources.idle.IDLE_REMEMBERED", FEW)
 
 
 def remembered(progress: SourceProgress) -> int:
@@ -71,7 +72,7 @@ def test_the_work_of_forgetting_does_not_grow_with_the_crowd(monkeypatch: pytest
     """Where nobody may be forgotten, because all are live, all are looked at only when many are new."""
     looks = []
     monkeypatch.setattr(
-        SourceProgress, "_forget_gone", lambda *given, look=SourceProgress._forget_gone: looks.append(look(*given))
+        KindSources, "_forget_oldest", lambda *given, look=KindSources._forget_oldest: looks.append(look(*given)) or []
     )
     progress = SourceProgress(("raw",), 100_000, ProgressSettings(discovery_us=0))
     for number in range(500):

@@ -16,7 +16,7 @@ from middleware.sources.progress import (
     SourceProgress,
     Verdict,
 )
-from middleware.sources.source_state import OVERTAKERS_MOST
+from middleware.sources.source_state import MAX_OVERTAKERS
 
 S = 1_000_000
 DAY_US, HOUR_US = 86_400 * S, 3_600 * S
@@ -80,10 +80,10 @@ def test_a_gap_holds_progress_for_as_long_as_patience_lasts_and_no_longer():
 def test_a_packet_that_many_have_overtaken_is_not_waited_for():
     r = Receiver()
     r.push(0, packet("p", 0, 0))
-    for n in range(2, 2 + OVERTAKERS_MOST):
+    for n in range(2, 2 + MAX_OVERTAKERS):
         assert r.told() == 0
         r.push(n, packet("p", n, n * n))
-    assert r.told() == (1 + OVERTAKERS_MOST) ** 2
+    assert r.told() == (1 + MAX_OVERTAKERS) ** 2
 
 
 def test_a_source_that_stops_is_left_out_and_counts_again_when_it_returns():

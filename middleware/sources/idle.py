@@ -1,0 +1,128 @@
+"""Idle sources: how long a silent source or a missing packet is waited for, and which sources are forgotten.
+
+Theory of operation
+-------------------
+A source that owes its next packet for ``patience_us`` (arrival time) is *idle*: it is not waited for until it is heard
+again, and its pause teaches no cadence. A gap in its numbers is passed over after the same time. Where sources fell
+silent at the same packet number, as those of one recording do, another that stands at that number is given up after
+two of its periods.
+
+Of idle sources ``IDLE_REMEMBERED`` a kind are remembered, and all that have reported anything above final. A packet of
+a forgotten source is new if it is dated above final. Below final it is recorded as lost, even if it is a duplicate:
+that cannot be known any more.
+
+Work per packet does not grow with the number of sources. Each queue holds every live source once, under a value that
+may be too low; only the first is ever corrected.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush, heapreplace
+
+from middleware.sources.source_state import SourceState
+
+#: Packet numbers at which sources fell silent that are remembered, and the least number that counts as an end.
+ENDS_REMEMBERED, MIN_END = 64, 32
+
+#: Idle sources that are remembered, by kind.
+IDLE_REMEMBERED = 1_024
+
+
+class LiveQueue:
+    """Live sources, the one with the lowest value first.
+
+    Args:
+        value: attribute of a source by which it is sorted; it only grows, unless :meth:`put` is called.
+        key: attribute of a source that holds its value in this queue.
+    """
+
+    def __init__(self, value: str, key: str) -> None:
+        self._value, self._key = value, key
+        self._heap: list[tuple[int, int, SourceState]] = []
+        self._count = 0
+
+    def put(self, source: SourceState) -> None:
+        """Add a source, or lower its value."""
+        value = getattr(source, self._value)
+        setattr(source, self._key, value)
+        self._count += 1
+        heappush(self._heap, (value, self._count, source))
+
+    def first(self) -> SourceState | None:
+        """Return the source with the lowest value; None if no source is live."""
+        heap, value_of, key_of = self._heap, self._value, self._key
+        while heap:
+            key, number, source = heap[0]
+            if not source.live or key != getattr(source, key_of):
+                heappop(heap)
+                continue
+            value = getattr(source, value_of)
+            if value <= key:
+                return source
+            setattr(source, key_of, value)
+            heapreplace(heap, (value, number, source))
+        return None
+
+
+class KindSources:
+    """The sources of one raw kind.
+
+    Attributes:
+        sources: by name.
+        bounds, untils: the live ones, by ``bound_us`` and by ``until_us``.
+    """
+
+    def __init__(self) -> None:
+        self.sources: dict[str, SourceState] = {}
+        self.bounds = LiveQueue("bound_us", "bound_key")
+        self.untils = LiveQueue("until_us", "until_key")
+        #: Packet numbers at which sources fell silent, in order.
+        self._ends: dict[int, None] = {}
+        #: Number of sources at which idle ones are looked for again.
+        self._look_at = 2 * IDLE_REMEMBERED
+
+    def enliven(self, source: SourceState, seq: int) -> None:
+        """Wait for a source from now on: it was heard for the first time, or again, with packet ``seq``."""
+        self._ends.pop(seq - 1, None)
+        source.live = True
+        self.bounds.put(source)
+        self.untils.put(source)
+
+    def make_idle(self, source: SourceState) -> None:
+        """Do not wait for a source until it is heard again."""
+        source.live = False
+        if source.taken >= MIN_END:
+            self._ends[source.next_seq - 1] = None
+            if len(self._ends) > ENDS_REMEMBERED:
+                del self._ends[next(iter(self._ends))]
+
+    def deadline_us(self, source: SourceState, patience_us: int, max_period_us: int) -> int:
+        """Return the arrival time up to which the next packet of a source is waited for.
+
+        Args:
+            source: live.
+            patience_us: how long a packet may be overdue.
+            max_period_us: a longer period does not count, because a source that is waited for holds final back.
+        """
+        if source.ahead:
+            return source.waited_since_us() + patience_us
+        period_us = min(int(source.cadence.period_us), max_period_us)
+        if period_us and source.next_seq - 1 in self._ends:
+            return source.heard_us + min(2 * period_us, patience_us)
+        return source.heard_us + period_us + patience_us
+
+    def forget_idle(self, silent_us: int, final_us: int) -> list[SourceState]:
+        """Forget the sources idle the longest; return them. Looks only when many are new since the last look.
+
+        Args:
+            silent_us: only those not heard since (arrival time).
+            final_us: only those that have reported nothing from this event time on.
+        """
+        return self._forget_oldest(silent_us, final_us) if len(self.sources) >= self._look_at else []
+
+    def _forget_oldest(self, silent_us: int, final_us: int) -> list[SourceState]:
+        idle = [(s.heard_us, name) for name, s in self.sources.items() if not s.live and s.heard_us < silent_us]
+        oldest = (name for _, name in sorted(idle)[: max(0, len(idle) - IDLE_REMEMBERED)])
+        forgotten = [self.sources.pop(name) for name in oldest if self.sources[name].newest_us < final_us]
+        self._look_at = len(self.sources) + IDLE_REMEMBERED
+        return forgotten
