@@ -17,10 +17,10 @@ from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.slack.estimators import MeanTime, RangeOfTimes, SingleTime
-from middleware.ordering.slack.source_progress import ProgressSlack
 from middleware.ordering.slack.kslack import AdaptiveSlack, DynamicSlack
 from middleware.ordering.slack.protocol import DelaySample
 from middleware.ordering.slack.settings import Method, SlackSettings
+from middleware.ordering.slack.source_progress import ProgressSlack
 from middleware.ordering.slack.windows import Window
 from middleware.ordering.speculation import FixedAlpha
 from middleware.sources.progress import ProgressSettings
