@@ -22,10 +22,10 @@ from middleware.trace import name_of
 
 
 class Conclusion(msgspec.Struct, frozen=True):
-    """``detector`` concluded ``event`` from ``input``, in the state ``before``."""
+    """``detector`` concluded ``event`` from the input ``trigger``, in the state ``before``."""
 
     event: Event
-    input: Event
+    trigger: Event
     before: object
     detector: Detector[object]
 

@@ -133,7 +133,7 @@ class Tree:
         if not versions:
             return self._from_log(name, record)
         conclusion = versions[-1]
-        told, by = conclusion.event, conclusion.input
+        told, by = conclusion.event, conclusion.trigger
         spec = conclusion.detector.spec
         record = shown(versions, self._levels) if isinstance(told.payload, EventPayload) else None
         held = [event for event in events_in(conclusion.before) if event is not by]
@@ -173,7 +173,7 @@ class Tree:
     def _evidence(self, conclusion: Conclusion) -> Evidence:
         return Evidence(
             conclusion.event,
-            conclusion.input,
+            conclusion.trigger,
             conclusion.before,
             conclusion.detector,
             self._find,
@@ -213,9 +213,9 @@ class Tree:
         times, conclusions = self._states.get(position.object, ([], []))
         at = bisect_right(times, position.ts_us) - 1
         step = conclusions[at] if at >= 0 else self._step(position.state)
-        while step is not None and not step.input.kind.startswith("raw."):
-            step = self._step(name_of(step.input))
-        return _nearest(step.input, position) if step is not None else None
+        while step is not None and not step.trigger.kind.startswith("raw."):
+            step = self._step(name_of(step.trigger))
+        return _nearest(step.trigger, position) if step is not None else None
 
     def _step(self, name: str) -> Conclusion | None:
         versions = self._found.get(name)

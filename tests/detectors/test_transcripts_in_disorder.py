@@ -87,7 +87,7 @@ def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[M
     known = {name: versions[-1].event for name, versions in log.conclusions.items()}
 
     def evidence(c: Conclusion) -> Evidence:
-        return Evidence(c.event, c.input, c.before, c.detector, known.get, sheet, origin=origin)
+        return Evidence(c.event, c.trigger, c.before, c.detector, known.get, sheet, origin=origin)
 
     def origin(name: str) -> Evidence | None:
         return evidence(log.conclusions[name][-1]) if name in log.conclusions else None

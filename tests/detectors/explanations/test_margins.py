@@ -57,7 +57,7 @@ def told(log: ConclusionLog, sheet: MatchSheet, parameters: Parameters) -> dict[
         c = known.get(name)
         if c is None:
             return None
-        return Evidence(c.event, c.input, c.before, c.detector, find, sheet, parameters, evidence)
+        return Evidence(c.event, c.trigger, c.before, c.detector, find, sheet, parameters, evidence)
 
     def find(name: str) -> Event | None:
         return known[name].event if name in known else None
