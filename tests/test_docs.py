@@ -114,20 +114,29 @@ def test_pages_use_the_words_of_the_glossary(page: Path) -> None:
     assert not sorted(set(DIALECT.findall(prose(page))))
 
 
-def identifiers() -> set[str]:
-    """Every identifier of the product and its benches."""
+def sources() -> list[str]:
+    """Every module and data file of the product and its benches."""
     suffixes = ("*.py", "*.toml", "*.yaml", "*.sql")
     files = [file for package in PACKAGES for suffix in suffixes for file in (ROOT / package).rglob(suffix)]
-    return set(re.findall(r"\w+", " ".join(file.read_text(encoding="utf-8") for file in files)))
+    return [file.read_text(encoding="utf-8") for file in files]
 
 
 def test_every_identifier_that_a_page_names_exists() -> None:
-    known = identifiers()
+    texts = sources()
+    known = set(re.findall(r"\w+", " ".join(texts)))
+    members: dict[str, set[str]] = {}
+    for text in texts:
+        for name in re.findall(r"^class (\w+)", text, flags=re.M):
+            members.setdefault(name, set()).update(re.findall(r"\w+", text))
     missing = {}
     for page in CURRENT:
-        named = {match[0] for text in TICKS.findall(prose(page)) if (match := MEMBER.match(text))}
-        unknown = {name for name in named - FOREIGN if not known.issuperset(name.split("."))}
-        if unknown:
+        named = {match[0] for text in TICKS.findall(prose(page)) if (match := MEMBER.match(text))} - FOREIGN
+        parts = {name: name.split(".") for name in named}
+        if unknown := {
+            name for name, (first, *rest) in parts.items() if not members.get(first, known).issuperset(rest)
+        }:
+            missing[page.name] = unknown
+        if unknown := {name for name, (first, *_) in parts.items() if first not in known}:
             missing[page.name] = unknown
     assert not missing
 
