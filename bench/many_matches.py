@@ -32,7 +32,7 @@ from typing import Any
 
 from rich.console import Console
 
-from app.many.run import ManyRun
+from app.run.matches import MatchesRun
 from app.sources.captures import prepare_capture
 from replay.capture import Capture
 
@@ -46,13 +46,13 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 def play(kinds: list[str], sources: dict[str, str], seats: int, speed: str, window_s: float) -> dict[str, Any]:
     """One run of matches of these kinds, each a copy of its source; its figures."""
-    wishes = [{"source": sources[kind], "name": f"{kind}-{number}"} for number, kind in enumerate(kinds)]
+    entries = [{"source": sources[kind], "name": f"{kind}-{number}"} for number, kind in enumerate(kinds)]
     common = {
         "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "speed": speed,
         "window_s": window_s, "logs": "off", "seats": seats, "metrics_port": 0,
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        run = ManyRun(lambda: wishes, common, Path(folder) / "run", Console(file=io.StringIO()))
+        run = MatchesRun(lambda: entries, common, Path(folder) / "run", Console(file=io.StringIO()))
         told = run.run(threading.Event())
     matches = told["matches"].values()
     stream_s = sum(one["stream_s"] for one in matches)

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from app.sources.captures import is_capture
+from app.sources.names import base_name
 from football.errors import UserError
 from replay.match_store import is_store
 
@@ -85,11 +86,3 @@ def name_matches(recorded: Iterable[RecordedMatch], before: Mapping[str, str]) -
             names[one.source] = next(name for name in numbered if name not in taken)
             taken.add(names[one.source])
     return {names[one.source]: one for one in recorded}
-
-
-def base_name(source: str) -> str:
-    """The match's own name: of its folder, or of its file without the ending."""
-    parts = source.split(":")
-    path = Path(parts[2] if parts[0] == "kloppy" and len(parts) > 2 else parts[-1])
-    name = path.stem if path.is_file() else path.name
-    return name.lstrip(".") or "match"

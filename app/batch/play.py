@@ -24,12 +24,14 @@ from app.base.errors import reason_of
 from app.base.pace import NEVER_US
 from app.batch.changes import KindChange, compare
 from app.batch.inputs import BatchError, RecordedMatch
-from app.pipeline.commits import Committed
-from app.pipeline.folder import TOPIC, Match, open_match
+from app.pipeline.commits import HostError
+from app.pipeline.folder import Match, open_match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.options import PIPELINE, options_of
 from app.settings.resolve import make_settings
 from app.sources.captures import is_capture
+from app.sources.interface import Recording
+from app.sources.topic import TOPIC
 from detectors.catalogue import OPT_IN
 from football.update_stream import UpdateMessage
 from replay.capture import Capture
@@ -133,15 +135,16 @@ def _played(name: str, recorded: RecordedMatch, choices: BatchOptions, draft: Pa
         raise BatchError(f"{recorded.store}: came out of a topic, which leaves no positions in the store")
     settings = make_settings(_given(recorded, choices, draft))
     with open_match(settings, Console(file=io.StringIO())) as match:
-        stop_us = _recorded_until_us(recorded, match.capture)
+        recording = match.input.recording
+        if recording is None:
+            raise BatchError(f"{recorded.source}: is no recording, and cannot be played again")
+        stop_us = _recorded_until_us(recorded, recording)
         if recorded.store and (Path(recorded.store) / JOURNAL).is_file():
             shutil.copy(Path(recorded.store) / JOURNAL, draft / JOURNAL)
-        options = options_of(settings, match.capture)
-        config = InProcessConfig(
-            PIPELINE, options, draft / "states", 0.0, _WINDOW_US, match.begin(), stop_us, officials=(draft,)
-        )
-        InProcessHost(match.capture, config, _Nobody(), _Sink(match, choices.positions)).run(threading.Event())
-        stream_s = (match.offset() - match.begin()) / 1e6
+        options = options_of(settings, recording)
+        config = InProcessConfig(PIPELINE, options, draft / "states", 0.0, _WINDOW_US, stop_us, (draft,))
+        InProcessHost(recording, config, _Nobody(), _BatchCommits(match, choices.positions)).run(threading.Event())
+        stream_s = (match.offset() - match.input.begin) / 1e6
     shutil.rmtree(draft / "states")  # nobody goes on from them: what was recorded is played
     events = consolidated_events(draft)
     kinds = _compared(name, recorded, events, draft)
@@ -172,7 +175,7 @@ def _given(recorded: RecordedMatch, choices: BatchOptions, draft: Path) -> dict[
     return given
 
 
-def _recorded_until_us(recorded: RecordedMatch, capture: Capture) -> int:
+def _recorded_until_us(recorded: RecordedMatch, capture: Recording) -> int:
     """Where the recording stopped: a run that was interrupted is held against as much as it had played."""
     if not recorded.store:
         return NEVER_US if capture.is_finished else capture.readable_us
@@ -209,18 +212,21 @@ class _Nobody:
         pass
 
 
-class _Sink:
-    """The match's store, with or without positions."""
+class _BatchCommits:
+    """Commits to the match's store, with or without positions."""
 
     def __init__(self, match: Match, positions: bool) -> None:
         self._match, self._positions = match, positions
 
-    def committed(self) -> Committed | None:
-        return self._match.committed()
+    def offset(self, match: str) -> int:
+        return self._match.offset()
 
-    def has_ended(self) -> bool:
+    def has_ended(self, match: str) -> bool:
         return self._match.has_ended()
 
-    def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
+    def commit(self, match: str, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
         kept = {key: table for key, table in tables.items() if self._positions or key != "positions"}
-        self._match.commit(batch_id, match, kept, meta)
+        self._match.commit(start, kept, meta)
+
+    def failed(self, match: str, reason: str) -> None:
+        raise HostError(reason)

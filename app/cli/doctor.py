@@ -28,8 +28,7 @@ from app.cli.options import TAKES_MORE, Given
 from app.cli.output import print_json
 from app.kafka.address import SETTINGS_VARIABLE, KafkaError, is_kafka, parse
 from app.kafka.broker import broker_status, default_home
-from app.pipeline.commits import Committed
-from app.pipeline.folder import CAPTURE, alone
+from app.pipeline.folder import alone
 from app.pipeline.recovery import STATES, outlook
 from app.pipeline.seal import code_fingerprint
 from app.pipeline.state_store import StateStore
@@ -37,7 +36,7 @@ from app.settings.layers import LayerError, chosen_file
 from app.settings.model import LiveSettings, SettingsError
 from app.settings.parameters import ParametersError
 from app.settings.resolve import resolve_settings
-from app.spark.checkpoint import trouble
+from app.sources.registry import source_of
 from football.errors import UserError
 from replay.match_store import (
     MatchStore,
@@ -238,7 +237,7 @@ def _match(settings: LiveSettings) -> Iterator[Finding]:
     try:
         with alone(folder):
             store = MatchStore(folder, read_sheet_of(folder), read_run(folder))
-            again = settings.source if is_kafka(settings.source) else str(folder / CAPTURE)
+            again = source_of(settings.source, settings.rate).way_back(settings.source, folder)
             batch, reason = outlook(store, again)
             last = newest_commit(read_commits(folder))
             if batch is not None:
@@ -247,10 +246,6 @@ def _match(settings: LiveSettings) -> Iterator[Finding]:
                 yield Finding(what, "ok", "is over" if last else "has not begun")
             else:
                 yield _resumable(what, folder, store.sheet.match_id, last.meta.end_offset)
-            committed = Committed(last.batch, last.meta.end_offset) if last else None
-            if (folder / "spark").is_dir() and (reason := trouble(folder / "spark", committed)):
-                remedy = "nothing: the next run sets it aside and begins where the store ends"
-                yield Finding("Spark's checkpoint", "note", reason, remedy)
     except (UserError, StoreError) as error:
         yield Finding(what, "bad", one_line(error), "as it says; docs/kafka.md, When something dies")
 

@@ -52,13 +52,13 @@ def live(
     if not matches:
         run_live(resolved, as_json=as_json)
         return
-    from app.many.match_list import wishes_of
-    from app.many.run import common_of, run_many
+    from app.run.match_list import entries_of
+    from app.run.matches import common_of, run_matches
 
     if settings["source"] is not None or settings["camera"] or settings["standby"]:
         raise SettingsError("--matches: without --source, --camera and --standby")
     common = common_of(resolved, context.params)
-    raise typer.Exit(run_many(lambda: wishes_of(matches), common, as_json=as_json))
+    raise typer.Exit(run_matches(lambda: entries_of(matches), common, as_json=as_json))
 
 
 def _with_settings_as_options(command: Any) -> Any:

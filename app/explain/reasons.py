@@ -25,9 +25,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.explain.tree import Node, Tree, shown
-from app.pipeline.folder import TOPIC
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import read_stored_settings
+from app.sources.topic import TOPIC
 from detectors.parameters import Parameters
 from football.errors import CaptureError, UserError
 from football.payloads import Scalar

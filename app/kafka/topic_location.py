@@ -1,4 +1,4 @@
-"""A match in a topic, in data: where it is, and what its reader is told. Loads no client."""
+"""Where in a topic a match is, in data. Loads no client."""
 
 from __future__ import annotations
 
@@ -28,26 +28,22 @@ class TopicLocation(msgspec.Struct, frozen=True):
         return max(1, round(window_s * records_hz))
 
 
-class TopicOptions(msgspec.Struct, frozen=True):
-    """What a reader is told.
+class TopicSpec(msgspec.Struct, frozen=True):
+    """What a reader needs to read a match out of a topic.
 
     Attributes:
         url: address of the topic.
-        match, partition, begin: see :class:`TopicLocation`.
-        window_records, window_s: what should come between two commits, and how long that should take.
-        stop_flag: file whose existence asks for the end.
-        marks: folder for ranges that were closed early.
+        match: id of the match there, the key of its records.
+        partition: all of the match is in this one.
+        window_records, window_s: how many records should come in one window, and how long that may take.
+        alone: whether records without a key are the match's, too.
+        sample: folder of the capture to warm up on.
     """
 
     url: str
     match: str
     partition: int
-    begin: int
     window_records: int
     window_s: float
-    stop_flag: str
-    marks: str
-
-    def options(self) -> dict[str, str]:
-        """As options of a Spark reader."""
-        return {name: str(getattr(self, name)) for name in self.__struct_fields__}
+    alone: bool = False
+    sample: str = ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import time
 
+from app.base.background import BackgroundWorker
 from app.base.logs import log_event
-from app.operations.background import BackgroundWorker
 from app.operations.match_monitor import MatchMonitor
 
 LOOK_S = 1.0

@@ -27,7 +27,7 @@ import pyarrow as pa
 from app.base.logs import log_event
 from app.hub.feed import MatchFeed
 from app.hub.latency import Histogram
-from app.pipeline.commits import Committed, Committer
+from app.pipeline.commits import CommitLog
 from app.pipeline.disk_full import ENOUGH_BYTES
 from dashboard.feed import InputState
 from football.update_stream import Health, UpdateMessage, UpdateRecord
@@ -251,34 +251,43 @@ class MatchMonitor:
 
 
 class MonitoredCommitter:
-    """Hands commits on, and tells the watch of that match how they went."""
+    """A :class:`app.pipeline.commits.CommitLog` that reports to each match's monitor how its commits went.
 
-    def __init__(self, committer: Committer, watches: Mapping[str, MatchMonitor]) -> None:
-        self._committer, self._watches = committer, watches
+    Args:
+        commits: where windows are committed.
+        watches: the monitor of each match.
+    """
 
-    def committed(self) -> Committed | None:
-        """See :class:`app.pipeline.commits.Committer`."""
-        return self._committer.committed()
+    def __init__(self, commits: CommitLog, watches: Mapping[str, MatchMonitor]) -> None:
+        self._commits, self._watches = commits, watches
 
-    def has_ended(self) -> bool:
-        """See :class:`app.pipeline.commits.Committer`."""
-        return self._committer.has_ended()
+    def offset(self, match: str) -> int:
+        """See :class:`app.pipeline.commits.CommitLog`."""
+        return self._commits.offset(match)
 
-    def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
-        """See :class:`app.pipeline.commits.Committer`."""
+    def has_ended(self, match: str) -> bool:
+        """See :class:`app.pipeline.commits.CommitLog`."""
+        return self._commits.has_ended(match)
+
+    def failed(self, match: str, reason: str) -> None:
+        """See :class:`app.pipeline.commits.CommitLog`."""
+        self._commits.failed(match, reason)
+
+    def commit(self, match: str, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
+        """See :class:`app.pipeline.commits.CommitLog`."""
         watch, began_s = self._watches[match], time.perf_counter()
         try:
-            self._committer.commit(batch_id, match, tables, meta)
+            self._commits.commit(match, start, tables, meta)
         except Exception as error:
             told = " ".join(str(error).split()) or type(error).__name__
             watch.commit_failed(told)
-            log_event(_log, logging.ERROR, "commit failed", match, batch=batch_id, error=told)
+            log_event(_log, logging.ERROR, "commit failed", match, error=told)
             raise
         took_s, rows = time.perf_counter() - began_s, {name: len(table) for name, table in tables.items()}
         watch.committed(sum(rows.values()), took_s)
         figures = {name: meta.get(name) for name in ("epoch", "end_offset", "next_seq", "positions", "late", "lost")}
         log_event(
-            _log, logging.INFO, "batch committed", match, batch=batch_id, took_ms=round(took_s * 1e3, 1),
+            _log, logging.INFO, "batch committed", match, took_ms=round(took_s * 1e3, 1),
             state_bytes=watch.commits.state_bytes, rows=rows, **figures,
         )  # fmt: skip
 

@@ -1,11 +1,10 @@
-"""What the hosts share: whom they hand a closed batch to, and how they fail."""
+"""What hosts share: where a closed window is committed, and how a host fails."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-import msgspec
 import pyarrow as pa
 
 from football.errors import UserError
@@ -15,24 +14,31 @@ class HostError(UserError, RuntimeError):
     """The host cannot go on; the message has the reason. What is committed stays, and can be gone on with."""
 
 
-class Committed(msgspec.Struct, frozen=True):
-    """The last batch that is durable, and the offset at which it ends."""
-
-    batch: int
-    offset: int
+class CommitError(HostError):
+    """A window does not follow the last committed one. Nothing of it is committed."""
 
 
-class Committer(Protocol):
-    """Takes what a closed batch gives, once for each batch id and match."""
+class CommitLog(Protocol):
+    """What is committed of each match of a run."""
 
-    def committed(self) -> Committed | None:
-        """The last batch that was taken, None before the first."""
+    def offset(self, match: str) -> int:
+        """Offset up to which everything of a match is committed."""
         ...
 
-    def has_ended(self) -> bool:
-        """Whether all of the match has been taken."""
+    def has_ended(self, match: str) -> bool:
+        """Whether a match is over and all of it committed."""
         ...
 
-    def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
-        """Makes the tables durable. A batch id that is there already is ignored."""
+    def commit(self, match: str, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
+        """Makes a window durable that begins at ``start`` and ends at ``meta["end_offset"]``.
+
+        A window that is committed already is ignored.
+
+        Raises:
+            CommitError: it does not begin where the last one ended.
+        """
+        ...
+
+    def failed(self, match: str, reason: str) -> None:
+        """A match does not go on."""
         ...

@@ -1,10 +1,9 @@
 """The folder of a live match: the match store, and what a later run needs to go on in it.
 
-Beside the store's own files it holds ``capture/`` (what arrived, packet by packet), ``states/`` (engine states at
-offsets) and ``spark/`` (Spark's checkpoint and log). A tracking file's capture is made before the first block is
-played. A simulated match is played while a process beside it makes the rest of its capture; ``run.json`` says of what,
-so that a later run makes the same rest again. A capture that is a source itself is linked to, not copied. A match
-out of a topic has ``topic.json``, which says where in it; its capture is a rehearsal of some seconds to warm up on.
+Beside the store's own files it holds what the match's source has prepared (``capture/``: what arrived, packet by
+packet; ``topic.json``: where in a topic the match is), ``states/`` (engine states at offsets) and ``spark/`` (what
+Spark needs while it runs, and its log). ``run.json`` says of what the match is made, so that a later run makes the same
+again.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -24,18 +24,14 @@ from urllib.parse import quote
 import msgspec
 import pyarrow as pa
 from rich.console import Console
-from rich.progress import Progress
 
-from app.kafka.address import is_kafka, parse
-from app.kafka.topic_location import TopicLocation
-from app.pipeline.commits import Committed
+from app.pipeline.commits import CommitError
 from app.pipeline.recovery import recover
 from app.settings.model import LiveSettings
-from app.sources.captures import is_capture, is_produced, prepare_capture
-from app.sources.producer import Producer, tell_played
+from app.sources.interface import MatchInput, SourceRequest
+from app.sources.registry import source_of
 from football.packets import RejectedRecord
 from football.update_stream import EventRecord, UpdateRecord
-from replay.capture import Capture
 from replay.match_store import (
     MatchStore,
     StoreError,
@@ -43,73 +39,61 @@ from replay.match_store import (
     newest_commit,
     quarantine_table,
     read_commits,
+    read_run,
+    read_sheet_of,
     updates_log,
 )
 
-CAPTURE = "capture"
-TOPIC = "topic.json"
 CAMERA_SERIES = "camera"
 
 
 class Match:
-    """An opened folder: the capture to play, and the store to commit to."""
+    """An opened folder: the input to play, and the store to commit to."""
 
-    def __init__(self, store: MatchStore, capture: Capture) -> None:
-        self.folder, self.capture = store.path, capture
+    def __init__(self, store: MatchStore, opened: MatchInput) -> None:
+        self.folder, self.input = store.path, opened
         self._store = store
         commits = read_commits(store.path)
         self._camera_batch = 1 + max((c.batch for c in commits if c.series == CAMERA_SERIES), default=-1)
         self._last = newest_commit(commits)
-        #: Called when a batch is committed, with the number of the next update.
+        #: Called when a window is committed, with the number of the next update.
         self.on_commit: Callable[[int], None] = lambda seq: None
 
-    def commit(self, batch_id: int, match: str, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
-        """Commits a batch; its redo replaces it by the same."""
-        assert match == self.capture.sheet.match_id
-        tables = dict(tables)
-        if batch_id == 0:
-            tables["quarantine"] = self._with_unreadable(tables.get("quarantine"))
-        self._store.commit(batch_id, tables, meta)
-        self._last = newest_commit(read_commits(self._store.path))
+    def commit(self, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
+        """Commits a window; see :class:`app.pipeline.commits.CommitLog`."""
+        offset, end = self.offset(), meta["end_offset"]
+        is_there = self._last is not None and (self._last.meta.ended or start < end == offset)
+        if start != offset and not is_there:
+            raise CommitError(f"{self.folder}: a window of {start}..{end} where {offset} comes next")
+        if not is_there:
+            tables, batch = dict(tables), self._last.batch + 1 if self._last else 0
+            if batch == 0:
+                tables["quarantine"] = self._with_unreadable(tables.get("quarantine"))
+            self._store.commit(batch, tables, meta)
+            self._last = newest_commit(read_commits(self._store.path))
         self.on_commit(int(meta.get("next_seq", 0)))
-        if not self.capture.is_finished and not self.capture.path.is_symlink():
-            tell_played(self.capture.path, self.offset())
-
-    def committed(self) -> Committed | None:
-        """The last batch that is durable, None before the first."""
-        return Committed(self._last.batch, self._last.meta.end_offset) if self._last else None
+        self.input.committed(self.offset())
 
     def append_camera(self, table: pa.Table) -> None:
         """Commits rows of the camera, in a series of their own."""
         self._store.commit(self._camera_batch, {"camera": table}, {}, series=CAMERA_SERIES)
         self._camera_batch += 1
 
-    def begin(self) -> int:
-        """Offset of the match's first block, as its source counts."""
-        return self.capture.begin_us
-
     def offset(self) -> int:
         """Offset up to which everything is committed."""
-        return self._last.meta.end_offset if self._last else self.begin()
+        return self._last.meta.end_offset if self._last else self.input.begin
 
     def played_us(self) -> int:
         """Arrival time up to which everything is committed."""
-        return self.offset()
-
-    def length_us(self) -> int | None:
-        """How long the match takes on its arrival clock, None while that is not known."""
-        return self.capture.end_us - self.capture.begin_us if self.capture.is_finished else None
+        now_us = self._last.notes.get("now_us", 0) if self._last else 0
+        return self.input.played_us(self.offset(), int(str(now_us)))
 
     def has_ended(self) -> bool:
-        """Whether everything of a finished capture is committed."""
-        return self.capture.is_finished and self.offset() >= self.capture.end_us
-
-    def next_batch(self) -> int:
-        """Number of the first batch that is not committed."""
-        return self._last.batch + 1 if self._last else 0
+        """Whether the match is over and all of it committed."""
+        return self.input.has_ended(self.offset(), ended=self._last is not None and self._last.meta.ended)
 
     def committed_epoch(self) -> int:
-        """Epoch of the last committed batch, 0 without one."""
+        """Epoch of the last commit, 0 without one."""
         return self._last.meta.epoch if self._last else 0
 
     def committed_frontier_us(self) -> int:
@@ -117,184 +101,102 @@ class Match:
         return self._last.meta.frontier_us if self._last else -(2**62)
 
     def committed_updates(self) -> list[UpdateRecord]:
-        """All that was committed, as it was sent."""
+        """All updates that were committed, as they were sent."""
         return [_update(row) for batch in updates_log(self.folder).to_batches() for row in batch.to_pylist()]
 
     def quarantined(self) -> dict[str, int]:
         """Number of refused records by reason: of rows that could not be read, and of blocks and packets."""
         counts = Counter(rejected.reason for rejected in self._unreadable())
-        told = self._last.notes.get("quarantined", {}) if self._last else {}
-        assert isinstance(told, dict)
-        counts.update(told)
+        noted = self._last.notes.get("quarantined", {}) if self._last else {}
+        if not isinstance(noted, dict):
+            raise StoreError(f"{self.folder}: the last commit is damaged: quarantined = {noted}")
+        counts.update(noted)
         return dict(counts)
 
     def _unreadable(self) -> list[RejectedRecord]:
-        """Rows of the source that no packet could hold; known since the capture was made."""
-        return list(self.capture.rejected)
+        """Rows of the source that no packet could hold; known since the input was prepared."""
+        return list(self.input.rejected)
 
     def _with_unreadable(self, table: pa.Table | None) -> pa.Table:
         first = quarantine_table(self._unreadable())
         return first if table is None else pa.concat_tables([first, table])
 
 
-class TopicMatch(Match):
-    """A match that comes out of a topic. Offsets are numbers of records."""
-
-    def __init__(self, store: MatchStore, capture: Capture, place: TopicLocation) -> None:
-        super().__init__(store, capture)
-        self.place = place
-
-    def begin(self) -> int:
-        """Number of the record that the match began with."""
-        return self.place.offset
-
-    def played_us(self) -> int:
-        """Arrival time up to which everything is committed."""
-        told = self._last.notes.get("now_us", 0) if self._last else 0
-        return int(str(told))
-
-    def length_us(self) -> int | None:
-        """Not known before it is over."""
-        return None
-
-    def has_ended(self) -> bool:
-        """Whether the record that ends the match is committed."""
-        return self._last is not None and self._last.meta.ended
-
-
 @contextmanager
-def open_match(settings: LiveSettings, console: Console, place: TopicLocation | None = None) -> Iterator[Match]:
-    """Makes the folder, or opens it to go on; nobody else may run in it meanwhile.
+def open_match(settings: LiveSettings, console: Console, location: Any = None, key: str = "") -> Iterator[Match]:
+    """Makes the folder, or opens it to go on; no other run may use it meanwhile.
 
     Args:
         settings: of the run.
         console: for people.
-        place: of a new match in its topic, if it is known already; else it is looked for.
+        location: of a new match in its source, if it was discovered there; else the source looks for it.
+        key: of the match in the run; default its id.
 
     Raises:
         StoreError: the folder holds something else, is damaged, or another run is using it (InUseError).
         StateError: no state of the match can be gone on from.
-        TrackingError, ChannelError, SimulatorError, CaptureError: the source cannot be used.
+        TrackingError, ChannelError, SimulatorError, CaptureError, KafkaError: the source cannot be used.
     """
-    folder = settings.store
-    with ExitStack() as beside:
+    folder, source = settings.store, source_of(settings.source, settings.rate)
+    request = request_of(settings, location)
+    with ExitStack() as background:
         if folder is not None and is_store(folder):
             store = MatchStore.open(folder)
-            beside.enter_context(alone(store.path))
-            capture = Capture.open(folder / CAPTURE)
-            again = settings.source if is_kafka(settings.source) else str(folder / CAPTURE)
-            if said := recover(store, again):
-                console.print(said)
-            if is_produced(settings.source, settings.rate) and not capture.is_finished:
-                request = {**_request(settings), "resume": True}
-                capture = beside.enter_context(Producer(request, folder / CAPTURE)).first_look()
+            background.enter_context(alone(store.path))
+            if message := recover(store, source.way_back(settings.source, folder), key):
+                console.print(message)
+            source.resume(request, folder, background)
         else:
-            store, capture = _make(settings, console, beside, place)
-            beside.enter_context(alone(store.path))
-        begun = _place(store.path)
-        yield TopicMatch(store, capture, begun) if begun else Match(store, capture)
+            store = _make(settings, request, console, background)
+            background.enter_context(alone(store.path))
+        yield Match(store, source.load(settings.source, store.path))
 
 
-def _make(
-    settings: LiveSettings, console: Console, beside: ExitStack, place: TopicLocation | None
-) -> tuple[MatchStore, Capture]:
-    """A new store; who goes on producing its capture is entered into ``beside``."""
-    folder = settings.store
+def look_into_match(settings: LiveSettings) -> Match:
+    """The match in the store, to look at while another run uses it."""
+    if settings.store is None:
+        raise StoreError("a match to look at needs the folder of its store")
+    store = MatchStore(settings.store, read_sheet_of(settings.store), read_run(settings.store))
+    return Match(store, source_of(settings.source, settings.rate).load(settings.source, settings.store))
+
+
+def request_of(settings: LiveSettings, location: Any = None) -> SourceRequest:
+    """What a source is asked for."""
+    return SourceRequest(
+        settings.source, settings.channel, settings.seed, settings.duration_s, settings.pitch_m,
+        str(settings.sheet) if settings.sheet else None, settings.rate, settings.endless, location,
+    )  # fmt: skip
+
+
+def _make(settings: LiveSettings, request: SourceRequest, console: Console, background: ExitStack) -> MatchStore:
+    """A new store with its input prepared; what goes on producing that is entered into ``background``."""
+    folder, source = settings.store, source_of(settings.source, settings.rate)
     if folder is not None and folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise StoreError(f"{folder}: is neither empty nor a match store; choose another --store")
     parent = folder.parent if folder is not None else Path("matches").resolve()
-    draft = parent / f".capture-{os.getpid()}"
+    draft = parent / f".input-{os.getpid()}-{threading.get_ident()}"
     try:
-        capture = _captured(settings, draft, console, beside, place)
-        if capture.is_finished and len(capture) == 0:
+        source.prepare(request, draft, console, background)
+        opened = source.load(settings.source, draft)
+        if opened.length_us() == 0:
             raise StoreError(f"{settings.source}: holds no position that could be played")
-        folder = folder or parent / _folder_name(capture.sheet.match_id)
-        store = MatchStore.create(folder, capture.sheet, _run(settings, capture))
+        folder = folder or parent / _folder_name(opened.sheet.match_id)
+        store = MatchStore.create(folder, opened.sheet, _run(settings, opened.fingerprint))
         if draft.exists():
-            if (draft / TOPIC).exists():
-                (draft / TOPIC).replace(folder / TOPIC)
-            draft.replace(folder / CAPTURE)
-        else:
-            (folder / CAPTURE).symlink_to(capture.path.resolve(), target_is_directory=True)
+            for prepared in draft.iterdir():
+                prepared.replace(folder / prepared.name)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return store, Capture.open(folder / CAPTURE)
+    return store
 
 
-def _place(folder: Path) -> TopicLocation | None:
-    """Where in a topic the match of a store is; None if it came otherwise."""
-    try:
-        return msgspec.json.decode((folder / TOPIC).read_bytes(), type=TopicLocation)
-    except FileNotFoundError:
-        return None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"{folder / TOPIC}: cannot be read: {error}") from error
-
-
-def _captured(
-    settings: LiveSettings, draft: Path, console: Console, beside: ExitStack, place: TopicLocation | None
-) -> Capture:
-    """The capture to play: the source itself, one that has begun to grow in ``draft``, or a whole one there."""
-    if is_capture(settings.source):
-        return Capture.open(settings.source)
-    if is_kafka(settings.source):
-        return _rehearsed(place or _found(settings, console), draft)
-    if is_produced(settings.source, settings.rate):
-        console.print(f"Simulating {settings.source} through channel {settings.channel}")
-        return beside.enter_context(Producer(_request(settings), draft)).first_look()
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task(f"Preparing {settings.source} through channel {settings.channel}", total=1.0)
-        prepare_capture(
-            settings.source,
-            settings.channel,
-            settings.seed,
-            draft,
-            duration_s=settings.duration_s,
-            pitch=settings.pitch_m,
-            sheet_path=settings.sheet,
-            progress=lambda share: bar.update(task, completed=share),
-        )
-    return Capture.open(draft)
-
-
-def _found(settings: LiveSettings, console: Console) -> TopicLocation:
-    """Where in its topic the match is."""
-    from app.kafka.matches import find_match
-
-    console.print(f"Looking for the match in {settings.source}")
-    return find_match(parse(settings.source))
-
-
-def _rehearsed(place: TopicLocation, draft: Path) -> Capture:
-    """What a match out of a topic is warmed up on; where it is, is told beside that."""
-    from app.kafka.warm_up_capture import write_warm_up_capture
-
-    capture = write_warm_up_capture(draft, place.sheet.sheet)
-    (draft / TOPIC).write_bytes(msgspec.json.encode(place))
-    return capture
-
-
-def _request(settings: LiveSettings) -> dict[str, Any]:
-    """What the process that makes the capture is asked for."""
-    return {
-        "source": settings.source,
-        "channel": settings.channel,
-        "seed": settings.seed,
-        "duration_s": settings.duration_s,
-        "pitch": list(settings.pitch_m),
-        "sheet_path": str(settings.sheet) if settings.sheet else None,
-        "rate": settings.rate,
-        "endless": settings.endless,
-    }
-
-
-def _run(settings: LiveSettings, capture: Capture) -> dict[str, object]:
+def _run(settings: LiveSettings, fingerprint: str) -> dict[str, object]:
     """What ``run.json`` holds: the choices that the match is made of, versions, and the input's fingerprint."""
     packages = ("touchline", "pyspark", "numpy", "pyarrow", "msgspec")
     return {
         "settings": settings.stored_options(),
         "versions": {name: _version(name) for name in packages},
-        "fingerprint": capture.fingerprint,
+        "fingerprint": fingerprint,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

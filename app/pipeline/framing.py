@@ -13,15 +13,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator
 
+from app.sources.interface import Framed
+
 #: Blocks that are later than this are taken together, as many as came within a share of what they are late by.
 LATE_US, SHARE, TOGETHER_MAX_US = 50_000, 0.25, 500_000
 
 #: So are those of a recording that is played as fast as it can be. Less than the engine's memory, since what is later
 #: than that is told only between two portions.
 RECORDED_US = 1_000_000
-
-#: When it arrived (stream's clock), when it reached the source (wall clock), and its bytes.
-Framed = tuple[int, int, bytes]
 
 _HEAD = struct.Struct("<qqI")
 _ALIGNMENT = 64

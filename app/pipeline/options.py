@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from app.pipeline.pipeline import PipelineOptions, measured_costs
-from replay.capture import Capture
+from app.sources.interface import Recording
 
 if TYPE_CHECKING:
     from app.settings.model import LiveSettings
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 PIPELINE = "app.pipeline.pipeline:MatchPipeline"
 
 
-def options_of(settings: LiveSettings, capture: Capture, *, goes_on: bool = False) -> PipelineOptions:
-    """Options of the pipeline; what adapts to load goes by costs that were measured on the match's own beginning.
+def options_of(settings: LiveSettings, sample: Recording, *, goes_on: bool = False) -> PipelineOptions:
+    """Options of the pipeline; one that adapts to load starts with costs that are measured here.
 
     Args:
+        settings: of the run.
+        sample: the match's own beginning, or a recording like it.
         goes_on: the pipeline goes on from a state, which has its costs in it: nothing need be measured.
     """
     options = PipelineOptions(
@@ -31,7 +33,7 @@ def options_of(settings: LiveSettings, capture: Capture, *, goes_on: bool = Fals
     )
     if goes_on or not options.adapts:
         return options
-    return replace(options, costs=measured_costs(capture, options))
+    return replace(options, costs=measured_costs(sample, options))
 
 
 def load_pipeline(name: str) -> Any:

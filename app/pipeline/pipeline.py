@@ -26,9 +26,9 @@ from typing import Literal
 import pyarrow as pa
 
 from app.pipeline.costs import CostMeter
-from app.pipeline.framing import Framed
 from app.pipeline.quarantine_buffer import KeptOut, too_late
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
+from app.sources.interface import Framed, Recording
 from detectors.arrivals import arrival, frame_arrival, official_arrival
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.parameters import Parameters
@@ -49,7 +49,6 @@ from middleware.ordering.unit import OrderingUnit
 from middleware.push_result import PushResult
 from middleware.sources.progress import ProgressSettings
 from replay.block_validation import SOURCES_MAX, validator_of
-from replay.capture import Capture
 from replay.formats.officials import OfficialError, OfficialLine, decode, is_official, read, rejected
 from replay.match_store import positions_table, updates_table
 
@@ -447,10 +446,10 @@ def _each(packets: tuple[Packet, ...]) -> list[Arrival]:
     return [arrival(packet) for packet in packets]
 
 
-def measured_costs(capture: Capture, options: PipelineOptions) -> Costs:
-    """What the work costs on this machine, measured on the first blocks of a capture, but for those that warm up."""
-    pipeline = MatchPipeline(capture.sheet, options)
-    blocks = capture.payloads(capture.begin_us, capture.begin_us + _MEASURED_US)
+def measured_costs(sample: Recording, options: PipelineOptions) -> Costs:
+    """What the work costs on this machine, measured on the first blocks of a match, but for those that warm up."""
+    pipeline = MatchPipeline(sample.sheet, options)
+    blocks = sample.payloads(sample.begin_us, sample.begin_us + _MEASURED_US)
     for arrival_us, payload in islice(blocks, _MEASURED_BLOCKS):
         pipeline.push(payload, arrival_us)
     warm = pipeline.measure_costs()

@@ -21,17 +21,18 @@ from replay.match_store import Commit, MatchStore, read_commits
 STATES, RELAY_MARKS = "states", ("relay.json", "rejected.json")
 
 
-def recover(store: MatchStore, source: str) -> str:
+def recover(store: MatchStore, source: str, key: str = "") -> str:
     """Makes sure that the match can be gone on with; returns what was done for that, empty if nothing had to be.
 
     Args:
         store: locked, nobody else writes.
         source: what the match could be played from anew.
+        key: of the match in its run; default its id.
 
     Raises:
         StateError: no state can be gone on from; the message names the file and the way out.
     """
-    batch, said = outlook(store, source)
+    batch, said = outlook(store, source, key)
     if batch is not None:
         store.drop_newest_batch(batch)
         for mark in RELAY_MARKS:
@@ -39,13 +40,13 @@ def recover(store: MatchStore, source: str) -> str:
     return said
 
 
-def outlook(store: MatchStore, source: str) -> tuple[int | None, str]:
+def outlook(store: MatchStore, source: str, key: str = "") -> tuple[int | None, str]:
     """What :func:`recover` would do: the batch that it would take back and why; None and nothing if all is well.
 
     Raises:
         StateError: as there.
     """
-    match = store.sheet.match_id
+    match = key or store.sheet.match_id
     commits = sorted((c for c in read_commits(store.path) if not c.series), key=lambda c: c.batch)
     if not commits or commits[-1].meta.ended:
         return None, ""

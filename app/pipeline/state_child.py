@@ -2,36 +2,26 @@
 
 Making the bytes of a state and bringing them to the disk takes a tenth of a second, at the full rate three. A forked
 child has the engine as it stood when it was made, and what the parent does to its own afterwards is nothing to it. What
-a window has given is committed only when its state is on the disk: whoever commits waits for that, not the engine.
+a window has given is committed only when its state is on the disk: the driver waits for that, not the engine.
 
 The child does nothing but pickle, seal and write: of what a fork does not bring along (threads, and whatever
 they hold) it needs nothing.
 
-A state that will not come is told twice: by an error to the engine's process, where the next window fails with it, and
-by a note beside the states to whoever waits in another process. Both are made by a thread of the engine's process that
-sees the child end, so they come at once, however it ended, and also if no next window follows. If that process is gone,
-too, there is nobody left to tell: who waits looks by himself whether one of the two (the *keepers*) still runs.
+A state that will not come is an error in the engine's process: its next window fails with it, or the end of its task.
+If that process is gone, too, Spark begins the task again, and the window is played from the last committed state.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 
 from app.base.logs import log_event
 from app.pipeline.seal import Maker, StateError
 from app.pipeline.state_store import StateStore
-
-_POLL_S = 0.005
-
-#: Longer than a state takes on any machine that can play a match; waited for only if child and parent both are gone,
-#: and other processes have their numbers now.
-PATIENCE_S = 60.0
 
 #: Exit code of a child that failed for no reason of the system's: those are the numbers below.
 _OTHER = 255
@@ -50,10 +40,6 @@ class StateChild:
         offset, epoch, maker: see :meth:`StateStore.write`.
         make: gives the state's bytes; called in the child.
         last: no window follows, so there is nothing to let go first.
-
-    Attributes:
-        keepers: numbers of the processes without which the state will neither come nor be given up: see
-            :func:`wait_for`.
     """
 
     def __init__(
@@ -66,7 +52,7 @@ class StateChild:
         *,
         last: bool = False,
     ) -> None:
-        self._store, self._offset, self._epoch = store, offset, epoch
+        self._store, self._offset = store, offset
         self._failure: OSError | StateError | None = None
         pid = os.fork()
         if pid == 0:
@@ -92,7 +78,6 @@ class StateChild:
                 )
             finally:
                 os._exit(code)
-        self.keepers = (os.getpid(), pid)
         self._watching = threading.Thread(target=self._watch, args=(pid,), name="state child", daemon=True)
         self._watching.start()
 
@@ -117,52 +102,11 @@ class StateChild:
         if code:
             reason = code if 0 < code < _OTHER else 0
             self._failure = _failure(self._store, self._offset, reason)
-            with contextlib.suppress(OSError):  # who waits elsewhere learns it by his patience, then
-                self._store.give_up(self._offset, self._epoch, reason)
-
-
-def wait_for(store: StateStore, offset: int, epoch: int, over: threading.Event, keepers: Iterable[int]) -> None:
-    """Returns when the state at an offset is on the disk.
-
-    Args:
-        store: of the match.
-        offset, epoch: of the state.
-        over: set when nobody will store it any more.
-        keepers: of the child that stores it; on this machine.
-
-    Raises:
-        OSError: who was to store it found the disk full, or could not write to it.
-        StateError: it will not come.
-    """
-    until_s = time.monotonic() + PATIENCE_S
-    while True:
-        # Before the look for the state, because they may end by having stored it.
-        hopeless = over.wait(_POLL_S) or not any(map(_runs, keepers)) or time.monotonic() > until_s
-        if store.has(offset, epoch):
-            return
-        if (reason := store.given_up(offset, epoch)) is not None:
-            raise _failure(store, offset, reason)
-        if hopeless:
-            raise StateError(f"match {store.match}: the state at {offset} was not stored")
-
-
-def _runs(pid: int) -> bool:
-    """Whether a process runs. One that has ended may still have a number, if nobody has asked what became of it."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except (FileNotFoundError, ProcessLookupError):
-        if Path("/proc/self").exists():
-            return False
-    try:
-        os.kill(pid, 0)
-    except OSError as error:
-        return isinstance(error, PermissionError)
-    return True
 
 
 def _failure(store: StateStore, offset: int, reason: int) -> OSError | StateError:
     """Why a state will not come: a number of the system's, or 0."""
-    said = f"match {store.match}: the state at {offset}"
+    subject = f"match {store.match}: the state at {offset}"
     if reason:
-        return OSError(reason, os.strerror(reason), said)
-    return StateError(f"{said} could not be stored (the log says why)")
+        return OSError(reason, os.strerror(reason), subject)
+    return StateError(f"{subject} could not be stored (the log says why)")

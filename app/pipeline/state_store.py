@@ -6,9 +6,9 @@ when a batch ends, before the batch is committed, under (match, end offset); a b
 named by its start offset. A redone batch finds the same state again, because states are deleted only when
 the batch that starts from a later one is committed.
 
-A state's file has the epoch of who wrote it in its name, and whoever reads takes the newest. So what is put down late,
-by a process that stood still while another took over, replaces nothing: neither the state that the other has stored,
-nor, for who commits and asks for a state of one epoch, the one that he waits for.
+A state's file has the epoch of its writer in its name, and readers take the newest. So what is written late, by a
+process that stood still while another took over, replaces nothing: neither the state that the other has stored, nor the
+one of a certain epoch for which the driver waits before it commits.
 
 A state is a pickle, and a pickle runs what it says. So each is sealed (:mod:`app.pipeline.seal`) over all that the file
 says: match, offset, what made it, and the state. Whatever was cut short, changed, renamed or brought from elsewhere is
@@ -98,23 +98,6 @@ class StateStore:
             os.fsync(stream.fileno())
         draft.replace(path)
 
-    def give_up(self, offset: int, epoch: int, reason: int) -> None:
-        """Notes that the state at an offset will not come from an epoch, for who waits for it in another process.
-
-        Args:
-            offset, epoch: of the state.
-            reason: number of the system's error, 0 for any other.
-
-        Raises:
-            OSError: not even an empty file has room any more.
-        """
-        self._note(offset, epoch, reason).touch()
-
-    def given_up(self, offset: int, epoch: int) -> int | None:
-        """Why the state at an offset will not come from an epoch (see :meth:`give_up`); None if that is not said."""
-        found = self._states.glob(f"{offset}.{epoch}.*.failed")
-        return next((int(path.name.split(".")[2]) for path in found), None)
-
     def read(self, offset: int, maker: Maker) -> bytes:
         """The state at an offset, of the newest epoch that stored one, as ``maker`` made it.
 
@@ -178,14 +161,11 @@ class StateStore:
     def forget_before(self, offset: int) -> None:
         """Deletes what no batch can start from any more: states, and what was left of them, below ``offset``."""
         for path in self._states.iterdir():
-            if path.suffix in (".state", ".draft", ".failed") and _offset_of(path) < offset:
+            if path.suffix in (".state", ".draft") and _offset_of(path) < offset:
                 path.unlink(missing_ok=True)
 
     def _path(self, offset: int, epoch: int) -> Path:
         return self._states / f"{offset}.{epoch}.state"
-
-    def _note(self, offset: int, epoch: int, reason: int) -> Path:
-        return self._states / f"{offset}.{epoch}.{reason}.failed"
 
     def _newest(self, offset: int) -> Path:
         """The file of the newest epoch at an offset; one from before epochs stood there only if there is no other."""

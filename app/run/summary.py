@@ -1,4 +1,4 @@
-"""What a run comes to, at its end: as a table for people, as JSON for programs.
+"""The summary of a run: as a table for people, as JSON for programs.
 
 Detection latency is measured on the stream's own clock: the arrival time at which an event was first asserted,
 less its ``ts_us``. Wall-clock latency is that of the fast lane, stage by stage.
@@ -6,6 +6,7 @@ less its ``ts_us``. Wall-clock latency is that of the fast lane, stage by stage.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +19,7 @@ from app.hub.latency import Histogram
 from football.lifecycle import Lifecycle
 from football.update_stream import UpdateRecord
 
-#: Families whose detection latency is told, and how their kinds begin.
+#: Families of which the detection latency is reported, and the kind of each.
 FAMILIES = {"hit": "hit", "pass": "pass.attempt", "shot": "shot.attempt"}
 
 
@@ -77,7 +78,7 @@ def lifecycle(updates: Sequence[UpdateRecord], frontier_us: int) -> dict[str, in
 
 
 def detection_latency_ms(updates: Sequence[UpdateRecord]) -> dict[str, dict[str, float]]:
-    """Percentiles from event to first assertion, by family; an amended event counts once, when it was first told."""
+    """Percentiles from event to first assertion, by family; an amended event counts once, when first asserted."""
     first: dict[str, tuple[str, int]] = {}
     for update in updates:
         if update.diff > 0:
@@ -99,8 +100,8 @@ def show(summary: Mapping[str, Any], console: Console) -> None:
     throughput = f"{summary['stream_s']:.1f} s in {summary['wall_s']:.1f} s"
     table.add_row("Throughput", f"{throughput} = {summary['times_real_time']:.1f} x real time")
     table.add_row("Positions", f"{summary['positions']:,}")
-    told = ", ".join(f"{summary[name]} {name}" for name in ("retractions", "late", "lost", "duplicates"))
-    table.add_row("Ordering", told)
+    counts = ", ".join(f"{summary[name]} {name}" for name in ("retractions", "late", "lost", "duplicates"))
+    table.add_row("Ordering", counts)
     states = ", ".join(f"{count} {state}" for state, count in summary["lifecycle"].items())
     table.add_row("Event states", states)
     refused = ", ".join(f"{count} x {reason}" for reason, count in summary["quarantined"].items())
@@ -115,6 +116,24 @@ def show(summary: Mapping[str, Any], console: Console) -> None:
     if summary["camera"] is not None:
         figures = "\n".join(f"{name}: {_figure(value)}" for name, value in summary["camera"].items())
         table.add_row("Camera", figures)
+    console.print(table)
+
+
+def show_matches(summary: Mapping[str, Any], console: Console) -> None:
+    """Prints the summary of a run of many matches for people."""
+    table = Table(title=f"Matches: {summary['folder']}", title_justify="left")
+    table.add_column("match")
+    for name in ("played s", "events", "taken back", "late", "p50 ms", "p95 ms", "p99 ms"):
+        table.add_column(name, justify="right")
+    table.add_column("state")
+    for name, one in summary["matches"].items():
+        total = one["lane_latency_ms"]["total"]
+        latency = [f"{total.get(p, math.nan):.1f}" if total["count"] else "" for p in ("p50", "p95", "p99")]
+        counts = (f"{one['stream_s']:.1f}", str(sum(one["events"].values())), str(one["retractions"]), str(one["late"]))
+        state = "played to the end" if one["ended"] else "interrupted; start again to go on"
+        table.add_row(name, *counts, *latency, summary["broken"].get(name) or state)
+    for name in summary["broken"].keys() - summary["matches"].keys():
+        table.add_row(name, *[""] * 7, f"broken: {summary['broken'][name]}")
     console.print(table)
 
 

@@ -22,13 +22,12 @@ from pydantic import (
     model_validator,
 )
 
-from app.kafka.address import is_kafka, parse
-from app.sources.captures import SIM, default_channel, is_capture
+from app.sources.captures import SIM
+from app.sources.registry import source_of
 from detectors.catalogue import OPT_IN
 from detectors.parameters import Parameters
 from football.errors import UserError
 from middleware.ordering.retraction import Retraction
-from replay.capture import Capture
 from replay.match_store import is_store
 from simulator.settings import DEFAULT_SEED, SimulatorError, rates_named
 
@@ -140,21 +139,13 @@ class LiveSettings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _default_channel(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """A simulated match comes by radio unless another channel is chosen, a file as it is, a capture by its own."""
+    def _settle_by_source(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """A source leaves no choice of some options, and has defaults of its own."""
         source = values.get("source", SIM)
         if not isinstance(source, str):
             return values  # of a damaged store: refused by its type
-        if is_kafka(source):
-            return _of_a_topic(source, values)
-        if is_capture(source):
-            recorded = Capture.open(source).channel
-            if values.get("channel") not in (None, recorded):
-                raise ValueError(f"--channel {values['channel']}: the capture was recorded through channel {recorded}")
-            return {**values, "channel": recorded}
-        if values.get("channel") is None:
-            values = {**values, "channel": default_channel(source, values.get("rate", ""))}
-        return values
+        rate = values.get("rate")
+        return source_of(source, rate if isinstance(rate, str) else "").settled({**values, "source": source})
 
     @field_validator("seed", "duration_s", "port", "window_s", "metrics_port", "seats", "alpha", mode="before")
     @classmethod
@@ -202,12 +193,8 @@ class LiveSettings(BaseModel):
         """Refuse options that the source has already settled."""
         if self.endless and (self.source != SIM or self.duration_s is not None):
             raise ValueError("--endless is for sim, and without --duration")
-        if self.official is not None and is_kafka(self.source):
-            raise ValueError("--official is for captures and files; a match out of a topic takes no lines of officials")
         if self.official is not None and self.official.is_dir():
             raise ValueError(f"--official {self.official}: is a folder; name a file of JSON lines")
-        if is_capture(self.source) and (self.rate or self.duration_s is not None):
-            raise ValueError("a capture is played as it is: without --rate and --duration")
         return self
 
     @model_validator(mode="after")
@@ -287,19 +274,6 @@ class LiveSettings(BaseModel):
             "engine", "parameters", "detectors", "official",
         )  # fmt: skip
         return self.model_dump(mode="json", include=set(names))
-
-
-def _of_a_topic(source: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Options of a match out of a topic: the topic itself settles channel, rate, length, sheet and pace."""
-    parse(source)
-    for name in ("channel", "rate", "duration_s", "sheet", "endless"):
-        if values.get(name) not in (None, "", False, "none"):
-            raise ValueError(f"--{name.removesuffix('_s')}: a topic is read as it is, and holds its own match sheet")
-    if values.get("engine", "spark") != "spark":
-        raise ValueError(f"--engine {values['engine']}: a topic is read through Spark")
-    if values.get("speed", "1") != "1":
-        raise ValueError(f"--speed {values['speed']}: a topic has its own pace")
-    return {**values, "channel": "none"}
 
 
 def setting_name(field: str) -> str:

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from pydantic import ValidationError
 
 from app.kafka.address import KafkaError, is_kafka, parse
 from app.settings.layers import Layer, chosen_file, environment_layer, file_layer, flag, name_origins
 from app.settings.model import SECRET, SETTING_NAMES, LiveSettings, SettingsError, detector_names, setting_name
 from app.settings.parameters import ParametersError, load_parameters, parameters_from
-from app.sources.captures import SIM
+from app.sources.registry import source_of
 from detectors.parameters import all_parameters
 from replay.match_store import StoreError, is_store, read_run
 
@@ -145,23 +144,9 @@ def _absolute(name: str, value: Any, layer: Layer) -> Any:
         raise SettingsError(f"{layer.called(name)} = {value}: must be text")
     if "\0" in str(value):
         raise SettingsError(f"{layer.called(name)}: no file has a name with a NUL")
-    if is_kafka(str(value)):
-        return _with_absolute_settings(str(value), layer.folder)
-    if name == "publish" or (name == "source" and (value == SIM or str(value).startswith("kloppy:"))):
-        return value
-    scheme, path = ("debs:", str(value)[5:]) if name == "source" and str(value).startswith("debs:") else ("", value)
-    return f"{scheme}{(layer.folder / path).resolve()}"
-
-
-def _with_absolute_settings(url: str, folder: Path) -> str:
-    """The address with an absolute path of its settings file; text that is no address is refused later."""
-    try:
-        address = parse(url)
-    except KafkaError:
-        return url
-    if not address.settings or Path(address.settings).is_absolute():
-        return url
-    return msgspec.structs.replace(address, settings=str((folder / address.settings).resolve())).url
+    if name == "source" or is_kafka(str(value)):
+        return source_of(str(value)).located(str(value), layer.folder)
+    return value if name == "publish" else str((layer.folder / value).resolve())
 
 
 def _plain(value: Any) -> Any:

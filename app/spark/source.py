@@ -1,43 +1,37 @@
-"""Spark sources over prepared captures: offsets are arrival times, and a batch's end lies in the future.
+"""The source of a seat: rows of several matches, as they are due.
 
 Theory of operation
 -------------------
-An offset is an arrival time on the stream's own clock. A range of arrival times names the same blocks of a
-capture whenever it is read, so a batch that is done again reads the same records.
+A micro-batch is many windows long, and in it each match has windows of its own, one after the other: a row holds blocks
+of one match, and the last row of a window is marked ``closing``. Without that mark, a stage could not tell the end of a
+window from a source that died. Nothing stands between a match's windows, and those of one match do not wait for
+another's. Matches begin and end while others play: the seat's list is read now and then.
 
-Paced (``speed`` 1 or 4), ``latestOffset`` names a time that has not come yet, Spark opens a batch up to it,
-and ``read`` yields each block when it is due. So rows flow through an open batch. A batch is :data:`WINDOWS` windows
-long, each a partition that the host runs and commits one after the other: what Spark does between batches (planning,
-logs) is paid once in so many windows. Unpaced (``speed`` 0), windows are read as fast as they go.
-
-A capture may still grow while it is read: then the reader waits for what its range needs, and learns only at the
-range's end whether the match goes on.
-
-The last row of every range is marked ``closing``. Without it, a stage could not tell the end of its range
-from a source that died: both look like the end of a stream.
-
-A stop is asked for with a flag file. The open window is then read to its end without pacing, the others of its batch
-give nothing, and no further batch is offered: the query ends with everything committed.
+From where a match goes on stands in the seat's list, which the driver writes anew for each turn (``app.spark.driver``).
+Spark's offset only counts micro-batches. What is read, and where a window ends, is the business of the matches' sources
+(``app.sources.interface``).
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
-from app.base.logs import log_event, log_in_worker
-from app.base.pace import Waiter, anchored_pace, wall_us
+from app.base.logs import log_in_worker
+from app.base.pace import NEVER_US, wall_us
 from app.pipeline.framing import pack, pad
-from replay.capture import Capture
-from replay.official_feed import OfficialFeed
+from app.sources.interface import OpenBatch, Portion, Reader
+from app.sources.registry import load_source
+from app.spark.seat import Seat
 
-#: One row of the stream: blocks of one match, of one range of its source's offsets. Of the ``closing`` row ``last``
-#: tells whether the match ends with this range.
+NAME = "touchline_seat"
+
+#: One row of the stream: blocks of one match, of one window. The frames of a closing row say why a match cannot be read
+#: on, if it cannot; ``last`` whether the match ends with the window.
 SCHEMA = "match string, start bigint, end bigint, last boolean, closing boolean, frames binary"
 
 _ARROW_SCHEMA = pa.schema(
@@ -51,151 +45,154 @@ _ARROW_SCHEMA = pa.schema(
     ]
 )
 
-#: Windows of a batch.
-WINDOWS = 20
+#: Readers that know when a record is due wait for it, the others are polled: so long at a time, and so often while the
+#: first give no pause.
+_POLL_US, _PAUSE_US = 50_000, 5_000
 
-#: A row is handed on at this size at the latest; the limit of what a late reader catches up with in one row.
-ROW_BYTES = 256 * 1024
-
-_log = logging.getLogger(__name__)
-
-
-class CaptureRange(InputPartition):
-    """The blocks of one capture with ``start_us <= arrival < end_us``; ``first`` in its batch."""
-
-    def __init__(self, start_us: int, end_us: int, *, first: bool) -> None:
-        self.start_us, self.end_us, self.first = start_us, end_us, first
+#: The list of matches is read so often.
+_JOIN_US = 500_000
 
 
-class CaptureReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads one capture, one match, a partition a window.
+class SeatBatch(InputPartition):
+    """One micro-batch of a seat."""
 
-    Options: ``capture`` (path), ``speed`` (0: unpaced), ``window_us`` (of arrival time), ``stop_us`` (offset at
-    which the run ends at the latest), ``stop_flag`` (path of a file whose existence asks for the end), ``anchor``
-    (path of the file that keeps when the run's clock began, see :func:`app.base.pace.anchored_pace`), ``officials``
-    (a line each: folder of the match store, and further files, where officials write; empty for nowhere), ``begin_us``
-    (offset that a new checkpoint begins at; without it the capture's).
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads the matches of a seat.
+
+    Options: ``seat`` (folder), ``window_us`` (wall time), ``windows`` (in a micro-batch), ``stop_flag`` (path of a file
+    whose existence asks for the end), ``asks`` (``yes`` if a driver gives turns; else the matches go on from where the
+    list says).
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self._capture_path = options["capture"]
-        self._speed = float(options["speed"])
-        self._window_us = int(options["window_us"])
-        self._stop_us = int(options["stop_us"])
+        self._seat = Seat(options["seat"])
+        self._window_us, self._windows = int(options["window_us"]), int(options["windows"])
         self._stop_flag = Path(options["stop_flag"])
-        self._anchor = Path(options["anchor"])
-        self._begin_us = options.get("begin_us")
-        self._officials = tuple(Path(line) for line in options.get("officials", "").splitlines())
-        assert self._window_us > 0
+        self._asks = options["asks"] == "yes"
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
-        """Arrival of the capture's first block, unless another begin is asked for."""
-        if self._begin_us is not None:
-            return {"arrival_us": int(self._begin_us)}
-        return {"arrival_us": Capture.open(self._capture_path).begin_us}
+        """No micro-batch yet."""
+        return {"batch": 0}
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """A batch on from ``start``, though that time may not have come; ``start`` itself when all is read."""
-        if self._stop_flag.exists():
-            return start
-        capture = Capture.open(self._capture_path)
-        stop_us = min(self._stop_us, capture.end_us) if capture.is_finished else self._stop_us
-        return {"arrival_us": max(start["arrival_us"], min(start["arrival_us"] + WINDOWS * self._window_us, stop_us))}
+        """One more micro-batch; ``start`` itself when no match goes on."""
+        goes_on = not self._stop_flag.exists() and any(map(self._seat.goes_on, self._seat.entries()))
+        return {"batch": start["batch"] + goes_on}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         """The windows are the limit."""
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Nothing to fix: the query ends by itself where the capture does, or at ``stop_us``."""
+        """Nothing to fix: the query ends when no match goes on."""
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """A range a window."""
-        begin_us, stop_us = start["arrival_us"], end["arrival_us"]
-        return [
-            CaptureRange(at_us, min(at_us + self._window_us, stop_us), first=at_us == begin_us)
-            for at_us in range(begin_us, stop_us, self._window_us)
-        ]
+        """One for all matches."""
+        return [SeatBatch(end["batch"])]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Rows of what is due, each as soon as it is due, and the closing row; none if the batch ended before."""
-        assert isinstance(partition, CaptureRange)
+        """Rows of what is due, each as soon as it is due, and the closing rows of every match."""
         log_in_worker()
-        capture = Capture.open(self._capture_path)
-        if not partition.first and (self._stop_flag.exists() or not capture.has_blocks_from(partition.start_us)):
+        if self._asks:
+            self._seat.ask()
+        yield from _Batch(self._seat, self._window_us, self._windows, self._stop_flag.exists).rows()
+
+
+class _Batch:
+    """A micro-batch while it is open.
+
+    Args:
+        seat: of the matches.
+        window_us: of wall time, or unpaced of arrival time.
+        windows: how many make a micro-batch.
+        stopped: whether a stop was asked for.
+    """
+
+    def __init__(self, seat: Seat, window_us: int, windows: int, stopped: Callable[[], bool]) -> None:
+        self._seat, self._stopped = seat, stopped
+        until_us = wall_us() + windows * window_us
+        self._plan = OpenBatch(window_us, windows, until_us, seat.anchor, stopped, self._has_another)
+        self._known: set[str] = set()
+        self._next_join_us = self._next_poll_us = 0
+        self._readers: dict[str, Reader] = {}
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """See :meth:`SeatReader.read`."""
+        while True:
+            self._join()
+            readers = [reader for reader in self._readers.values() if reader.is_open]
+            if not readers:
+                return
+            due = {reader: due_us for reader in readers if (due_us := reader.due_us()) is not None}
+            polled = [reader for reader in readers if reader not in due]
+            next_us = min(*due.values(), self._next_join_us) if due else NEVER_US
+            wait_us = max(0, next_us - wall_us())
+            for reader in polled:
+                share_us = min(wait_us, _POLL_US) // len(polled)
+                yield from map(_row, reader.read(share_us))
+            if polled:
+                wait_us = 0
+            for reader in sorted(due, key=due.__getitem__):
+                for portion in reader.read(wait_us):
+                    yield _row(portion)
+                    self._join()
+                    yield from self._poll(polled)
+                wait_us = 0
+
+    def _poll(self, polled: Sequence[Reader]) -> Iterator[pa.RecordBatch]:
+        """Gives the polled readers a chance while another one reads without a pause."""
+        if polled and wall_us() >= self._next_poll_us:
+            self._next_poll_us = wall_us() + _PAUSE_US
+            for reader in polled:
+                yield from map(_row, reader.read(0))
+
+    def _join(self) -> None:
+        """Takes in the matches that are new in the seat's list."""
+        now_us = wall_us()
+        if now_us < self._next_join_us or self._stopped():
             return
-        match = capture.sheet.match_id
-        pace = anchored_pace(self._anchor, self._speed, partition.start_us)
-        waiter = Waiter(self._stop_flag.exists)
-        frames: list[bytes] = []
-        size = 0
-        for arrival_us, payload in self._blocks(capture, partition):
-            due_us = pace.due_wall_us(arrival_us)
-            early_us = 0 if waiter.stopped else due_us - wall_us()
-            if frames and (early_us > 0 or size >= ROW_BYTES):
-                yield row(match, partition.start_us, partition.end_us, b"".join(frames))
-                frames, size = [], 0
-            if early_us > 0:
-                waiter.sleep_until(due_us)
-            frames.append(pack(arrival_us, 0 if waiter.stopped else due_us, payload))
-            size += len(payload)
-        if frames:
-            yield row(match, partition.start_us, partition.end_us, b"".join(frames))
-        last = not capture.has_blocks_from(partition.end_us)
-        late_us = wall_us() - pace.due_wall_us(partition.end_us)
-        log_event(
-            _log, logging.INFO, "range read", match, start=partition.start_us, end=partition.end_us, last=last,
-            behind_ms=late_us / 1e3, stopped=waiter.stopped,
-        )  # fmt: skip
-        yield row(match, partition.start_us, partition.end_us, b"", closing=True, last=last)
+        self._next_join_us = now_us + _JOIN_US
+        new = [entry for entry in self._seat.entries() if entry.match not in self._known]
+        self._known.update(entry.match for entry in new)
+        going = [entry for entry in new if self._seat.goes_on(entry)]
+        for number, entry in enumerate(going, 1):
+            if entry.source not in self._readers:
+                self._readers[entry.source] = load_source(entry.source).reader(self._plan)
+            self._readers[entry.source].add(entry, number / len(going))
 
-    def _blocks(self, capture: Capture, part: CaptureRange) -> Iterator[tuple[int, bytes]]:
-        """Blocks of a range, and what officials say between them."""
-        blocks = capture.payloads(part.start_us, part.end_us)
-        if not self._officials:
-            return blocks
-        desk = OfficialFeed(self._officials[0], self._officials[1:])
-        return desk.woven(blocks, part.start_us, part.end_us, lambda: capture.has_blocks_from(part.end_us))
+    def _has_another(self, match: str) -> bool:
+        """Whether a match that has closed a window gets another in this micro-batch."""
+        return not self._stopped() and wall_us() < self._plan.until_us and not self._seat.is_excluded(match)
 
 
-class CaptureSource(DataSource):
-    """What the named sources share: the schema and the reader."""
+class SeatSource(DataSource):
+    """``spark.readStream.format("touchline_seat")``: the matches of a seat."""
+
+    @classmethod
+    def name(cls) -> str:
+        """The source's name."""
+        return NAME
 
     def schema(self) -> str:
         """See :data:`SCHEMA`."""
         return SCHEMA
 
-    def streamReader(self, schema: object) -> CaptureReader:  # noqa: N802  Spark's name
-        """The reader of the capture that the options name."""
-        return CaptureReader(self.options)
+    def streamReader(self, schema: object) -> SeatReader:  # noqa: N802  Spark's name
+        """The reader of the seat that the options name."""
+        return SeatReader(self.options)
 
 
-class TrackingSource(CaptureSource):
-    """``spark.readStream.format("tracking")``: the capture of a tracking file."""
-
-    @classmethod
-    def name(cls) -> str:
-        """The source's name."""
-        return "tracking"
-
-
-class SimSource(CaptureSource):
-    """``spark.readStream.format("sim")``: the capture of a simulated match."""
-
-    @classmethod
-    def name(cls) -> str:
-        """The source's name."""
-        return "sim"
-
-
-def row(
-    match: str, start: int, end: int, frames: bytes, *, closing: bool = False, last: bool = False
-) -> pa.RecordBatch:
+def _row(portion: Portion) -> pa.RecordBatch:
     """A row, and an empty one after it: Spark asks whether there is a next row before it hands one on.
 
     Without the second row, each would wait in the JVM for the block after it.
     """
-    fields = [match, start, end, last]
-    values = [*([value, value] for value in fields), [closing, False], [pad(frames), b""]]
+    fields = [portion.match, portion.start, portion.end, portion.last]
+    frames = portion.failed.encode() if portion.closing else b"".join(pack(*block) for block in portion.blocks)
+    values = [*([value, value] for value in fields), [portion.closing, False], [pad(frames), b""]]
     columns = [pa.array(value, field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from app.pipeline.framing import Framed
 from app.pipeline.seal import Maker
+from app.sources.interface import Framed
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, UpdateMessage, UpdateRecord
 from replay import wire

@@ -1,11 +1,11 @@
-"""Runs the Spark host with the fake pipeline in a folder, as a process that a test can kill.
+"""Runs the Spark driver with the fake pipeline in a folder, as a process that a test can kill.
 
     python -m tests.app.host_run FOLDER SPEED WINDOW_S [TOPIC [UPDATES]]
 
 With a topic the capture is not read but only warmed up on: somebody else publishes it. UPDATES is the topic that a
 relay tells what happens.
 
-Commits are one JSON file a batch id, put in place by a rename; ``done.json`` holds what the hub ended up with.
+Commits are one JSON file a window, put in place by a rename; ``done.json`` holds what the hub ended up with.
 """
 
 from __future__ import annotations
@@ -21,15 +21,18 @@ from pathlib import Path
 import msgspec
 
 from app.base.java import find_java
+from app.base.pace import NEVER_US
 from app.hub.server import Hub
 from app.kafka.address import parse
 from app.kafka.matches import find_match
 from app.kafka.relay import Relay
-from app.kafka.topic_location import TopicLocation, TopicOptions
-from app.pipeline.commits import Committed
-from app.spark.host import HostConfig, SparkHost
+from app.kafka.topic_location import TopicLocation, TopicSpec
+from app.sources.captured import CapturedInput
+from app.sources.interface import Entry
+from app.sources.topic import TopicInput
+from app.spark.driver import MatchPlan, SparkDriver
+from app.spark.seat import StageConfig
 from app.spark.session import STREAMING, start_session, stop_session
-from app.spark.stage import StageConfig
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
 from football.update_stream import EventRecord, UpdateRecord
@@ -57,32 +60,37 @@ def packet_of(name: str, index: int) -> Packet:
 
 
 class FileCommitter:
-    """Commits as files; an id that is there is left as it is."""
+    """A commit log of one match, in files."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, begin: int = 0) -> None:
+        self.folder, self._begin = folder, begin
         self.on_commit: Callable[[int], None] = lambda seq: None
+        self.broken = ""
         folder.mkdir(parents=True, exist_ok=True)
 
-    def commit(self, batch_id, match, tables, meta) -> None:
-        path = self.folder / f"{batch_id:06d}.json"
-        if not path.exists():
-            rows = tables["updates"].to_pylist() if "updates" in tables else []
-            draft = path.with_suffix(".draft")
-            draft.write_text(json.dumps({"rows": rows, "meta": meta}))
-            draft.replace(path)
+    def commit(self, match, start, tables, meta) -> None:
+        if start < meta["end_offset"] == self.offset(match):  # it was committed before something failed
+            return
+        assert start == self.offset(match), f"a window of {start} where {self.offset(match)} comes next"
+        path = self.folder / f"{len(list(self.folder.glob('*.json'))):06d}.json"
+        rows = tables["updates"].to_pylist() if "updates" in tables else []
+        draft = path.with_suffix(".draft")
+        draft.write_text(json.dumps({"rows": rows, "meta": meta}))
+        draft.replace(path)
         self.on_commit(meta["next_seq"])
 
-    def committed(self) -> Committed | None:
-        paths = sorted(self.folder.glob("*.json"))
-        meta = json.loads(paths[-1].read_text())["meta"] if paths else {}
-        return Committed(int(paths[-1].stem), meta["end_offset"]) if paths else None
+    def offset(self, match) -> int:
+        return self._last().get("end_offset", self._begin)
 
-    def has_ended(self) -> bool:
-        last = self.committed()
-        return last is not None and bool(
-            json.loads((self.folder / f"{last.batch:06d}.json").read_text())["meta"].get("last")
-        )
+    def has_ended(self, match) -> bool:
+        return bool(self._last().get("last"))
+
+    def failed(self, match, reason) -> None:
+        self.broken = reason
+
+    def _last(self) -> dict:
+        paths = sorted(self.folder.glob("*.json"))
+        return json.loads(paths[-1].read_text())["meta"] if paths else {}
 
     def rows(self) -> list[dict]:
         commits = [json.loads(path.read_text()) for path in sorted(self.folder.glob("*.json"))]
@@ -95,43 +103,49 @@ def as_update(row: dict) -> UpdateRecord:
     return UpdateRecord(row["seq"], row["diff"], row["emitted_us"], event)
 
 
-def topic_options(folder: Path, url: str, window_s: float) -> TopicOptions:
+def topic_entry(folder: Path, url: str, window_s: float) -> Entry:
     """The match in a topic; found again where it was found first."""
     kept = folder / "topic.json"
     (folder / "listening").touch()
     if not kept.exists():
         kept.write_bytes(msgspec.json.encode(find_match(parse(url))))
     place = msgspec.json.decode(kept.read_bytes(), type=TopicLocation)
-    return TopicOptions(
-        url, place.match, place.partition, place.offset, round(window_s * 1e6 / PERIOD_US), window_s,
-        str(folder / "spark" / "stop"), str(folder / "spark" / "marks"),
-    )  # fmt: skip
+    records = round(window_s * 1e6 / PERIOD_US)
+    spec = TopicSpec(url, place.match, place.partition, records, window_s, True, str(folder / "capture"))
+    return Entry("fake/1", TopicInput.kind, msgspec.structs.asdict(spec), place.offset, 1.0, NEVER_US)
 
 
 def main(folder: Path, speed: float, window_s: float, url: str = "", updates: str = "") -> None:
     capture = write_capture(folder / "capture")
-    committer = FileCommitter(folder / "commits")
     log = folder / "spark" / "spark.log"
     session = start_session(find_java(os.environ), log, slots=2, options=STREAMING)
-    with Hub([capture.sheet]) as hub, ExitStack() as beside:
+    with Hub([capture.sheet]) as hub, ExitStack() as background:
+        entry = captured(capture, "fake/1", speed) if not url else topic_entry(folder, url, window_s)
+        committer = FileCommitter(folder / "commits", entry.begin)
         rows = committer.rows()
         hub.seed("fake/1", [as_update(row) for row in rows], max((row["epoch"] for row in rows), default=0))
         if updates:
-            relay = beside.enter_context(Relay(hub.feed("fake/1"), parse(updates), folder))
+            relay = background.enter_context(Relay(hub.feed("fake/1"), parse(updates), folder))
             committer.on_commit = relay.committed
-        states = str(folder / "states")
-        topic = topic_options(folder, url, window_s) if url else None
-        begin = topic.begin if topic else capture.begin_us
-        stage = StageConfig(capture.sheet, None, PIPELINE, states, begin, hub.address)
-        window_us = round(window_s * 1e6 * (speed or 1))
-        config = HostConfig(
-            "tracking", folder / "capture", folder / "spark", stage, speed, window_us, capture.end_us, topic
-        )
-        SparkHost(session, config, committer).run(threading.Event())
+        stage = StageConfig(capture.sheet, None, PIPELINE, str(folder / "states"), entry.begin)
+        driver = SparkDriver(session, folder / "spark", 1, round(window_s * 1e6), committer, hub.address)
+        driver.add(MatchPlan(entry, stage, 1.0))
+        driver.get_ready(threading.Event())
+        driver.run(threading.Event())
+        assert not committer.broken, committer.broken
         feed = hub.feed("fake/1")
         assert feed.wait_ended(10), "the last message did not come"
         (folder / "done.json").write_text(json.dumps({"epoch": feed.epoch(), "events": sorted(feed.events())}))
     stop_session(session)
+
+
+def captured(
+    capture: Capture, match: str, speed: float, stop: int = NEVER_US, officials: tuple[str, ...] = ()
+) -> Entry:
+    """A match on a seat that is read from a capture."""
+    opened = CapturedInput(capture)
+    spec = opened.spec(1.0, alone=True)
+    return Entry(match, opened.kind, spec, opened.begin, speed, stop, officials)
 
 
 if __name__ == "__main__":

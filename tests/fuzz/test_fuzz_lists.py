@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from app.many.match_list import ListError, read_list, wishes_of, with_names
+from app.run.match_list import ListError, entries_of, read_list, with_names
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet
 from replay.formats.kloppy_reader import PROVIDERS
@@ -56,7 +56,7 @@ def test_a_list_of_matches(cases: int, tmp_path: Path):
         said = refusal(ListError, lambda: read_list(file))
         assert said is None or "round.toml" in said
         if said is None:
-            names = [one["name"] for one in with_names(wishes_of([str(file)]))]
+            names = [one["name"] for one in with_names(entries_of([str(file)]))]
             assert len(set(names)) == len(names)
 
     hold(cases, changed_text([LIST]), body)

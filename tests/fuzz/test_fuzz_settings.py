@@ -1,23 +1,20 @@
-"""Settings, parameters, scenarios, what is kept of a run, states and checkpoints."""
+"""Settings, parameters, scenarios, what is kept of a run, and states."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from contextlib import suppress
 from pathlib import Path
 
 from hypothesis import strategies as st
 
 from app.kafka.address import KafkaError
-from app.pipeline.commits import Committed
 from app.pipeline.seal import Maker, StateError
 from app.pipeline.state_store import StateStore
 from app.settings.layers import LayerError
 from app.settings.model import SettingsError
 from app.settings.parameters import ParametersError, as_toml, load_parameters
 from app.settings.resolve import make_settings, read_stored_settings, resolve_settings
-from app.spark.checkpoint import mend
 from detectors.parameters import Parameters
 from football.errors import CaptureError, TrackingError, UserError
 from football.match_sheet import MatchSheet
@@ -26,7 +23,6 @@ from replay.match_store import MatchStore, StoreError
 from replay.official_feed import OfficialFeed, replayed
 from simulator.scenario import ScenarioError, parse_scenario
 from simulator.settings import SimulatorError
-from tests.app.run.test_crash_damage import checkpoint
 from tests.fuzz.cases import both, changed_text, fewer, hold, json_like, mangled, refusal
 
 OPTIONS = (
@@ -115,29 +111,6 @@ def test_a_state(cases: int, tmp_path: Path):
         assert said is None or str(file) in said
 
     hold(cases, mangled([whole]), body)
-
-
-@both
-def test_a_checkpoint(cases: int, tmp_path: Path):
-    made = checkpoint(tmp_path, 3, 2)
-    files = ["metadata", "offsets/3", "offsets/2", "commits/2", "offsets/0"]
-    good = {name: (made / name).read_bytes() for name in files}
-
-    def body(told: tuple[str, bytes]) -> None:
-        name, content = told
-        (made / name).write_bytes(content)
-        base, said = mend(tmp_path, Committed(2, 30))
-        assert base.offset in (None, 30)
-        if base.offset is not None:  # another begins: the old one is kept if it was damaged
-            (tmp_path / "base.json").unlink()
-            for aside in tmp_path.glob("checkpoint.damaged-*"):
-                assert said
-                shutil.rmtree(aside)
-            assert not made.exists()
-            checkpoint(tmp_path, 3, 2)
-        (made / name).write_bytes(good[name])
-
-    hold(cases, st.sampled_from(files).flatmap(lambda name: st.tuples(st.just(name), mangled([good[name]]))), body)
 
 
 LINES = [

@@ -22,8 +22,7 @@ from app.kafka.dead_letters import (
 from app.kafka.follow import View
 from app.pipeline.framing import pad, unpack
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
-from app.spark.record_reader import Taker
-from app.spark.topic import Marks
+from app.sources.topic_records import RecordTaker
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
 from football.update_stream import EventRecord
@@ -50,7 +49,7 @@ values = st.none() | payloads | mangled([SHEET, b'{"arrival_us":9}']) | fields
 
 @both
 def test_any_record_is_read_or_refused_and_never_stops_a_reader(cases: int):
-    taker = Taker("final", ADDRESS, 0)
+    taker = RecordTaker("final", ADDRESS, 0)
 
     def body(told: tuple[bytes | None, list, bytes | None, int]) -> None:
         value, head, key, timestamp = told
@@ -157,18 +156,6 @@ def test_any_settings_file_is_taken_or_refused_without_telling_it(cases: int, tm
         assert "hunter2" not in (refusal(KafkaError, lambda: connection(address, {"HOME": "x"})) or "")
 
     hold(cases, mangled([text.encode() for text in good]), body)
-
-
-@both
-def test_a_mark_is_a_number_or_an_error_that_names_it(cases: int, tmp_path: Path):
-    marks = Marks(tmp_path)
-
-    def body(content: bytes) -> None:
-        (tmp_path / "150").write_bytes(content)
-        said = refusal(KafkaError, lambda: marks.of(150))
-        assert said is None or str(tmp_path / "150") in said
-
-    hold(cases, mangled([b"120"]), body)
 
 
 @both

@@ -10,8 +10,8 @@ import pytest
 from kafka import KafkaProducer
 
 from app.kafka.address import KafkaError, parse
-from app.operations import topic_lag
-from app.operations.topic_lag import TopicLagPoller
+from app.sources import topic_lag
+from app.sources.topic_lag import TopicLagPoller
 from tests.app.operations.test_metrics_and_health import Case
 
 pytestmark = pytest.mark.spark

@@ -22,25 +22,26 @@ from app.hub.server import Hub
 from app.kafka import records
 from app.kafka.address import KafkaError, parse
 from app.kafka.publish import publish
-from app.many.results import Results
-from app.many.roster import Entry, InTopic, Seat
-from app.many.run import ManyRun
-from app.many.topic_demux import Listener
-from app.many.topics import Scout
-from app.pipeline.framing import unpack
+from app.kafka.topic_location import TopicSpec
+from app.run.matches import MatchesRun
 from app.settings.model import SettingsError
-from app.spark.record_reader import TopicRecords
-from app.spark.stage import StageConfig
+from app.sources.interface import Entry, Portion
+from app.sources.topic import TopicInput
+from app.sources.topic_demux import TopicDemultiplexer
+from app.sources.topic_records import TopicRecords
+from app.sources.topic_scout import TopicScout
+from app.spark.results import WindowResults
+from app.spark.seat import Seat, StageConfig
 from football.match_sheet import MatchSheet, Quality
 from football.packets import Block, Packet
 from replay import wire
 from replay.capture import Capture
 from replay.event_list import consolidated_events
 from tests.app.cli.test_main import touchline
-from tests.app.host_run import PIPELINE, write_capture
+from tests.app.host_run import PIPELINE, captured, write_capture
 from tests.app.kafka.test_topics import capture
-from tests.app.many.test_many import reader_of, updates_in, windows_of
 from tests.app.recordings import optical_table, record
+from tests.app.spark.test_seat import reader_of, updates_in, windows_of
 
 TOPIC = "kafka://broker/round"
 
@@ -62,8 +63,8 @@ def end_of(match: str, offset: int):
 
 
 def entry(match: str, begin: int = 0, window_records: int = 1_000, window_s: float = 60.0) -> Entry:
-    place = InTopic(f"{TOPIC}?match={match}", match, 0, window_records, window_s)
-    return Entry(f"the {match}", "", begin, 1.0, NEVER_US, in_topic=place)
+    spec = TopicSpec(f"{TOPIC}?match={match}", match, 0, window_records, window_s)
+    return Entry(f"the {match}", TopicInput.kind, msgspec.structs.asdict(spec), begin, 1.0, NEVER_US)
 
 
 class FakeReader:
@@ -81,7 +82,7 @@ class FakeReader:
     def raises(self, wait_ms: float) -> list:
         raise KafkaError("no answer")
 
-    def stand(self, starts: dict[int, int]) -> None:
+    def seek(self, starts: dict[int, int]) -> None:
         self._at = starts[0]
 
     def read(self, wait_ms: float) -> list:
@@ -92,7 +93,7 @@ class FakeReader:
 
 def heard(
     monkeypatch: pytest.MonkeyPatch, reader: FakeReader, *entries: Entry, stopped=lambda: False, windows: int = 1
-) -> list[dict]:
+) -> list[Portion]:
     """Rows of so many windows of each match, or until the stop."""
     monkeypatch.setattr(TopicRecords, "of", lambda address: reader)
     closed: Counter[str] = Counter()
@@ -101,22 +102,22 @@ def heard(
         closed[match] += 1
         return closed[match] < windows
 
-    listener = Listener(stopped, goes_on)
+    reading = TopicDemultiplexer(stopped, goes_on)
     for one in entries:
-        listener.add(one)
-    rows: list[dict] = []
-    while listener.is_open:
-        rows += [row for batch in listener.heard(0) for row in batch.to_pylist() if row["frames"]]
-    return rows
+        reading.add(one)
+    portions: list[Portion] = []
+    while reading.is_open:
+        portions += reading.read(0)
+    return portions
 
 
-def payloads(rows: list[dict], match: str) -> list[bytes]:
-    mine = [row for row in rows if row["match"] == match and not row["closing"]]
-    return [payload for row in mine for _, _, payload in unpack(row["frames"])]
+def payloads(portions: list[Portion], match: str) -> list[bytes]:
+    mine = [portion for portion in portions if portion.match == match]
+    return [payload for portion in mine for _, _, payload in portion.blocks]
 
 
-def closings(rows: list[dict]) -> dict[str, tuple[int, int, bool]]:
-    return {row["match"]: (row["start"], row["end"], row["last"]) for row in rows if row["closing"]}
+def closings(portions: list[Portion]) -> dict[str, tuple[int, int, bool]]:
+    return {one.match: (one.start, one.end, one.last) for one in portions if one.closing}
 
 
 def test_each_takes_its_own_from_where_it_goes_on_and_is_closed_where_the_topic_was_left(monkeypatch):
@@ -134,7 +135,7 @@ def test_what_has_waited_long_is_taken_in_pieces_and_a_match_that_joins_late_is_
     reader = FakeReader(came)
     a, b = entry("a", window_records=10), entry("b", 90, window_records=10)
     rows = heard(monkeypatch, reader, a, b, stopped=reader.is_read, windows=99)
-    pieces = [(row["start"], row["end"]) for row in rows if row["closing"] and row["match"] == "the a"]
+    pieces = [(one.start, one.end) for one in rows if one.closing and one.match == "the a"]
     assert pieces == [(0, 20), (20, 40), (40, 60), (60, 80), (80, 100)]
     assert payloads(rows, "the a") == [one.value for one in came if one.key == b"a"]
     assert closings(rows)["the b"] == (90, 100, False)
@@ -144,16 +145,16 @@ def test_who_joins_is_read_from_where_it_begins_and_nobody_hears_anything_twice(
     came = [of("ab"[n % 2], n) for n in range(40)]
     reader = FakeReader(came)
     monkeypatch.setattr(TopicRecords, "of", lambda address: reader)
-    listener = Listener(reader.is_read, lambda match: True)
-    listener.add(entry("a", window_records=7))
-    rows: list[dict] = []
+    reading = TopicDemultiplexer(reader.is_read, lambda match: True)
+    reading.add(entry("a", window_records=7))
+    portions: list[Portion] = []
     joining = [entry("b", begin=3)]
-    while listener.is_open:
-        rows += [row for batch in listener.heard(0) for row in batch.to_pylist() if row["frames"]]
-        if joining and len(payloads(rows, "the a")) >= 9:
-            listener.add(joining.pop())
-    assert payloads(rows, "the a") == [one.value for one in came if one.key == b"a"]
-    assert payloads(rows, "the b") == [one.value for one in came[3:] if one.key == b"b"]
+    while reading.is_open:
+        portions += reading.read(0)
+        if joining and len(payloads(portions, "the a")) >= 9:
+            reading.add(joining.pop())
+    assert payloads(portions, "the a") == [one.value for one in came if one.key == b"a"]
+    assert payloads(portions, "the b") == [one.value for one in came[3:] if one.key == b"b"]
 
 
 def test_the_window_ends_also_where_nothing_comes(monkeypatch):
@@ -177,7 +178,7 @@ def test_a_broker_that_is_away_now_and_then_costs_nothing_but_time(monkeypatch):
     rows = heard(monkeypatch, reader, entry("a"), entry("b"), stopped=reader.is_read)
     assert payloads(rows, "the a") == [one.value for one in came if one.key == b"a"]
     assert payloads(rows, "the b") == [one.value for one in came if one.key == b"b"]
-    away = heard(monkeypatch, SimpleNamespace(first=reader.first, stand=reader.stand, read=reader.raises),
+    away = heard(monkeypatch, SimpleNamespace(first=reader.first, seek=reader.seek, read=reader.raises),
                  entry("a", window_s=0.05))  # fmt: skip
     assert away == [], "and the window ends, so that a batch can"
 
@@ -186,9 +187,9 @@ def test_whose_records_are_gone_has_failed_and_the_others_go_on(monkeypatch):
     reader = FakeReader([of("a", 50)], first=50)
     rows = heard(monkeypatch, reader, entry("a", 50), entry("b", 7), stopped=reader.is_read)
     assert payloads(rows, "the a") == [block(50_000)]
-    (gone,) = [row for row in rows if row["match"] == "the b"]
-    assert gone["closing"]
-    assert b"begins with record 50 by now" in gone["frames"]
+    (failed,) = [one for one in rows if one.match == "the b"]
+    assert failed.closing
+    assert "begins with record 50 by now" in failed.failed
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "c", None]), st.booleans(), st.binary(max_size=40)), max_size=60))
@@ -198,7 +199,7 @@ def test_rubbish_of_one_leaves_what_another_gets_as_it_is(made):
         reader = FakeReader(came)
         matches = [entry("a"), entry("b")]
         both = heard(patch, reader, *matches, stopped=reader.is_read)
-        reader.stand({0: 0})
+        reader.seek({0: 0})
         alone = heard(patch, reader, matches[0], stopped=reader.is_read)
     assert payloads(both, "the a") == payloads(alone, "the a")
 
@@ -222,14 +223,12 @@ def test_matches_of_one_topic_say_what_they_say_out_of_captures_batch_by_batch(t
     with Hub([MatchSheet(name) for name in ("the a", "the b", "alone")]) as hub:
         reader = FakeReader(came, at_a_time=70)
         seat = Seat(tmp_path / "seat")
-        alone = Entry("alone", str(made.path), made.begin_us, 0.0, NEVER_US)
+        alone = captured(made, "alone", 0.0)
         seat.write([entry("a", window_records=150), entry("b", begin=1, window_records=150), alone])
         for one in seat.entries():
             states = str(tmp_path / f"states-{one.match}")
-            seat.write_stage(
-                one.match, StageConfig(MatchSheet(one.match), "", PIPELINE, states, one.begin, hub.address)
-            )
-        windows = windows_of(seat, reader_of(seat), Results(tmp_path / "results"))
+            seat.write_stage(one.match, StageConfig(MatchSheet(one.match), "", PIPELINE, states, one.begin))
+        windows = windows_of(seat, reader_of(seat), WindowResults(tmp_path / "results"), hub.address)
         assert all(hub.feed(name).wait_ended(10) for name in ("the a", "the b", "alone"))
     assert updates_in(windows, "the a") == updates_in(windows, "the b") == updates_in(windows, "alone") != []
     assert sum(window.match == "the a" for window in windows) > 5
@@ -259,7 +258,7 @@ def test_names_of_captures_that_are_published_together(tmp_path: Path):
 def test_matches_are_found_as_they_begin(broker: str, tmp_path: Path):
     address = parse(f"kafka://{broker}/found")
     publish(capture(tmp_path / "a", "a", 5), address, speed=0, partitions=3)
-    with Scout(address) as scout:
+    with TopicScout(address) as scout:
         scout.wait_first(threading.Event())
         assert list(scout.places()) == ["a"]
         publish(capture(tmp_path / "b", "b", 5), address, speed=0, match="renamed")
@@ -268,16 +267,16 @@ def test_matches_are_found_as_they_begin(broker: str, tmp_path: Path):
             until.wait(0.1)
         place = scout.places()["renamed"]
     assert (place.match, place.sheet.sheet.match_id) == ("renamed", "renamed")
-    where = InTopic(f"{address.url}?match=renamed", "renamed", place.partition, 100, 60.0)
-    started = Entry("x", "", place.offset, 1.0, NEVER_US, in_topic=where)
-    listener = Listener(lambda: False, lambda match: True)
-    listener.add(started)
-    rows: list[dict] = []
-    while listener.is_open:
-        rows += [row for batch in listener.heard(50) for row in batch.to_pylist() if row["frames"]]
+    where = TopicSpec(f"{address.url}?match=renamed", "renamed", place.partition, 100, 60.0)
+    started = Entry("x", TopicInput.kind, msgspec.structs.asdict(where), place.offset, 1.0, NEVER_US)
+    reading = TopicDemultiplexer(lambda: False, lambda match: True)
+    reading.add(started)
+    portions: list[Portion] = []
+    while reading.is_open:
+        portions += reading.read(50_000)
     made = Capture.open(tmp_path / "b")
-    assert [wire.decode(one) for one in payloads(rows, "x")] == list(made.blocks(made.begin_us, made.end_us))
-    assert rows[-1]["last"]
+    assert [wire.decode(one) for one in payloads(portions, "x")] == list(made.blocks(made.begin_us, made.end_us))
+    assert portions[-1].last
 
 
 @pytest.mark.spark
@@ -316,7 +315,7 @@ def test_matches_of_one_topic_begin_beside_others_go_on_after_a_stop_and_rubbish
     stop = threading.Event()
 
     def run(stop: threading.Event) -> dict:
-        made = ManyRun(lambda: [{"source": url}], common, tmp_path / "run", Console(file=io.StringIO()))
+        made = MatchesRun(lambda: [{"source": url}], common, tmp_path / "run", Console(file=io.StringIO()))
         return made.run(stop)
 
     def join() -> None:

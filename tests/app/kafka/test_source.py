@@ -1,9 +1,7 @@
-"""The reader of a topic without a broker: which records a range holds, and what becomes of each."""
+"""What becomes of each record of a topic, without a broker."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
@@ -13,11 +11,7 @@ from hypothesis import strategies as st
 
 from app.kafka import records
 from app.kafka.address import parse
-from app.kafka.topic_location import TopicOptions
-from app.pipeline.framing import pad, unpack
-from app.spark.record_reader import Taker
-from app.spark.source import WINDOWS
-from app.spark.topic import Marks, TopicRange, TopicReader
+from app.sources.topic_records import RecordTaker
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
 from replay import wire
@@ -34,12 +28,12 @@ def block(arrival_us: int) -> bytes:
     return wire.encode_compact(Block(arrival_us, (Packet("ball", 0, (arrival_us - 1,), (0.0,), (0.0,), (0.11,), 0.9),)))
 
 
-def taken(taker: Taker, *came) -> list[tuple[int, int, bytes]]:
-    return list(unpack(pad(b"".join(taker.take(one) for one in came))))
+def taken(taker: RecordTaker, *came) -> list[tuple[int, int, bytes]]:
+    return [block for one in came if (block := taker.take(one)) is not None]
 
 
 def test_blocks_of_the_match_are_handed_on_as_they_are_and_dated_by_their_record():
-    taker = Taker("final", ADDRESS, 0)
+    taker = RecordTaker("final", ADDRESS, 0)
     sheet = msgspec.json.encode(records.Sheet(MatchSheet("final"), 0, 0))
     frames = taken(
         taker,
@@ -66,7 +60,7 @@ def test_blocks_of_the_match_are_handed_on_as_they_are_and_dated_by_their_record
     ],
 )
 def test_what_cannot_be_a_block_goes_to_quarantine_with_its_place_and_reason(came, said):
-    taker = Taker("final", ADDRESS, 3)
+    taker = RecordTaker("final", ADDRESS, 3)
     ((arrival_us, _, payload),) = taken(taker, record(block(100)), came)[1:]
     assert arrival_us == 100
     good, (rejected,) = check_block(payload, MatchSheet("final"), "block")
@@ -83,33 +77,5 @@ def test_what_cannot_be_a_block_goes_to_quarantine_with_its_place_and_reason(cam
     st.integers(-1, 2**40),
 )
 def test_any_record_gives_a_frame_or_nothing(value, headers, key, timestamp):
-    frames = taken(Taker("final", ADDRESS, 0), record(value, headers, key, timestamp=timestamp))
+    frames = taken(RecordTaker("final", ADDRESS, 0), record(value, headers, key, timestamp=timestamp))
     assert all(payload for _, _, payload in frames)
-
-
-def reader(folder: Path) -> TopicReader:
-    told = TopicOptions(ADDRESS.url, "final", 2, 100, 50, 1.0, str(folder / "stop"), str(folder / "marks"))
-    return TopicReader(told.options())
-
-
-def edges(parts: Sequence[TopicRange]) -> list[tuple[int, int]]:
-    return [(part.start, part.end) for part in parts]
-
-
-def test_windows_are_promised_ahead_and_go_on_where_one_was_closed_early(tmp_path: Path):
-    mine = reader(tmp_path)
-    limit = mine.getDefaultReadLimit()
-    begin = mine.initialOffset()
-    assert begin == {"2": 100}
-    first = mine.latestOffset(begin, limit)
-    assert first == {"2": 100 + 50 * WINDOWS}
-    parts = mine.partitions(begin, first)
-    assert edges(parts) == [(at, at + 50) for at in range(100, first["2"], 50)]
-    assert [part.first for part in parts] == [True] + [False] * (WINDOWS - 1)
-    Marks(tmp_path / "marks").settle(parts[0].end, 120)
-    again = reader(tmp_path)
-    assert edges(again.partitions(begin, first)) == edges(parts), "done again, the windows are the same"
-    second = mine.latestOffset(first, limit)
-    assert second == {"2": first["2"] + 50 * WINDOWS}
-    (tmp_path / "stop").touch()
-    assert mine.latestOffset(second, limit) == second

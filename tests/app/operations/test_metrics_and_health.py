@@ -148,7 +148,7 @@ def test_a_store_that_fails_is_said_until_a_commit_succeeds(case: Case):
         def __init__(self) -> None:
             self.error: Exception | None = OSError(28, "No space left on device")
 
-        def commit(self, batch_id, match, tables, meta) -> None:
+        def commit(self, match, start, tables, meta) -> None:
             if self.error:
                 raise self.error
 
@@ -156,14 +156,14 @@ def test_a_store_that_fails_is_said_until_a_commit_succeeds(case: Case):
     committer = MonitoredCommitter(inner, {"m": case.watch})
     case.say()
     with pytest.raises(OSError, match="No space"):
-        committer.commit(0, "m", {}, {})
+        committer.commit("m", 0, {}, {})
     assert case.watch.problems() == ["the store is failing: [Errno 28] No space left on device"]
     assert case.metrics()[("touchline_live",)] == 0
     inner.error = None
     (case.folder / "states" / "m").mkdir(parents=True)
     for offset, size in ((5, 10), (20, 1_000)):
         (case.folder / "states" / "m" / f"{offset}.0.state").write_bytes(b"x" * size)
-    committer.commit(0, "m", {"updates": updates_table([UpdateRecord(0, 1, 5, event("e"))], 0)}, {})
+    committer.commit("m", 0, {"updates": updates_table([UpdateRecord(0, 1, 5, event("e"))], 0)}, {})
     assert case.watch.problems() == []
     told = case.metrics()
     assert [told[(f"touchline_{name}",)] for name in ("commits_total", "commit_failures_total", "state_bytes")] == [

@@ -6,15 +6,17 @@ import json
 import threading
 from pathlib import Path
 
+import msgspec
 import pyarrow.parquet as pq
 import pytest
 
+from app.base.pace import NEVER_US
 from app.cli.official import run_official
 from app.hub.server import Hub
-from app.pipeline.framing import unpack
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
-from app.spark.source import CaptureRange, CaptureReader
+from app.sources.captured import CaptureSource
+from app.sources.interface import OpenBatch
 from football.match_sheet import MatchSheet, Player
 from football.packets import Block, Packet
 from replay.capture import Capture, CaptureWriter
@@ -23,7 +25,7 @@ from replay.formats.officials import FILE, OfficialError, OfficialLine, decode, 
 from replay.match_store import MatchStore, StoreError
 from replay.official_feed import JOURNAL, OfficialFeed, replayed
 from tests.app.cli.test_main import refusal, touchline, write_track
-from tests.app.host_run import FileCommitter
+from tests.app.host_run import FileCommitter, captured
 
 PIPELINE = "app.pipeline.pipeline:MatchPipeline"
 PLAYERS = (Player("home_1", "home"), Player("home_2", "home"), Player("away_1", "away"))
@@ -110,9 +112,9 @@ def packets(t: int) -> tuple[Packet, ...]:
 
 def host(capture: Capture, folder: Path, hub: Hub, **more: object) -> tuple[InProcessHost, FileCommitter]:
     folder.mkdir(exist_ok=True)
-    committer = FileCommitter(folder / "commits")
+    committer = FileCommitter(folder / "commits", capture.begin_us)
     values = {"pipeline": PIPELINE, "settings": PipelineOptions(), "states": folder / "states", "speed": 0.0,
-              "window_us": 4_000_000, "start_us": capture.begin_us, "officials": (folder,)}  # fmt: skip
+              "window_us": 4_000_000, "officials": (folder,)}  # fmt: skip
     return InProcessHost(capture, InProcessConfig(**{**values, **more}), hub, committer), committer
 
 
@@ -130,7 +132,7 @@ def test_a_match_that_was_interrupted_says_the_same_and_is_replayed_the_same(cap
         half.run(threading.Event())
         with (folder / FILE).open("a") as more:
             more.write('{"kind": "foul", "team": "home"}\n')
-        rest, committer = host(capture, folder, hub, start_us=4_000_001, batch_id=1)
+        rest, committer = host(capture, folder, hub)
         rest.run(threading.Event())
     pipeline = MatchPipeline(sheet, PipelineOptions())
     for arrival_us, payload in replayed(folder, capture.payloads(0, capture.end_us), 0, capture.end_us):
@@ -175,28 +177,23 @@ def test_a_recording_is_folded_up_to_where_officials_may_still_say_something(cap
     assert [again.settled(us, us) for us in (2_040_001, 2_080_002, 4_000_001)] == [2_040_001, 2_080_002, 3_000_000]
 
 
-def test_a_source_of_spark_gives_lines_at_their_places_and_the_same_again(capture: Capture, tmp_path: Path):
-    options = {
-        "capture": str(capture.path),
-        "speed": "0",
-        "window_us": "4000000",
-        "stop_us": str(capture.end_us),
-        "stop_flag": str(tmp_path / "stop"),
-        "anchor": str(tmp_path / "anchor"),
-        "officials": str(tmp_path),
-    }
+def test_a_source_gives_lines_at_their_places_and_the_same_again(capture: Capture, tmp_path: Path):
     write(tmp_path / FILE, CARD, {"kind": "stop", "at_s": 9.0})
 
-    def lines(part: CaptureRange) -> list[int]:
-        rows = [row for batch in CaptureReader(options).read(part) for row in batch.to_pylist()]
-        blocks = [block for row in rows if row["frames"] for block in unpack(row["frames"])]
+    entry = captured(capture, "m", 0.0, officials=(str(tmp_path),))
+
+    def lines(start_us: int, end_us: int) -> list[int]:
+        batch = OpenBatch(8_000_000, 20, NEVER_US, tmp_path.joinpath, lambda: False, lambda match: True)
+        reader = CaptureSource().reader(batch)
+        reader.add(msgspec.structs.replace(entry, begin=start_us, stop=end_us), 1.0)
+        blocks = [block for portion in reader.read(0) for block in portion.blocks]
         return [arrival_us for arrival_us, _, payload in blocks if is_official(payload)]
 
-    first, second = CaptureRange(1, 4_000_001, first=True), CaptureRange(4_000_001, capture.end_us, first=False)
-    assert (lines(first), lines(second)) == ([2_000_002], [9_000_002])
+    first, second = (1, 4_000_001), (4_000_001, capture.end_us)
+    assert (lines(*first), lines(*second)) == ([2_000_002], [9_000_002])
     with (tmp_path / FILE).open("a") as more:
         more.write('{"kind": "resume"}\n')
-    assert (lines(first), lines(second)) == ([2_000_002], [9_000_002])
+    assert (lines(*first), lines(*second)) == ([2_000_002], [9_000_002])
     assert len((tmp_path / JOURNAL).read_text().splitlines()) == 4
 
 

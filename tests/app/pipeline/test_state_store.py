@@ -19,7 +19,7 @@ from app.hub.server import Hub
 from app.pipeline import seal
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
-from app.pipeline.seal import KEY_VARIABLE, Maker, StateError, key_file
+from app.pipeline.seal import KEY_VARIABLE, Maker, StateError, key_file, sealed
 from app.pipeline.state_store import DamagedStateError, OtherStateError, StateStore
 from detectors.parameters import Parameters, all_parameters
 from football.match_sheet import MatchSheet
@@ -177,10 +177,10 @@ class Looking(FileCommitter):
         super().__init__(folder)
         self.states, self.seen, self.fails = states, list[list[int]](), 1
 
-    def commit(self, batch_id, match, tables, meta) -> None:
-        super().commit(batch_id, match, tables, meta)
+    def commit(self, match, start, tables, meta) -> None:
+        super().commit(match, start, tables, meta)
         self.seen.append(self.states.offsets())
-        if batch_id == 1 and self.fails:
+        if start == 4_000_000 and self.fails:
             self.fails -= 1
             raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -190,7 +190,7 @@ def test_a_state_is_deleted_only_when_the_batch_that_starts_from_it_is_committed
     capture = write_capture(tmp_path / "capture")
     states = StateStore(tmp_path / "states", "fake/1")
     committer = Looking(tmp_path / "commits", states)
-    config = InProcessConfig(PIPELINE, None, tmp_path / "states", 0.0, 4_000_000, capture.begin_us)
+    config = InProcessConfig(PIPELINE, None, tmp_path / "states", 0.0, 4_000_000)
     with Hub([capture.sheet]) as hub:
         InProcessHost(capture, config, hub, committer).run(threading.Event())
     ends = [4_000_000, 8_000_000, 12_000_000, capture.end_us]
@@ -219,7 +219,7 @@ def test_what_follows_the_load_takes_blocks_together_where_nobody_waits(
     monkeypatch.setattr(Portions, "sizes", [])
     monkeypatch.setattr("app.pipeline.inprocess.load_pipeline", lambda name: Portions)
     capture = write_capture(tmp_path / "capture")
-    config = InProcessConfig("", None, tmp_path / "states", speed, 4_000_000, capture.begin_us)
+    config = InProcessConfig("", None, tmp_path / "states", speed, 4_000_000)
     with Hub([capture.sheet]) as hub:
         InProcessHost(capture, config, hub, FileCommitter(tmp_path / "commits")).run(threading.Event())
     assert sum(Portions.sizes) == len(capture)
@@ -249,3 +249,31 @@ def test_a_key_that_cannot_be_one_is_refused_and_not_repeated(monkeypatch: pytes
     with pytest.raises(StateError, match="at least 32 hexadecimal digits") as error:
         seal.key_id()
     assert given not in str(error.value)
+
+
+def test_a_state_from_before_epochs_stood_in_names_is_refused_by_its_version(tmp_path):
+    store = StateStore(tmp_path, "m")
+    head = {"version": 1, "key": "k", "match": "m", "offset": 40, "maker": MAKER}
+    (tmp_path / "m" / "40.state").write_bytes(b"".join(sealed(msgspec.json.encode(head), b"x")))
+    with pytest.raises(StateError, match=r"40\.state: is of version 1, this program reads version 2"):
+        store.check(40)
+
+
+def test_a_stage_that_was_replaced_must_not_write(tmp_path):
+    store = StateStore(tmp_path, "m")
+    old, new = store.claim_epoch(), store.claim_epoch()
+    with pytest.raises(StateError, match="was replaced"):
+        store.write(5, old, b"x", MAKER)
+    store.write(5, new, b"y", MAKER)
+    assert store.read(5, MAKER) == b"y"
+
+
+def test_old_states_and_abandoned_drafts_are_forgotten_and_newer_ones_kept(tmp_path):
+    store = StateStore(tmp_path, "a/b c")
+    epoch = store.claim_epoch()
+    for offset_us in (-5, 10, 20):
+        store.write(offset_us, epoch, b"x", MAKER)
+    (tmp_path / "a%2Fb%20c" / "3.7.draft").touch()
+    store.forget_before(10)
+    assert store.offsets() == [10, 20]
+    assert not [path for path in tmp_path.rglob("*.*") if path.suffix == ".draft"]

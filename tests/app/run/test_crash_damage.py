@@ -1,72 +1,25 @@
-"""Checkpoint and states damaged after a crash: the match goes on where it can, and says by name what it cannot use."""
+"""States damaged after a crash: the match goes on where it can, and says by name what it cannot use."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 from rich.console import Console
 
 from app.cli.doctor import Finding, examine
 from app.hub.server import Hub
-from app.pipeline.commits import Committed
 from app.pipeline.folder import alone, open_match
 from app.pipeline.seal import Maker, StateError
 from app.pipeline.state_store import StateStore
 from app.settings.resolve import make_settings
-from app.spark.checkpoint import Base, mend
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, UpdateRecord
 from replay.event_list import consolidated_events
 from replay.match_store import read_commits, updates_log
 from tests.app.cli.test_main import write_track
-from tests.app.run.test_crash import check, finish, in_mid_batch, kill_group, launch, start, wait_for
-
-CONF = '{"batchWatermarkMs":0}'
-
-
-def checkpoint(folder: Path, planned: int, noted: int) -> Path:
-    """A checkpoint as Spark writes it, whose batch n ends at 10 (n + 1)."""
-    made = folder / "checkpoint"
-    for name in ("offsets", "commits"):
-        (made / name).mkdir(parents=True)
-    (made / "metadata").write_text('{"id":"782d9753-23e0-4004-84bc-550c895223fe"}')
-    for n in range(planned + 1):
-        (made / "offsets" / str(n)).write_text(f'v1\n{CONF}\n{{"arrival_us": {(n + 1) * 10}}}')
-    for n in range(noted + 1):
-        (made / "commits" / str(n)).write_text('v1\n{"nextBatchWatermarkMs":0}')
-    return made
-
-
-@pytest.mark.parametrize(
-    ("planned", "noted", "stored"), [(-1, -1, None), (0, -1, None), (0, 0, 10), (5, 4, 50), (5, 5, 60)]
-)
-def test_a_checkpoint_that_ends_where_the_store_does_is_gone_on_with(
-    tmp_path: Path, planned: int, noted: int, stored: int | None
-):
-    checkpoint(tmp_path, planned, noted)
-    assert mend(tmp_path, Committed(7, stored) if stored else None) == (Base(), "")
-    assert (tmp_path / "checkpoint").exists()
-
-
-@pytest.mark.parametrize(
-    ("planned", "noted", "stored"), [(0, -1, 3), (0, -1, 10), (0, 0, 7), (5, 4, 55), (5, 4, 60), (5, 5, 57)]
-)
-def test_where_a_crash_or_a_stop_left_the_store_within_a_batch_a_new_checkpoint_begins(
-    tmp_path: Path, planned: int, noted: int, stored: int
-):
-    """Windows 51 to 60 are batch 5: what is committed of it is not asked for again, and nobody need hear of it."""
-    made = checkpoint(tmp_path, planned, noted)
-    assert mend(tmp_path, Committed(7, stored)) == (Base(stored), "")
-    assert not made.exists()
-    assert mend(tmp_path, Committed(7, stored)) == (Base(stored), "")
-
-
-def test_a_match_that_has_not_begun_needs_no_checkpoint(tmp_path: Path):
-    assert mend(tmp_path, None) == (Base(), "")
+from tests.app.run.test_crash import finish, kill_group, launch, wait_for
 
 
 def cut(path: Path) -> None:
@@ -75,53 +28,6 @@ def cut(path: Path) -> None:
 
 def garbage(path: Path) -> None:
     path.write_bytes(b"\xff\x00garbage\n" * 5)
-
-
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-@pytest.mark.parametrize("spoil", [cut, garbage, empty, Path.unlink])
-@pytest.mark.parametrize("file", ["metadata", "offsets/5", "offsets/4", "commits/5"])
-def test_a_damaged_file_is_named_and_a_new_checkpoint_begins_where_the_store_ends(
-    tmp_path: Path, file: str, spoil: Callable[[Path], None]
-):
-    made = checkpoint(tmp_path, 5, 5)
-    spoil(made / file)
-    base, said = mend(tmp_path, Committed(5, 60))
-    assert base == Base(60)
-    if (file, spoil) == ("commits/5", Path.unlink):  # as if Spark had died before it noted its last batch
-        assert said == ""
-        return
-    assert str(made / file) in said or spoil is Path.unlink, "the file is named"
-    assert "checkpoint.damaged-1" in said
-    assert not made.exists(), "Spark begins anew"
-    assert (tmp_path / "checkpoint.damaged-1" / "commits" / "3").exists(), "and what was there is kept"
-    assert mend(tmp_path, Committed(5, 60)) == (base, "")
-    checkpoint(tmp_path, 1, 1)
-    for n, end in enumerate((70, 80)):
-        (tmp_path / "checkpoint" / "offsets" / str(n)).write_text(f'v1\n{CONF}\n{{"0": {end}}}')
-    assert mend(tmp_path, Committed(7, 80)) == (base, ""), "it counts on from its base"
-    assert mend(tmp_path, Committed(9, 100))[0] == Base(100)
-
-
-@pytest.mark.parametrize(("planned", "noted", "stored"), [(5, 3, 50), (5, 5, 50), (3, 3, 60), (4, 4, 51), (1, 0, 9)])
-def test_a_checkpoint_that_ends_elsewhere_than_the_store_is_replaced(tmp_path, planned, noted, stored):
-    checkpoint(tmp_path, planned, noted)
-    base, said = mend(tmp_path, Committed(4, stored))
-    assert (base, "does not serve" in said) == (Base(stored), True)
-
-
-def test_a_lost_checkpoint_does_not_begin_the_match_anew(tmp_path: Path):
-    base, said = mend(tmp_path, Committed(2, 30))
-    assert base == Base(30)
-    assert "is missing" in said
-
-
-def test_a_base_that_cannot_be_read_is_made_anew(tmp_path: Path):
-    (tmp_path / "base.json").write_text("{")
-    assert mend(tmp_path, Committed(2, 30))[0] == Base(30)
-    assert msgspec.json.decode((tmp_path / "base.json").read_bytes(), type=Base) == Base(30)
 
 
 SAME = ("--alpha", 0, "--retraction", "on-demand", "--no-dashboard", "--no-camera")
@@ -207,9 +113,6 @@ def test_the_doctor_says_of_a_store_what_a_run_in_it_would_meet(tmp_path: Path, 
         return found.verdict, found.found
 
     assert said() == ("ok", f"can be gone on with at {last.meta.end_offset}")
-    assert "Spark's checkpoint" not in seen_by_the_doctor(store), "it was played without Spark"
-    (store / "spark").mkdir()
-    assert "is missing" in seen_by_the_doctor(store)["Spark's checkpoint"].found
     with alone(store):
         assert said() == ("bad", f"{store}: another run is using this folder; wait for it or choose another")
     newest, older = reversed(states_of(store)[-2:])
@@ -247,38 +150,15 @@ def test_a_state_of_another_program_is_kept_and_refused(tmp_path: Path, interrup
         states.read(newest, Maker("new"))
 
 
-@pytest.mark.slow
-@pytest.mark.spark
-@pytest.mark.parametrize("what", ["cut", "garbage", "gone", "offsets gone", "notes gone"])
-def test_spark_goes_on_after_its_checkpoint_was_damaged(tmp_path: Path, what: str):
-    folder = tmp_path / "store"
-    run = start(folder)
-    try:
-        in_mid_batch(folder, run)
-    finally:
-        kill_group(run)
-    made = folder / "spark" / "checkpoint"
-    newest = max((made / "offsets").iterdir(), key=lambda path: int(path.name) if path.name.isdigit() else -1)
-    {
-        "cut": lambda: cut(newest),
-        "garbage": lambda: garbage(newest),
-        "gone": lambda: shutil.rmtree(made),
-        "offsets gone": lambda: shutil.rmtree(made / "offsets"),
-        "notes gone": lambda: shutil.rmtree(made / "commits"),
-    }[what]()
-    finish(start(folder), folder / "run.log")
-    check(folder)
-
-
 def test_a_match_that_is_over_is_final_when_it_is_opened_again(tmp_path: Path, interrupted):
     """Neither the page nor anybody else is shown its events as tentative, and no state is asked for."""
     store = Path(shutil.copytree(interrupted[1], tmp_path / "store", symlinks=True))
     for path in states_of(store):
         path.unlink()
     settings = make_settings({"store": store, "speed": "max", "dashboard": False})
-    with open_match(settings, Console(quiet=True)) as match, Hub([match.capture.sheet]) as hub:
+    with open_match(settings, Console(quiet=True)) as match, Hub([match.input.sheet]) as hub:
         assert match.has_ended()
-        name, updates = match.capture.sheet.match_id, match.committed_updates()
+        name, updates = match.input.sheet.match_id, match.committed_updates()
         hub.seed(
             name, updates, match.committed_epoch(), frontier_us=match.committed_frontier_us(), ended=match.has_ended()
         )

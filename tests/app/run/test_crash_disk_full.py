@@ -20,7 +20,7 @@ from app.pipeline import disk_full as room
 from app.pipeline.commits import HostError
 from app.pipeline.disk_full import Room, is_full
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
-from app.spark.host import keep_running
+from app.spark.driver import keep_running
 from tests.app.host_run import PIPELINE, FileCommitter, write_capture
 from tests.app.run.test_crash import check, finish, in_mid_batch, kill_group, start, wait_for
 
@@ -63,7 +63,7 @@ class Run:
         self._thread.start()
 
     def _play(self, folder: Path) -> None:
-        config = InProcessConfig(PIPELINE, None, folder / "states", 8.0, 500_000, self.capture.begin_us)
+        config = InProcessConfig(PIPELINE, None, folder / "states", 8.0, 500_000)
         try:
             with Hub([self.capture.sheet]) as hub:
                 InProcessHost(self.capture, config, hub, self.committer).run(self.stop)

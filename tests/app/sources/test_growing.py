@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import NamedTuple
 
+import msgspec
 import pytest
 
+from app.base.pace import NEVER_US
 from app.hub.server import Hub
-from app.pipeline.folder import CAPTURE
-from app.pipeline.framing import unpack
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.run.live import run_live
 from app.settings.model import SettingsError
 from app.settings.resolve import make_settings
+from app.sources.captured import CAPTURE, CaptureSource
+from app.sources.interface import OpenBatch, Portion
 from app.sources.production import write_simulation
-from app.spark.source import WINDOWS, CaptureReader
 from football.match_sheet import MatchSheet
 from football.packets import Block
 from replay.capture import Capture, CaptureWriter
@@ -24,8 +24,7 @@ from replay.event_list import consolidated_events
 from simulator.radio.channels import CHANNELS
 from simulator.settings import rates_named
 from simulator.simulate import MeasuredMatch, Simulation
-from tests.app.host_run import BLOCKS, PERIOD_US, PIPELINE, FileCommitter, packet_of, write_capture
-from tests.app.spark.test_stage import reader, rows_between
+from tests.app.host_run import BLOCKS, PERIOD_US, PIPELINE, FileCommitter, captured, packet_of, write_capture
 
 RATE = "50/10"
 
@@ -50,7 +49,7 @@ def grow(path: Path, pause: threading.Event) -> threading.Thread:
 
 def in_process(capture: Capture, folder: Path) -> list[dict]:
     committer = FileCommitter(folder / "commits")
-    config = InProcessConfig(PIPELINE, None, folder / "states", 0.0, 4_000_000, capture.begin_us)
+    config = InProcessConfig(PIPELINE, None, folder / "states", 0.0, 4_000_000)
     with Hub([capture.sheet]) as hub:
         InProcessHost(capture, config, hub, committer).run(threading.Event())
         assert hub.feed("fake/1").ended()
@@ -66,39 +65,33 @@ def test_in_process_a_growing_capture_gives_what_the_whole_one_gives(tmp_path: P
     writing.join()
 
 
-class Elsewhere(NamedTuple):
-    """A capture's end, and the path of another one."""
+def test_a_reader_waits_for_what_is_not_there_yet_and_gives_the_same_blocks(tmp_path: Path):
+    def read(path: Path, start_us: int) -> list[Portion]:
+        """Windows of four seconds, to the end."""
+        batch = OpenBatch(4_000_000, 20, NEVER_US, tmp_path.joinpath, lambda: False, lambda match: True)
+        reader = CaptureSource().reader(batch)
+        entry = captured(Capture.open(path), "m", 0.0)
+        reader.add(msgspec.structs.replace(entry, begin=start_us), 1.0)
+        portions: list[Portion] = []
+        while reader.is_open:
+            portions += reader.read(50_000)
+        return portions
 
-    capture: Capture
-    path: Path
-
-    @property
-    def end_us(self) -> int:
-        return self.capture.end_us
-
-
-def test_the_source_offers_windows_that_are_not_there_yet_and_gives_the_same_rows(tmp_path: Path):
-    def rows(source: CaptureReader, start_us: int, end_us: int) -> tuple[list[tuple[int, bytes]], bool]:
-        """The blocks, and whether the closing row says that the match ends here."""
-        told = [row for batch in rows_between(source, start_us, end_us) for row in batch.to_pylist()]
-        blocks = [(arrival, payload) for row in told for arrival, _, payload in unpack(row["frames"])]
-        return blocks, any(row["last"] for row in told if row["closing"])
+    def blocks(portions: list[Portion]) -> list[tuple[int, bytes]]:
+        return [(arrival_us, payload) for portion in portions for arrival_us, _, payload in portion.blocks]
 
     capture = write_capture(tmp_path / "whole")
     pause = threading.Event()
     writing = grow(tmp_path / "grows", pause)
-    whole = reader(capture, tmp_path, stop_us=str(2**62))
-    growing = reader(Elsewhere(capture, tmp_path / "grows"), tmp_path, stop_us=str(2**62))
-    ahead_us = growing.latestOffset({"arrival_us": 12_000_000}, growing.getDefaultReadLimit())["arrival_us"]
-    assert ahead_us == 12_000_000 + WINDOWS * 4_000_000
-    assert rows(growing, 0, 4_000_000) == rows(whole, 0, 4_000_000)
     threading.Timer(0.3, pause.set).start()
-    found, expected = (rows(source, 4_000_000, 20_000_000) for source in (growing, whole))
-    assert found == expected
-    assert found[1]
-    assert len(found[0]) == BLOCKS - 400
+    found, expected = read(tmp_path / "grows", 4_000_000), read(capture.path, 4_000_000)
+    assert blocks(found) == blocks(expected)
+    assert len(blocks(found)) == BLOCKS - 400
+    assert [(one.end, one.last) for one in found if one.closing] == [
+        (one.end, one.last) for one in expected if one.closing
+    ]
+    assert found[-1].last
     writing.join()
-    assert growing.latestOffset({"arrival_us": 20_000_000}, growing.getDefaultReadLimit()) == {"arrival_us": 20_000_000}
 
 
 def live(store: Path, **given: object) -> dict:

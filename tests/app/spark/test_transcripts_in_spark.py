@@ -22,14 +22,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from app.base.java import find_java
-from app.base.pace import NEVER_US
 from app.hub.server import Hub
-from app.many.host import ManyHost, Player
-from app.many.roster import Entry, Seat
 from app.pipeline.options import PIPELINE
 from app.pipeline.pipeline import PipelineOptions
-from app.spark.host import HostConfig, SparkHost
-from app.spark.stage import StageConfig
+from app.spark.driver import MatchPlan, SparkDriver
+from app.spark.seat import StageConfig
 from detectors.arrivals import arrival, frame_arrival
 from detectors.catalogue import level_of_kinds, to_record
 from football.packets import Block
@@ -37,7 +34,7 @@ from middleware.oracle import published
 from replay import wire
 from replay.capture import Capture, CaptureWriter
 from replay.formats.officials import FILE
-from tests.app.host_run import FileCommitter
+from tests.app.host_run import FileCommitter, captured
 from tests.detectors.plays import CASES, QUALITIES, Story, story
 from tests.detectors.test_transcripts_in_disorder import in_disorder
 
@@ -76,7 +73,7 @@ class Committed:
     def has_ended(self, match: str) -> bool:
         return match in self._over
 
-    def commit(self, match: str, tables: dict[str, pa.Table], meta: dict[str, Any]) -> None:
+    def commit(self, match: str, start: int, tables: dict[str, pa.Table], meta: dict[str, Any]) -> None:
         self._offsets[match] = meta["end_offset"]
         self.batches[match] += 1
         self.updates[match] += tables["updates"].to_pylist()
@@ -115,7 +112,7 @@ def in_one_query(
     stories: dict[str, Story] = {}
     committed = Committed()
     with Hub([]) as hub:
-        host = ManyHost(session, folder / "query", 2, WINDOW_US, committed)
+        host = SparkDriver(session, folder / "query", 2, WINDOW_US, committed, hub.address)
         for case, quality in chosen:
             told = story(case, quality)
             name = re.sub(r"\W+", "-", f"{case['name']}-{quality}")
@@ -125,12 +122,13 @@ def in_one_query(
             stories[name] = recorded(case, told._replace(sheet=sheet), home)
             hub.add(sheet)
             options = PipelineOptions(alpha=0.0, extra=tuple(case.get("extra", ())))
-            stage = StageConfig(sheet, options, PIPELINE, str(home / "states"), 0, hub.address)
-            entry = Entry(name, str(home / "capture"), 0, 0.0, NEVER_US, (str(home),))
-            host.add(Player(entry, stage, 1.0))
-        host.get_ready()
-        seats = [Seat(folder / "query" / f"seat-{number}") for number in range(2)]
-        assert [(bool(seat.wanted()), seat.turn()) for seat in seats] == [(True, "")] * 2, "nobody plays before the run"
+            stage = StageConfig(sheet, options, PIPELINE, str(home / "states"), 0)
+            entry = captured(Capture.open(home / "capture"), name, 0.0, officials=(str(home),))
+            host.add(MatchPlan(msgspec.structs.replace(entry, begin=0), stage, 1.0))
+        host.get_ready(threading.Event())
+        assert [(bool(seat.wanted()), seat.turn()) for seat in host.seats] == [(True, "")] * 2, (
+            "nobody plays before the run"
+        )
         host.run(threading.Event())
         for name in stories:
             assert hub.feed(name).wait_ended(20), name
@@ -193,7 +191,7 @@ def test_what_officials_write_while_the_query_runs_is_heard_and_takes_back_what_
     told = story(case, "optical")
     told = told._replace(sheet=msgspec.structs.replace(told.sheet, match_id="officials"))
     recorded(case, told, tmp_path)
-    committer = FileCommitter(tmp_path / "commits")
+    committer = FileCommitter(tmp_path / "commits", Capture.open(tmp_path / "capture").begin_us)
     said = {
         0: '{"kind": "card", "variant": "red", "team": "away", "player": "away_4"}\n',
         1: '{"kind": "var", "variant": "no red card"}\n{"kind": "foul", "team": "home", "player": "away_4"}\n',
@@ -209,10 +207,11 @@ def test_what_officials_write_while_the_query_runs_is_heard_and_takes_back_what_
     with Hub([told.sheet]) as hub:
         options = PipelineOptions(alpha=0.0)
         begin_us = Capture.open(tmp_path / "capture").begin_us
-        stage = StageConfig(told.sheet, options, PIPELINE, str(tmp_path / "states"), begin_us, hub.address)
-        config = HostConfig("tracking", tmp_path / "capture", tmp_path / "spark", stage, 0.0, 4_000_000,
-                            officials=(tmp_path,))  # fmt: skip
-        SparkHost(session, config, committer).run(threading.Event())
+        stage = StageConfig(told.sheet, options, PIPELINE, str(tmp_path / "states"), begin_us)
+        driver = SparkDriver(session, tmp_path / "spark", 1, 4_000_000, committer, hub.address)
+        entry = captured(Capture.open(tmp_path / "capture"), "officials", 0.0, officials=(str(tmp_path),))
+        driver.add(MatchPlan(entry, stage, 1.0))
+        driver.run(threading.Event())
         feed = hub.feed("officials")
         assert feed.wait_ended(20)
         live = {event.kind: event for event in feed.events().values()}

@@ -19,25 +19,24 @@ import pytest
 from pyspark.sql.datasource import InputPartition
 from rich.console import Console
 
-from app.base.pace import NEVER_US
+from app.hub.client import HubAddress
 from app.hub.server import Hub
-from app.many.match_list import ListError, read_list, wishes_of, with_names
-from app.many.results import Closed, Results
-from app.many.roster import Entry, Seat
-from app.many.run import ManyRun
-from app.many.source import SeatBatch, SeatReader
-from app.many.stage import run_seat
 from app.pipeline.framing import unpack
 from app.pipeline.seal import StateError
 from app.pipeline.state_store import StateStore
+from app.run.match_list import ListError, entries_of, read_list, with_names
+from app.run.matches import MatchesRun
+from app.sources.interface import Entry
 from app.spark import stage as spark_stage
-from app.spark.host import table_of
-from app.spark.stage import StageConfig
+from app.spark.results import ClosedWindow, WindowResults
+from app.spark.seat import Seat, StageConfig
+from app.spark.source import SeatBatch, SeatReader
+from app.spark.stage import run_seat, table_of
 from replay.capture import Capture
 from replay.event_list import consolidated_events
 from replay.match_store import read_commits, updates_log
 from tests.app.cli.test_main import ROOT, refusal, touchline
-from tests.app.host_run import BLOCKS, PERIOD_US, PIPELINE, write_capture
+from tests.app.host_run import BLOCKS, PERIOD_US, PIPELINE, captured, write_capture
 from tests.app.recordings import optical_table, record
 from tests.app.run.test_crash import below, in_proc, role
 
@@ -52,7 +51,7 @@ def seat_of(folder: Path, *entries: Entry) -> Seat:
 
 
 def entry_of(folder: Path, match: str, begin: int = 0, speed: float = 0.0) -> Entry:
-    return Entry(match, str(write_capture(folder / f"capture-{match}").path), begin, speed, NEVER_US)
+    return msgspec.structs.replace(captured(write_capture(folder / f"capture-{match}"), match, speed), begin=begin)
 
 
 def reader_of(seat: Seat, window_us: int = WINDOW_US, windows: int = 2) -> SeatReader:
@@ -74,15 +73,15 @@ def batches(seat: Seat, reader: SeatReader) -> Iterator[tuple[InputPartition, li
         seat.write([moved(entry, closed.get(entry.match)) for entry in seat.entries()])
         for row in rows:
             if row["closing"] and (reason := row["frames"].rstrip(b"\0")):
-                seat.put_out(row["match"], reason.decode())
+                seat.exclude(row["match"], reason.decode())
         start = end
 
 
 def moved(entry: Entry, closing: dict | None) -> Entry:
     if closing is None:
         return entry
-    stop_us = closing["end"] if closing["last"] else entry.stop_us
-    return msgspec.structs.replace(entry, begin=closing["end"], stop_us=stop_us)
+    stop_us = closing["end"] if closing["last"] else entry.stop
+    return msgspec.structs.replace(entry, begin=closing["end"], stop=stop_us)
 
 
 def all_rows(seat: Seat, reader: SeatReader) -> list[list[dict]]:
@@ -172,7 +171,7 @@ def test_a_damaged_capture_closes_its_match_with_the_reason_and_no_other(tmp_pat
 
 def test_who_is_out_is_not_read_and_a_batch_for_nobody_is_not_offered(tmp_path: Path):
     seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b"))
-    seat.put_out("b", "because")
+    seat.exclude("b", "because")
     assert {row["match"] for batch in all_rows(seat, reader_of(seat)) for row in batch} == {"a"}
     reader = reader_of(seat)
     assert reader.latestOffset(reader.initialOffset(), None) == reader.initialOffset()
@@ -180,7 +179,7 @@ def test_who_is_out_is_not_read_and_a_batch_for_nobody_is_not_offered(tmp_path: 
 
 def test_a_task_that_is_begun_again_waits_for_its_turn_and_what_its_first_attempt_gave_is_given_up(tmp_path: Path):
     seat, results = seat_of(tmp_path, entry_of(tmp_path, "a")), tmp_path / "results"
-    seat.begin_anew()
+    seat.forget_turns()
     told: list[str] = []
 
     def driver() -> None:
@@ -193,17 +192,20 @@ def test_a_task_that_is_begun_again_waits_for_its_turn_and_what_its_first_attemp
 
     granting = threading.Thread(target=driver, daemon=True)
     granting.start()
-    seat.ask(lambda: False)
+    seat.ask()
     with Hub(sheets("a")) as hub:
-        sheet = msgspec.structs.replace(Capture.open(seat.entries()[0].capture).sheet, match_id="a")
-        seat.write_stage("a", StageConfig(sheet, "", PIPELINE, str(tmp_path / "states"), 0, hub.address))
+        sheet = msgspec.structs.replace(Capture.open(seat.entries()[0].spec["path"]).sheet, match_id="a")
+        seat.write_stage("a", StageConfig(sheet, "", PIPELINE, str(tmp_path / "states"), 0))
         rows = reader_of(seat).read(SeatBatch(1))
-        assert not list(run_seat(seat, results, rows))
-    assert [closed.end for closed in Results(results / told[0]).ready(lambda *_: True)] == [WINDOW_US, 2 * WINDOW_US]
-    seat.ask(lambda: False)
+        assert not list(run_seat(seat, results, hub.address, rows))
+    assert [closed.end for closed in WindowResults(results / told[0]).ready(lambda *_: True)] == [
+        WINDOW_US,
+        2 * WINDOW_US,
+    ]
+    seat.ask()
     granting.join(10)
     assert seat.turn() == told[1] != told[0]
-    assert not list(Results(results / told[1]).ready(lambda *_: True))
+    assert not list(WindowResults(results / told[1]).ready(lambda *_: True))
 
 
 class Moody:
@@ -221,21 +223,21 @@ class Moody:
         return Failing(sheet, settings, epoch)
 
 
-def played(tmp_path: Path, seat: Seat, hub: Hub, settings: str = "") -> list[Closed]:
+def played(tmp_path: Path, seat: Seat, hub: Hub, settings: str = "") -> list[ClosedWindow]:
     """All batches of a seat through its stage; the windows in the order in which they would be committed."""
     for entry in seat.entries():
-        sheet = msgspec.structs.replace(Capture.open(entry.capture).sheet, match_id=entry.match)
+        sheet = msgspec.structs.replace(Capture.open(entry.spec["path"]).sheet, match_id=entry.match)
         pipeline = f"{__name__}:Moody" if settings else PIPELINE
         states = str(tmp_path / f"states-{entry.match}")
-        seat.write_stage(entry.match, StageConfig(sheet, settings, pipeline, states, 0, hub.address))
-    return windows_of(seat, reader_of(seat), Results(tmp_path / "results"))
+        seat.write_stage(entry.match, StageConfig(sheet, settings, pipeline, states, 0))
+    return windows_of(seat, reader_of(seat), WindowResults(tmp_path / "results"), hub.address)
 
 
-def windows_of(seat: Seat, reader: SeatReader, results: Results) -> list[Closed]:
+def windows_of(seat: Seat, reader: SeatReader, results: WindowResults, hub: HubAddress) -> list[ClosedWindow]:
     """What each window gives of all batches."""
     shutil.rmtree(results.folder, ignore_errors=True)
     results.folder.mkdir()
-    found: list[Closed] = []
+    found: list[ClosedWindow] = []
     for partition, rows in batches(seat, reader):
 
         def noted(partition: InputPartition = partition, rows: list[dict] = rows) -> Iterator[pa.RecordBatch]:
@@ -243,16 +245,16 @@ def windows_of(seat: Seat, reader: SeatReader, results: Results) -> list[Closed]
                 rows += [row for row in batch.to_pylist() if row["frames"]]
                 yield batch
 
-        assert not list(run_seat(seat, results.folder, noted()))
+        assert not list(run_seat(seat, results.folder, hub, noted()))
         for closed in results.ready(lambda match, *at: StateStore(Path(seat.stage(match).states), match).has(*at)):
             found.append(closed)
             if closed.failed:
-                seat.put_out(closed.match, closed.failed)
+                seat.exclude(closed.match, closed.failed)
         assert not list(results.folder.iterdir()), "what will never have a state is left out"
     return found
 
 
-def updates_in(windows: list[Closed], match: str) -> list[dict]:
+def updates_in(windows: list[ClosedWindow], match: str) -> list[dict]:
     tables = [table_of(body) for window in windows if window.match == match for body in window.tables.values()]
     return [{**update, "epoch": 0} for table in tables for update in table.to_pylist()]
 
@@ -292,10 +294,10 @@ def test_a_match_whose_state_cannot_be_stored_is_out_and_its_window_before_that_
 
 
 def test_a_disk_that_is_full_is_nobodys_own_fault(tmp_path: Path, monkeypatch):
-    def full(self: Results, closed: Closed) -> None:
+    def full(self: WindowResults, closed: ClosedWindow) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Results, "put", full)
+    monkeypatch.setattr(WindowResults, "put", full)
     with Hub(sheets("a")) as hub, pytest.raises(OSError, match="No space left"):
         played(tmp_path, seat_of(tmp_path, entry_of(tmp_path, "a")), hub)
 
@@ -325,10 +327,10 @@ def test_what_a_foreign_hand_wrote_is_not_unpickled(tmp_path: Path):
 def test_lists_of_matches(tmp_path: Path):
     told = tmp_path / "round.toml"
     told.write_text('[[match]]\nsource = "x.parquet"\nseed = 3\n[[match]]\nsource = "sim"\nname = "x"\n')
-    wishes = read_list(told)
-    assert wishes == [{"source": str(tmp_path / "x.parquet"), "seed": 3}, {"source": "sim", "name": "x"}]
-    assert [one["name"] for one in with_names([*wishes, {"source": str(tmp_path / "x")}])] == ["x.parquet", "x", "x-2"]
-    assert wishes_of([str(told), "sim"])[2] == {"source": "sim"}
+    entries = read_list(told)
+    assert entries == [{"source": str(tmp_path / "x.parquet"), "seed": 3}, {"source": "sim", "name": "x"}]
+    assert [one["name"] for one in with_names([*entries, {"source": str(tmp_path / "x")}])] == ["x.parquet", "x", "x-2"]
+    assert entries_of([str(told), "sim"])[2] == {"source": "sim"}
     told.write_text('[[match]]\nsource = "sim"\nsped = 3\n')
     with pytest.raises(ListError, match="match 1: no option sped"):
         read_list(told)
@@ -344,18 +346,18 @@ def test_matches_begin_and_end_while_others_play_and_say_what_they_say_alone(tmp
     alone = {name: record(tables[name], tmp_path / "alone" / name) for name in "abc"}
     shutil.copytree(record(tables["bad"], tmp_path / "bad") / "capture", tmp_path / "damaged")
     (tmp_path / "damaged" / "0000001.arrow").write_bytes(b"rubbish")
-    wishes = [{"source": str(tables[name]), "name": name} for name in "ab"]
-    wishes.append({"source": str(tmp_path / "damaged"), "name": "bad"})
+    entries = [{"source": str(tables[name]), "name": name} for name in "ab"]
+    entries.append({"source": str(tmp_path / "damaged"), "name": "bad"})
     common = {
         "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 3.0, "speed": "4",
         "seats": 2,
     }  # fmt: skip
-    run = ManyRun(lambda: wishes, common, tmp_path / "run", Console(file=io.StringIO()))
+    run = MatchesRun(lambda: entries, common, tmp_path / "run", Console(file=io.StringIO()))
 
     def join() -> None:
-        while "a" not in run._began or not (tmp_path / "run" / "b" / "commits").glob("*.json"):
+        while "a" not in run.matches or not (tmp_path / "run" / "b" / "commits").glob("*.json"):
             threading.Event().wait(0.2)
-        wishes.append({"source": str(tables["c"]), "name": "c"})
+        entries.append({"source": str(tables["c"]), "name": "c"})
 
     threading.Thread(target=join, daemon=True).start()
     told = run.run(threading.Event())
@@ -376,8 +378,8 @@ def test_an_engine_that_is_killed_costs_no_match_of_any_seat_anything(tmp_path: 
         "alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 1.5, "speed": "4",
         "seats": 2,
     }  # fmt: skip
-    wishes = [{"source": str(tables[name]), "name": name} for name in "ab"]
-    run = ManyRun(lambda: wishes, common, tmp_path / "run", Console(file=io.StringIO()))
+    entries = [{"source": str(tables[name]), "name": name} for name in "ab"]
+    run = MatchesRun(lambda: entries, common, tmp_path / "run", Console(file=io.StringIO()))
     killed: list[int] = []
 
     def kill() -> None:

@@ -1,7 +1,7 @@
-"""Which matches there are in a topic, found while they come.
+"""Finds the matches of a topic, also those that begin while others play.
 
-A match begins with its sheet, and who may begin at any time must be looked out for all the time: a thread reads the
-topic for sheets alone. It does not look into the other records, nor check their sums, which their reader does.
+A match begins with its sheet, at any time. So a thread reads the whole topic for sheets. It neither decodes other
+records nor checks their sums; their reader does.
 """
 
 from __future__ import annotations
@@ -9,31 +9,33 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 from kafka import KafkaConsumer
 
+from app.base.background import BackgroundWorker
 from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, kind_of, poll_records, translate_kafka_errors
 from app.kafka.matches import SHEET_PATIENCE_S, begin_at, sheet_of
 from app.kafka.records import SHEET
 from app.kafka.topic_location import TopicLocation
-from app.operations.background import BackgroundWorker
+from app.sources.interface import Discovered
 
-#: Of one topic in one run: invented ones must not take the memory of those that are.
-MATCHES_MOST = 200
+#: Matches of one topic in one run: invented ones must not take the memory of real ones.
+MATCHES_MAX = 200
 
 _POLL_MS = 200
 _RETRY_S = 1.0
 _log = logging.getLogger(__name__)
 
 
-class Scout(BackgroundWorker):
-    """Looks for matches while the context lasts, from where the address starts.
+class TopicScout(BackgroundWorker):
+    """Looks for matches while the context lasts, from where the address starts; an ``interface.Discovery``.
 
     Args:
-        address: of the topic; the match in it does not matter.
+        address: of the topic, without a match.
     """
 
     def __init__(self, address: Address) -> None:
@@ -43,15 +45,22 @@ class Scout(BackgroundWorker):
         self._at: dict[int, int] = {}
         self._caught_up = threading.Event()
         self._is_full = False
-        #: Why nothing can be read now; empty while it can.
+        #: Why the topic cannot be read now; empty while it can.
         self.trouble = ""
 
+    def matches(self) -> Sequence[Discovered]:
+        """See :class:`app.sources.interface.Discovery`."""
+        return [
+            Discovered(match, msgspec.structs.replace(self._address, match=match).url, place)
+            for match, place in self.places().items()
+        ]
+
     def places(self) -> Mapping[str, TopicLocation]:
-        """Where each match is that was found so far, by its id, in the order in which they were found."""
+        """Location of each match found so far, by its id, in the order in which they were found."""
         return dict(self._places)
 
     def wait_first(self, stop: threading.Event, patience_s: float = SHEET_PATIENCE_S) -> None:
-        """Returns when all that stands in the topic has been seen and there is a match, or the patience is over."""
+        """Returns when the topic was read to its end and holds a match, or nothing was read for too long."""
         until_s, read = time.monotonic() + patience_s, 0
         while not (self._places and self._caught_up.is_set()) and not stop.wait(_POLL_MS / 1e3):
             if (now_read := sum(self._at.values())) > read and not self._caught_up.is_set():
@@ -76,7 +85,7 @@ class Scout(BackgroundWorker):
 
     def _look(self, client: KafkaConsumer) -> None:
         with translate_kafka_errors(self._address):
-            while not client.partitions_for_topic(self._address.topic):  # nobody has spoken yet
+            while not client.partitions_for_topic(self._address.topic):  # no record was written yet
                 if self.stopping.wait(_POLL_MS / 1e3):
                     return
         begin_at(client, self._address)
@@ -89,8 +98,8 @@ class Scout(BackgroundWorker):
         self.trouble = ""
         while not self.stopping.is_set():
             with translate_kafka_errors(self._address):
-                came = poll_records(client, _POLL_MS)
-            for record in came:
+                polled = poll_records(client, _POLL_MS)
+            for record in polled:
                 self._at[record.partition] = record.offset + 1
                 self._take(record)
             if not self._caught_up.is_set():
@@ -103,9 +112,9 @@ class Scout(BackgroundWorker):
         if kind_of(record) != SHEET or (sheet := sheet_of(record)) is None:
             return
         match = sheet.sheet.match_id
-        if match not in self._places and len(self._places) >= MATCHES_MOST:
+        if match not in self._places and len(self._places) >= MATCHES_MAX:
             if not self._is_full:
-                _log.warning("%s has shown %d matches; further ones are left out", self._address.topic, MATCHES_MOST)
+                _log.warning("%s has shown %d matches; further ones are left out", self._address.topic, MATCHES_MAX)
             self._is_full = True
         elif record.key == match.encode():  # a sheet with another key would lead to no records
             self._places.setdefault(match, TopicLocation(match, record.partition, record.offset, sheet))

@@ -1,11 +1,11 @@
-"""The list of matches of a run: a TOML file that may grow while it is played, or several sources on a command line.
+"""The list of matches of a run: a TOML file that may grow meanwhile, or several sources on a command line.
 
     [[match]]
     source = "captures/derby"
     name = "derby"        # folder in the run's; default: of the source
     channel = "rtls"      # and any other option of `touchline live` that makes a match: rate, seed, official, ...
 
-What a match does not say, it has from the command line.
+What an entry leaves out, it has from the command line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.batch.inputs import base_name
+from app.sources.names import base_name
 from football.errors import UserError
 
 #: Options that a match of a list may have.
@@ -38,23 +38,23 @@ def read_list(path: Path) -> list[dict[str, Any]]:
         ListError: no such file, not TOML, or an option that no match has.
     """
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ListError(f"--matches {path}: no such file") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ListError(f"--matches {path}: not TOML: {error}") from error
-    matches = told.pop("match", [])
-    if told or not isinstance(matches, list) or not all(isinstance(one, dict) for one in matches):
+    matches = content.pop("match", [])
+    if content or not isinstance(matches, list) or not all(isinstance(one, dict) for one in matches):
         raise ListError(f"--matches {path}: holds [[match]] tables and nothing else")
     return [_checked(path, number, one) for number, one in enumerate(matches, 1)]
 
 
-def wishes_of(told: Iterable[str]) -> list[dict[str, Any]]:
-    """The matches that arguments mean: of a TOML file all in it, else a source each."""
-    found: list[dict[str, Any]] = []
-    for one in told:
-        found += read_list(Path(one)) if one.endswith(".toml") else [{"source": one}]
-    return found
+def entries_of(arguments: Iterable[str]) -> list[dict[str, Any]]:
+    """The matches that arguments mean: all in a TOML file, or a source each."""
+    entries: list[dict[str, Any]] = []
+    for one in arguments:
+        entries += read_list(Path(one)) if one.endswith(".toml") else [{"source": one}]
+    return entries
 
 
 def _checked(path: Path, number: int, one: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,11 +75,11 @@ def _from(folder: Path, source: str) -> str:
 def with_names(matches: Iterable[Mapping[str, Any]], taken: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Each match with a name of its own: as it says, else that of its source; numbered where it is taken."""
     before = set(taken)
-    found: list[dict[str, Any]] = []
+    named: list[dict[str, Any]] = []
     for one in matches:
         base = str(one.get("name") or base_name(one["source"]))
         numbered = (base if number == 1 else f"{base}-{number}" for number in range(1, len(before) + 2))
         name = next(name for name in numbered if name not in before)
         before.add(name)
-        found.append({**one, "name": name})
-    return found
+        named.append({**one, "name": name})
+    return named

@@ -1,0 +1,362 @@
+"""A run: matches that are played together, from their opening to their summaries. The one place that wires a run.
+
+A run has a hub, one query of Spark's or one engine in this process, and of each match a store, a feed, monitoring, and
+if asked for a page, a sink and a camera. One match alone is a run with one seat (decision 030).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+from rich.console import Console
+
+from app.api.servers import RunServers
+from app.base.java import find_java
+from app.base.logs import VARIABLE, hide_secrets, log_event, logging_to, worker_variable
+from app.base.pace import NEVER_US
+from app.hub.feed import MatchFeed
+from app.hub.server import Hub
+from app.operations.match_monitor import MatchMonitor, MonitoredCommitter
+from app.operations.monitoring import Monitoring
+from app.operations.secrets import secrets_of
+from app.pipeline.folder import Match
+from app.pipeline.inprocess import InProcessConfig, InProcessHost
+from app.pipeline.options import PIPELINE, options_of
+from app.run.sinks import sink_of
+from app.run.summary import summarize
+from app.settings.model import LiveSettings, SettingsError
+from app.sources.interface import Entry
+from football.match_sheet import MatchSheet
+from football.update_stream import UpdateMessage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from app.spark.driver import MatchPlan, SparkDriver
+
+#: Lines of JSON, in the folder of a run.
+LOGS = "logs"
+
+#: After its last commit a match's last message is waited for so long.
+_LAST_MESSAGE_S = 10.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class LiveMatch:
+    """A match of a run.
+
+    Attributes:
+        key: its name in the run.
+        settings: its own.
+        match: its folder; while a run stands by only read.
+        feed: what the hub follows of it.
+        began_us, began_s: where this run began in it, on its arrival clock and on ours.
+        ended_s: when it was over.
+    """
+
+    key: str
+    settings: LiveSettings
+    match: Match
+    feed: MatchFeed
+    began_us: int = 0
+    began_s: float = 0.0
+    ended_s: float | None = None
+
+    def begin(self) -> None:
+        """This run begins to play the match."""
+        self.began_us, self.began_s = self.match.played_us(), time.monotonic()
+
+
+class Run:
+    """Matches that are played together.
+
+    Args:
+        settings: of the run.
+        console: for people.
+        background: takes all that must end with the run.
+        alone: whether it plays one match.
+
+    Attributes:
+        matches: by key, in the order in which they were taken in.
+        broken: why matches do not go on, by key.
+    """
+
+    def __init__(self, settings: LiveSettings, console: Console, background: ExitStack, *, alone: bool) -> None:
+        os.environ.pop("TOUCHLINE_TOKEN", None)  # known by now; children shall not inherit it
+        hide_secrets(secrets_of(settings))
+        self.settings, self.console, self.background, self.alone = settings, console, background, alone
+        self.matches: dict[str, LiveMatch] = {}
+        self.broken: dict[str, str] = {}
+        self.hub = background.enter_context(Hub([]))
+        hide_secrets([self.hub.address.token])
+        self._monitors: dict[str, MatchMonitor] = {}
+        self._commits = MonitoredCommitter(self, self._monitors)
+        self._seats = 1 if alone else settings.seats or os.cpu_count() or 1
+        self._over_s = time.monotonic()
+
+    def open(self, folder: Path) -> None:
+        """The run's folder is known and ours: logs and monitoring begin."""
+        settings = self.settings
+        self.background.enter_context(logging_to(folder / LOGS, settings.logs, settings.log_level))
+        self._monitoring = self.background.enter_context(Monitoring(folder))
+        self._servers = self.background.enter_context(RunServers(settings, self._monitoring, self.console))
+
+    def know(self, key: str, settings: LiveSettings, match: Match) -> LiveMatch:
+        """A match of the run, from now on with a feed."""
+        feed = self.hub.add(msgspec.structs.replace(match.input.sheet, match_id=key))
+        live = self.matches[key] = LiveMatch(key, settings, match, feed)
+        return live
+
+    def take_in(self, live: LiveMatch) -> None:
+        """Shows, publishes and monitors a match whose folder is ours."""
+        match, settings, feed = live.match, live.settings, live.feed
+        self.hub.seed(
+            live.key, match.committed_updates(), match.committed_epoch(), frontier_us=match.committed_frontier_us(),
+            ended=match.has_ended(),
+        )  # fmt: skip
+        paced, link = match.input.is_live or settings.pace > 0, self.hub if settings.engine == "spark" else None
+        monitor = self._monitoring.add(feed, match.folder / "states", paced=paced, link=link)
+        self._monitors[live.key] = monitor
+        options = settings.model_dump(mode="json", exclude={"parameters", "token"})
+        log_event(_log, logging.INFO, "run begins", live.key, **options)
+        if settings.publish:
+            sink = self.background.enter_context(sink_of(settings.publish, feed, match.folder))
+            match.on_commit, monitor.publisher = sink.committed, sink
+            if self.alone:
+                self.console.print(f"Publishing to {settings.publish}")
+        self._show_page(live)
+        self.background.enter_context(match.input.lag(match.offset(), monitor))
+        live.begin()
+
+    def play(self, session: Future[SparkSession] | None, stop: threading.Event) -> None:
+        """Plays the one match of the run, to its end or to ``stop``.
+
+        Args:
+            session: of Spark; None plays in this process.
+
+        Raises:
+            HostError: the engine cannot go on.
+        """
+        (live,) = self.matches.values()
+        if session is None:
+            self._play_in_process(live, stop)
+        elif not live.match.has_ended():
+            driver = self.driver(session.result(), live.match.folder / "spark")
+            driver.add(self.plan(live))
+            self.play_with(driver, stop)
+
+    def play_with(self, driver: SparkDriver, stop: threading.Event, look: Callable[[], None] | None = None) -> None:
+        """Plays the matches that a driver has.
+
+        Args:
+            driver: that has them.
+            stop: asks for the end.
+            look: called again and again while they play; in a thread of its own.
+        """
+        over, looking = threading.Event(), None
+        driver.get_ready(stop)
+        for live in self.matches.values():
+            live.begin()
+        if look is not None:
+            looking = threading.Thread(target=_repeat, args=(look, over), name="matches", daemon=True)
+            looking.start()
+        try:
+            driver.run(stop)
+        finally:
+            self._over_s = time.monotonic()
+            over.set()
+            if looking is not None:
+                looking.join()
+            driver.close()
+
+    def driver(self, session: SparkSession, folder: Path) -> SparkDriver:
+        """What plays matches through Spark."""
+        from app.spark.driver import SparkDriver
+        from app.spark.stage import HASTY_WARM_UP_BLOCKS, WARM_UP_BLOCKS
+
+        settings, matches = self.settings, self.matches.values()
+        window_us = round(settings.window_s * 1e6) if settings.pace else settings.window_us
+        # A match of which records arrive meanwhile is late already: its records warm as well, and are worth more.
+        hasty = any(live.match.input.is_live and live.match.offset() > live.match.input.begin for live in matches)
+        blocks = HASTY_WARM_UP_BLOCKS if hasty else WARM_UP_BLOCKS
+        return SparkDriver(session, folder, self._seats, window_us, self._commits, self.hub.address, blocks)
+
+    def plan(self, live: LiveMatch, other_hz: float = 0.0) -> MatchPlan:
+        """A match as the driver takes it.
+
+        Args:
+            live: the match.
+            other_hz: positions a second of the other matches, with which it shares the machine.
+        """
+        from app.spark.driver import MatchPlan
+        from app.spark.seat import StageConfig
+
+        settings, match = live.settings, live.match
+        opened = match.input
+        sheet = msgspec.structs.replace(opened.sheet, match_id=live.key)
+        own_hz = positions_hz(sheet)
+        options = options_of(settings, opened.sample, goes_on=match.offset() > opened.begin)
+        if options.adapts and not self.alone:  # to its share of the machine, and not as if it were alone
+            share = min(1.0, self._seats * own_hz / (own_hz + other_hz))
+            options = replace(options, available=options.available * share)
+        stage = StageConfig(sheet, options, PIPELINE, str(match.folder / "states"), opened.begin)
+        spec = opened.spec(settings.window_s, alone=self.alone)
+        officials = tuple(map(str, officials_of(settings, match)))
+        return MatchPlan(
+            Entry(live.key, opened.kind, spec, opened.begin, settings.pace, NEVER_US, officials), stage, own_hz
+        )
+
+    def offset(self, match: str) -> int:
+        """See :class:`app.pipeline.commits.CommitLog`."""
+        return self.matches[match].match.offset()
+
+    def has_ended(self, match: str) -> bool:
+        """See :class:`app.pipeline.commits.CommitLog`."""
+        return self.matches[match].match.has_ended()
+
+    def commit(self, match: str, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
+        """See :class:`app.pipeline.commits.CommitLog`."""
+        live = self.matches[match]
+        live.match.commit(start, tables, meta)
+        if live.match.has_ended():
+            live.ended_s = time.monotonic()
+            if not self.alone:
+                self.console.print(f"{match}: over")
+
+    def failed(self, match: str, reason: str) -> None:
+        """See :class:`app.pipeline.commits.CommitLog`. What was sent and not committed is withdrawn."""
+        self.broken[match] = self._monitors[match].broken = reason
+        log_event(_log, logging.ERROR, "match is out", match, error=reason)
+        if not self.alone:
+            self.console.print(f"{match}: broken: {reason}")
+        feed, one = self.matches[match].feed, self.matches[match].match
+        committed = len(one.committed_updates())
+        now_us, frontier_us = feed.now_us(), one.committed_frontier_us()
+        feed.apply(
+            UpdateMessage(match, feed.epoch() + 1, now_us, frontier_us, continues_from=committed, ended=True),
+            time.time_ns() // 1_000,
+        )
+
+    def lacks_last_message(self) -> list[str]:
+        """Matches that ended in this run and whose last message did not reach the hub; waits for it."""
+        return [
+            key
+            for key, live in self.matches.items()
+            if live.match.has_ended() and key not in self.broken and live.match.played_us() > live.began_us
+            and not live.feed.wait_ended(_LAST_MESSAGE_S)
+        ]  # fmt: skip
+
+    def summary(self, key: str, camera: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The figures of a match; see :func:`app.run.summary.summarize`."""
+        live = self.matches[key]
+        return summarize(
+            live.feed,
+            store=str(live.match.folder),
+            ended=live.match.has_ended(),
+            played_us=live.match.played_us() - live.began_us,
+            took_s=(live.ended_s or self._over_s) - live.began_s,
+            quarantined=live.match.quarantined(),
+            camera=camera,
+        )
+
+    @contextmanager
+    def spark(self, store: Path, folder: Path | None = None) -> Iterator[Future[SparkSession]]:
+        """Spark's session while the context lasts. Java takes seconds to start, and much else is prepared meanwhile.
+
+        Args:
+            store: folder of the run, where its Python processes log.
+            folder: of Spark; default ``spark`` in the run's.
+        """
+        from app.spark.session import STREAMING, start_session, stop_session
+
+        log, settings = (folder or store / "spark") / "spark.log", self.settings
+
+        def start() -> SparkSession:
+            slots = max(2, self._seats)
+            session = start_session(find_java(os.environ), log, slots=slots, master=settings.master, options=STREAMING)
+            variable = worker_variable(store / LOGS, settings.logs, settings.log_level)
+            session.sparkContext.environment[VARIABLE] = variable
+            log_event(_log, logging.INFO, "spark is up")
+            return session
+
+        with ThreadPoolExecutor(1, "spark") as pool:
+            starting = pool.submit(start)
+            try:
+                yield starting
+            finally:
+                if starting.exception() is None:
+                    stop_session(starting.result())
+
+    def check_master(self) -> None:
+        """Refuses a Spark cluster that cannot play live.
+
+        Raises:
+            SettingsError: its engines would be on other machines.
+        """
+        from app.spark.session import is_here
+
+        if not is_here(self.settings.master):
+            raise SettingsError(
+                f"--master {self.settings.master}: engines of other machines cannot reach the hub on loopback: "
+                "`touchline batch` takes such a cluster"
+            )
+
+    def _play_in_process(self, live: LiveMatch, stop: threading.Event) -> None:
+        settings, match = live.settings, live.match
+        recording = match.input.recording
+        if recording is None:
+            raise SettingsError(f"--engine inprocess: {settings.source} is no recording, and is read through Spark")
+        options = options_of(settings, recording, goes_on=match.offset() > match.input.begin)
+        config = InProcessConfig(
+            PIPELINE, options, match.folder / "states", settings.pace, settings.window_us,
+            officials=officials_of(settings, match),
+        )  # fmt: skip
+        host = InProcessHost(recording, config, self.hub, self._commits)
+        live.begin()
+        try:
+            host.run(stop)
+        finally:
+            self._over_s = time.monotonic()
+
+    def _show_page(self, live: LiveMatch) -> None:
+        settings = live.settings
+        if settings.dashboard:
+            url = self._servers.open_page(live.feed)
+            once = " (the first time with ?token=...)" if settings.token.get_secret_value() else ""
+            self.console.print(f"Live page: {url}{once}" if self.alone else f"{live.key}: live page {url}")
+
+
+def officials_of(settings: LiveSettings, match: Match) -> tuple[Path, ...]:
+    """Where officials write: the store, always, and the file that was named; empty if the source takes no lines."""
+    if not match.input.takes_officials:
+        return ()
+    return (match.folder, settings.official) if settings.official else (match.folder,)
+
+
+def positions_hz(sheet: MatchSheet) -> float:
+    """How much a match is: positions a second, as its input declares."""
+    quality = sheet.quality
+    return quality.ball_hz + 22 * quality.body_hz * max(1, len(quality.limbs))
+
+
+def _repeat(look: Callable[[], None], over: threading.Event, every_s: float = 2.0) -> None:
+    while not over.wait(every_s):
+        look()
+
+
+def total_hz(matches: Iterable[LiveMatch]) -> float:
+    """Positions a second of several matches."""
+    return sum(positions_hz(live.match.input.sheet) for live in matches)

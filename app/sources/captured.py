@@ -1,0 +1,150 @@
+"""Sources that are played from a capture: a capture itself, a match that is produced while it plays, a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from app.sources.captures import SIM, default_channel, is_capture, is_produced, prepare_capture
+from app.sources.interface import SourceRequest
+from app.sources.producer import Producer, tell_played
+from app.sources.recorded import RecordedInput, RecordedSource
+from replay.capture import Capture
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: Folder of the capture in a match store.
+CAPTURE = "capture"
+
+#: Prefixes of tracking files that are no paths, and of those that are one behind the prefix.
+_KLOPPY, _DEBS = "kloppy:", "debs:"
+
+
+class CapturedInput(RecordedInput):
+    """A match in a capture. One that is produced is told how far it has been played."""
+
+    def __init__(self, capture: Capture) -> None:
+        super().__init__("app.sources.captured:CaptureSource", capture, {"path": str(capture.path)})
+        self._capture = capture
+
+    def committed(self, offset: int) -> None:
+        """See :class:`app.sources.interface.MatchInput`."""
+        if not self._capture.is_finished and not self._capture.path.is_symlink():
+            tell_played(self._capture.path, offset)
+
+
+class _Captured(RecordedSource):
+    """What the kinds share: the match store has a capture."""
+
+    def open(self, spec: Mapping[str, Any]) -> Capture:
+        """The capture that a spec means."""
+        return Capture.open(spec["path"])
+
+    def load(self, source: str, folder: Path) -> CapturedInput:
+        """See :class:`app.sources.interface.Source`."""
+        return CapturedInput(Capture.open(folder / CAPTURE))
+
+    def way_back(self, source: str, folder: Path) -> str:
+        """See :class:`app.sources.interface.Source`."""
+        return str(folder / CAPTURE)
+
+    def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """See :class:`app.sources.interface.Source`."""
+        if options.get("channel") is not None:
+            return dict(options)
+        source, rate = options.get("source", SIM), options.get("rate") or ""
+        return {**options, "channel": default_channel(source, rate if isinstance(rate, str) else "")}
+
+
+class CaptureSource(_Captured):
+    """A capture on disk, or the folder of a simulation that holds one. It is linked to, not copied."""
+
+    def recognises(self, source: str, rate: str) -> bool:
+        """See :class:`app.sources.interface.Source`."""
+        return is_capture(source)
+
+    def located(self, source: str, folder: Path) -> str:
+        """See :class:`app.sources.interface.Source`."""
+        return str((folder / source).resolve())
+
+    def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """See :class:`app.sources.interface.Source`."""
+        recorded = Capture.open(options["source"]).channel
+        if options.get("channel") not in (None, recorded):
+            raise ValueError(f"--channel {options['channel']}: the capture was recorded through channel {recorded}")
+        if options.get("rate") or options.get("duration_s") is not None:
+            raise ValueError("a capture is played as it is: without --rate and --duration")
+        return {**options, "channel": recorded}
+
+    def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:
+        """See :class:`app.sources.interface.Source`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        capture = Capture.open(request.source)
+        (folder / CAPTURE).symlink_to(capture.path.resolve(), target_is_directory=True)
+
+
+class ProducedSource(_Captured):
+    """The simulator, or a tracking file at the rates of a locating system: produced while it is played."""
+
+    def recognises(self, source: str, rate: str) -> bool:
+        """See :class:`app.sources.interface.Source`."""
+        return is_produced(source, rate)
+
+    def located(self, source: str, folder: Path) -> str:
+        """See :class:`app.sources.interface.Source`."""
+        return source if source == SIM else FileSource().located(source, folder)
+
+    def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:
+        """See :class:`app.sources.interface.Source`."""
+        console.print(f"Simulating {request.source} through channel {request.channel}")
+        self._produce(request, folder, background, resume=False)
+
+    def resume(self, request: SourceRequest, folder: Path, background: ExitStack) -> None:
+        """See :class:`app.sources.interface.Source`."""
+        if not Capture.open(folder / CAPTURE).is_finished:
+            self._produce(request, folder, background, resume=True)
+
+    def _produce(self, request: SourceRequest, folder: Path, background: ExitStack, *, resume: bool) -> None:
+        options = msgspec.structs.asdict(request)
+        del options["location"]
+        options["sheet_path"] = options.pop("sheet")
+        if resume:
+            options["resume"] = True
+        background.enter_context(Producer(options, folder / CAPTURE)).first_look()
+
+
+class FileSource(_Captured):
+    """A tracking file; its whole capture is made before the first block is played."""
+
+    def recognises(self, source: str, rate: str) -> bool:
+        """See :class:`app.sources.interface.Source`."""
+        return True
+
+    def located(self, source: str, folder: Path) -> str:
+        """See :class:`app.sources.interface.Source`."""
+        if source.startswith(_KLOPPY):
+            return source
+        prefix = _DEBS if source.startswith(_DEBS) else ""
+        return f"{prefix}{(folder / source.removeprefix(prefix)).resolve()}"
+
+    def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:
+        """See :class:`app.sources.interface.Source`."""
+        from rich.progress import Progress
+
+        with Progress(console=console, transient=True) as bar:
+            task = bar.add_task(f"Preparing {request.source} through channel {request.channel}", total=1.0)
+            prepare_capture(
+                request.source,
+                request.channel,
+                request.seed,
+                folder / CAPTURE,
+                duration_s=request.duration_s,
+                pitch=request.pitch,
+                sheet_path=Path(request.sheet) if request.sheet else None,
+                progress=lambda share: bar.update(task, completed=share),
+            )

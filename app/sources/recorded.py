@@ -1,0 +1,310 @@
+"""Sources whose offsets are arrival times: what they share, and the reader of several recordings at a time.
+
+Theory of operation
+-------------------
+A recording's window holds the blocks between two arrival times, whenever it is read: so it is cut alike whoever reads
+it, and its end is known before its blocks exist. Paced, a block is handed on when its arrival time has come on the
+match's clock; several matches are merged by when their blocks are due. Unpaced, blocks are read as fast as they go.
+
+Matches close their windows one by one. At the end of a micro-batch all close; the first windows are of different
+lengths, so that a seat's matches close at different times afterwards. Of a recording that still grows no more is read
+than is there, so that nobody waits for another match's producer.
+
+What cannot be read of a match closes its window with the reason. The other matches are read on.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from app.base.errors import reason_of
+from app.base.logs import log_event
+from app.base.pace import NEVER_US, Pace, Waiter, anchored_pace, wall_us
+from app.sources.interface import (
+    PORTION_BYTES,
+    Discovery,
+    Entry,
+    Framed,
+    LagMonitor,
+    MatchInput,
+    OpenBatch,
+    Portion,
+    Recording,
+    SourceRequest,
+)
+from replay.official_feed import OfficialFeed
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+#: A recording that has to grow before it can be read on is looked at so often.
+_GROW_US = 200_000
+
+_log = logging.getLogger(__name__)
+
+
+class RecordedInput:
+    """A :class:`MatchInput` that is a recording.
+
+    Args:
+        kind: ``module:class`` of the :class:`RecordedSource` that opens ``spec``.
+        recording: the match.
+        spec: what a reader needs to open it.
+    """
+
+    takes_officials, is_live = True, False
+
+    def __init__(self, kind: str, recording: Recording, spec: Mapping[str, Any]) -> None:
+        self.kind = kind
+        self.recording: Recording | None = recording
+        self.sample, self.sheet, self.begin = recording, recording.sheet, recording.begin_us
+        self.fingerprint = getattr(recording, "fingerprint", "")
+        self.rejected = getattr(recording, "rejected", ())
+        self._spec = dict(spec)
+
+    def spec(self, window_s: float, *, alone: bool) -> dict[str, Any]:
+        """See :class:`app.sources.interface.MatchInput`."""
+        return self._spec
+
+    def has_ended(self, offset: int, *, ended: bool) -> bool:
+        """See :class:`app.sources.interface.MatchInput`."""
+        return self.sample.is_finished and offset >= self.sample.end_us
+
+    def played_us(self, offset: int, now_us: int) -> int:
+        """See :class:`app.sources.interface.MatchInput`."""
+        return offset
+
+    def length_us(self) -> int | None:
+        """See :class:`app.sources.interface.MatchInput`."""
+        return self.sample.end_us - self.begin if self.sample.is_finished else None
+
+    def committed(self, offset: int) -> None:
+        """See :class:`app.sources.interface.MatchInput`."""
+
+    def lag(self, offset: int, monitor: LagMonitor) -> AbstractContextManager[Any]:
+        """See :class:`app.sources.interface.MatchInput`."""
+        return nullcontext()
+
+
+class RecordedSource:
+    """A source of recordings. A kind states ``recognises``, ``open`` and ``load``, and what else it does otherwise."""
+
+    def recognises(self, source: str, rate: str) -> bool:
+        """See :class:`app.sources.interface.Source`."""
+        raise NotImplementedError
+
+    def open(self, spec: Mapping[str, Any]) -> Recording:
+        """The recording that a spec means."""
+        raise NotImplementedError
+
+    def load(self, source: str, folder: Path) -> MatchInput:
+        """See :class:`app.sources.interface.Source`."""
+        raise NotImplementedError
+
+    def located(self, source: str, folder: Path) -> str:
+        """See :class:`app.sources.interface.Source`."""
+        return source
+
+    def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """See :class:`app.sources.interface.Source`."""
+        return dict(options)
+
+    def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:
+        """See :class:`app.sources.interface.Source`."""
+
+    def resume(self, request: SourceRequest, folder: Path, background: ExitStack) -> None:
+        """See :class:`app.sources.interface.Source`."""
+
+    def way_back(self, source: str, folder: Path) -> str:
+        """See :class:`app.sources.interface.Source`."""
+        return source
+
+    def selection(self, source: str) -> tuple[str, str] | None:
+        """See :class:`app.sources.interface.Source`."""
+        return None
+
+    def discovery(self, source: str) -> AbstractContextManager[Discovery]:
+        """See :class:`app.sources.interface.Source`."""
+        raise NotImplementedError
+
+    def sample(self, spec: Mapping[str, Any]) -> Recording:
+        """See :class:`app.sources.interface.Source`."""
+        return self.open(spec)
+
+    def reader(self, batch: OpenBatch) -> RecordingReader:
+        """See :class:`app.sources.interface.Source`."""
+        return RecordingReader(batch, self.open)
+
+
+class _Due(NamedTuple):
+    """A block, the end of a window (``closes``), or a look at a recording that has to grow (neither)."""
+
+    due_us: int
+    nth: int
+    start: int
+    end: int
+    arrival_us: int = 0
+    payload: bytes = b""
+    closes: bool = False
+    last: bool = False
+    failed: str = ""
+
+    @property
+    def is_look(self) -> bool:
+        """Whether it is due at a time of the wall clock at any speed."""
+        return not self.payload and not self.closes
+
+
+class RecordingReader:
+    """Reads recordings, merged by when their blocks are due; see :class:`app.sources.interface.Reader`.
+
+    Args:
+        batch: for which it reads.
+        open_recording: opens what a spec means.
+    """
+
+    def __init__(self, batch: OpenBatch, open_recording: Callable[[Mapping[str, Any]], Recording]) -> None:
+        self._batch, self._open = batch, open_recording
+        self._waiter = Waiter(batch.stopped)
+        #: The next item of each match, by when it is due; what follows it; blocks that are to be handed on together.
+        self._next: list[_Due] = []
+        self._items: list[Iterator[_Due]] = []
+        self._pending: list[_Pending] = []
+
+    def add(self, entry: Entry, share: float) -> None:
+        """See :class:`app.sources.interface.Reader`."""
+        items = self._match(len(self._items), entry, share)
+        self._items.append(items)
+        self._pending.append(_Pending(entry))
+        if (item := next(items, None)) is not None:
+            heapq.heappush(self._next, item)
+
+    @property
+    def is_open(self) -> bool:
+        """See :class:`app.sources.interface.Reader`."""
+        return bool(self._next)
+
+    def due_us(self) -> int:
+        """See :class:`app.sources.interface.Reader`."""
+        if not self._next:
+            return NEVER_US
+        item = self._next[0]
+        is_paced = self._pending[item.nth].entry.speed > 0 or item.is_look
+        return item.due_us if is_paced and not self._waiter.stopped else 0
+
+    def read(self, wait_us: int) -> Iterator[Portion]:
+        """See :class:`app.sources.interface.Reader`."""
+        until_us = wall_us() + wait_us
+        while self._next:
+            due_us, now_us = self.due_us(), wall_us()
+            if due_us > now_us:
+                yield from self._flush()
+                if now_us >= until_us:
+                    return
+                self._waiter.sleep_until(min(due_us, until_us))
+                continue
+            item = self._next[0]
+            yield from self._take(item)
+            following = next(self._items[item.nth], None)
+            if following is None:
+                heapq.heappop(self._next)
+            else:
+                heapq.heapreplace(self._next, following)
+
+    def _take(self, item: _Due) -> Iterator[Portion]:
+        """Portions that are full or closed with what is due now."""
+        pending = self._pending[item.nth]
+        if item.payload:
+            due_us = 0 if self._waiter.stopped else item.due_us if pending.entry.speed else wall_us()
+            yield from pending.add(item, (item.arrival_us, due_us, item.payload))
+        elif item.closes:
+            yield from pending.flush()
+            match, failed = pending.entry.match, item.failed
+            log_event(
+                _log, logging.INFO, "range read", match, start=item.start, end=item.end, last=item.last, failed=failed
+            )
+            yield Portion(match, item.start, item.end, closing=True, last=item.last, failed=failed)
+
+    def _flush(self) -> Iterator[Portion]:
+        for pending in self._pending:
+            yield from pending.flush()
+
+    def _match(self, nth: int, entry: Entry, share: float) -> Iterator[_Due]:
+        """A recording's blocks and the ends of its windows; a failure is its end, too."""
+        at_us = end_us = entry.begin
+        due_us = 0
+        try:
+            pace = anchored_pace(self._batch.anchor(entry.match), entry.speed, at_us)
+            closed = 0
+            while not closed or self._goes_on(entry, closed):
+                recording = self._open(entry.spec)
+                end_us = min(self._end_us(pace, at_us, 1 if closed or not entry.speed else share), entry.stop)
+                there_us = recording.end_us if recording.is_finished else recording.readable_us
+                if there_us < end_us and not recording.is_finished and recording.is_growing():
+                    if self._batch.stopped():
+                        return
+                    yield _Due(wall_us() + _GROW_US, nth, at_us, at_us)
+                    continue
+                if there_us <= at_us and recording.is_finished:
+                    return
+                end_us = min(end_us, max(there_us, at_us + 1))  # what is wrong with one that grows no more shows then
+                for arrival_us, payload in _blocks(recording, entry, at_us, end_us):
+                    due_us = pace.due_wall_us(arrival_us) if entry.speed else arrival_us
+                    yield _Due(due_us, nth, at_us, end_us, arrival_us, payload)
+                last = not recording.has_blocks_from(end_us)
+                due_us = max(due_us, pace.due_wall_us(end_us) if entry.speed else end_us)
+                yield _Due(due_us, nth, at_us, end_us, closes=True, last=last)
+                if last or end_us >= entry.stop:
+                    return
+                at_us, closed = end_us, closed + 1
+        except Exception as error:  # whatever it is, it is this match's
+            yield _Due(due_us, nth, at_us, end_us, closes=True, failed=reason_of(error))
+
+    def _goes_on(self, entry: Entry, closed: int) -> bool:
+        return self._batch.has_another(entry.match) if entry.speed else closed < self._batch.windows
+
+    def _end_us(self, pace: Pace, at_us: int, share: float) -> int:
+        """Where a window should end that begins here; with the micro-batch, if little would be left of that."""
+        window_us = self._batch.window_us
+        if not pace.speed:
+            return at_us + window_us
+        length_us, left_us = share * window_us, self._batch.until_us - pace.due_wall_us(at_us)
+        return at_us + max(1, round((left_us if left_us < length_us + window_us / 2 else length_us) * pace.speed))
+
+
+class _Pending:
+    """Blocks of a match that wait to be handed on together."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self._range = (entry.begin, entry.begin)
+        self._blocks: list[Framed] = []
+        self._size = 0
+
+    def add(self, item: _Due, block: Framed) -> Iterator[Portion]:
+        """Takes a block; a portion, if it is large enough now."""
+        self._range = (item.start, item.end)
+        self._blocks.append(block)
+        self._size += len(item.payload)
+        if self._size >= PORTION_BYTES:
+            yield from self.flush()
+
+    def flush(self) -> Iterator[Portion]:
+        """A portion of what waits."""
+        if self._blocks:
+            blocks, self._blocks, self._size = self._blocks, [], 0
+            yield Portion(self.entry.match, *self._range, blocks)
+
+
+def _blocks(recording: Recording, entry: Entry, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
+    """Blocks of a range, and between them lines of officials."""
+    blocks = recording.payloads(start_us, end_us)
+    if not entry.officials:
+        return blocks
+    desk = OfficialFeed(Path(entry.officials[0]), tuple(map(Path, entry.officials[1:])))
+    return desk.woven(blocks, start_us, end_us, lambda: recording.has_blocks_from(end_us))

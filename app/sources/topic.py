@@ -1,0 +1,155 @@
+"""A topic of Kafka as a source: a match is one key in one partition, offsets are numbers of records.
+
+A new match is looked for in the topic by its sheet; where it was found is kept in ``topic.json`` beside the store. A
+match out of a topic has no recording, so a small capture is written from its sheet to warm processes up on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from app.kafka.address import KafkaError, is_kafka, parse
+from app.kafka.topic_location import TopicLocation, TopicSpec
+from app.sources.captured import CAPTURE
+from app.sources.interface import Discovery, LagMonitor, OpenBatch, Recording, SourceRequest
+from replay.capture import Capture
+from replay.match_store import StoreError
+
+# Clients of Kafka are loaded where they are needed only.
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from app.sources.topic_demux import TopicDemultiplexer
+
+#: In the folder of a match store: where in its topic the match is.
+TOPIC = "topic.json"
+
+
+class TopicInput:
+    """A :class:`app.sources.interface.MatchInput` out of a topic."""
+
+    kind = "app.sources.topic:TopicSource"
+    takes_officials, is_live = False, True
+    recording: Recording | None = None
+    rejected = ()
+
+    def __init__(self, source: str, place: TopicLocation, sample: Capture) -> None:
+        self._source, self._place, self._sample = source, place, sample
+        self.sample: Recording = sample
+        self.sheet, self.begin, self.fingerprint = sample.sheet, place.offset, sample.fingerprint
+
+    def spec(self, window_s: float, *, alone: bool) -> dict[str, Any]:
+        """See :class:`app.sources.interface.MatchInput`."""
+        place, sample = self._place, str(self._sample.path)
+        records = place.records_in(window_s)
+        spec = TopicSpec(self._source, place.match, place.partition, records, window_s, alone, sample)
+        return msgspec.structs.asdict(spec)
+
+    def has_ended(self, offset: int, *, ended: bool) -> bool:
+        """See :class:`app.sources.interface.MatchInput`. The record that ends the match is committed."""
+        return ended
+
+    def played_us(self, offset: int, now_us: int) -> int:
+        """See :class:`app.sources.interface.MatchInput`."""
+        return now_us
+
+    def length_us(self) -> int | None:
+        """See :class:`app.sources.interface.MatchInput`."""
+        return None
+
+    def committed(self, offset: int) -> None:
+        """See :class:`app.sources.interface.MatchInput`."""
+
+    def lag(self, offset: int, monitor: LagMonitor) -> AbstractContextManager[Any]:
+        """See :class:`app.sources.interface.MatchInput`."""
+        from app.sources.topic_lag import TopicLagPoller
+
+        return TopicLagPoller(parse(self._source), self._place.partition, offset, monitor)
+
+
+class TopicSource:
+    """``kafka://host:port/topic[?match=...&start=...]``; see :class:`app.sources.interface.Source`."""
+
+    def recognises(self, source: str, rate: str) -> bool:
+        """See :class:`app.sources.interface.Source`."""
+        return is_kafka(source)
+
+    def located(self, source: str, folder: Path) -> str:
+        """See :class:`app.sources.interface.Source`. An address that is none is left for whoever refuses it."""
+        try:
+            address = parse(source)
+        except KafkaError:
+            return source
+        if not address.settings or Path(address.settings).is_absolute():
+            return source
+        return msgspec.structs.replace(address, settings=str((folder / address.settings).resolve())).url
+
+    def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """See :class:`app.sources.interface.Source`. What comes out of a topic comes as it does."""
+        parse(options["source"])
+        for name in ("channel", "rate", "duration_s", "sheet", "endless"):
+            if options.get(name) not in (None, "", False, "none"):
+                raise ValueError(
+                    f"--{name.removesuffix('_s')}: a topic is read as it is, and holds its own match sheet"
+                )
+        if options.get("engine", "spark") != "spark":
+            raise ValueError(f"--engine {options['engine']}: a topic is read through Spark")
+        if options.get("speed", "1") != "1":
+            raise ValueError(f"--speed {options['speed']}: a topic has its own pace")
+        if options.get("official") is not None:
+            raise ValueError("--official is for captures and files; a match out of a topic takes no lines of officials")
+        return {**options, "channel": "none"}
+
+    def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:
+        """See :class:`app.sources.interface.Source`."""
+        from app.kafka.matches import find_match
+        from app.kafka.warm_up_capture import write_warm_up_capture
+
+        place = request.location
+        if place is None:
+            console.print(f"Looking for the match in {request.source}")
+            place = find_match(parse(request.source))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_warm_up_capture(folder / CAPTURE, place.sheet.sheet)
+        (folder / TOPIC).write_bytes(msgspec.json.encode(place))
+
+    def resume(self, request: SourceRequest, folder: Path, background: ExitStack) -> None:
+        """See :class:`app.sources.interface.Source`."""
+
+    def load(self, source: str, folder: Path) -> TopicInput:
+        """See :class:`app.sources.interface.Source`."""
+        try:
+            place = msgspec.json.decode((folder / TOPIC).read_bytes(), type=TopicLocation)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise StoreError(f"{folder / TOPIC}: cannot be read: {error}") from error
+        return TopicInput(source, place, Capture.open(folder / CAPTURE))
+
+    def way_back(self, source: str, folder: Path) -> str:
+        """See :class:`app.sources.interface.Source`."""
+        return source
+
+    def selection(self, source: str) -> tuple[str, str] | None:
+        """See :class:`app.sources.interface.Source`."""
+        address = parse(source)
+        return msgspec.structs.replace(address, match="").url, address.match
+
+    def discovery(self, source: str) -> AbstractContextManager[Discovery]:
+        """See :class:`app.sources.interface.Source`."""
+        from app.sources.topic_scout import TopicScout
+
+        return TopicScout(parse(source))
+
+    def sample(self, spec: Mapping[str, Any]) -> Recording:
+        """See :class:`app.sources.interface.Source`."""
+        return Capture.open(spec["sample"])
+
+    def reader(self, batch: OpenBatch) -> TopicDemultiplexer:
+        """See :class:`app.sources.interface.Source`."""
+        from app.sources.topic_demux import TopicDemultiplexer
+
+        return TopicDemultiplexer(batch.stopped, batch.has_another)

@@ -1,0 +1,195 @@
+"""Reads the topics of a seat once, and gives each match its own records.
+
+Theory of operation
+-------------------
+Matches may share a partition; the key of a record is its match. Each partition is read once, from where the match that
+is furthest behind goes on, and each match takes its own records from where it goes on itself. A match's window is
+closed when its time is over, or as soon as it has as many records as should come in one: so a long backlog is taken in
+pieces. A match that is over is closed at once. The closing portion states the offset of the end; nothing is promised
+before, because whatever fails, the match is read again from what is committed.
+
+A record with the key of no match here is left out, and so is one without a key, unless the run plays one match only.
+While no broker answers nothing is read, and windows are closed with what was taken.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from app.base.logs import log_event
+from app.kafka.address import Address, KafkaError, parse
+from app.kafka.topic_location import TopicSpec
+from app.sources.interface import PORTION_BYTES, Entry, Framed, Portion
+from app.sources.topic_records import RecordTaker, TopicRecords
+
+_log = logging.getLogger(__name__)
+
+
+class TopicDemultiplexer:
+    """The topics of one seat in one micro-batch; see :class:`app.sources.interface.Reader`.
+
+    Args:
+        stopped: whether a stop was asked for: then every window is closed where it is.
+        has_another: whether a match, by key, gets another window; asked when one is closed.
+    """
+
+    def __init__(self, stopped: Callable[[], bool], has_another: Callable[[str], bool]) -> None:
+        self._stopped, self._has_another = stopped, has_another
+        self._topics: dict[str, _Topic] = {}
+
+    def add(self, entry: Entry, share: float = 1.0) -> None:
+        """See :class:`app.sources.interface.Reader`."""
+        match = _Match(entry, share)
+        address = msgspec.structs.replace(match.address, match="", start="earliest")
+        self._topics.setdefault(address.url, _Topic(address, self._has_another)).add(match)
+
+    @property
+    def is_open(self) -> bool:
+        """See :class:`app.sources.interface.Reader`."""
+        return any(topic.open for topic in self._topics.values())
+
+    def due_us(self) -> None:
+        """See :class:`app.sources.interface.Reader`."""
+        return
+
+    def read(self, wait_us: int) -> Iterator[Portion]:
+        """See :class:`app.sources.interface.Reader`."""
+        open_topics = [topic for topic in self._topics.values() if topic.open]
+        for topic in open_topics:
+            yield from topic.read(wait_us / 1e3 / len(open_topics), self._stopped())
+
+
+class _Match:
+    """A match: the records of its open window, and the offset up to which it was read."""
+
+    def __init__(self, entry: Entry, share: float) -> None:
+        self.spec = msgspec.convert(entry.spec, TopicSpec)
+        self.address = parse(self.spec.url)
+        self.name, self.position = entry.match, entry.begin
+        self.keys = (self.spec.match.encode(), b"") if self.spec.alone else (self.spec.match.encode(),)
+        self._blocks: list[Framed] = []
+        self._size = 0
+        self.open_window(share * self.spec.window_s)
+
+    def open_window(self, window_s: float) -> None:
+        """Opens a window at the match's position. It remembers nothing of the one before, so that it can be redone."""
+        self.start, self.left = self.position, self.spec.window_records
+        self.until_s = time.monotonic() + window_s
+        self.taker = RecordTaker(self.spec.match, self.address, self.spec.partition)
+
+    def take(self, record: Any) -> bool:
+        """Takes a record of its own; True if it goes to the engine."""
+        if record.offset < self.position or self.taker.ended:
+            return False
+        self.position = record.offset + 1
+        if (block := self.taker.take(record)) is None:
+            return False
+        self._blocks.append(block)
+        self._size += len(block[2])
+        self.left -= 1
+        return True
+
+    @property
+    def is_due(self) -> bool:
+        """Whether its window is to be closed."""
+        return self.taker.ended or self.left <= 0 or time.monotonic() >= self.until_s
+
+    def flush(self, min_bytes: int = 1) -> Iterator[Portion]:
+        """A portion of what was taken, if it is so many bytes."""
+        if self._size >= min_bytes:
+            blocks, self._blocks, self._size = self._blocks, [], 0
+            yield Portion(self.name, self.start, self.position, blocks)
+
+    def close(self, reached: int, failed: str = "") -> Iterator[Portion]:
+        """Closes the window, where the partition was read up to ``reached``; nothing if no record came."""
+        yield from self.flush()
+        self.position, last = max(self.position, reached), self.taker.ended and not failed
+        end = self.position
+        log_event(_log, logging.INFO, "range read", self.name, start=self.start, end=end, last=last, failed=failed)
+        if failed or end > self.start:
+            yield Portion(self.name, self.start, end, closing=True, last=last, failed=failed)
+
+
+class _Topic:
+    """The matches of one topic."""
+
+    def __init__(self, address: Address, has_another: Callable[[str], bool]) -> None:
+        self._address, self._has_another = address, has_another
+        self.open: list[_Match] = []
+        self._of: dict[tuple[int, bytes], _Match] = {}
+        self._reached: dict[int, int] = {}
+        self._reader: TopicRecords | None = None
+
+    def add(self, match: _Match) -> None:
+        """Reads a match, too; it may begin before the others stand."""
+        partition = match.spec.partition
+        for other in self.open:
+            other.position = max(other.position, self._reached.get(other.spec.partition, 0))
+        self._reached.pop(partition, None)
+        self.open.append(match)
+        for key in match.keys:
+            self._of[partition, key] = match
+        self._reader = None
+
+    def read(self, wait_ms: float, stopped: bool) -> Iterator[Portion]:
+        """See :meth:`TopicDemultiplexer.read`."""
+        if not stopped:
+            try:
+                yield from self._take(wait_ms)
+            except KafkaError as error:
+                _log.warning("matches wait: %s", error)
+                self._reader = None
+                TopicRecords.forget(self._address)
+                first_s = min(match.until_s for match in self.open)
+                time.sleep(max(0.0, min(wait_ms / 1e3, first_s - time.monotonic())))
+        for match in list(self.open):
+            if stopped or match.is_due:
+                yield from self._close(match, over=stopped)
+
+    def _take(self, wait_ms: float) -> Iterator[Portion]:
+        if self._reader is None:
+            yield from self._begin()
+        if self._reader is None:
+            return
+        for record in self._reader.read(wait_ms):
+            match = self._of.get((record.partition, record.key or b""))
+            if match is not None and match.take(record):
+                yield from match.flush(PORTION_BYTES)
+                if match.left <= 0:
+                    yield from self._close(match)
+            self._reached[record.partition] = record.offset + 1
+        for match in self.open:
+            yield from match.flush()
+
+    def _begin(self) -> Iterator[Portion]:
+        """Seeks to where the matches go on; a match whose records were deleted has failed."""
+        reader = TopicRecords.of(self._address)
+        for match in list(self.open):
+            first = reader.first(match.spec.partition, match.position)
+            if match.position < first:
+                reason = f"{self._address.url}: begins with record {first} by now; {match.position} would be the next"
+                yield from self._close(match, failed=reason)
+        starts: dict[int, int] = {}
+        for match in self.open:
+            partition = match.spec.partition
+            starts[partition] = min(match.position, starts.get(partition, match.position))
+        if starts:
+            starts = {part: max(at, self._reached.get(part, at)) for part, at in starts.items()}
+            reader.seek(starts)
+            self._reader = reader
+
+    def _close(self, match: _Match, *, failed: str = "", over: bool = False) -> Iterator[Portion]:
+        """Closes a match's window, and opens the next unless the match is over."""
+        over = over or bool(failed) or match.taker.ended
+        yield from match.close(0 if failed else self._reached.get(match.spec.partition, 0), failed)
+        if over or not self._has_another(match.name):
+            self.open.remove(match)
+            for key in match.keys:
+                del self._of[match.spec.partition, key]
+        else:
+            match.open_window(match.spec.window_s)
