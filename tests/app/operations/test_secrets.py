@@ -178,5 +178,5 @@ def test_no_secret_is_left_by_spark_and_topics_even_if_all_is_killed(tmp_path: P
         assert password.encode() not in environ
     assert while_running == holding(folder, [PAGE, HUB, password]) == []
     logs = "".join(path.read_text() for path in (folder / "store" / "logs").glob("*.jsonl"))
-    assert '"process":"engine"' in logs
+    assert '"process":"engine-0"' in logs
     assert '"process":"source"' in logs
