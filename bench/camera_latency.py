@@ -57,15 +57,15 @@ def true_pan(ball: list[BallView], mount: Mount, ticks_us: np.ndarray) -> np.nda
     return np.interp(ticks_us, [b.ts_us for b in ball], pan)
 
 
-def planned(ball: list[BallView], mount: Mount, profile: Profile, delay_us: int, told: bool) -> list[Motion]:
+def planned(ball: list[BallView], mount: Mount, profile: Profile, delay_us: int, with_delay: bool) -> list[Motion]:
     """The planner's pan, tick by tick, when every frame comes ``delay_us`` late."""
     planner = Planner(mount, profile, Pose(0.0, -11.0, 25.0))
-    planner.delay_us = delay_us if told else 0
+    planner.delay_us = delay_us if with_delay else 0
     plans: list[Motion] = []
     frame = 0
     for now_us in range(ball[0].ts_us, ball[-1].ts_us, TICK_US):
         while frame < len(ball) and ball[frame].ts_us + delay_us <= now_us:
-            planner.see(View(ball[frame].ts_us, ball[frame], ()), ball[frame].ts_us + delay_us)
+            planner.take_view(View(ball[frame].ts_us, ball[frame], ()), ball[frame].ts_us + delay_us)
             frame += 1
         plans.append(planner.tick(now_us).pan)
     return plans
@@ -106,13 +106,13 @@ def measure(ball: list[BallView]) -> list[dict[str, float | str]]:
     truth = true_pan(ball, mount, np.arange(ball[0].ts_us, ball[-1].ts_us, TICK_US))
     rows: list[dict[str, float | str]] = []
     for delay_ms in DELAYS_MS:
-        blind = planned(ball, mount, profile, delay_ms * 1000, told=False)
-        told = planned(ball, mount, profile, delay_ms * 1000, told=True)
+        blind = planned(ball, mount, profile, delay_ms * 1000, with_delay=False)
+        with_delay = planned(ball, mount, profile, delay_ms * 1000, with_delay=True)
         for name, pan in (
             ("blind", np.array([p.position for p in blind])),
-            ("told", np.array([p.position for p in told])),
-            ("head", driven(told, profile, feedback=True)),
-            ("nearest", driven(told, profile, feedback=False)),
+            ("told", np.array([p.position for p in with_delay])),
+            ("head", driven(with_delay, profile, feedback=True)),
+            ("nearest", driven(with_delay, profile, feedback=False)),
         ):
             rows.append({"delay_ms": float(delay_ms), "row": name, **judged(pan, truth)})
     return rows

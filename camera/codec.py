@@ -43,14 +43,14 @@ class Datagram(msgspec.Struct, frozen=True):
 
 
 class Drive(msgspec.Struct, frozen=True):
-    """Turn at signed speed steps (right and up positive) until told otherwise; 0, 0 stops."""
+    """Turn at signed speed steps (right and up positive) until the next command; 0, 0 stops."""
 
     pan_step: int
     tilt_step: int
 
 
 class Absolute(msgspec.Struct, frozen=True):
-    """Go to a position in device units at the given steps (1 and up)."""
+    """Move to a position in device units at the given steps (1 and up)."""
 
     pan_units: int
     tilt_units: int
@@ -59,7 +59,7 @@ class Absolute(msgspec.Struct, frozen=True):
 
 
 class Relative(msgspec.Struct, frozen=True):
-    """Go by a distance in device units at the given steps (1 and up)."""
+    """Move by a distance in device units at the given steps (1 and up)."""
 
     pan_units: int
     tilt_units: int
@@ -68,11 +68,11 @@ class Relative(msgspec.Struct, frozen=True):
 
 
 class Home(msgspec.Struct, frozen=True):
-    """Go to pan 0, tilt 0."""
+    """Move to pan 0, tilt 0."""
 
 
 class Recalibrate(msgspec.Struct, frozen=True):
-    """Pan-tilt reset: find the ends of travel again and go home."""
+    """Pan-tilt reset: find the ends of travel again and move to pan 0, tilt 0."""
 
 
 class ZoomDrive(msgspec.Struct, frozen=True):
@@ -88,29 +88,29 @@ class ZoomDirect(msgspec.Struct, frozen=True):
 
 
 class Cancel(msgspec.Struct, frozen=True):
-    """Give up the command that runs in ``socket``."""
+    """Cancel the command that runs in ``socket``."""
 
     socket: int
 
 
 class InterfaceClear(msgspec.Struct, frozen=True):
-    """Forget what is in the command buffer."""
+    """Clear the command buffer."""
 
 
 class PositionInquiry(msgspec.Struct, frozen=True):
-    """Where are pan and tilt?"""
+    """Ask for pan and tilt."""
 
 
 class ZoomInquiry(msgspec.Struct, frozen=True):
-    """Where is the zoom?"""
+    """Ask for the zoom."""
 
 
 class MaxSpeedInquiry(msgspec.Struct, frozen=True):
-    """Which are the highest speed steps?"""
+    """Ask for the highest speed steps."""
 
 
 class StatusInquiry(msgspec.Struct, frozen=True):
-    """Are pan and tilt moving?"""
+    """Ask whether pan and tilt move."""
 
 
 Inquiry = PositionInquiry | ZoomInquiry | MaxSpeedInquiry | StatusInquiry
@@ -119,7 +119,7 @@ Message = Action | Inquiry
 
 
 class Ack(msgspec.Struct, frozen=True):
-    """The command was taken into ``socket``."""
+    """The device accepted the command into ``socket``."""
 
     socket: int
 
@@ -131,7 +131,7 @@ class Completion(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The answer to an inquiry, undecoded: what it means depends on the question."""
+    """The answer to an inquiry, undecoded: its meaning depends on the question."""
 
     data: bytes
 
@@ -169,18 +169,18 @@ def unpack(data: bytes) -> Datagram:
     return Datagram(kind, sequence, data[8:])
 
 
-def spread(value: int, nibbles: int) -> bytes:
-    """A signed number as half bytes, highest first.
+def to_nibbles(value: int, nibbles: int) -> bytes:
+    """Return a signed number as half bytes, highest first.
 
-    >>> spread(-1500, 4).hex(" ")
+    >>> to_nibbles(-1500, 4).hex(" ")
     '0f 0a 02 04'
     """
     assert -(1 << 4 * nibbles - 1) <= value < 1 << 4 * nibbles, f"{value} does not fit into {nibbles} nibbles"
-    return bytes((value >> 4 * place) & 0xF for place in reversed(range(nibbles)))
+    return bytes((value >> 4 * index) & 0xF for index in reversed(range(nibbles)))
 
 
-def gather(data: bytes, *, signed: bool = True) -> int:
-    """The number spelled by half bytes.
+def from_nibbles(data: bytes, *, signed: bool = True) -> int:
+    """Return the number that half bytes spell.
 
     Raises:
         ViscaError: a byte above 0F.
@@ -194,12 +194,12 @@ def gather(data: bytes, *, signed: bool = True) -> int:
 
 
 def encode(message: Message, profile: Profile) -> bytes:
-    """Payload of a command or inquiry for a device."""
+    """Encode a command or inquiry for a device."""
     return b"\x81" + _ENCODERS[type(message)](message, profile) + b"\xff"
 
 
 def decode(payload: bytes, profile: Profile) -> Message:
-    """The command or inquiry in a payload, as the device reads it.
+    """Decode the command or inquiry in a payload, as the device reads it.
 
     Raises:
         ViscaError: not a VISCA message, not one of those above, or a value out of its range.
@@ -237,19 +237,19 @@ def decode_reply(payload: bytes) -> Reply:
     """
     if len(payload) < 3 or payload[0] != 0x90 or payload[-1] != 0xFF or 0xFF in payload[:-1]:
         raise ViscaError(f"not a reply of device 1: {payload.hex(' ')}")
-    kind, socket, rest = payload[1] >> 4, payload[1] & 0xF, payload[2:-1]
-    if kind == 4 and not rest:
+    kind, socket, arguments = payload[1] >> 4, payload[1] & 0xF, payload[2:-1]
+    if kind == 4 and not arguments:
         return Ack(socket)
     if kind == 5:
-        return Answer(rest) if rest else Completion(socket)
-    if kind == 6 and len(rest) == 1:
-        return Refusal(socket, rest[0])
+        return Answer(arguments) if arguments else Completion(socket)
+    if kind == 6 and len(arguments) == 1:
+        return Refusal(socket, arguments[0])
     raise ViscaError(f"unknown reply: {payload.hex(' ')}")
 
 
 def encode_position(pan_units: int, tilt_units: int, profile: Profile) -> bytes:
     """Data of the answer to a position inquiry."""
-    return spread(pan_units, profile.pan.nibbles) + spread(tilt_units, profile.tilt.nibbles)
+    return to_nibbles(pan_units, profile.pan.nibbles) + to_nibbles(tilt_units, profile.tilt.nibbles)
 
 
 def decode_position(data: bytes, profile: Profile) -> tuple[int, int]:
@@ -261,7 +261,7 @@ def decode_position(data: bytes, profile: Profile) -> tuple[int, int]:
     split = profile.pan.nibbles
     if len(data) != split + profile.tilt.nibbles:
         raise ViscaError(f"{len(data)} half bytes, {profile.name} has {split}+{profile.tilt.nibbles}: {data.hex(' ')}")
-    return gather(data[:split]), gather(data[split:])
+    return from_nibbles(data[:split]), from_nibbles(data[split:])
 
 
 def decode_zoom(data: bytes, profile: Profile) -> int:
@@ -272,7 +272,7 @@ def decode_zoom(data: bytes, profile: Profile) -> int:
     """
     if len(data) != profile.zoom.nibbles:
         raise ViscaError(f"{len(data)} half bytes for the zoom of {profile.name}: {data.hex(' ')}")
-    units = gather(data, signed=False)
+    units = from_nibbles(data, signed=False)
     if units > profile.zoom.max_units:
         raise ViscaError(f"zoom position {units} is beyond the lens of {profile.name}")
     return units
@@ -315,7 +315,7 @@ _ENCODERS: dict[type, Callable[..., bytes]] = {
     Home: _fixed("01 06 04"),
     Recalibrate: _fixed("01 06 05"),
     ZoomDrive: _encode_zoom_drive,
-    ZoomDirect: lambda m, p: b"\x01\x04\x47" + spread(m.units, p.zoom.nibbles),
+    ZoomDirect: lambda m, p: b"\x01\x04\x47" + to_nibbles(m.units, p.zoom.nibbles),
     Cancel: lambda m, _p: bytes((0x20 | m.socket,)),
     InterfaceClear: _fixed("01 00 01"),
     PositionInquiry: _fixed("09 06 12"),
@@ -326,57 +326,57 @@ _ENCODERS: dict[type, Callable[..., bytes]] = {
 
 
 def _decoders(profile: Profile) -> tuple[tuple[bytes, int, Callable[[bytes], Message]], ...]:
-    """(prefix, bytes that follow, reader), tried in order."""
+    """Return (prefix, number of argument bytes, reader), tried in order."""
     pose = profile.pan.nibbles + profile.tilt.nibbles
     return (
-        (b"\x01\x06\x01", 4, lambda rest: _decode_drive(rest, profile)),
-        (b"\x01\x06\x02", 2 + pose, lambda rest: _decode_move(Absolute, rest, profile)),
-        (b"\x01\x06\x03", 2 + pose, lambda rest: _decode_move(Relative, rest, profile)),
-        (b"\x01\x06\x04", 0, lambda _rest: Home()),
-        (b"\x01\x06\x05", 0, lambda _rest: Recalibrate()),
+        (b"\x01\x06\x01", 4, lambda arguments: _decode_drive(arguments, profile)),
+        (b"\x01\x06\x02", 2 + pose, lambda arguments: _decode_move(Absolute, arguments, profile)),
+        (b"\x01\x06\x03", 2 + pose, lambda arguments: _decode_move(Relative, arguments, profile)),
+        (b"\x01\x06\x04", 0, lambda _arguments: Home()),
+        (b"\x01\x06\x05", 0, lambda _arguments: Recalibrate()),
         (b"\x01\x04\x07", 1, _decode_zoom_drive),
-        (b"\x01\x04\x47", profile.zoom.nibbles, lambda rest: ZoomDirect(decode_zoom(rest, profile))),
-        (b"\x01\x00\x01", 0, lambda _rest: InterfaceClear()),
-        (b"\x09\x06\x12", 0, lambda _rest: PositionInquiry()),
-        (b"\x09\x04\x47", 0, lambda _rest: ZoomInquiry()),
-        (b"\x09\x06\x11", 0, lambda _rest: MaxSpeedInquiry()),
-        (b"\x09\x06\x10", 0, lambda _rest: StatusInquiry()),
+        (b"\x01\x04\x47", profile.zoom.nibbles, lambda arguments: ZoomDirect(decode_zoom(arguments, profile))),
+        (b"\x01\x00\x01", 0, lambda _arguments: InterfaceClear()),
+        (b"\x09\x06\x12", 0, lambda _arguments: PositionInquiry()),
+        (b"\x09\x04\x47", 0, lambda _arguments: ZoomInquiry()),
+        (b"\x09\x06\x11", 0, lambda _arguments: MaxSpeedInquiry()),
+        (b"\x09\x06\x10", 0, lambda _arguments: StatusInquiry()),
     )
 
 
-def _decode_drive(rest: bytes, profile: Profile) -> Drive:
+def _decode_drive(arguments: bytes, profile: Profile) -> Drive:
     senses = {1: -1, 2: 1, 3: 0}
-    if rest[2] not in senses or rest[3] not in senses:
-        raise ViscaError(f"drive directions {rest[2]:02x} {rest[3]:02x} are not 01, 02 or 03")
-    pan, tilt = senses[rest[2]], -senses[rest[3]]
+    if arguments[2] not in senses or arguments[3] not in senses:
+        raise ViscaError(f"drive directions {arguments[2]:02x} {arguments[3]:02x} are not 01, 02 or 03")
+    pan, tilt = senses[arguments[2]], -senses[arguments[3]]
     # The speed of an axis that is to stand still is not looked at: clients send 00 there.
     return Drive(
-        pan * (_step(rest[0], len(profile.pan.speeds_deg_s)) if pan else 0),
-        tilt * (_step(rest[1], len(profile.tilt.speeds_deg_s)) if tilt else 0),
+        pan * (_step(arguments[0], len(profile.pan.speeds_deg_s)) if pan else 0),
+        tilt * (_step(arguments[1], len(profile.tilt.speeds_deg_s)) if tilt else 0),
     )
 
 
-def _decode_move(make: type[Absolute] | type[Relative], rest: bytes, profile: Profile) -> Absolute | Relative:
-    pan_units, tilt_units = decode_position(rest[2:], profile)
+def _decode_move(make: type[Absolute] | type[Relative], arguments: bytes, profile: Profile) -> Absolute | Relative:
+    pan_units, tilt_units = decode_position(arguments[2:], profile)
     shared = profile.link.absolute_speeds == "shared"
-    tilt_speed = min(rest[0], len(profile.tilt.speeds_deg_s)) if shared else rest[1]
+    tilt_speed = min(arguments[0], len(profile.tilt.speeds_deg_s)) if shared else arguments[1]
     return make(
         pan_units,
         tilt_units,
-        _step(rest[0], len(profile.pan.speeds_deg_s)),
+        _step(arguments[0], len(profile.pan.speeds_deg_s)),
         _step(tilt_speed, len(profile.tilt.speeds_deg_s)),
     )
 
 
-def _decode_zoom_drive(rest: bytes) -> ZoomDrive:
-    way, speed = rest[0] >> 4, rest[0] & 0xF
-    if rest[0] == 0:
+def _decode_zoom_drive(arguments: bytes) -> ZoomDrive:
+    direction, speed = arguments[0] >> 4, arguments[0] & 0xF
+    if arguments[0] == 0:
         return ZoomDrive(0)
-    if way == 0 and speed in (2, 3):
+    if direction == 0 and speed in (2, 3):
         return ZoomDrive(4 if speed == 2 else -4)  # "standard" speed: the middle of the table
-    if way not in (2, 3) or speed > 7:
-        raise ViscaError(f"zoom speed {rest[0]:02x}")
-    return ZoomDrive(speed + 1 if way == 2 else -speed - 1)
+    if direction not in (2, 3) or speed > 7:
+        raise ViscaError(f"zoom speed {arguments[0]:02x}")
+    return ZoomDrive(speed + 1 if direction == 2 else -speed - 1)
 
 
 def _step(value: int, greatest: int) -> int:

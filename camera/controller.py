@@ -2,13 +2,13 @@
 
 Theory of operation
 -------------------
-Each tick reads what the head said, takes the newest view and the new event updates, plans, chooses a step, asks
-the head where it is, sends, and writes a row. Nothing in it waits: a head that is dead or slow costs its session
+Each tick reads the head's replies, takes the newest view and the new event updates, plans, chooses a step, asks
+the head for its position, sends, and writes a row. No part of it waits: a head that is dead or slow costs its session
 retries, never the loop. The wall clock is used for rows and latencies only; planning is on the monotonic clock.
 
-Safety: nothing moves before the head has said where it is. A stop goes out on connect, on reconnect (the session
+Safety: nothing moves before the head has reported its position. A stop goes out on connect, on reconnect (the session
 sends it before all else), when the feed is silent (the planner brakes, then a stop), and at ``stop()``, which
-waits until the head has confirmed that it stands still, or gives up after ``STOP_S`` and says so in the figures.
+waits until the head has confirmed that it stands still, or gives up after ``STOP_S`` and shows so in the figures.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ DELAY_US_MAX = 800_000
 
 
 class Feed(Protocol):
-    """Where a camera learns about the match. All methods are called from the camera's thread and never block."""
+    """A camera's source of positions and events. All methods are called from the camera's thread and never block."""
 
     def latest_view(self) -> View | None:
         """Newest known positions; the same object again if there is nothing newer."""
@@ -64,7 +64,7 @@ class Feed(Protocol):
         ...
 
     def frontier_us(self) -> int:
-        """Event time below which events are confirmed."""
+        """Watermark: event time below which events are confirmed."""
         ...
 
     def events_since(self, cursor: int) -> tuple[int, Sequence[UpdateRecord]]:
@@ -105,14 +105,14 @@ class CameraController:
         self._chooser = StepChooser(profile)
         self._cursor = 0
         self._view: View | None = None
-        self._view_seen_us = self._view_wall_us = 0
+        self._view_arrived_us = self._view_wall_us = 0
         self._view_used = True
         self._ask_due_us = self._ask_zoom_due_us = self._zoom_due_us = 0
         self._zoom_units = -1
         self._still_reports = 0
         self._last_report: tuple[int, int] | None = None
         self._rows: list[Row] = []
-        self._columns = {name: array("d") for name in _KEPT}
+        self._columns = {name: array("d") for name in _FIGURE_COLUMNS}
         self._latencies_us: deque[int] = deque(maxlen=LATENCIES_MAX)
         self._counts: Counter[str] = Counter()
         self._failure = ""
@@ -121,18 +121,18 @@ class CameraController:
         self._thread = threading.Thread(target=self._run, name="camera controller", daemon=True)
 
     def start(self) -> CameraController:
-        """Starts steering; returns itself."""
+        """Start steering; return itself."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Stops the head, waits until it stands (or ``STOP_S``), hands over the last rows. Safe to call twice."""
+        """Stop the head, wait until it stands (or ``STOP_S``), pass on the last rows. Safe to call twice."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def figures(self) -> dict[str, float | str]:
-        """How well it steers, so far: see ``camera.metrics`` and the keys below.
+        """Return figures of the steering so far: see ``camera.metrics`` and the keys below.
 
         ``commands_sent``, ``commands_acked``, ``commands_timeout``, ``commands_resent``, ``resets``, ``reconnects``,
         ``record_errors``; ``latency_p50_ms``, ``latency_p95_ms`` from the position's arrival at the source to the first
@@ -183,7 +183,7 @@ class CameraController:
             self._command(plan, now_us)
         self._ask(now_us)
         self._send(now_us)
-        self._note(plan, now_us)
+        self._record_tick(plan, now_us)
 
     @property
     def _online(self) -> bool:
@@ -242,20 +242,20 @@ class CameraController:
         was_known = self._observer.known
         self._observer.reported(self._profile.pan.deg(units[0]), self._profile.tilt.deg(units[1]))
         if not was_known:
-            self._planner.place(self._observer.at(now_us))
+            self._planner.resume_at(self._observer.at(now_us))
 
     def _take_feed(self, now_us: int) -> None:
         wall_us = self._feed.view_wall_us()
         view = self._feed.latest_view()
         if view is not None and (self._view is None or view.ts_us > self._view.ts_us):
-            self._view, self._view_seen_us, self._view_wall_us, self._view_used = view, now_us, wall_us, False
-            self._planner.see(view, now_us)
+            self._view, self._view_arrived_us, self._view_wall_us, self._view_used = view, now_us, wall_us, False
+            self._planner.take_view(view, now_us)
             if wall_us:
                 age_us = max(0, min(DELAY_US_MAX, _wall_us() - wall_us))
                 self._planner.delay_us += round(DELAY_SHARE * (age_us - self._planner.delay_us))
         self._cursor, updates = self._feed.events_since(self._cursor)
         for update in updates:
-            self._planner.hear(update)
+            self._planner.take_update(update)
 
     # -- commanding
 
@@ -267,8 +267,8 @@ class CameraController:
                 self._latencies_us.append(_wall_us() - self._view_wall_us)
             self._view_used = True
         units = self._profile.zoom.units(plan.width_deg)
-        least = ZOOM_STEP * self._profile.zoom.max_units
-        if now_us >= self._zoom_due_us and abs(units - self._zoom_units) > least:
+        threshold = ZOOM_STEP * self._profile.zoom.max_units
+        if now_us >= self._zoom_due_us and abs(units - self._zoom_units) > threshold:
             self._zoom_units, self._zoom_due_us = units, now_us + ZOOM_US
             self._submit(ZoomDirect(units))
 
@@ -277,7 +277,7 @@ class CameraController:
         return self._chooser.choose(plan.pan, plan.tilt, there.pan_deg, there.tilt_deg, now_us)
 
     def _halting(self, plan: Plan) -> Drive | None:
-        """The feed is silent: follow the braking plan, then stand, whatever error is left."""
+        """Follow the braking plan while the feed is silent, then stand, whatever error is left."""
         if self._chooser.current == Drive(0, 0):
             return None
         if max(abs(plan.pan.velocity), abs(plan.tilt.velocity)) > 1.0:
@@ -302,7 +302,7 @@ class CameraController:
             self._ask_zoom_due_us = now_us + ASK_ZOOM_US
 
     def _halt(self) -> None:
-        """Sends a stop and waits for two equal reports; gives up after ``STOP_S``."""
+        """Send a stop and wait for two equal reports; give up after ``STOP_S``."""
         end_us = _now_us() + int(STOP_S * 1e6)
         self._still_reports, self._last_report = 0, None
         self._session.submit(Drive(0, 0))
@@ -322,7 +322,7 @@ class CameraController:
 
     # -- recording
 
-    def _note(self, plan: Plan, now_us: int) -> None:
+    def _record_tick(self, plan: Plan, now_us: int) -> None:
         row = self._row(plan, now_us)
         self._rows.append(row)
         with self._lock:
@@ -355,15 +355,15 @@ class CameraController:
         )
 
     def _ball(self, pose: Pose | None, now_us: int) -> tuple[tuple[float | None, float | None, float | None], bool]:
-        """Direction and distance of the ball now, and whether it is in the picture."""
+        """Return direction and distance of the ball now, and whether it is in the picture."""
         ball = self._view.ball if self._view else None
         if ball is None:
             return (None, None, None), False
-        age_s = min(1.0, (now_us - self._view_seen_us) / 1e6)
-        place = (ball.x_m + ball.vx_m_s * age_s, ball.y_m + ball.vy_m_s * age_s, ball.z_m)
+        age_s = min(1.0, (now_us - self._view_arrived_us) / 1e6)
+        position = (ball.x_m + ball.vx_m_s * age_s, ball.y_m + ball.vy_m_s * age_s, ball.z_m)
         aspect = self._profile.zoom.aspect
-        framed = pose is not None and self._mount.in_picture(pose, aspect, *place)
-        return (*self._mount.aim(*place), self._mount.distance_m(*place)), framed
+        framed = pose is not None and self._mount.in_picture(pose, aspect, *position)
+        return (*self._mount.aim(*position), self._mount.distance_m(*position)), framed
 
     def _flush(self) -> None:
         rows, self._rows = self._rows, []
@@ -376,7 +376,7 @@ class CameraController:
 
 
 #: Columns kept in memory for the figures.
-_KEPT = (
+_FIGURE_COLUMNS = (
     "wall_us",
     "planned_pan_deg",
     "achieved_pan_deg",

@@ -32,14 +32,14 @@ Out = list[tuple[Hashable, bytes]]
 
 
 class _Peer:
-    """What is remembered of one controller."""
+    """The state of one controller."""
 
     def __init__(self) -> None:
         self.last = 0
         self.replies: OrderedDict[int, list[bytes]] = OrderedDict()
 
     def reset(self) -> None:
-        """Forgets all numbers."""
+        """Forget all sequence numbers."""
         self.last = 0
         self.replies.clear()
 
@@ -73,15 +73,15 @@ class Device:
         return self._head.profile
 
     def head_at(self, now_us: int) -> Head:
-        """The head at a time not before the last call."""
+        """Return the head at a time not before the last call."""
         return self._head.advance(max(0, now_us - self._now_us) / 1e6)
 
     def pose_at(self, now_us: int) -> Pose:
-        """Where it looks, exactly: the simulator's own report."""
+        """Return the exact pose: the simulator's own report."""
         return self.head_at(now_us).pose
 
     def receive(self, data: bytes, peer: Hashable, now_us: int) -> Out:
-        """Takes a datagram; returns (peer, datagram) to send. Unreadable datagrams get 0F02 or silence."""
+        """Take a datagram; return (peer, datagram) to send. Unreadable datagrams get 0F02 or silence."""
         out = self.poll(now_us)
         try:
             datagram = codec.unpack(data)
@@ -104,7 +104,7 @@ class Device:
         return out + self._message(datagram, peer, sequence)
 
     def poll(self, now_us: int) -> Out:
-        """Moves the head on to ``now_us``; returns the completions that fell due."""
+        """Advance the head to ``now_us``; return the completions that are due."""
         self._head = self.head_at(now_us)
         self._now_us = max(self._now_us, now_us)
         out: Out = []
@@ -186,7 +186,7 @@ class Device:
                 pan, tilt = profile.pan.units(pose.pan_deg), profile.tilt.units(pose.tilt_deg)
                 return codec.encode_position(pan, tilt, profile)
             case codec.ZoomInquiry():
-                return codec.spread(round(self._head.zoom.position), profile.zoom.nibbles)
+                return codec.to_nibbles(round(self._head.zoom.position), profile.zoom.nibbles)
             case codec.MaxSpeedInquiry():
                 return bytes((len(profile.pan.speeds_deg_s), len(profile.tilt.speeds_deg_s)))
             case codec.StatusInquiry():

@@ -1,15 +1,16 @@
-"""Fits the ideal movement to a head that knows only a few speeds.
+"""Choose speed steps of a head that has only a few speeds, so that it follows the ideal movement.
 
 Theory of operation
 -------------------
-The BRC-X400 turns at 24 speeds with holes just where a ball lives (2.9, 6.7, 11, 23 degrees a second). Sending
-the nearest speed loses the aim and stutters. So a step is chosen by what it leads to: for each step the error
+The BRC-X400 turns at 24 speeds with gaps just where a ball moves (2.9, 6.7, 11, 23 degrees a second). Sending
+the nearest speed loses the aim and stutters. So a step is chosen by its effect: for each step the error
 against the plan is predicted over a short horizon, from where the head is by now, and the step with the least
 
     mean squared error / tolerance^2  +  (change of speed / ease)^2
 
-wins. The first term feeds the error back: what a coarse speed leaves undone piles up until another step is
-cheaper. The second keeps a step as long as the error can be borne: each change is a jolt whose jerk grows with it.
+wins. The first term feeds the error back: the error that a coarse speed leaves grows until another step is
+cheaper. The second keeps a step while the error is small: each change is a jolt whose jerk grows with it. The speeds
+of the steps come from the head's profile (``camera/profiles``, :class:`camera.profile.AxisProfile`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LOOKS = (0.25, 0.5, 0.75, 1.0)
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """How error and jolts are weighed.
+    """Weights of error and jolts.
 
     Attributes:
         horizon_s: how far ahead the error is predicted.
@@ -43,7 +44,7 @@ class Fit(msgspec.Struct, frozen=True):
 class StepChooser:
     """Chooses the steps of one head's pan and tilt; at most one command per ``command_interval_us``.
 
-    It counts on the head being where the controller says; see ``choose``.
+    It relies on the head being where the controller says; see ``choose``.
     """
 
     def __init__(self, profile: Profile, fit: Fit | None = None) -> None:
@@ -52,7 +53,7 @@ class StepChooser:
         self._sent_us: int | None = None
 
     def choose(self, pan: Motion, tilt: Motion, pan_deg: float, tilt_deg: float, now_us: int) -> Drive | None:
-        """The command to send now, None if the present one is to go on.
+        """Return the command to send now, None if the present one continues.
 
         Args:
             pan, tilt: the plan for the instant at which a command sent now takes effect.
@@ -72,20 +73,20 @@ class StepChooser:
         return best
 
     def forget(self) -> None:
-        """The head was stopped from elsewhere (a reconnect): the next choice starts from a standstill."""
+        """Start the next choice from a standstill, because the head was stopped from elsewhere (a reconnect)."""
         self.current, self._sent_us = Drive(0, 0), None
 
 
 def best_step(axis: AxisProfile, plan: Motion, position_deg: float, current: int, fit: Fit) -> int:
-    """The signed step with the least cost (see the module's theory of operation)."""
+    """Return the signed step with the least cost (see the module's theory of operation)."""
     error = plan.position - position_deg
     if abs(plan.velocity) < fit.still_deg_s and abs(error) < fit.tolerance_deg:
         return 0
     now = axis.speed_deg_s(current)
     top = len(axis.speeds_deg_s)
     # Steps against the wanted way are never best: half of the table is enough.
-    wanted = error / fit.horizon_s + plan.velocity + plan.accel * fit.horizon_s / 2
-    steps = range(top + 1) if wanted >= 0 else range(-top, 1)
+    path_deg_s = error / fit.horizon_s + plan.velocity + plan.accel * fit.horizon_s / 2
+    steps = range(top + 1) if path_deg_s >= 0 else range(-top, 1)
     choices: tuple[int, ...] = (*steps, current)
     return min(choices, key=lambda step: _cost(axis.speed_deg_s(step), now, error, plan, fit))
 
@@ -100,6 +101,6 @@ def _cost(speed: float, now: float, error: float, plan: Motion, fit: Fit) -> flo
 
 
 def nearest_step(axis: AxisProfile, speed_deg_s: float) -> int:
-    """The step whose speed is nearest: what a controller without error feedback would send."""
+    """Return the step of the nearest speed, the choice of a controller without error feedback."""
     top = len(axis.speeds_deg_s)
     return min(range(-top, top + 1), key=lambda step: abs(axis.speed_deg_s(step) - speed_deg_s))

@@ -2,9 +2,9 @@
 
 Theory of operation
 -------------------
-Every order to an axis becomes at once a short list of pieces of constant acceleration ("legs"): brake if the way is
-wrong, reach the cruising speed, cruise, brake to a stop at the goal. ``advance`` evaluates the legs in closed
-form, so the motion does not depend on how time is cut into steps. A drive at a speed is a move to the end of
+Every order to an axis becomes at once a short list of pieces of constant acceleration ("legs"): brake if the
+direction is wrong, reach the cruising speed, cruise, brake to a stop at the goal. ``advance`` evaluates the legs in
+closed form, so the motion does not depend on how time is cut into steps. A drive at a speed is a move to the end of
 travel cruising at that speed: the axis then stops at its end by itself, without ever exceeding its acceleration.
 """
 
@@ -23,8 +23,8 @@ class Axis(msgspec.Struct, frozen=True):
     """One axis at an instant; units are degrees for pan and tilt, device units for zoom.
 
     Attributes:
-        position, velocity: where it is, how fast it moves.
-        legs: what it is going to do; empty means it keeps still.
+        position, velocity: state.
+        legs: its future motion; empty means it stays still.
         low, high: ends of travel.
         accel_max: greatest acceleration, per second squared.
     """
@@ -38,11 +38,11 @@ class Axis(msgspec.Struct, frozen=True):
 
     @property
     def still(self) -> bool:
-        """True if it has nothing left to do."""
+        """True if no motion is left."""
         return not self.legs
 
     def advance(self, dt_s: float) -> Axis:
-        """The axis ``dt_s`` seconds later."""
+        """Return the axis ``dt_s`` seconds later."""
         assert dt_s >= 0, f"time runs forward, not by {dt_s} s"
         position, velocity, rest = self.position, self.velocity, dt_s
         for index, (duration, accel) in enumerate(self.legs):
@@ -58,20 +58,20 @@ class Axis(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, position=inside, velocity=0.0, legs=())
 
     def go_to(self, goal: float, cruise: float) -> Axis:
-        """Ordered to ``goal`` (clipped to the travel) at the cruising speed ``cruise``."""
+        """Return the axis with an order to move to ``goal`` (clipped to the travel) at the speed ``cruise``."""
         assert cruise > 0, f"cruising speed {cruise}"
         goal = max(self.low, min(self.high, goal))
         legs = _legs(self.position, self.velocity, goal, cruise, self.accel_max)
         return msgspec.structs.replace(self, legs=legs)
 
     def drive(self, speed: float) -> Axis:
-        """Ordered to move at a signed speed until the end of travel; 0 stops."""
+        """Return the axis with an order to move at a signed speed until the end of travel; 0 stops."""
         if speed == 0:
             return self.stop()
         return self.go_to(self.high if speed > 0 else self.low, abs(speed))
 
     def stop(self) -> Axis:
-        """Ordered to brake to a standstill."""
+        """Return the axis with an order to brake to a standstill."""
         if self.velocity == 0:
             return msgspec.structs.replace(self, legs=())
         leg = (abs(self.velocity) / self.accel_max, -math.copysign(self.accel_max, self.velocity))
@@ -79,31 +79,31 @@ class Axis(msgspec.Struct, frozen=True):
 
 
 def _legs(start: float, velocity: float, goal: float, cruise: float, accel: float) -> tuple[Leg, ...]:
-    """Fastest way from a state to rest at ``goal`` without exceeding ``accel`` and, once slowed, ``cruise``."""
+    """Return the fastest motion from a state to rest at ``goal`` within ``accel`` and, once slowed, ``cruise``."""
     halt = start + velocity * abs(velocity) / (2 * accel)
-    way = math.copysign(1.0, goal - halt)
+    direction = math.copysign(1.0, goal - halt)
     legs: list[Leg] = []
-    speed = velocity * way
+    speed = velocity * direction
     if speed < 0:  # moving the wrong way, or too fast to stop in time: halt first, then come back
-        legs.append((-speed / accel, way * accel))
+        legs.append((-speed / accel, direction * accel))
         start, speed = halt, 0.0
-    distance = (goal - start) * way
+    distance = (goal - start) * direction
     if speed > cruise:
-        legs.append(((speed - cruise) / accel, -way * accel))
+        legs.append(((speed - cruise) / accel, -direction * accel))
         distance -= (speed * speed - cruise * cruise) / (2 * accel)
         speed = cruise
     peak = min(cruise, math.sqrt(max(0.0, accel * distance + speed * speed / 2)))
     peak = max(peak, speed)
-    legs.append(((peak - speed) / accel, way * accel))
+    legs.append(((peak - speed) / accel, direction * accel))
     coast = distance - (2 * peak * peak - speed * speed) / (2 * accel)
     if peak > 0:
         legs.append((max(0.0, coast) / peak, 0.0))
-    legs.append((peak / accel, -way * accel))
+    legs.append((peak / accel, -direction * accel))
     return tuple(leg for leg in legs if leg[0] > 0)
 
 
 class Pose(msgspec.Struct, frozen=True):
-    """Where a head looks: our degrees (right and up positive) and the picture's width."""
+    """Direction of a head in our degrees (right and up positive), and the picture's width."""
 
     pan_deg: float
     tilt_deg: float
@@ -119,14 +119,14 @@ class Head(msgspec.Struct, frozen=True):
     zoom: Axis
 
     def advance(self, dt_s: float) -> Head:
-        """The head ``dt_s`` seconds later."""
+        """Return the head ``dt_s`` seconds later."""
         return msgspec.structs.replace(
             self, pan=self.pan.advance(dt_s), tilt=self.tilt.advance(dt_s), zoom=self.zoom.advance(dt_s)
         )
 
     @property
     def pose(self) -> Pose:
-        """Where it looks now."""
+        """Return its pose now."""
         width_deg = self.profile.zoom.width_deg(self.zoom.position)
         return Pose(self.pan.position, self.tilt.position, width_deg)
 
@@ -139,7 +139,7 @@ def new_head(
     accel_deg_s2: float = 200.0,
     zoom_accel_units_s2: float = 20000.0,
 ) -> Head:
-    """A head at rest. Its acceleration is that of the mechanics; no Sony list publishes one."""
+    """Return a head at rest. Its acceleration is that of the mechanics; no Sony list publishes one."""
     pan, tilt, zoom = profile.pan, profile.tilt, profile.zoom
     return Head(
         profile,

@@ -1,4 +1,4 @@
-"""A simulated head on the network: UDP, VISCA over IP, loopback unless told otherwise."""
+"""A simulated head on the network: UDP, VISCA over IP, on loopback by default."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HeadServer:
 
     Args:
         profile: the model to play.
-        head: where it starts; at rest at pan 0, tilt 0, wide if not given.
+        head: its start, at rest; default pan 0, tilt 0, wide.
         host, port: where to listen; port 0 takes a free one (see ``address``).
 
     Raises:
@@ -58,7 +58,7 @@ class HeadServer:
         self._socket.close()
 
     def pose(self) -> Pose:
-        """Where the head looks now, exactly."""
+        """Return the exact pose of the head now."""
         with self._lock:
             return self._device.pose_at(_now_us())
 

@@ -1,12 +1,12 @@
-"""What the camera should look at: the ball a little ahead of now, pulled softly by events. Pure.
+"""The point of interest: the ball a little ahead of now, pulled softly by events. Pure.
 
 Theory of operation
 -------------------
 The interest is a weighted mean of points: the ball, extrapolated (level at constant speed, in height as in free
 flight), with weight 1, and for each live event the point that its kind names (the goal for a shot, the receiver
 for a pass, the spot for a restart) with the weight of its rule x confidence, halved while the event is tentative,
-fading to nothing over its time. A withdrawn event is taken out at once: the point may jump, the movement may not
-(``camera.motion`` sees to that).
+fading to nothing over its duration. A withdrawn event is removed at once: the point may jump, the movement may not
+(``camera.motion`` ensures that).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Literal
 
 import msgspec
 
+from football.constants import GRAVITY_M_S2
 from football.update_stream import BallView, EventRecord, UpdateRecord, View
 
 Where = Literal["place", "goal", "receiver"]
@@ -29,18 +30,17 @@ PULLS_MAX = 8
 AHEAD_US_MAX = 1_000_000
 #: Nor further outside the lines than this.
 BEYOND_M = 3.0
-GRAVITY_M_S2 = 9.81
 #: A shot pulls to a point of the goal line at most this far from its middle.
 GOAL_M = 4.0
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """How events of a kind pull: to where, how strongly (the ball is 1), how long, and which framing they ask for."""
+    """How events of a kind pull: target, weight (the ball is 1), duration, and the framing they ask for."""
 
     where: Where
     weight: float
     lasts_us: int
-    shot: Framing
+    framing: Framing
 
 
 #: Kind, or its first word -> rule; the longer name counts. ``hierarchy.md`` names the kinds.
@@ -56,7 +56,7 @@ RULES: dict[str, Rule] = {
 
 
 class Pull(msgspec.Struct, frozen=True):
-    """An event that pulls: until the stream's clock reaches ``until_us``."""
+    """An event that pulls until the stream's clock reaches ``until_us``."""
 
     rule: Rule
     event: EventRecord
@@ -66,23 +66,23 @@ class Pull(msgspec.Struct, frozen=True):
 
 
 class Interest(msgspec.Struct, frozen=True):
-    """The point to look at, its velocity, how the ball stands to it, and the framing asked for."""
+    """The point to look at, its velocity, and the framing."""
 
     x_m: float
     y_m: float
     z_m: float
     vx_m_s: float
     vy_m_s: float
-    shot: Framing
+    framing: Framing
 
 
 def rule_of(kind: str) -> Rule | None:
-    """The rule for an event kind; None if it does not concern the camera."""
+    """Return the rule for an event kind; None if it does not concern the camera."""
     return RULES.get(kind) or RULES.get(kind.split(".", 1)[0])
 
 
 def pull_of(update: UpdateRecord, view: View | None, length_m: float) -> Pull | None:
-    """The pull of an asserted event; None if its kind has no rule or its point is not known."""
+    """Return the pull of an asserted event; None if its kind has no rule or its point is not known."""
     event = update.event
     rule = rule_of(event.kind)
     if rule is None:
@@ -94,7 +94,7 @@ def pull_of(update: UpdateRecord, view: View | None, length_m: float) -> Pull | 
 def interest(
     view: View, pulls: tuple[Pull, ...], now_us: int, ahead_us: int, frontier_us: int, size_m: tuple[float, float]
 ) -> Interest | None:
-    """Where to look at stream time ``now_us``, ``ahead_us`` ahead; None if there is no ball.
+    """Return the point of interest at stream time ``now_us``, ``ahead_us`` ahead; None if there is no ball.
 
     Args:
         view: newest positions.
@@ -111,7 +111,7 @@ def interest(
     x_m, vx_m_s = _ahead(ball.x_m, ball.vx_m_s, ahead_s, size_m[0] / 2 + BEYOND_M)
     y_m, vy_m_s = _ahead(ball.y_m, ball.vy_m_s, ahead_s, size_m[1] / 2 + BEYOND_M)
     total, heaviest = 1.0, 0.0
-    shot: Framing = "play"
+    framing: Framing = "play"
     for pull in pulls:
         left = (pull.until_us - now_us) / pull.rule.lasts_us
         if left <= 0:
@@ -121,13 +121,13 @@ def interest(
         x_m, y_m = x_m + weight * pull.x_m, y_m + weight * pull.y_m
         total += weight
         if weight > heaviest:
-            shot, heaviest = pull.rule.shot, weight
+            framing, heaviest = pull.rule.framing, weight
     z_m = _height(ball, ahead_s)
-    return Interest(x_m / total, y_m / total, z_m / total, vx_m_s / total, vy_m_s / total, shot)
+    return Interest(x_m / total, y_m / total, z_m / total, vx_m_s / total, vy_m_s / total, framing)
 
 
 def _height(ball: BallView, ahead_s: float) -> float:
-    """Height of the ball in free flight ``ahead_s`` later, 0 once it is down."""
+    """Return the height of the ball in free flight ``ahead_s`` later, 0 once it is down."""
     return max(0.0, ball.z_m + ball.vz_m_s * ahead_s - GRAVITY_M_S2 / 2 * ahead_s * ahead_s)
 
 
@@ -150,14 +150,14 @@ def _point(where: Where, event: EventRecord, view: View | None, length_m: float)
 
 
 def _goal_x(ball: BallView | None, event: EventRecord, length_m: float) -> float:
-    """x of the goal a shot flies at: the way the ball goes, else the nearer one."""
+    """Return x of the goal a shot flies at: in the ball's direction, else the nearer one."""
     if ball and abs(ball.vx_m_s) > 1.0:
         return math.copysign(length_m / 2, ball.vx_m_s)
     return math.copysign(length_m / 2, event.x_m if event.x_m is not None else ball.x_m if ball else 1.0)
 
 
 def _receiver(event: EventRecord, view: View | None) -> tuple[float, float] | None:
-    """Where the pass will be met if the event says so, else where the receiver is."""
+    """Return where the pass will be met if the event says so, else where the receiver is."""
     x_m, y_m = _number(event, "end_x_m"), _number(event, "end_y_m")
     if x_m is not None and y_m is not None:
         return x_m, y_m

@@ -1,4 +1,4 @@
-"""A UDP socket that never blocks and never raises for what a network does."""
+"""A UDP socket that never blocks and never raises for network errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class UdpLink:
         self._socket.setblocking(False)
 
     def send(self, datagrams: Iterable[bytes]) -> None:
-        """Sends; what the network refuses is lost, as any datagram may be."""
+        """Send a datagram; one that the network refuses is lost, as any datagram may be."""
         for data in datagrams:
             try:
                 self._socket.sendto(data, self.address)
@@ -30,7 +30,7 @@ class UdpLink:
                 continue
 
     def receive(self) -> list[bytes]:
-        """What has come from the device since the last call; strangers' datagrams are left out."""
+        """Return the device's datagrams since the last call, without those of other senders."""
         out: list[bytes] = []
         for _ in range(BURST_MAX):
             try:

@@ -1,4 +1,4 @@
-"""How good the steering was, from recorded columns. Pure numpy.
+"""Figures of the quality of steering, from recorded columns. Pure numpy.
 
 A device reports its angles in steps (0.02 degrees on the BRC-X400); three differences over 20 ms turn such a step
 into a jerk of thousands. Speeds, accelerations and jerks are therefore those of a cubic fitted over ``WINDOW_S``, for
@@ -24,7 +24,7 @@ REVERSAL_DEG_S = 0.3
 
 
 def camera_figures(columns: Mapping[str, Floats]) -> dict[str, float]:
-    """Figures of one camera's record; empty if there are no rows with a ball and a pose.
+    """Return the figures of one camera's record; empty if there are no rows with a ball and a pose.
 
     Args:
         columns: of ``camera.record.Row``: ``wall_us``, ``achieved_pan_deg``, ``achieved_tilt_deg``,
@@ -68,12 +68,12 @@ def camera_figures(columns: Mapping[str, Floats]) -> dict[str, float]:
 
 
 def rms(values: Floats) -> float:
-    """Root of the mean square; 0 for nothing."""
+    """Return the root of the mean square; 0 for nothing."""
     return float(np.sqrt(np.mean(np.square(values)))) if len(values) else 0.0
 
 
 def aim_error_deg(pan: Floats, tilt: Floats, ball_pan: Floats, ball_tilt: Floats) -> Floats:
-    """Angle between where the camera looks and where the ball is."""
+    """Return the angle between the camera's direction and the ball's."""
     t, bt = np.radians(tilt), np.radians(ball_tilt)
     cosine = np.sin(t) * np.sin(bt) + np.cos(t) * np.cos(bt) * np.cos(np.radians(pan - ball_pan))
     error: Floats = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
@@ -81,7 +81,7 @@ def aim_error_deg(pan: Floats, tilt: Floats, ball_pan: Floats, ball_tilt: Floats
 
 
 def derivatives(time_s: Floats, angle_deg: Floats) -> Floats:
-    """Rows: speed, acceleration, jerk on an even grid of ``TICK_S``; pieces between holes are put one after another."""
+    """Return rows speed, acceleration, jerk on an even grid of ``TICK_S``; pieces between holes follow each other."""
     count = 2 * round(WINDOW_S / TICK_S / 2) + 1
     grid = (np.arange(count) - count // 2) * TICK_S
     fit = np.linalg.pinv(np.vander(grid, 4, increasing=True))
@@ -98,11 +98,11 @@ def derivatives(time_s: Floats, angle_deg: Floats) -> Floats:
 
 
 def exact_jerk(angle_deg: Floats, dt_s: float = TICK_S) -> Floats:
-    """Third difference of an exact, evenly sampled movement."""
+    """Return the third difference of an exact, evenly sampled movement."""
     return np.diff(angle_deg, 3) / dt_s**3
 
 
 def reversals(speed: Floats) -> int:
-    """How often the movement turned round: from beyond +``REVERSAL_DEG_S`` to beyond its negative, or back."""
-    ways = np.sign(speed[np.abs(speed) > REVERSAL_DEG_S])
-    return int(np.count_nonzero(np.diff(ways)))
+    """Count turns of the movement from beyond +``REVERSAL_DEG_S`` to beyond its negative, or back."""
+    directions = np.sign(speed[np.abs(speed) > REVERSAL_DEG_S])
+    return int(np.count_nonzero(np.diff(directions)))

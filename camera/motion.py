@@ -48,27 +48,27 @@ def follow(
     stiffness_s: float,
     gain: float = 1.0,
 ) -> Motion:
-    """One tick towards a moving target.
+    """Play one tick towards a moving target.
 
     Args:
         motion: state before the tick.
-        target, target_velocity: where to be now, and how fast that moves.
+        target, target_velocity: desired position now, and its velocity.
         dt_s: length of the tick.
         limits: never exceeded.
         stiffness_s: natural frequency of the follower, 1/s; it trails a moving target by 2/stiffness_s seconds.
         gain: 0 brakes to a standstill and ignores the target, 1 follows it; between, softly.
     """
-    wanted_velocity = gain * (target_velocity + _rooted(target - motion.position, stiffness_s / 2, limits.accel))
-    wanted_velocity = max(-limits.speed, min(limits.speed, wanted_velocity))
-    wanted_accel = _rooted(wanted_velocity - motion.velocity, 2 * stiffness_s, 2 * limits.jerk)
-    return moved(motion, _cut(motion, wanted_accel, dt_s, limits), dt_s)
+    desired_velocity = gain * (target_velocity + _rooted(target - motion.position, stiffness_s / 2, limits.accel))
+    desired_velocity = max(-limits.speed, min(limits.speed, desired_velocity))
+    desired_accel = _rooted(desired_velocity - motion.velocity, 2 * stiffness_s, 2 * limits.jerk)
+    return moved(motion, _cut(motion, desired_accel, dt_s, limits), dt_s)
 
 
 def _rooted(error: float, slope: float, brake: float) -> float:
-    """A rate that works ``error`` off: slope * error near zero, further out only what ``brake`` can take back.
+    """Return a rate that reduces ``error``: slope * error near zero, further out only what ``brake`` can stop.
 
-    Moving at r towards zero and braking evenly at ``brake``/2 needs r*r/brake of way; the line goes over into the root
-    with the same slope.
+    Moving at r towards zero and braking evenly at ``brake``/2 needs r*r/brake of distance; the line goes over into the
+    root with the same slope.
     """
     knee = brake / (4 * slope * slope)
     if abs(error) <= knee:
@@ -77,14 +77,14 @@ def _rooted(error: float, slope: float, brake: float) -> float:
 
 
 def moved(motion: Motion, accel: float, dt_s: float) -> Motion:
-    """The state after a tick in which the acceleration goes evenly to ``accel``."""
+    """Return the state after a tick in which the acceleration changes evenly to ``accel``."""
     velocity = motion.velocity + (motion.accel + accel) * dt_s / 2
     position = motion.position + motion.velocity * dt_s + (2 * motion.accel + accel) * dt_s * dt_s / 6
     return Motion(position, velocity, accel)
 
 
-def _cut(motion: Motion, wanted: float, dt_s: float, limits: Limits) -> float:
-    """The acceleration nearest to ``wanted`` that the limits allow at the end of the tick."""
+def _cut(motion: Motion, desired: float, dt_s: float, limits: Limits) -> float:
+    """Return the acceleration nearest to ``desired`` that the limits allow at the end of the tick."""
     step = limits.jerk * dt_s
     speed = limits.speed - limits.jerk * dt_s * dt_s / 8
     low = max(-limits.accel, motion.accel - step)
@@ -95,12 +95,12 @@ def _cut(motion: Motion, wanted: float, dt_s: float, limits: Limits) -> float:
     # Rounding only may put these the wrong way round; braking by full jerk is always allowed.
     high = max(high, motion.accel - step)
     low = min(low, motion.accel + step)
-    return max(min(wanted, high), low) if low <= high else (low + high) / 2
+    return max(min(desired, high), low) if low <= high else (low + high) / 2
 
 
-def _highest(room: float, jerk: float, dt_s: float) -> float:
-    """Greatest end acceleration a with a*dt/2 + a|a|/(2*jerk) <= room."""
+def _highest(margin: float, jerk: float, dt_s: float) -> float:
+    """Return the greatest end acceleration a with a*dt/2 + a|a|/(2*jerk) <= margin."""
     b = jerk * dt_s / 2
-    if room >= 0:
-        return -b + math.sqrt(b * b + 2 * jerk * room)
-    return b - math.sqrt(b * b - 2 * jerk * room)
+    if margin >= 0:
+        return -b + math.sqrt(b * b + 2 * jerk * margin)
+    return b - math.sqrt(b * b - 2 * jerk * margin)

@@ -1,10 +1,10 @@
-"""Where a camera stands and what it sees: pitch metres to angles and back.
+"""Position of a camera and its view: pitch metres to angles and back.
 
 The one table of conventions (each row has a test):
 
 | quantity | grows | zero |
 |---|---|---|
-| pitch x, y, z (metres) | as in ``detectors.inputs``: along, across to the left, up | the centre spot, on the grass |
+| pitch x, y, z (metres) | as in ``football.packets``: along, across to the left, up | the centre spot, on the grass |
 | heading_deg | counter-clockwise seen from above, from the +x axis | the camera's pan zero looks along +x |
 | pan_deg | to the right, clockwise seen from above | along the heading |
 | tilt_deg | up | level |
@@ -37,18 +37,18 @@ class Mount(msgspec.Struct, frozen=True):
     heading_deg: float = 90.0
 
     def aim(self, x_m: float, y_m: float, z_m: float = 0.0) -> tuple[float, float]:
-        """(pan_deg, tilt_deg) at which the point is in the middle of the picture."""
+        """Return (pan_deg, tilt_deg) at which the point is in the middle of the picture."""
         dx_m, dy_m = x_m - self.x_m, y_m - self.y_m
         bearing_deg = math.degrees(math.atan2(dy_m, dx_m))
         tilt_deg = math.degrees(math.atan2(z_m - self.z_m, math.hypot(dx_m, dy_m)))
         return wrapped_deg(self.heading_deg - bearing_deg), tilt_deg
 
     def distance_m(self, x_m: float, y_m: float, z_m: float = 0.0) -> float:
-        """Distance from the lens to a point."""
+        """Return the distance from the lens to a point."""
         return math.dist((x_m, y_m, z_m), (self.x_m, self.y_m, self.z_m))
 
     def point(self, pan_deg: float, tilt_deg: float, z_m: float = 0.0) -> tuple[float, float] | None:
-        """Where the middle of the picture meets the plane at height ``z_m``; None if it never does."""
+        """Return where the middle of the picture meets the plane at height ``z_m``; None if it never does."""
         dx, dy, dz = _axes(self.heading_deg - pan_deg, tilt_deg)[0]
         drop_m = z_m - self.z_m
         if dz == 0 or drop_m / dz <= 0:
@@ -86,14 +86,14 @@ class Mount(msgspec.Struct, frozen=True):
         box = shapely.box(
             -length_m / 2 - SURROUND_M, -width_m / 2 - SURROUND_M, length_m / 2 + SURROUND_M, width_m / 2 + SURROUND_M
         )
-        seen = shapely.intersection(shapely.Polygon(ground), box)
-        if seen.is_empty or seen.geom_type != "Polygon":
+        rays_in_sight = shapely.intersection(shapely.Polygon(ground), box)
+        if rays_in_sight.is_empty or rays_in_sight.geom_type != "Polygon":
             return []
-        return [(float(x), float(y)) for x, y in shapely.get_coordinates(seen)[:-1]]
+        return [(float(x), float(y)) for x, y in shapely.get_coordinates(rays_in_sight)[:-1]]
 
 
 def wrapped_deg(angle_deg: float) -> float:
-    """The same direction in (-180, 180].
+    """Return the same direction in (-180, 180].
 
     >>> wrapped_deg(270.0), wrapped_deg(-180.0)
     (-90.0, 180.0)
@@ -102,7 +102,7 @@ def wrapped_deg(angle_deg: float) -> float:
 
 
 def _axes(bearing_deg: float, tilt_deg: float) -> tuple[Vector, Vector, Vector]:
-    """Unit vectors forward, right and up of a camera."""
+    """Return the unit vectors forward, right and up of a camera."""
     b, t = math.radians(bearing_deg), math.radians(tilt_deg)
     forward = (math.cos(b) * math.cos(t), math.sin(b) * math.cos(t), math.sin(t))
     right = (math.sin(b), -math.cos(b), 0.0)
@@ -120,12 +120,12 @@ def _combined(forward: Vector, right: Vector, up: Vector, across: float, above: 
 
 
 def _below_horizon(rays: list[Vector], dz_max: float = -1e-3) -> list[Vector]:
-    """The part of a cone of rays that points down by ``dz_max`` or more (Sutherland-Hodgman, one plane)."""
-    kept: list[Vector] = []
+    """Return the part of a cone of rays that points down by ``dz_max`` or more (Sutherland-Hodgman, one plane)."""
+    visible: list[Vector] = []
     for a, b in zip(rays, rays[1:] + rays[:1], strict=True):
         if a[2] <= dz_max:
-            kept.append(a)
+            visible.append(a)
         if (a[2] <= dz_max) != (b[2] <= dz_max):
             s = (dz_max - a[2]) / (b[2] - a[2])
-            kept.append((a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1]), dz_max))
-    return kept
+            visible.append((a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1]), dz_max))
+    return visible

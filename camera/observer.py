@@ -1,4 +1,4 @@
-"""Where the head is between two of its reports: a model of it that is fed the same commands. Pure."""
+"""Model of a head between two of its reports, fed with the same commands. Pure."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ class Observer:
         self.known = False
 
     def at(self, now_us: int) -> Pose:
-        """Where it is at ``now_us``; moves the model on."""
+        """Return the pose at ``now_us``; advances the model."""
         self._head = self._head.advance(max(0, now_us - self._now_us) / 1e6)
         self._now_us = max(self._now_us, now_us)
         return self._head.pose
 
     def soon(self, ahead_us: int) -> Pose:
-        """Where it will be if nothing else is commanded."""
+        """Return the pose that follows if no further command is sent."""
         return self._head.advance(ahead_us / 1e6).pose
 
     def commanded(self, action: Action) -> None:
-        """The head got a command now."""
+        """Apply a command that the head got now."""
         self._head = ordered(self._head, action)
 
     def asked(self) -> None:
-        """The head is asked for its position now."""
+        """Note that the head is asked for its position now."""
         self._asked = self._head.pose
 
     def reported(self, pan_deg: float, tilt_deg: float) -> None:
-        """The head answered the last question."""
+        """Apply the head's answer to the last question."""
         asked, head = self._asked or self._head.pose, self._head
         self._head = msgspec.structs.replace(
             head,
@@ -58,12 +58,12 @@ class Observer:
         self.known = True
 
     def reported_zoom(self, units: int) -> None:
-        """The head told its zoom position."""
+        """Apply the zoom position that the head reported."""
         zoom = msgspec.structs.replace(self._head.zoom, position=float(units))
         self._head = msgspec.structs.replace(self._head, zoom=zoom if self._head.zoom.still else self._head.zoom)
 
     def halted(self) -> None:
-        """The head was stopped and may be anywhere: nothing is known until it reports."""
+        """Forget the position because the head was stopped and may be anywhere, until it reports."""
         head = self._head
         self._head = msgspec.structs.replace(head, pan=head.pan.stop(), tilt=head.tilt.stop(), zoom=head.zoom.stop())
         self.known = False

@@ -1,4 +1,4 @@
-"""The aim planner: 50 times a second, from what is known to where the camera should point. Time is injected.
+"""The aim planner: 50 times a second, from views and events to the direction of the camera. Time is injected.
 
 Theory of operation
 -------------------
@@ -6,11 +6,12 @@ Two loops (decision 1 of the camera design). Fast: the newest view gives a point
 mount turns it into angles, and each axis follows within its limits (``camera.motion``). Slow: events add pulls to the
 interest and choose the framing. A late or withdrawn event never stalls the fast loop.
 
-Each axis has a *gate*, the dead zone with hysteresis: it opens when the error leaves the outer zone and closes when the
-target is well inside the inner zone and both are almost still. Opening and closing act on the gain of ``follow``
-over ``GATE_S``, smoothly: inside, the wanted speed is exactly zero, so the camera does not creep.
+Each axis has a *gate*, the dead zone with hysteresis: it opens when the error leaves the outer zone and closes when
+the target is well inside the inner zone and both are almost still. Opening and closing act on the gain of ``follow``
+over ``GATE_S``, smoothly: inside, the desired speed is exactly zero, so the camera does not creep.
 
-Nothing new for ``silence_us``: brake to a standstill within the same limits, and stay until something comes.
+Without a new view for ``silence_us`` the planner brakes to a standstill within the same limits, and stays until the
+next view.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Style(msgspec.Struct, frozen=True):
     Attributes:
         lead_us: how far ahead of now it looks; 0.4 s is the camera design's measured compromise.
         stiffness_s: natural frequency of the follower, 1/s (see ``camera.motion.follow``).
-        forward: share of the target's own speed that is added to the wanted speed: less lag, more jerk.
+        forward: share of the target's own speed that is added to the desired speed: less lag, more jerk.
         pan, tilt: limits in degrees.
         zoom: limits of the natural logarithm of the picture's width.
         outer, inner: dead zone as shares of the picture's width (pan) and height (tilt).
@@ -64,10 +65,10 @@ SPORT = Style(stiffness_s=5.0, forward=0.4, pan=Limits(90.0, 110.0, 500.0), tilt
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What the planner wants at one instant.
+    """The plan at one instant.
 
     ``target_*`` is the interest's direction, before any smoothing; ``pan``, ``tilt`` are the smooth movement,
-    ``width_deg`` the picture's width. ``mode``: ``follow``, ``hold`` (in the dead zone) or ``stop`` (nothing new).
+    ``width_deg`` the picture's width. ``mode``: ``follow``, ``hold`` (in the dead zone) or ``stop`` (no new view).
     """
 
     now_us: int
@@ -123,63 +124,63 @@ class Planner:
         self._gates = (_Gate(), _Gate(), _Gate())
         self.delay_us = 0  # measured age of a view when it gets here; looked ahead in addition to the lead
         self._view: View | None = None
-        self._seen_us = 0
+        self._view_arrived_us = 0
         self._ticked_us: int | None = None
         self._pulls: tuple[Pull, ...] = ()
 
-    def see(self, view: View, now_us: int) -> None:
-        """Takes a view that reached the camera at ``now_us``; an older one than the last is ignored."""
+    def take_view(self, view: View, now_us: int) -> None:
+        """Take a view that reached the camera at ``now_us``; a view older than the last is ignored."""
         if self._view is None or view.ts_us > self._view.ts_us:
-            self._view, self._seen_us = view, now_us
+            self._view, self._view_arrived_us = view, now_us
 
-    def hear(self, update: UpdateRecord) -> None:
-        """Takes an update of an event: asserted it may pull, withdrawn it no longer does."""
+    def take_update(self, update: UpdateRecord) -> None:
+        """Take an update of an event: an asserted event may pull, a withdrawn one no longer does."""
         others = tuple(pull for pull in self._pulls if pull.event.id != update.event.id)
         pull = pull_of(update, self._view, self.size_m[0]) if update.diff > 0 else None
         self._pulls = (*others, pull)[-PULLS_MAX:] if pull else others
 
-    def place(self, pose: Pose) -> None:
-        """The head is at ``pose`` and still (after a reconnect): go on from there."""
+    def resume_at(self, pose: Pose) -> None:
+        """Continue from ``pose``, where the head stands still after a reconnect."""
         self._pan, self._tilt = Motion(pose.pan_deg), Motion(pose.tilt_deg)
         self._zoom = Motion(math.log(pose.width_deg))
 
     @property
     def stream_us(self) -> int:
-        """The stream's clock at the last tick: the newest view's time, carried on."""
+        """The stream's clock at the last tick: the newest view's time, extrapolated."""
         if self._view is None:
             return 0
-        return self._view.ts_us + max(0, (self._ticked_us or 0) - self._seen_us)
+        return self._view.ts_us + max(0, (self._ticked_us or 0) - self._view_arrived_us)
 
     def tick(self, now_us: int, frontier_us: int = 0) -> Plan:
-        """The plan at ``now_us``; call it every ``TICK_US``."""
+        """Return the plan at ``now_us``; to be called every ``TICK_US``."""
         last_us = self._ticked_us if self._ticked_us is not None else now_us - TICK_US
         assert now_us >= last_us, f"time runs forward: {now_us} after {last_us}"
         dt_s = min(now_us - last_us, TICK_US_MAX) / 1e6
         self._ticked_us = now_us
         self._pulls = tuple(pull for pull in self._pulls if pull.until_us > self.stream_us)
-        wish = self._wish(now_us, frontier_us)
+        focus = self._focus(now_us, frontier_us)
         if dt_s > 0:
-            self._pan, self._tilt, self._zoom = self._halted(dt_s) if wish is None else self._followed(wish, dt_s)
-        mode = "stop" if wish is None else "follow" if self._gates[0].open or self._gates[1].open else "hold"
+            self._pan, self._tilt, self._zoom = self._halted(dt_s) if focus is None else self._followed(focus, dt_s)
+        mode = "stop" if focus is None else "follow" if self._gates[0].open or self._gates[1].open else "hold"
         return Plan(now_us, *self._target, self._pan, self._tilt, math.exp(self._zoom.position), mode)
 
-    def _wish(self, now_us: int, frontier_us: int) -> Interest | None:
-        if self._view is None or now_us - self._seen_us > self.style.silence_us:
+    def _focus(self, now_us: int, frontier_us: int) -> Interest | None:
+        if self._view is None or now_us - self._view_arrived_us > self.style.silence_us:
             return None
-        stream_us = self._view.ts_us + now_us - self._seen_us
+        stream_us = self._view.ts_us + now_us - self._view_arrived_us
         ahead_us = self.style.lead_us + self.delay_us
         return interest(self._view, self._pulls, stream_us, ahead_us, frontier_us, self.size_m)
 
-    def _followed(self, wish: Interest, dt_s: float) -> tuple[Motion, Motion, Motion]:
+    def _followed(self, focus: Interest, dt_s: float) -> tuple[Motion, Motion, Motion]:
         style, zoom = self.style, self.profile.zoom
         width_deg = math.exp(self._zoom.position)
         height_deg = zoom.height_deg(width_deg)
-        self._target = self._aim(wish.x_m, wish.y_m, wish.z_m)
-        soon = self._aim(wish.x_m + wish.vx_m_s * 0.1, wish.y_m + wish.vy_m_s * 0.1, wish.z_m)
+        self._target = self._aim(focus.x_m, focus.y_m, focus.z_m)
+        soon = self._aim(focus.x_m + focus.vx_m_s * 0.1, focus.y_m + focus.vy_m_s * 0.1, focus.z_m)
         pan_rate, tilt_rate = (10 * style.forward * (b - a) for a, b in zip(self._target, soon, strict=True))
         pan = self._axis(0, self._pan, self._target[0], pan_rate, style.pan, width_deg, dt_s)
         tilt = self._axis(1, self._tilt, self._target[1], tilt_rate, style.tilt, height_deg, dt_s)
-        return pan, tilt, self._framed(wish, dt_s)
+        return pan, tilt, self._framed(focus, dt_s)
 
     def _axis(
         self, which: int, motion: Motion, target: float, rate: float, limits: Limits, picture_deg: float, dt_s: float
@@ -191,10 +192,10 @@ class Planner:
         gain = gate.gain(target - motion.position, speed, outer, inner, 0.3, dt_s)
         return follow(motion, target, rate, dt_s, limits, style.stiffness_s, gain)
 
-    def _framed(self, wish: Interest, dt_s: float) -> Motion:
+    def _framed(self, focus: Interest, dt_s: float) -> Motion:
         zoom, style = self.profile.zoom, self.style
-        distance_m = self.mount.distance_m(wish.x_m, wish.y_m, wish.z_m)
-        width_deg = 2 * math.degrees(math.atan(dict(style.picture_m)[wish.shot] / 2 / distance_m))
+        distance_m = self.mount.distance_m(focus.x_m, focus.y_m, focus.z_m)
+        width_deg = 2 * math.degrees(math.atan(dict(style.picture_m)[focus.framing] / 2 / distance_m))
         width_deg = max(zoom.tele_width_deg, min(zoom.wide_width_deg, width_deg))
         target = math.log(width_deg)
         gain = self._gates[2].gain(target - self._zoom.position, abs(self._zoom.velocity), 0.1, 0.02, 0.01, dt_s)

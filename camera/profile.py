@@ -1,6 +1,10 @@
-"""Device profiles: what differs between pan-tilt-zoom heads, as data.
+"""Device profiles: the differences between pan-tilt-zoom heads, as data in ``camera/profiles/*.toml``.
 
-Inside the house a pose is degrees: pan grows to the RIGHT (clockwise seen from above), tilt grows UP, and zoom
+A head's speed table is ``speeds_deg_s`` under ``[pan]`` and ``[tilt]`` of its file, for example
+``camera/profiles/brc-x400.toml``: degrees a second of drive steps 1, 2, 3 and so on. ``camera.drive`` chooses a step
+from it. ``docs/cameras.md`` shows every field and how to add a head.
+
+Inside the product a pose is in degrees: pan grows to the RIGHT (clockwise seen from above), tilt grows UP, and zoom
 is the width of the picture in degrees. Only this module and the codecs know a device's units and signs.
 """
 
@@ -57,16 +61,16 @@ class AxisProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return max(self.sign * self.min_units, self.sign * self.max_units) / self.units_per_deg
 
     def units(self, angle_deg: float) -> int:
-        """Nearest device units of an angle; angles beyond the travel give its end."""
+        """Return the nearest device units of an angle; angles beyond the travel give its end."""
         exact = self.sign * angle_deg * self.units_per_deg
         return max(self.min_units, min(self.max_units, round(exact)))
 
     def deg(self, units: int) -> float:
-        """Angle of a position in device units."""
+        """Return the angle of a position in device units."""
         return self.sign * units / self.units_per_deg
 
     def speed_deg_s(self, step: int) -> float:
-        """Signed speed of a signed step (0 is standing still)."""
+        """Return the signed speed of a signed step (0 is standing still)."""
         assert abs(step) <= len(self.speeds_deg_s), f"step {step} is not in the speed table"
         return math.copysign(self.speeds_deg_s[abs(step) - 1], step) if step else 0.0
 
@@ -95,8 +99,8 @@ class ZoomProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return self.curve[0][0]
         if ratio >= self.curve[-1][1]:
             return self.curve[-1][0]
-        place = bisect_right([node[1] for node in self.curve], ratio)
-        (u0, m0), (u1, m1) = self.curve[place - 1], self.curve[place]
+        field = bisect_right([node[1] for node in self.curve], ratio)
+        (u0, m0), (u1, m1) = self.curve[field - 1], self.curve[field]
         return round(u0 + (u1 - u0) * math.log(ratio / m0) / math.log(m1 / m0))
 
     @property
@@ -110,8 +114,8 @@ class ZoomProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def _magnification(self, units: float) -> float:
         clipped = max(self.curve[0][0], min(self.curve[-1][0], units))
-        place = min(bisect_right([node[0] for node in self.curve], clipped), len(self.curve) - 1)
-        (u0, m0), (u1, m1) = self.curve[place - 1], self.curve[place]
+        field = min(bisect_right([node[0] for node in self.curve], clipped), len(self.curve) - 1)
+        (u0, m0), (u1, m1) = self.curve[field - 1], self.curve[field]
         return m0 * math.exp(math.log(m1 / m0) * (clipped - u0) / (u1 - u0))
 
 
@@ -125,7 +129,7 @@ def magnified_deg(width_deg: float, magnification: float) -> float:
 
 
 class LinkProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the device wants to be spoken to.
+    """The device's network interface.
 
     Attributes:
         port: UDP port for VISCA over IP.
@@ -141,7 +145,7 @@ class LinkProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that is particular to one model."""
+    """All data of one model of a head."""
 
     name: str
     pan: AxisProfile
@@ -156,7 +160,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_profile(name_or_path: str | Path = "brc-x400") -> Profile:
-    """A profile by its file name in ``camera/profiles`` (without ``.toml``), or from a TOML file anywhere.
+    """Load a profile by its file name in ``camera/profiles`` (without ``.toml``), or from a TOML file anywhere.
 
     Raises:
         ProfileError: no such profile, not TOML, a field missing or unknown, or values that contradict each other.
@@ -177,13 +181,13 @@ def load_profile(name_or_path: str | Path = "brc-x400") -> Profile:
 
 def _faults(profile: Profile) -> list[tuple[str, str]]:
     faults: list[tuple[str, str]] = []
-    for field, axis, ways in (
+    for field, axis, problems in (
         ("pan", profile.pan, ("right", "left")),
         ("tilt", profile.tilt, ("up", "down")),
     ):
         reach = 1 << (4 * axis.nibbles - 1)
-        if axis.positive not in ways:
-            faults.append((f"{field}.positive", f"{axis.positive} is not one of {ways}"))
+        if axis.positive not in problems:
+            faults.append((f"{field}.positive", f"{axis.positive} is not one of {problems}"))
         if not -reach <= axis.min_units < axis.max_units < reach:
             faults.append((f"{field}.min_units", f"travel does not fit into {axis.nibbles} nibbles"))
         if axis.units_per_deg <= 0:

@@ -1,4 +1,4 @@
-"""What is written down of a camera, 50 times a second, and the columns it is stored in."""
+"""The record of a camera, 50 rows a second, and the columns that it is stored in."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ CAMERA_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.float64())) for name in Ro
 
 
 def camera_table(rows: Sequence[Row]) -> pa.Table:
-    """Rows as an Arrow table with ``CAMERA_SCHEMA``."""
+    """Return rows as an Arrow table with ``CAMERA_SCHEMA``."""
     columns = [[getattr(row, name) for row in rows] for name in CAMERA_SCHEMA.names]
     return pa.table(dict(zip(CAMERA_SCHEMA.names, columns, strict=True)), schema=CAMERA_SCHEMA)

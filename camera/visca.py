@@ -1,31 +1,31 @@
-"""The controller's side of a VISCA-over-IP conversation, without a socket and without a clock.
+"""The controller's side of a VISCA-over-IP session, without a socket and without a clock.
 
 Theory of operation
 -------------------
-Feed it what came from the network (``receive``), ask it what to send (``to_send``), hand it messages
-(``submit``), and read what became of them (``next_event``). Every call is given the time.
+The caller feeds it the network's datagrams (``receive``), asks for datagrams to send (``to_send``), submits messages
+(``submit``), and reads their outcomes (``next_event``). Every call is given the time.
 
 A session is RESETTING until the device has answered a sequence reset, then READY. A message goes through
 
-    WAITING -> FLYING -> RUNNING -> gone
+    WAITING -> FLYING -> RUNNING -> CLOSED
 
-and every step is in the table ``STEPS``; a signal that has no row there (a doubled ACK, a completion of
-something long forgotten) changes nothing. Rules, each answering a way in which UDP or a device misbehaves:
+and every step is in the table ``STEPS``; a signal without a row there (a doubled ACK, a completion of something long
+forgotten) changes nothing. Rules, each against a fault of UDP or of a device:
 
-* Latest wins. There is one place to wait and one to fly for pan-tilt, for zoom and for each kind of inquiry. A
-  newer message replaces the waiting one; when the flying one is overdue and a newer one waits, the newer goes.
-* What is overdue is sent again under the SAME number, so that a device that had only lost its answer can tell.
+* Latest wins. One message waits and one flies for pan-tilt, for zoom and for each kind of inquiry. A newer message
+  replaces the waiting one; when the flying one is overdue and a newer one waits, the newer goes.
+* An overdue message is sent again under the SAME number, so that a device that had only lost its answer can tell.
 * Replies are paired by sequence number, so ACKs and completions may come in any order, or twice, or never.
-* Numbers never go back while a session lives: a datagram that strays in the network is older than what the
-  device has seen, is refused with 0F01, and is never executed late. Should a device insist on counting from 1
-  after a reset, its first refusal tells us and we do so.
+* Numbers never go back while a session lives: a datagram that strays in the network is older than the newest that the
+  device has seen, is refused with 0F01, and is never executed late. A device that insists on counting from 1 after a
+  reset shows so by its first refusal; the session then counts from 1.
 * 0F01 for a message that was overtaken: it goes again under a new number. 0F01 for the newest: reset.
-* Silence of ``lost_us`` while something is out: the link is lost; reset until answered, then a STOP first.
+* Silence of ``lost_us`` while a message is out: the link is lost; reset until answered, then a STOP first.
 * Cancel: at least 200 ms after a pan-tilt command, and 200 ms of rest after it (Sony command list, "Command
   execution cancel").
 
-One hole is in the protocol itself: a datagram from before a reset that arrives after it, and before the next
-command, is executed. Whoever must end at a pose therefore looks again when it is there (``camera.goal``).
+One gap is in the protocol itself: a datagram from before a reset that arrives after it, and before the next command,
+is executed. A controller that must end at a pose therefore checks again when it is there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class State(Enum):
-    """Where a message is."""
+    """The state of a message."""
 
     WAITING = auto()
     FLYING = auto()
@@ -64,7 +64,7 @@ class State(Enum):
 
 
 class Signal(Enum):
-    """What can happen to a message."""
+    """A signal that may change the state of a message."""
 
     SENT = auto()
     ACKED = auto()
@@ -114,9 +114,9 @@ class Outcome(msgspec.Struct, frozen=True):
     """A message took a step.
 
     Attributes:
-        ticket: what ``submit`` gave.
-        message: what was submitted.
-        signal: what happened; ACKED is the only one after which more will come.
+        ticket: as ``submit`` returned it.
+        message: as submitted.
+        signal: the step; ACKED is the only one after which another follows.
         sent_us: when it was first sent (0 if never).
         data: of an inquiry, the answer's data.
         code: of a refusal, the device's error code.
@@ -147,7 +147,7 @@ class _Entry:
 
 
 def slot_of(message: Message) -> str:
-    """Messages with one slot replace each other."""
+    """Return a message's slot: messages with one slot replace each other."""
     if isinstance(message, codec.ZoomDrive | codec.ZoomDirect):
         return "zoom"
     if isinstance(message, Inquiry | Cancel | codec.InterfaceClear):
@@ -156,7 +156,7 @@ def slot_of(message: Message) -> str:
 
 
 class Session:
-    """One controller's conversation with one device. See the module's theory of operation."""
+    """One controller's session with one device. See the module's theory of operation."""
 
     def __init__(self, profile: Profile, rules: Rules | None = None) -> None:
         self.profile, self.rules = profile, rules or Rules()
@@ -176,12 +176,12 @@ class Session:
         self._session_events: deque[SessionEvent] = deque()
 
     def submit(self, message: Action | Inquiry) -> int:
-        """Takes a message; it replaces one of its slot that has not been sent yet. Returns its ticket."""
+        """Submit a message; it replaces one of its slot that has not been sent yet. Returns its ticket."""
         assert not isinstance(message, Cancel), "a cancel is asked for with cancel(ticket)"
         return self._put(message).ticket
 
     def cancel(self, ticket: int) -> bool:
-        """Asks for a submitted command to be given up; False if it is already gone."""
+        """Cancel a submitted command; False if it is already closed."""
         for entry in (*self._waiting.values(), *self._flying.values(), *self._running.values()):
             if entry.ticket == ticket:
                 if entry.state is State.WAITING:
@@ -191,11 +191,11 @@ class Session:
         return False
 
     def next_event(self) -> SessionEvent | None:
-        """The oldest thing that happened and has not been read; None if there is none."""
+        """Return the oldest event of the session that has not been read; None if there is none."""
         return self._session_events.popleft() if self._session_events else None
 
     def to_send(self, now_us: int) -> list[bytes]:
-        """Datagrams to send now, in this order. Call it after every other call and every few milliseconds."""
+        """Return datagrams to send now, in order; to be called after every other call and every few milliseconds."""
         if self._silent(now_us):
             self._lose(now_us)
         if not self.ready:
@@ -212,7 +212,7 @@ class Session:
         return out
 
     def receive(self, data: bytes, now_us: int) -> None:
-        """Takes a datagram. What can't be read is counted in ``garbled`` and otherwise ignored."""
+        """Take a datagram. An unreadable one is counted in ``garbled`` and otherwise ignored."""
         try:
             datagram = codec.unpack(data)
             if datagram.kind == codec.CONTROL_REPLY:
@@ -363,7 +363,7 @@ class Session:
                 self._refused(entry, socket, code, now_us)
 
     def _refused(self, entry: _Entry, socket: int, code: int, now_us: int) -> None:
-        """A cancel is answered by an error: the cancelled command's end, or that there is nothing to cancel."""
+        """Handle the error that answers a cancel: the end of the cancelled command, or that there is none."""
         if not isinstance(entry.message, Cancel):
             self._step(entry, Signal.CANCELLED if code == codec.CANCELLED else Signal.REFUSED, code=code)
             return
@@ -385,7 +385,7 @@ class Session:
         after = STEPS.get((entry.state, signal))
         if after is None:
             return
-        self._take_out(entry)
+        self._remove(entry)
         entry.state = after
         if after is State.FLYING:
             self._flying[entry.slot] = entry
@@ -404,9 +404,9 @@ class Session:
             outcome = Outcome(entry.ticket, entry.message, signal, entry.sent_us, data, code)
             self._session_events.append(outcome)
 
-    def _take_out(self, entry: _Entry) -> None:
-        for place in (self._waiting, self._flying):
-            if place.get(entry.slot) is entry:
-                del place[entry.slot]
+    def _remove(self, entry: _Entry) -> None:
+        for queue in (self._waiting, self._flying):
+            if queue.get(entry.slot) is entry:
+                del queue[entry.slot]
         if self._running.get(entry.socket) is entry:
             del self._running[entry.socket]

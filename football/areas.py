@@ -1,9 +1,8 @@
 """The named areas of the field, as figures that a point can be in (IFAB Law 1; positional grids of analysts).
 
-``left`` and ``right`` of an end are those of ``football.pitch``; of lanes and corners ``left`` is +y, the left
-hand of a team that attacks towards +x. Zones are numbered 1 to 18 along the pitch from the left goal, three
-across from +y to -y. The technical areas of the hierarchy are left out: no input says on which side the
-benches are.
+``left`` and ``right`` of an end are those of ``football.pitch``. Of lanes and corners ``left`` is +y, the left hand of
+a team that attacks towards +x. Zones are numbered 1 to 18 along the pitch from the left goal, three across from +y to
+-y. The technical areas of the hierarchy are left out: no input says on which side the benches are.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Area(msgspec.Struct, frozen=True):
     low_z_m: float = -math.inf
     high_z_m: float = math.inf
 
-    def holds(self, x_m: float, y_m: float, z_m: float, margin_m: float) -> bool:
+    def contains(self, x_m: float, y_m: float, z_m: float, margin_m: float) -> bool:
         """True if a point is in the area, or at most ``margin_m`` outside it."""
         return (
             self.low_x_m - margin_m <= x_m <= self.high_x_m + margin_m
@@ -57,18 +56,18 @@ class Area(msgspec.Struct, frozen=True):
         )
 
     @property
-    def plain(self) -> bool:
+    def is_plain_rectangle(self) -> bool:
         """True if it is a rectangle of any height."""
         return self.radius_m == math.inf and self.low_z_m == -math.inf and self.high_z_m == math.inf
 
 
 def player_areas(pitch: Pitch) -> tuple[Area, ...]:
-    """The 15 areas that players are watched in: field, halves, thirds, lanes, penalty and goal areas."""
+    """Return the 15 areas that players are watched in: field, halves, thirds, lanes, penalty and goal areas."""
     return (*_bands(pitch), *_boxes(pitch))
 
 
 def ball_areas(pitch: Pitch) -> tuple[Area, ...]:
-    """The 50 areas that the ball is watched in: those of the players, and zones, arcs, goals and surrounds."""
+    """Return the 50 areas that the ball is watched in: those of the players, and zones, arcs, goals and surrounds."""
     return (*player_areas(pitch), *_zones(pitch), *_arcs(pitch), *_surrounds(pitch))
 
 

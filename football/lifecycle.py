@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-The log says only +1 and -1. What a person wants to see is each event once, with the state that it is in:
+The log has only +1 and -1. What a person wants to see is each event once, with the state that it is in:
 
 * *tentative*: asserted, and something that may still arrive could change it (``ts_us`` is not below the frontier);
 * *confirmed*: asserted, and below the frontier. No message tells it: the frontier passes;
@@ -35,7 +35,7 @@ ENTRIES_PER_GROUP: Final = 3_000
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
-    """One event of the timeline as it stands at ``version``.
+    """One event of the timeline with its state at ``version``.
 
     ``emitted_us`` is the arrival time at which it was first asserted, ``changed_us`` that of the newest update.
     """
@@ -51,11 +51,11 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 class Lifecycle:
     """Events of one match with their states. Not thread safe; its owner locks.
 
-    Every published event has exactly one state at any time, and in the end exactly one of confirmed and withdrawn.
+    Every published event has exactly one state at any time, and at the end it is either confirmed or withdrawn.
 
     Args:
-        group_of: group of a kind; what is asked for and forgotten goes by groups. Default: all in one.
-        entries_per_group: newest entries kept of each.
+        group_of: group of a kind; limits and queries are by group. Default: all in one.
+        entries_per_group: number of newest entries stored of each group.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Lifecycle:
         self._open: list[tuple[int, str, str]] = []
 
     def apply(self, updates: Iterable[UpdateRecord]) -> None:
-        """Takes the next updates of the log, in its order."""
+        """Apply the next updates of the log, in its order."""
         for update in updates:
             assert update.diff in (-1, 1), f"update {update.seq}: diff {update.diff} is neither +1 nor -1"
             self.totals[update.event.kind] += update.diff
@@ -85,7 +85,7 @@ class Lifecycle:
                 self._withdraw(update)
 
     def advance(self, frontier_us: int) -> None:
-        """Confirms every held event below ``frontier_us``. A lower frontier than before changes nothing."""
+        """Confirm every event below ``frontier_us``. A lower watermark than before changes nothing."""
         self.frontier_us = max(self.frontier_us, frontier_us)
         while self._open and self._open[0][0] < self.frontier_us:
             ts_us, group, event_id = heapq.heappop(self._open)
@@ -94,42 +94,42 @@ class Lifecycle:
                 self._put(group, entry, state="confirmed")
 
     def get(self, event_id: str, kind: str) -> Entry | None:
-        """The entry of an event, or None if it was never seen or is no longer kept."""
+        """Return the entry of an event, or None if it is unknown or no longer stored."""
         return self._groups.get(self._group_of(kind), {}).get(event_id)
 
     def changes(self, since: int, groups: Collection[str], limit: int | None = None) -> list[Entry]:
-        """Entries of ``groups`` that changed after version ``since``, oldest change first.
+        """Return entries of ``groups`` that changed after version ``since``, oldest change first.
 
-        A page that is being opened may ask for the newest ``limit`` only. One that goes on may not: it would
-        never hear of what was left out.
+        A page that is being opened may ask for the newest ``limit`` only. A page that continues may not, because it
+        would miss the changes that were left out.
         """
-        found: list[Entry] = []
+        changed: list[Entry] = []
         for name in groups:
             newest: list[Entry] = []
             for entry in reversed(self._groups.get(name, {}).values()):
                 if entry.version <= since or len(newest) == limit:
                     break
                 newest.append(entry)
-            found.extend(newest)
-        found.sort(key=lambda entry: entry.version)
-        return found if limit is None else found[-limit:]
+            changed.extend(newest)
+        changed.sort(key=lambda entry: entry.version)
+        return changed if limit is None else changed[-limit:]
 
     def recent(self, group: str, from_us: int) -> list[Entry]:
-        """Entries of a group that happened at or after ``from_us``, sorted by event time.
+        """Return entries of a group that happened at or after ``from_us``, sorted by event time.
 
-        Looks at the newest changed first and stops after a run of old ones: an old event may change late, but
-        the page draws only what happened within seconds.
+        It reads the newest changes first and stops after a run of old ones: an old event may change late, but the page
+        draws only events of the last seconds.
         """
-        found: list[Entry] = []
+        changed: list[Entry] = []
         old = 0
         for entry in reversed(self._groups.get(group, {}).values()):
             if entry.record.ts_us >= from_us:
-                found.append(entry)
+                changed.append(entry)
             else:
                 old += 1
                 if old > 100:
                     break
-        return sorted(found, key=lambda entry: (entry.record.ts_us, entry.record.id))
+        return sorted(changed, key=lambda entry: (entry.record.ts_us, entry.record.id))
 
     def _assert(self, update: UpdateRecord) -> None:
         record = update.event
@@ -158,10 +158,10 @@ class Lifecycle:
             self._put(group, entry, state="withdrawn", changed_us=update.emitted_us)
 
     def _put(self, group: str, entry: Entry, **changes: object) -> None:
-        """Stores an entry as the newest change of its group, and forgets the oldest if there are too many."""
+        """Store an entry as the newest change of its group, and drop the oldest if there are too many."""
         self.version += 1
-        kept = self._groups.setdefault(group, {})
-        kept.pop(entry.record.id, None)
-        kept[entry.record.id] = msgspec.structs.replace(entry, version=self.version, **changes)
-        if len(kept) > self._entries_per_group:
-            del kept[next(iter(kept))]
+        entries = self._groups.setdefault(group, {})
+        entries.pop(entry.record.id, None)
+        entries[entry.record.id] = msgspec.structs.replace(entry, version=self.version, **changes)
+        if len(entries) > self._entries_per_group:
+            del entries[next(iter(entries))]

@@ -1,4 +1,4 @@
-"""The match sheet: who plays, on what pitch, which way, and what the input declares about its quality."""
+"""The match sheet: teams and players, pitch, direction of attack, and the declared quality of the input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Team = Literal["home", "away", ""]
 
 
 class Player(msgspec.Struct, frozen=True):
-    """A line of the match sheet. ``object_id`` is the source's own id; ``starts`` on the pitch, not on the bench."""
+    """A player of the match sheet. ``object_id`` is the source's own id; ``starts``: on the pitch, not on the bench."""
 
     object_id: str
     team: Team
@@ -25,19 +25,19 @@ NOISE_MAX_M = 10.0
 
 
 class Quality(msgspec.Struct, frozen=True):
-    """Properties that an input declares about itself; detectors adapt their thresholds to it.
+    """Declared quality of an input; detectors adapt their thresholds to it.
 
     Attributes:
         ball_hz, body_hz: nominal rates of ball and of players (or of each limb).
         limbs: names of the limb transmitters a player carries, empty for one centroid per player.
         ball_height: whether the ball's z is measured.
         position_noise_m: standard deviation of one position.
-        framed: whether all objects of an instant come together, undisturbed, as from a tracking file: then an
-            instant is one input to the engine (``raw.frame``), not one a transmitter.
+        framed: all objects of an instant come together, undisturbed, as from a tracking file: an instant is then one
+            input to the engine (``raw.frame``), not one a transmitter.
         kind: ``optical`` (camera tracking, one clock for all) or ``rtls`` (radio, each transmitter its own).
 
     Raises:
-        ValueError: a noise that no position has; windows are as long as it asks.
+        ValueError: an impossible noise; windows of detectors grow with it.
     """
 
     ball_hz: float = 25.0
@@ -54,10 +54,10 @@ class Quality(msgspec.Struct, frozen=True):
 
 
 class MatchSheet(msgspec.Struct, frozen=True):
-    """The teams, the pitch and the attacking directions, as far as it is known beforehand.
+    """Teams, pitch and directions of a match, as far as they are known beforehand.
 
-    ``attacks_positive_x`` names the team that attacks towards +x at the start of the stream; empty means
-    unknown: it is then inferred from positions.
+    ``attacks_positive_x`` names the team that attacks towards +x at the start of the stream; empty means unknown: it is
+    then inferred from positions.
     """
 
     match_id: str = "match"
@@ -71,7 +71,7 @@ class MatchSheet(msgspec.Struct, frozen=True):
 
 
 def team_of(object_id: str, sheet: MatchSheet) -> Team:
-    """Team of an object id: by the sheet, else by the usual prefix (``home_7``), else empty."""
+    """Return the team of an object id: by the sheet, else by the usual prefix (``home_7``), else empty."""
     for player in sheet.players:
         if player.object_id == object_id:
             return player.team

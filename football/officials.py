@@ -1,4 +1,4 @@
-"""Decisions of match officials: what an operator or a feed asserts, and which kinds of decision there are."""
+"""Decisions of match officials: records of an operator or a feed, and the kinds of decision."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from football.match_sheet import Team
 
 
 class Official(msgspec.Struct, frozen=True, gc=False):
-    """One decision, as an operator or a feed asserts it. Kinds and what each needs: ``DECISIONS``.
+    """One decision of an operator or a feed. ``DECISIONS`` lists the kinds and the fields that each needs.
 
     Attributes:
-        source: who says it (``operator``, ``var`` ...).
-        number: counts what this source says; one number is one decision, however often it comes.
-        kind, variant: ``card`` and ``yellow``.
-        at_us: event time of what it is about.
-        team, player: whom it is about: who is booked, comes on, scores.
-        other: who goes off (substitution).
+        source: origin (``operator``, ``var`` ...).
+        number: counts the source's decisions; repetitions of one number are one decision.
+        kind, variant: such as ``card`` and ``yellow``.
+        at_us: event time of its subject.
+        team, player: the player who is booked, comes on or scores.
+        other: the player who goes off (substitution).
         minutes: added time.
-        event: id of one of our events that does not stand.
+        event: id of one of our events that it voids.
         note: for people.
     """
 
@@ -38,7 +38,7 @@ class Official(msgspec.Struct, frozen=True, gc=False):
 
 
 class Decision(NamedTuple):
-    """A kind of decision: its variants (first the default), what it must say, and whether variants are a team's."""
+    """A kind of decision: its variants (first the default), its required fields, and whether variants are a team's."""
 
     variants: tuple[str, ...] = ("",)
     needs: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""Packets as columns: what the radio delivers, a capture stores and an analysis reads, without an object a packet.
+"""Packets as columns, without an object a packet: the form in which radio, captures and analyses use them.
 
 A batch has one row per delivered packet and one row per position; packet ``i`` holds the positions
-``bounds[i]:bounds[i + 1]``. Places are integer millimetres, as an RTLS gives them (paper 000, section 5).
+``bounds[i]:bounds[i + 1]``. Positions are integer millimetres, as an RTLS gives them (paper 000, section 5).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Packets:
     Attributes:
         names: transmitters; ``tag`` are indexes into it.
         arrival_us, tag, sequence: (n,) of each packet.
-        bounds: (n + 1,) which positions are whose.
+        bounds: (n + 1,) first position of each packet, and the number of positions.
         ts_us: (m,) event times of the positions.
         values: (m, WIDTH or WIDTH_WITH_MOTION) see ``POSITION``, ``QUALITY``, ``MOTION``.
     """
@@ -63,11 +63,11 @@ class Packets:
 
     @property
     def sizes(self) -> Ints:
-        """Positions of each packet."""
+        """Number of positions of each packet."""
         return np.diff(self.bounds)
 
     def taken(self, rows: Ints) -> Packets:
-        """The packets at ``rows``, in that order."""
+        """Return the packets at ``rows``, in that order."""
         sizes = self.sizes[rows]
         positions = concatenated_ranges(self.bounds[:-1][rows], sizes)
         return Packets(
@@ -76,7 +76,7 @@ class Packets:
         )  # fmt: skip
 
     def part(self, first: int, stop: int) -> Packets:
-        """Packets ``first`` to ``stop`` (exclusive)."""
+        """Return packets ``first`` to ``stop`` (exclusive)."""
         begin, end = int(self.bounds[first]), int(self.bounds[stop])
         rows, positions = slice(first, stop), slice(begin, end)
         return Packets(
@@ -85,7 +85,7 @@ class Packets:
         )  # fmt: skip
 
     def blocks(self, slot_us: int) -> Iterator[Block]:
-        """The packets as the engine takes them, see :func:`block_times`."""
+        """Return the packets as the engine takes them, see :func:`block_times`."""
         times = block_times(self.arrival_us, slot_us)
         first = 0
         while first < len(self):
@@ -98,12 +98,12 @@ class Packets:
             first = stop
 
     def objects(self) -> list[Packet]:
-        """Every packet as the detectors know it: metres, and one quality in 0..1, the mean of its positions'."""
+        """Return packets as the detectors read them: metres, and one quality in 0..1, the mean of its positions'."""
         if not len(self):
             return []
-        places = self.values[:, POSITION]
-        metres = places / 1000.0
-        metres[places == MISSING] = np.nan
+        millimetres = self.values[:, POSITION]
+        metres = millimetres / 1000.0
+        metres[millimetres == MISSING] = np.nan
         x, y, z = (tuple(column.tolist()) for column in metres.T)
         ts = tuple(self.ts_us.tolist())
         quality = self.values[:, QUALITY].astype(np.float64)
@@ -121,7 +121,7 @@ class Packets:
 
 
 def bounds_of(sizes: Ints) -> Ints:
-    """0 and the running sums.
+    """Return 0 and the running sums.
 
     >>> bounds_of(np.array([2, 3])).tolist()
     [0, 2, 5]
@@ -130,7 +130,7 @@ def bounds_of(sizes: Ints) -> Ints:
 
 
 def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
-    """Indexes of runs laid end to end.
+    """Return the indexes of ranges laid end to end.
 
     >>> spread(np.array([7, 1]), np.array([3, 2])).tolist()
     [7, 8, 9, 1, 2]
@@ -140,9 +140,9 @@ def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
 
 
 def block_times(arrival_us: Ints, slot_us: int) -> Ints:
-    """Arrival of the block that each packet comes in: the latest arrival in its slot of ``slot_us``.
+    """Return the arrival time of each packet's block: the latest arrival in its slot of ``slot_us``.
 
-    A gateway hands on what it got slot by slot, and no packet before it arrived. 0: every instant is a block.
+    A gateway passes on its packets slot by slot, and no packet before it arrived. 0: every instant is a block.
     """
     if slot_us == 0 or not len(arrival_us):
         return arrival_us
@@ -152,9 +152,9 @@ def block_times(arrival_us: Ints, slot_us: int) -> Ints:
 
 
 def to_mm(metres: npt.ArrayLike) -> Values:
-    """Millimetres of places in metres, of any shape; what is no number becomes ``MISSING``.
+    """Return millimetres of positions in metres, of any shape; NaN becomes ``MISSING``.
 
-    Places beyond 2,147 km come out at that distance: they are rubbish, and stay recognisable as such.
+    Positions beyond 2,147 km are clipped to that distance, and so remain recognisable as invalid.
     """
     scaled = np.asarray(metres, np.float64) * 1000.0
     rounded = np.clip(np.rint(scaled), -_LARGEST, _LARGEST)
@@ -162,13 +162,13 @@ def to_mm(metres: npt.ArrayLike) -> Values:
 
 
 def no_packets(names: tuple[str, ...], width: int = WIDTH) -> Packets:
-    """No packets of these transmitters."""
+    """Return an empty batch of these transmitters."""
     empty = np.empty(0, np.int64)
     return Packets(names, empty, empty, empty, np.zeros(1, np.int64), empty, np.empty((0, width), np.int32))
 
 
 def concat(parts: Sequence[Packets]) -> Packets:
-    """Batches of the same transmitters and width, one behind the other; at least one."""
+    """Return batches of the same transmitters and width, one behind the other; at least one."""
     first = parts[0]
     if len(parts) == 1:
         return first
@@ -185,9 +185,9 @@ def concat(parts: Sequence[Packets]) -> Packets:
 
 
 def from_blocks(blocks: Iterable[Block]) -> Packets:
-    """The columns of blocks, each of whose packets arrived when its block did.
+    """Return the columns of blocks, each of whose packets arrived when its block did.
 
-    Places are rounded to millimetres, qualities to percent.
+    Positions are rounded to millimetres, qualities to percent.
     """
     arrived = [(block.arrival_us, packet) for block in blocks for packet in block.packets]
     codes: dict[str, int] = {}

@@ -1,7 +1,8 @@
 """Packets of positions, as transmitters send them and gateways pass them on.
 
-Coordinates: metres, origin at the centre spot, x along the pitch (goal lines at x = +-length/2), y across it,
-+y to the left of a team that attacks towards +x, z up. Time: integer microseconds from the source's own zero.
+This module states the project's coordinates once. Metres, origin at the centre spot, x along the pitch (goal lines at
+x = +-length/2), y across it, +y to the left of a team that attacks towards +x, z up. Time: integer microseconds from
+the source's own zero.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 @cache
 def raw_kind(transmitter: str) -> str:
-    """Raw kind of a transmitter, by its name alone.
+    """Return the raw kind of a transmitter, by its name alone.
 
     >>> raw_kind("ball"), raw_kind("home_7/left_foot"), raw_kind("referee_1"), raw_kind("home_7")
     ('raw.ball', 'raw.limb', 'raw.referee', 'raw.player')
@@ -63,14 +64,14 @@ def raw_kind(transmitter: str) -> str:
 
 
 class RejectedRecord(msgspec.Struct, frozen=True, gc=False):
-    """A record that was kept out.
+    """A record that cannot be used.
 
     Attributes:
-        record: where it was found, e.g. ``match.capture@1200000 packet 3 position 0`` or ``clip.parquet row 17``.
-        transmitter: who sent it, empty if that cannot be told.
-        sequence: its packet's number, -1 if that cannot be told.
+        record: its location, e.g. ``match.capture@1200000 packet 3 position 0`` or ``clip.parquet row 17``.
+        transmitter: its transmitter, empty if unknown.
+        sequence: its packet's number, -1 if unknown.
         ts_us: event time it claims, None if it has none.
-        reason: why, in words.
+        reason: the reason as text.
         raw: the offending values, short.
     """
 

@@ -146,7 +146,7 @@ class BallState(msgspec.Struct, frozen=True, gc=False):
 
 
 class BodyState(msgspec.Struct, frozen=True, gc=False):
-    """One conditioned position of a player (``limb`` empty) or of one of his limbs. Metres, metres a second."""
+    """One conditioned position of a player (``limb`` empty) or of one limb. Metres, metres a second."""
 
     object_id: str
     team: Team
@@ -164,10 +164,10 @@ LimbState = tuple[int, float, float, float, float, float]
 
 
 class LimbRun(msgspec.Struct, frozen=True, gc=False):
-    """Payload of ``foot.run`` and ``limb.run``: what a packet said of one limb, its conditioned positions oldest first.
+    """Payload of ``foot.run`` and ``limb.run``: conditioned positions of one limb from one packet, oldest first.
 
-    The event is dated by the first of ``states``, of which there is at least one. A run at once, and not each position
-    by itself, because limbs are the densest input there is: 6,300 positions a second on 2,600 runs.
+    The event is dated by the first of ``states``, of which there is at least one. Positions come as a run, and not
+    each by itself, because limbs are the densest input there is: 6,300 positions a second on 2,600 runs.
     """
 
     object_id: str
@@ -184,9 +184,11 @@ class LimbRun(msgspec.Struct, frozen=True, gc=False):
                 return state
         return states[0]
 
-    def there(self, now_us: int) -> LimbState:
-        """Where the limb is at an instant: on the straight way between the positions around it, else carried on from
-        the nearest at its velocity; dated by the position of :meth:`at`."""
+    def interpolated(self, now_us: int) -> LimbState:
+        """Return the limb's state at an instant, dated by the position of :meth:`at`.
+
+        It is interpolated between the positions around the instant, else extrapolated from the nearest at its velocity.
+        """
         after: LimbState | None = None
         for state in reversed(self.states):
             if state[0] <= now_us or state is self.states[0]:
@@ -207,10 +209,11 @@ SIDES: dict[Team, int] = {"home": 0, "away": 1, "": 2}
 
 
 class NearestPlayers(msgspec.Struct, frozen=True, gc=False):
-    """A frame's players nearest to the ball over the ground: indices among them, -1 for nobody; and squared
-    distances in square metres, infinite for nobody. Of several as near it is the first one.
+    """The players of a frame nearest to the ball over the ground.
 
-    ``home``, ``away``: of either team; ``first``, ``second``: the nearest two of all.
+    Indices among the frame's players, -1 for nobody, and squared distances in square metres, infinite for nobody.
+    Of several as near it is the first one. ``home``, ``away``: of either team; ``first``, ``second``: the nearest two
+    of all.
     """
 
     home: int
@@ -223,23 +226,23 @@ class NearestPlayers(msgspec.Struct, frozen=True, gc=False):
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """Everybody at one instant: ``players`` sorted by object id; ``ball`` None while it is lost.
+    """The state of all objects at one instant: ``players`` sorted by object id; ``ball`` None while it is lost.
 
-    Who gave no sample of that instant is carried on at his last velocity for a short while, then left out.
+    A player without a sample of that instant is extrapolated at the last velocity for a short while, then left out.
 
     Attributes:
-        names: object ids of ``players``, so that two frames of the same people are told at once.
-        places: all x, then all y of ``players`` in metres, as the memory of float64 numbers, for kernels.
+        names: object ids of ``players``, so that frames of the same players are recognised at once.
+        positions: all x, then all y of ``players`` in metres, as the memory of float64 numbers, for kernels.
         sides: of each a byte: 0 for the home team, 1 for the away team, 2 for none.
-        around: who is nearest to the ball; None without ball.
+        nearest: the players nearest to the ball; None without ball.
     """
 
     ball: BallState | None
     players: tuple[BodyState, ...]
     names: tuple[str, ...]
-    places: bytes
+    positions: bytes
     sides: bytes
-    around: NearestPlayers | None
+    nearest: NearestPlayers | None
 
 
 def frame_of(event: HasPayload) -> Frame:
@@ -254,9 +257,9 @@ def ball_of(event: HasPayload) -> BallState:
 
 def build_frame(ball: BallState | None, players: tuple[BodyState, ...]) -> Frame:
     """A frame of a ball and players, who are sorted by object id."""
-    places = array("d", [*[body.x_m for body in players], *[body.y_m for body in players]]).tobytes()
+    positions = array("d", [*[body.x_m for body in players], *[body.y_m for body in players]]).tobytes()
     names, sides = tuple([body.object_id for body in players]), bytes([SIDES[body.team] for body in players])
-    return Frame(ball, players, names, places, sides, nearest_players(ball, players) if ball is not None else None)
+    return Frame(ball, players, names, positions, sides, nearest_players(ball, players) if ball is not None else None)
 
 
 def nearest_players(ball: BallState, players: Sequence[BodyState]) -> NearestPlayers:
@@ -280,7 +283,7 @@ def nearest_players(ball: BallState, players: Sequence[BodyState]) -> NearestPla
 
 
 class LastSample(msgspec.Struct, frozen=True, gc=False):
-    """When a player or the ball last gave a sample, and how good it was."""
+    """When a player or the ball last gave a sample, and its quality."""
 
     object_id: str
     ts_us: int
@@ -288,6 +291,6 @@ class LastSample(msgspec.Struct, frozen=True, gc=False):
 
 
 class Tick(msgspec.Struct, frozen=True, gc=False):
-    """Payload of ``clock.tick``: event time has come this far, and who was seen when."""
+    """Payload of ``clock.tick``: progress of event time, and the last sample of each object."""
 
     seen: tuple[LastSample, ...]

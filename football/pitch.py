@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-Everything is measured from the centre spot (see ``detectors.inputs``). The two *ends* are named as on a
+Everything is measured from the centre spot (see ``football.packets``). The two *ends* are named as on a
 picture with +x to the right: ``left`` is the goal line at x = -length/2, ``right`` the one at x = +length/2.
 The two *touches* are named from a team that attacks towards +x: ``left touch`` is y = +width/2.
 
@@ -22,8 +22,6 @@ from football.match_sheet import MatchSheet
 End = Literal["left", "right"]
 Touch = Literal["left touch", "right touch"]
 
-#: Law 2: circumference 68-70 cm, so 0.108-0.111 m.
-BALL_RADIUS_M = 0.11
 #: Law 1: 7.32 m between the posts' inner edges, 2.44 m from the ground to the bar's lower edge.
 GOAL_HALF_WIDTH_M = 3.66
 BAR_HEIGHT_M = 2.44
@@ -59,7 +57,7 @@ class Pitch(msgspec.Struct, frozen=True):
         return abs(x_m) <= self.half_length_m + margin_m and abs(y_m) <= self.half_width_m + margin_m
 
     def beyond_m(self, x_m: float, y_m: float) -> float:
-        """How far a point is outside the field; negative inside (distance to the nearest line)."""
+        """Return how far a point is outside the field; negative inside (distance to the nearest line)."""
         over_goal_line = abs(x_m) - self.half_length_m
         over_touch = abs(y_m) - self.half_width_m
         if over_goal_line > 0.0 and over_touch > 0.0:
@@ -89,7 +87,7 @@ class Pitch(msgspec.Struct, frozen=True):
         return math.hypot(self.depth_m(x_m, end), y_m)
 
     def penalty_mark(self, end: End) -> tuple[float, float]:
-        """Place of the penalty mark of ``end``."""
+        """Return the position of the penalty mark of ``end``."""
         return end_sign(end) * (self.half_length_m - PENALTY_MARK_DISTANCE_M), 0.0
 
     def corner_distance_m(self, x_m: float, y_m: float) -> float:

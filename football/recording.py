@@ -1,10 +1,10 @@
-"""A recording: what every transmitter measured, before anything was sent.
+"""A recording: the measurements of every transmitter, before anything was sent.
 
-A :class:`Track` is the whole of one transmitter's positions in the order in which its source recorded them,
-bad ones included: reading does not judge, quarantine does (:mod:`replay.block_validation`). Its only judgement is which
-rows lie on the transmitter's *time line*, the longest strictly increasing run of event times. Rows off it
-(time went backwards, jumped ahead and came back, or was repeated) are sent in the packet of the row before
-them, where the quarantine can see that time does not advance.
+A :class:`Track` has all of one transmitter's positions in the order in which its source recorded them, bad ones
+included: reading does not judge, :mod:`replay.block_validation` does. A track only decides which rows lie on the
+transmitter's *time line*, the longest strictly increasing run of event times. Rows off it (time went backwards,
+jumped ahead and came back, or was repeated) are sent in the packet of the row before them, where the validation can
+see that time does not advance.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from football.packets import RAW_KINDS, Packet, RejectedRecord, raw_kind
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """Positions of one transmitter in recorded order; times in microseconds, places in metres."""
+    """Positions of one transmitter in recorded order; times in microseconds, positions in metres."""
 
     transmitter: str
     ts_us: Ints
@@ -113,15 +113,15 @@ def time_line(ts_us: Ints) -> Ints:
     last_of: list[int] = []
     before: list[int] = []
     for index, ts in enumerate(ts_us.tolist()):
-        place = bisect_left(tails, ts)
-        before.append(last_of[place - 1] if place else -1)
+        tail = bisect_left(tails, ts)
+        before.append(last_of[tail - 1] if tail else -1)
         # Of equal times the first recorded stays on the line; the others are the repetitions.
-        if place == len(tails):
+        if tail == len(tails):
             tails.append(ts)
             last_of.append(index)
-        elif tails[place] != ts:
-            tails[place] = ts
-            last_of[place] = index
+        elif tails[tail] != ts:
+            tails[tail] = ts
+            last_of[tail] = index
     line = [last_of[-1]]
     while before[line[-1]] >= 0:
         line.append(before[line[-1]])
@@ -129,7 +129,7 @@ def time_line(ts_us: Ints) -> Ints:
 
 
 def rate_hz(tracks: list[Track]) -> float:
-    """Nominal rate of the longest of some tracks; 25 where nothing can be told."""
+    """Return the nominal rate of the longest of some tracks; 25 if it is unknown."""
     steps: Ints = max((np.diff(t.ts_us[t.line]) for t in tracks), key=len, default=np.empty(0, np.int64))
     median_us = float(np.median(steps)) if len(steps) else math.nan
     return round(1e6 / median_us, 3) if median_us > 0 else 25.0

@@ -1,8 +1,8 @@
-"""The kinds of truth: their level in the hierarchy, who knows them, and what exactly each means.
+"""The kinds of truth: level in the hierarchy, source, and definition of each.
 
-``play`` kinds are noted while the match is played (``simulator.play.truth_writer`` says more of them), ``geometry``
-kinds follow from the noiseless ways of ball, bodies and limbs, ``order`` kinds from the order of the others. The page
-``docs/simulator.md`` shows this table; a test holds the two together.
+``play`` kinds are written while the match is played (``simulator.play.truth_writer`` has details), ``geometry`` kinds
+follow from the noiseless paths of ball, bodies and limbs, ``order`` kinds from the order of the others. The page
+``docs/simulator.md`` shows this table; a test compares the two.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The update stream: what leaves the engine, and how a follower stays right when a window is redone.
+"""The update stream: the engine's output, and a follower that stays correct when a window is redone.
 
 Theory of operation
 -------------------
 The engine stage publishes every update at once, before Spark has committed the batch. If the batch dies, its
 redo starts from the state at the batch's start and publishes again. So each message carries (match, epoch,
 seq): ``epoch`` grows by one whenever a stage starts or restarts from a stored state, ``seq`` counts updates
-since the match began and is part of that state. The first message of an epoch says ``continues_from``: the
+since the match began and is part of that state. The first message of an epoch has ``continues_from``: the
 number of updates that the restored state had sent. A follower withdraws everything it got beyond that number
-from older epochs, then goes on. That is bulk retraction by event counter (paper 000, section 4.3.1).
+from older epochs, then continues. That is bulk retraction by event counter (paper 000, section 4.3.1).
 
 Messages of an epoch older than the newest one seen are ignored: their stage has been replaced.
 """
@@ -85,14 +85,14 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
 
 class Health(msgspec.Struct, frozen=True, gc=False):
-    """How the ordering is doing, since the start of the match unless said otherwise.
+    """State of the ordering, since the start of the match unless said otherwise.
 
     ``slack_us`` and ``alpha`` are by unit (detector name; of keyed units the greatest K). ``buffered`` is the
-    number of events now waiting, ``held`` of those kept for repair. ``late`` counts inputs of units that came
-    later than the whole slack K and were repaired, ``lost`` inputs that came past the bound of memory.
-    ``positions`` and ``packets`` came in and could be read; ``retractions`` counts published -1 updates. ``busy`` is
-    the engine's share of the time available, by its own account. ``failed`` tells the error of detectors that have
-    raised and are silent now, ``faults`` how often each was found to break its contract.
+    number of events now waiting, ``held`` of those stored for repair. ``late`` counts inputs of units that came
+    later than the whole slack K and were repaired, ``lost`` inputs beyond the allowed lateness.
+    ``positions`` and ``packets`` count readable input; ``retractions`` counts published -1 updates. ``busy`` is
+    the engine's share of the time available, by load accounting. ``failed`` has the error of detectors that have
+    raised and are silent now, ``faults`` how often each broke its contract.
     """
 
     clk_us: int
@@ -114,14 +114,14 @@ class Health(msgspec.Struct, frozen=True, gc=False):
 
 
 class UpdateMessage(msgspec.Struct, frozen=True, gc=False):
-    """One message of the fast lane.
+    """One message of the update stream.
 
     Attributes:
         match: match id.
         epoch: see the module's theory of operation.
         continues_from: set on the first message of an epoch.
         now_us: arrival time (stream clock) at which it left the engine.
-        frontier_us: event time below which nothing can change any more.
+        frontier_us: watermark: event time below which nothing can change any more.
         updates: consecutive ``seq``.
         view, health: newest, or None if unchanged since the last message.
         due_wall_us: wall time at which the block that caused it reached the source (0 if unknown).
@@ -145,10 +145,10 @@ class UpdateMessage(msgspec.Struct, frozen=True, gc=False):
 
 
 class Follower:
-    """Consolidated view of one match's fast lane; pure, no I/O.
+    """Consolidated view of one match's update stream; pure, no I/O.
 
-    Keeps the events that are asserted now and the log of the last updates, so that a new epoch can take back
-    what the stage before it had sent and never committed.
+    It stores the events that stand now and the log of the last updates, so that a new epoch can withdraw what the stage
+    before it had sent and never committed.
     """
 
     def __init__(self) -> None:
@@ -163,7 +163,7 @@ class Follower:
         self._log: deque[UpdateRecord] = deque()
 
     def apply(self, message: UpdateMessage) -> Sequence[UpdateRecord]:
-        """Takes a message; returns the updates that changed the view, withdrawals of superseded ones first.
+        """Apply a message; return the updates that changed the view, withdrawals of superseded ones first.
 
         Raises:
             ValueError: a gap in ``seq``; the follower has missed a message and must reconnect.
@@ -203,7 +203,7 @@ class Follower:
             del self.events[update.event.id]
 
     def _take_back(self, continues_from: int, now_us: int) -> list[UpdateRecord]:
-        """Undoes every logged update from ``continues_from`` on, newest first."""
+        """Undo every logged update from ``continues_from`` on, newest first."""
         undone: list[UpdateRecord] = []
         while self._log and self._log[-1].seq >= continues_from:
             last = self._log.pop()

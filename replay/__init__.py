@@ -1,0 +1,1 @@
+"""Replay: what is recorded, read again, validated, scored and exported."""

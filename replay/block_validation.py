@@ -1,9 +1,9 @@
-"""Quarantine: what of a payload may enter the engine, and why the rest may not.
+"""Validation of blocks: which parts of a payload may enter the engine; the rest goes to quarantine with a reason.
 
-Nothing is thrown away in silence: whatever is taken out comes back as a :class:`RejectedRecord` with the place where
-it was found and the reason. A bad position is removed and the rest of its packet goes on; a packet without a
-name, or with nothing left in it, is removed; bytes that are no block at all are rejected whole. The functions
-are pure: the same payload gives the same result, so a redone batch quarantines the same records.
+Nothing is dropped silently: every part that is taken out is returned as a :class:`RejectedRecord` with its location
+and the reason. A bad position is removed and the rest of its packet is used. A packet without a name, or with nothing
+left in it, is removed. Bytes that are no block at all are rejected whole. The functions are pure: the same payload
+gives the same result, so a redone batch quarantines the same records.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _RAW_CHARACTERS = 120
 
 
 class BlockValidator:
-    """The checks for one match sheet. Immutable; ``check`` is pure.
+    """Validates blocks of one match sheet. Immutable; ``check`` is pure.
 
-    Unknown transmitters can only be told if the sheet lists players; ball and referees are always known.
+    Unknown transmitters can only be recognised if the sheet lists players; ball and referees are always known.
     """
 
     def __init__(self, sheet: MatchSheet) -> None:
@@ -53,7 +53,7 @@ class BlockValidator:
         self._x_near_m, self._y_near_m = self._x_m - REACH_M, self._y_m - REACH_M
 
     def check(self, payload: bytes, where: str) -> tuple[Block | None, tuple[RejectedRecord, ...]]:
-        """The good part of a payload, and what was kept out. ``where`` names the payload in ``record``."""
+        """Return the valid part of a payload, and the rejected records. ``where`` names the payload in ``record``."""
         try:
             block = wire.decode(payload)
         except wire.WireError as error:
@@ -61,7 +61,7 @@ class BlockValidator:
         return self.check_decoded(block, where)
 
     def check_decoded(self, block: Block, where: str) -> tuple[Block, tuple[RejectedRecord, ...]]:
-        """As :meth:`check` for a block that is already decoded; returns that very block if all is good."""
+        """Check a decoded block as :meth:`check` does; returns that very block if all is valid."""
         arrival_us = block.arrival_us
         suspects = [i for i, packet in enumerate(block.packets) if not self._is_plainly_good(packet, arrival_us)]
         if not suspects:
@@ -75,7 +75,7 @@ class BlockValidator:
         return Block(arrival_us, tuple(p for p in packets if p is not None)), tuple(rejected)
 
     def _is_plainly_good(self, packet: Packet, arrival_us: int) -> bool:
-        """One quick look at the whole packet: True only if all is good, False if it needs a closer look.
+        """Return True only if all of a packet is valid; False if it needs a closer look.
 
         Positions of one packet lie close together, so their distance from the first one (in the sense of a
         vector of ten numbers) bounds them all in one call; a NaN makes every comparison False.
@@ -113,7 +113,7 @@ class BlockValidator:
         return transmitter.partition("/")[0] in self._players
 
     def _whole(self, packet: Packet) -> str:
-        """Reason to reject the packet as a whole, or empty."""
+        """Return the reason to reject the packet as a whole, or empty."""
         if not packet.transmitter:
             return "no transmitter"
         if not self._is_known(packet.transmitter):
@@ -131,7 +131,7 @@ class BlockValidator:
         return ""
 
     def _clean(self, packet: Packet, arrival_us: int, where: str, out: list[RejectedRecord]) -> Packet | None:
-        """The packet without its bad positions, or None; appends what it took out to ``out``."""
+        """Return the packet without its bad positions, or None; append the rejected ones to ``out``."""
         name, sequence = packet.transmitter, packet.sequence
         if reason := self._whole(packet):
             first_us = packet.ts_us[0] if packet.ts_us else None
@@ -154,7 +154,7 @@ class BlockValidator:
         return Packet(name, sequence, ts, x, y, z, packet.quality)  # type: ignore[arg-type]
 
     def _reasons(self, packet: Packet, arrival_us: int) -> Iterator[str]:
-        """Of each position in turn the reason to reject it, or empty."""
+        """Yield for each position the reason to reject it, or empty."""
         newest_us: int | None = None
         for ts, x, y, z in zip(packet.ts_us, packet.x_m, packet.y_m, packet.z_m, strict=True):
             if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
@@ -178,12 +178,12 @@ SOURCES_MAX = 1_000
 
 @lru_cache(maxsize=64)
 def validator_of(sheet: MatchSheet) -> BlockValidator:
-    """The checks for a sheet, made once."""
+    """Return the validator of a sheet, from a cache."""
     return BlockValidator(sheet)
 
 
 def check_block(payload: bytes, sheet: MatchSheet, where: str) -> tuple[Block | None, tuple[RejectedRecord, ...]]:
-    """The good part of a payload (None if it is no block at all) and what was kept out. Pure.
+    """Return the valid part of a payload (None if it is no block at all) and the rejected records. Pure.
 
     Args:
         payload: bytes as in :mod:`replay.wire`.
@@ -194,7 +194,7 @@ def check_block(payload: bytes, sheet: MatchSheet, where: str) -> tuple[Block | 
 
 
 def bounded(number: int | None, otherwise: int | None) -> int | None:
-    """A claimed number as it can be stored: ``otherwise`` for one that cannot be."""
+    """Return a claimed number if it can be stored, else ``otherwise``."""
     return number if number is None or -NUMBER_MAX < number < NUMBER_MAX else otherwise
 
 

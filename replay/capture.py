@@ -2,20 +2,19 @@
 
 Theory of operation
 -------------------
-``head.json`` says who plays, of what quality the input is, from what it was made and through which channel it came.
-Each segment, ``0000012.arrow``, is one Arrow IPC file with the packets whose arrival lies in its stretch of
-``segment_us``: one row a packet, the positions as a list of structs (event time, place in mm, quality of location in
-percent, and velocity and acceleration where the source gives them; a value that is no number is null). A segment's
-name says its time, so a time is found without an index; it gets that name by a rename, so a segment that exists is
-whole. ``end.json`` comes last: a capture that has it is finished.
+``head.json`` has the match sheet, the quality of the input, its origin and its radio channel. Each segment,
+``0000012.arrow``, is one Arrow IPC file with the packets whose arrival lies in its interval of ``segment_us``: one
+row a packet, the positions as a list of structs (event time, position in mm, quality of location in percent, and
+velocity and acceleration where the source gives them; a missing value is null). A segment's name is its time, so a
+time is found without an index. A rename gives it that name, so a segment that exists is whole. ``end.json`` comes
+last: a capture that has it is finished.
 
-What the gateway hands on at once is a *block*: the packets of one slot, dated by the latest of them. A range of
-arrival times holds the blocks dated within it. Hence the same range gives the same blocks, whenever and however
-often it is asked for: that is what an exact offset of a streaming source (an arrival time) refers to.
+The packets that the gateway passes on together are a *block*: those of one slot, dated by the latest of them. A range
+of arrival times holds the blocks dated within it. The same range therefore gives the same blocks, whenever and
+however often it is read. That makes an arrival time an exact offset of a streaming source.
 
-A capture may be read while it grows. The writer holds a lock on ``writer.lock`` until it leaves. A reader that comes
-to the edge waits for the next segment; once nobody holds the lock and there is no end, nothing more will come, and
-it says so.
+A capture may be read while it grows. The writer holds a lock on ``writer.lock`` until it closes. A reader at the
+edge waits for the next segment. If no process holds the lock and there is no end, the reader raises an error.
 """
 
 from __future__ import annotations
@@ -52,12 +51,12 @@ _BLOCKS_AT_ONCE = 256
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What a capture says of itself at its beginning.
+    """Metadata at a capture's beginning.
 
     Attributes:
         version: see ``VERSION``.
         sheet: match sheet, with the input's quality.
-        fingerprint: what the content was made from, so that an identical capture need not be made again.
+        fingerprint: of the content's origin, so that an identical capture need not be made again.
         channel, seed: radio channel that the packets came through.
         slot_us: of the gateway, see :func:`football.packet_table.block_times`.
         segment_us: see ``SEGMENT_US``.
@@ -77,13 +76,13 @@ class Head(msgspec.Struct, frozen=True):
 
 
 class End(msgspec.Struct, frozen=True):
-    """What a capture says of itself when it is finished.
+    """Metadata of a finished capture.
 
     Attributes:
         end_us: one past the date of the last block.
-        blocks, packets, positions: how many there are.
+        blocks, packets, positions: their numbers.
         notes: further metadata.
-        late_most_us: how long before its block's date a position was measured at most; None if nobody has looked.
+        late_most_us: greatest time from a position's measurement to its block's date; None if it was not measured.
     """
 
     end_us: int
@@ -94,21 +93,24 @@ class End(msgspec.Struct, frozen=True):
     late_most_us: int | None = None
 
 
-Told = TypeVar("Told", Head, End)
+Document = TypeVar("Told", Head, End)
 
 
 class CaptureWriter:
     """Writes a capture; a context manager. Leaving it without an exception finishes the capture.
 
     Args:
-        path: the folder. What is there of the same fingerprint is kept and not written again; anything else goes.
+        path: the folder. Segments of the same fingerprint are reused; anything else in it is deleted.
         sheet: match sheet; its quality is stored too.
         fingerprint, channel, seed, slot_us: see :class:`Head`.
         notes: further metadata, known at the beginning.
 
     Attributes:
-        closing_notes: further metadata, known at the end, e.g. counts of what was lost.
-        grown_us: everything that arrives before this time is in segments.
+        closing_notes: further metadata, known at the end, e.g. counts of lost packets.
+        written_us: everything that arrives before this time is in segments.
+
+    Raises:
+        CaptureError: another process writes the folder, or slots do not divide a segment.
     """
 
     def __init__(
@@ -124,14 +126,15 @@ class CaptureWriter:
     ) -> None:
         self.path = Path(path)
         self._head = Head(VERSION, sheet, fingerprint, channel, seed, slot_us, SEGMENT_US, 0, dict(notes or {}))
-        assert slot_us == 0 or SEGMENT_US % slot_us == 0, "no slot lies in two segments"
+        if slot_us and SEGMENT_US % slot_us:
+            raise CaptureError(f"{self.path}: slots of {slot_us} us do not divide a segment of {SEGMENT_US} us")
         self.closing_notes: dict[str, str] = {}
-        self.grown_us = -(2**62)
+        self.written_us = -(2**62)
         self._open: list[Packets] = []
         self._segment: int | None = None
         self._last_us = -(2**62)
         self._has_head = False
-        self._blocks = self._packets = self._positions = self._late_most_us = 0
+        self._blocks = self._packets = self._positions = self._lateness_max_us = 0
         self._forgotten_us = -(2**62)
 
     def __enter__(self) -> CaptureWriter:
@@ -143,7 +146,7 @@ class CaptureWriter:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(self._lock)
-            raise CaptureError(f"{self.path}: somebody else is writing it") from None
+            raise CaptureError(f"{self.path}: another process is writing it") from None
         self._has_head = self._is_mine()
         if not self._has_head:
             for file in self.path.iterdir():
@@ -152,7 +155,7 @@ class CaptureWriter:
         return self
 
     def _is_mine(self) -> bool:
-        """Whether what is there was begun by a writer of the same content."""
+        """True if the folder's segments were begun by a writer of the same content."""
         try:
             head = _read(self.path / HEAD, Head)
         except CaptureError:
@@ -162,7 +165,7 @@ class CaptureWriter:
         return same and bool(mine.fingerprint)
 
     def write(self, packets: Packets) -> None:
-        """Adds packets that arrived after all before; those of one slot must come together or in one segment.
+        """Add packets that arrived after all before; those of one slot must come together or in one segment.
 
         Raises:
             CaptureError: they are older than packets written before.
@@ -183,14 +186,14 @@ class CaptureWriter:
             self._open.append(packets.part(first, stop))
 
     def forget_before(self, at_us: int) -> None:
-        """Deletes segments that end before ``at_us``, and writes none of them any more."""
+        """Delete segments that end before ``at_us``, and write none of them any more."""
         self._forgotten_us = max(self._forgotten_us, at_us)
         for path in self.path.glob("*.arrow"):
             if (int(path.stem) + 1) * SEGMENT_US <= self._forgotten_us:
                 path.unlink()
 
     def extend(self, blocks: Iterable[Block]) -> None:
-        """Adds blocks in arrival order, each of them with packets.
+        """Add blocks in arrival order, each of them with packets.
 
         Raises:
             CaptureError: arrival does not grow.
@@ -226,8 +229,8 @@ class CaptureWriter:
         self._packets += len(batch)
         self._positions += len(batch.ts_us)
         late_us = np.repeat(times, batch.sizes) - batch.ts_us
-        self._late_most_us = max(self._late_most_us, int(late_us.max(initial=0)))
-        self.grown_us = end_us
+        self._lateness_max_us = max(self._lateness_max_us, int(late_us.max(initial=0)))
+        self.written_us = end_us
         self._open, self._segment = [], None
 
     def __exit__(
@@ -240,8 +243,8 @@ class CaptureWriter:
                     _write(self.path / HEAD, self._head)
                 end_us = self._last_us + 1 if self._packets else 0
                 counts = self._blocks, self._packets, self._positions
-                told = End(end_us, *counts, self.closing_notes, self._late_most_us)
-                _write(self.path / END, told)
+                record = End(end_us, *counts, self.closing_notes, self._lateness_max_us)
+                _write(self.path / END, record)
         finally:
             os.close(self._lock)
 
@@ -253,7 +256,7 @@ class Capture:
         path: the folder.
         sheet: match sheet, with the input's quality.
         begin_us: date of the first block; 0 if there is none.
-        fingerprint, channel, seed, slot_us: as the writer was told.
+        fingerprint, channel, seed, slot_us: as in the head.
     """
 
     def __init__(self, path: Path, head: Head) -> None:
@@ -271,7 +274,7 @@ class Capture:
 
     @classmethod
     def open(cls, path: Path | str) -> Capture:
-        """Opens a capture, or the one in the subfolder ``capture``; it may still grow.
+        """Open a capture, or the one in the subfolder ``capture``; it may still grow.
 
         Raises:
             CaptureError: no such folder, or not a capture of this version.
@@ -290,14 +293,14 @@ class Capture:
 
     @property
     def end(self) -> End | None:
-        """The closing words, None while it grows."""
+        """Metadata of the end, None while it grows."""
         if self._end is None and (self.path / END).exists():
             self._end = _read(self.path / END, End)
         return self._end
 
     @property
     def is_finished(self) -> bool:
-        """True once everything is there."""
+        """True once the writer has finished it."""
         return self.end is not None
 
     @property
@@ -311,7 +314,7 @@ class Capture:
 
     @property
     def readable_us(self) -> int:
-        """One past the date of the last block that is there now: what comes before it is read without waiting."""
+        """One past the date of the last block in a segment: earlier blocks are read without waiting."""
         if self.is_finished:
             return self.end_us
         segments = self._segments()
@@ -319,7 +322,7 @@ class Capture:
 
     @property
     def late_most_us(self) -> int | None:
-        """How long before its block's date a position was measured at most; None while that is not known."""
+        """Greatest time from a position's measurement to its block's date; None while that is not known."""
         return self.end.late_most_us if self.end else None
 
     def __len__(self) -> int:
@@ -328,12 +331,12 @@ class Capture:
 
     @property
     def notes(self) -> dict[str, str]:
-        """Further metadata, of the beginning and, as far as it has come, of the end."""
+        """Further metadata of the beginning and, once there, of the end."""
         return {**self._head.notes, **(self.end.notes if self.end else {})}
 
     @property
     def rejected(self) -> tuple[RejectedRecord, ...]:
-        """Records of the source that no packet could hold: they belong to the match's quarantine."""
+        """Records of the source that fit into no packet: they belong to the match's quarantine."""
         return msgspec.json.decode(self.notes.get("rejected", "[]"), type=tuple[RejectedRecord, ...])
 
     def _finished(self) -> End:
@@ -342,10 +345,10 @@ class Capture:
         return end
 
     def has_blocks_from(self, at_us: int) -> bool:
-        """Whether a block is dated ``at_us`` or later; waits until that is certain.
+        """Return whether a block is dated ``at_us`` or later; wait until that is certain.
 
         Raises:
-            CaptureError: it will never be, because the writer is gone.
+            CaptureError: it will never be certain, because the writer has stopped.
         """
         number = at_us // self._head.segment_us
         while True:
@@ -358,23 +361,23 @@ class Capture:
             number += 1
 
     def packets(self, start_us: int, end_us: int) -> Iterator[Packets]:
-        """Packets of the blocks dated ``start_us <= date < end_us``, in arrival order, a segment or less at a time.
+        """Yield packets of blocks dated ``start_us <= date < end_us``, in arrival order, at most a segment at a time.
 
-        Waits for what is still to be written.
+        Waits for segments that are still to be written.
 
         Raises:
-            CaptureError: a segment is damaged, or the writer went before it was done.
+            CaptureError: a segment is damaged, or the writer stopped before the end.
         """
         for batch, _ in self._dated(start_us, end_us):
             yield batch
 
     def blocks(self, start_us: int, end_us: int) -> Iterator[Block]:
-        """The blocks of a range, otherwise as :meth:`packets`."""
+        """Yield the blocks of a range, otherwise as :meth:`packets`."""
         for batch, _ in self._dated(start_us, end_us):
             yield from batch.blocks(self.slot_us)
 
     def payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
-        """(date, :mod:`replay.wire` bytes) of the blocks of a range, otherwise as :meth:`packets`."""
+        """Yield (date, :mod:`replay.wire` bytes) of the blocks of a range, otherwise as :meth:`packets`."""
         for block in self.blocks(start_us, end_us):
             yield block.arrival_us, wire.encode(block)
 
@@ -399,7 +402,7 @@ class Capture:
         return self._known
 
     def _wait_for(self, number: int) -> bool:
-        """True once a segment is there, False once it is certain that it holds nothing."""
+        """Return True once a segment exists, False once it is certain that it holds nothing."""
         while True:
             if number in self._known or number in self._segments():
                 return True
@@ -408,12 +411,12 @@ class Capture:
             if not self.is_growing() and number not in self._segments() and not self.is_finished:
                 raise CaptureError(
                     f"{self.path}: ends at {max(self._known, default=-1) + 1} x {self._head.segment_us} us without"
-                    f" an {END}: whoever wrote it stopped before the match was over"
+                    f" an {END}: its writer stopped before the match was over"
                 )
             time.sleep(_LOOK_S)
 
     def is_growing(self) -> bool:
-        """Whether somebody is writing it."""
+        """True while a process writes it."""
         try:
             handle = os.open(self.path / LOCK, os.O_RDWR)
         except OSError:
@@ -428,7 +431,7 @@ class Capture:
             os.close(handle)
 
     def _segment(self, number: int) -> tuple[int, Packets, Ints]:
-        """A segment, kept until the next one is asked for."""
+        """Return a segment, from a cache of one."""
         if self._latest is None or self._latest[0] != number:
             batch = read_segment(self.path / _name(number))
             self._latest = number, batch, block_times(batch.arrival_us, self.slot_us)
@@ -436,7 +439,7 @@ class Capture:
 
 
 def _of_one_list(parts: list[Packets]) -> list[Packets]:
-    """The same packets under one list of transmitters and one width."""
+    """Return the same packets under one list of transmitters and one width."""
     width = max(part.values.shape[1] for part in parts)
     if all(part.names == parts[0].names and part.values.shape[1] == width for part in parts):
         return parts
@@ -458,13 +461,13 @@ def _name(number: int) -> str:
     return f"{number:07d}.arrow"
 
 
-def _write(path: Path, told: Head | End) -> None:
+def _write(path: Path, record: Head | End) -> None:
     draft = path.with_suffix(".draft")
-    draft.write_bytes(msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n")
+    draft.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
     draft.replace(path)
 
 
-def _read(path: Path, kind: type[Told]) -> Told:
+def _read(path: Path, kind: type[Document]) -> Document:
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:

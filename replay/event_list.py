@@ -1,4 +1,4 @@
-"""The consolidated event list of a match store: what is held to be true, one record an event; and its export."""
+"""The consolidated event list of a match store, one record an event; and its export."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _COMPARED = (
 
 
 def consolidated_events(path: Path | str) -> pa.Table:
-    """Every event that is asserted after all committed updates, with its latest payload.
+    """Return every event that stands after all committed updates, with its latest payload.
 
     ``state`` is ``confirmed`` for events before the frontier (all, once the match has ended), else
     ``tentative``. ``detected_us`` is the arrival time at which the event was first asserted and has stood
@@ -65,7 +65,7 @@ def consolidated_events(path: Path | str) -> pa.Table:
 
 
 def _standing(log: pa.Table) -> list[tuple[int, int]]:
-    """(row of the latest assertion, arrival time of the first) of every event that stands at the end."""
+    """Return (row of the latest assertion, arrival time of the first) of every event that stands at the end."""
     ids = log["id"].to_pylist()
     diffs = log["diff"].to_pylist()
     emitted = log["emitted_us"].to_pylist()
@@ -86,14 +86,14 @@ def _standing(log: pa.Table) -> list[tuple[int, int]]:
 
 
 def _progress(path: Path | str) -> tuple[int, bool]:
-    """(frontier, has the match ended) by the engine's commits."""
+    """Return (frontier, whether the match has ended) by the engine's commits."""
     commits = [commit for commit in read_commits(path) if not commit.series]
     frontier_us = max((commit.meta.frontier_us for commit in commits), default=-(2**62))
     return frontier_us, any(commit.meta.ended for commit in commits)
 
 
 def export_events(table: pa.Table, form: Format, out: BinaryIO) -> None:
-    """Writes a consolidated event list, or an update log.
+    """Write a consolidated event list, or an update log.
 
     Args:
         table: as :func:`consolidated_events` or :func:`replay.match_store.updates_log` give it.

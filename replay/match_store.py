@@ -1,23 +1,23 @@
 """The match store: a folder per match that only grows while the match is live.
 
-    run.json                         settings, versions, input fingerprint; says that this is a match store
-    sheet.json                       the match sheet
-    updates/part-00000007.parquet    what the engine published in batch 7: (event, diff), in order of ``seq``
-    positions/part-00000007.parquet  fused positions
-    quarantine/part-00000007.parquet records that were kept out, with their reasons
+    run.json                           settings, versions, input fingerprint; marks the folder as a match store
+    sheet.json                         the match sheet
+    updates/part-00000007.parquet      updates of batch 7: (event, diff), in order of ``seq``
+    positions/part-00000007.parquet    fused positions
+    quarantine/part-00000007.parquet   rejected records, with their reasons
     camera/part-head-00000003.parquet  camera commands and poses (a series of its own, see below)
-    commits/00000007.json            written last: batch 7 is whole, with its frontier and end offset
+    commits/00000007.json              written last: batch 7 is whole, with its frontier and end offset
 
 Theory of operation
 -------------------
 A *commit* writes every table of a batch to a file of another name, flushes it to the disk and renames it; then
-the manifest, in the same way. Only what a manifest names is read, so a crash in between leaves the view of
-before. A redone batch replaces the same files: committing twice is committing once. Whoever reads the Parquet
-files without us (``read_parquet('DIR/updates/*.parquet')``) may see an unfinished batch's parts after a crash,
+the manifest, in the same way. Readers use only files that a manifest names, so a crash in between leaves the view
+of before. A redone batch replaces the same files: committing twice is committing once. A reader of the Parquet
+files themselves (``read_parquet('DIR/updates/*.parquet')``) may see an unfinished batch's parts after a crash,
 until the batch is redone or the store is opened for writing, which removes them.
 
-Batches of the engine are the main *series*. Others that write beside it, like a camera head, have their own
-series with their own numbers, so that nobody waits for anybody.
+Batches of the engine are the main *series*. Other writers, like a camera head, have their own series with their own
+numbers, so that no writer waits for another.
 """
 
 from __future__ import annotations
@@ -68,15 +68,15 @@ class StoreError(UserError, ValueError):
 
 
 def is_store(path: Path) -> bool:
-    """Whether a match has been begun there."""
+    """True if a folder is a match store."""
     return (path / _RUN).is_file()
 
 
 class CommitMeta(msgspec.Struct, frozen=True):
-    """What a batch of the engine says of itself.
+    """Metadata of an engine's batch.
 
     Attributes:
-        frontier_us: event time below which nothing can change any more.
+        frontier_us: watermark: event time below which nothing can change any more.
         end_offset: where the batch ends (exclusive), as its source counts: arrival time of a capture in us, or number
             of a record of a topic.
         epoch: epoch of the stage that made it.
@@ -90,7 +90,7 @@ class CommitMeta(msgspec.Struct, frozen=True):
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """A manifest: the batch, its series (empty for the engine's), its files by table, and what it says."""
+    """A manifest: the batch, its series (empty for the engine's), its files by table, and its metadata."""
 
     batch: int
     series: str
@@ -105,7 +105,7 @@ class MatchStore:
     Attributes:
         path: the folder.
         sheet: the match sheet.
-        run: what ``run.json`` says.
+        run: content of ``run.json``.
     """
 
     def __init__(self, path: Path, sheet: MatchSheet, run: Mapping[str, object]) -> None:
@@ -115,7 +115,7 @@ class MatchStore:
 
     @classmethod
     def create(cls, path: Path | str, sheet: MatchSheet, run: Mapping[str, object]) -> MatchStore:
-        """Makes a store in a folder that is empty or not there.
+        """Create a store in a folder that is empty or missing.
 
         Args:
             path: the folder.
@@ -123,7 +123,7 @@ class MatchStore:
             run: settings, versions and input fingerprint; anything JSON can hold.
 
         Raises:
-            StoreError: there is something in the folder.
+            StoreError: the folder is not empty.
         """
         path = Path(path)
         if path.is_file() or (path.is_dir() and any(path.iterdir())):
@@ -137,7 +137,7 @@ class MatchStore:
 
     @classmethod
     def open(cls, path: Path | str, *, series: str = "") -> MatchStore:
-        """Opens a store to go on writing a series, and removes what a crash has left unfinished of it.
+        """Open a store to continue a series, and remove unfinished parts of it that a crash has left.
 
         Raises:
             StoreError: not a match store, or damaged.
@@ -164,14 +164,14 @@ class MatchStore:
         *,
         series: str = "",
     ) -> None:
-        """Adds a batch, or replaces it by its redo; atomic, and the same however often it is called.
+        """Add a batch, or replace it by its redo; atomic and idempotent.
 
         Args:
             batch: its number, from 0.
             tables: by name (see ``SCHEMAS``); columns in any order, missing names not allowed. Empty tables
                 leave no file.
-            meta: fields of :class:`CommitMeta`; whatever else is in it is kept as notes.
-            series: whose batch; empty for the engine's.
+            meta: fields of :class:`CommitMeta`; further fields are stored as notes.
+            series: name of the series; empty for the engine's.
 
         Raises:
             StoreError: unknown table or series name, a table that does not fit its schema, or wrong meta.
@@ -187,8 +187,13 @@ class MatchStore:
             (self.path / _part(name, series, batch)).unlink(missing_ok=True)
 
     def drop_newest_batch(self, batch: int) -> None:
-        """Removes the newest batch of the engine's series, so that it can be done again otherwise."""
-        assert batch == self.last_batch, f"batch {batch} is not the newest"
+        """Remove the newest batch of the engine's series, so that it can be done again otherwise.
+
+        Raises:
+            StoreError: ``batch`` is not the newest.
+        """
+        if batch != self.last_batch:
+            raise StoreError(f"{self.path}: batch {batch} cannot be dropped: the newest is {self.last_batch}")
         (self.path / "commits" / f"{batch:08d}.json").unlink()
         _sync(self.path / "commits")
         for name in SCHEMAS:
@@ -206,15 +211,15 @@ class MatchStore:
     def _manifest(self, batch: int, series: str, names: list[str], meta: Mapping[str, object]) -> Commit:
         fields = CommitMeta.__struct_fields__
         try:
-            told = msgspec.convert({k: v for k, v in meta.items() if k in fields}, CommitMeta)
+            checked = msgspec.convert({k: v for k, v in meta.items() if k in fields}, CommitMeta)
         except msgspec.ValidationError as error:
             raise StoreError(f"{self.path}: batch {batch}: {error}") from error
         notes = {k: v for k, v in meta.items() if k not in fields}
-        return Commit(batch, series, {name: _part(name, series, batch) for name in names}, told, notes)
+        return Commit(batch, series, {name: _part(name, series, batch) for name in names}, checked, notes)
 
 
 def updates_table(updates: Iterable[UpdateRecord], epoch: int) -> pa.Table:
-    """Published updates as rows of the ``updates`` table."""
+    """Return published updates as rows of the ``updates`` table."""
     columns: dict[str, list[object]] = {name: [] for name in UPDATES.names}
     for update in updates:
         event = update.event
@@ -229,7 +234,7 @@ def updates_table(updates: Iterable[UpdateRecord], epoch: int) -> pa.Table:
 
 
 def positions_table(frames: Iterable[tuple[int, Frame]]) -> pa.Table:
-    """Fused frames, each with its event time, as rows of the ``positions`` table: the ball first, then players."""
+    """Return fused frames, each with its event time, as rows of ``positions``: the ball first, then players."""
     rows: list[tuple[object, ...]] = []
     for ts_us, frame in frames:
         ball = frame.ball
@@ -243,7 +248,7 @@ def positions_table(frames: Iterable[tuple[int, Frame]]) -> pa.Table:
 
 
 def quarantine_table(rejected: Iterable[RejectedRecord]) -> pa.Table:
-    """Rejected records as rows of the ``quarantine`` table."""
+    """Return rejected records as rows of the ``quarantine`` table."""
     columns: dict[str, list[object]] = {name: [] for name in QUARANTINE.names}
     for record in rejected:
         for name in QUARANTINE.names:
@@ -254,7 +259,7 @@ def quarantine_table(rejected: Iterable[RejectedRecord]) -> pa.Table:
 
 
 def read_run(path: Path | str) -> dict[str, object]:
-    """What ``run.json`` says.
+    """Read ``run.json``.
 
     Raises:
         StoreError: not a match store, or of another version.
@@ -270,7 +275,7 @@ def read_run(path: Path | str) -> dict[str, object]:
 
 
 def read_sheet_of(path: Path | str) -> MatchSheet:
-    """The match sheet of a store.
+    """Read the match sheet of a store.
 
     Raises:
         StoreError: not a match store, or the sheet is damaged.
@@ -280,7 +285,7 @@ def read_sheet_of(path: Path | str) -> MatchSheet:
 
 
 def read_commits(path: Path | str) -> list[Commit]:
-    """All commits of a store, by series and batch.
+    """Read all commits of a store, by series and batch.
 
     Raises:
         StoreError: not a match store, or a manifest is damaged.
@@ -291,7 +296,7 @@ def read_commits(path: Path | str) -> list[Commit]:
 
 
 def read_table(path: Path | str, name: str) -> pa.Table:
-    """All committed rows of a table, by series and batch.
+    """Read all committed rows of a table, by series and batch.
 
     Raises:
         StoreError: not a match store, no such table, or a part is missing or damaged; the file is named.
@@ -303,7 +308,7 @@ def read_table(path: Path | str, name: str) -> pa.Table:
 
 
 def read_batch(path: Path | str, name: str, batch: int) -> pa.Table | None:
-    """The rows of a table of one batch of the engine's series; None if it is not committed.
+    """Read the rows of a table of one batch of the engine's series; None if it is not committed.
 
     Raises:
         StoreError: its manifest or part is damaged; the file is named.
@@ -328,12 +333,12 @@ def _rows(path: Path, commit: Commit, name: str) -> pa.Table:
 
 
 def newest_commit(commits: Iterable[Commit]) -> Commit | None:
-    """The last one of the engine's series; None if there is none."""
+    """Return the last commit of the engine's series; None if there is none."""
     return max((commit for commit in commits if not commit.series), key=lambda commit: commit.batch, default=None)
 
 
 def updates_log(path: Path | str) -> pa.Table:
-    """The committed updates in the order in which they were published (``seq``). Errors as in read_table."""
+    """Return the committed updates in the order of ``seq``. Errors as in :func:`read_table`."""
     return read_table(path, "updates").sort_by("seq")
 
 
@@ -365,7 +370,7 @@ def _put(file: Path, content: bytes) -> None:
 
 
 def _replace(file: Path, write: Callable[[Path], object]) -> None:
-    """Writes a file under another name, makes it durable, and only then gives it its own."""
+    """Write a file under another name, make it durable, and only then rename it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(f".{file.name}.{os.getpid()}.partial")
     try:

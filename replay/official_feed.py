@@ -37,7 +37,7 @@ Blocks = Iterator[tuple[int, bytes]]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A line of the journal: a line's place in the stream, or up to where the stream is sealed."""
+    """An entry of the journal: a line's place in the stream, or the time up to which the stream is sealed."""
 
     arrival_us: int
     line: OfficialLine | None = None
@@ -47,11 +47,11 @@ _entries = msgspec.json.Decoder(Entry)
 
 
 class OfficialFeed:
-    """Reads what officials write, for one match.
+    """Reads the lines of officials for one match.
 
     Args:
         folder: of the match store.
-        files: further files of lines; they may not be there yet, and may grow.
+        files: further files of lines; they may not exist yet, and may grow.
     """
 
     def __init__(self, folder: Path, files: tuple[Path, ...] = ()) -> None:
@@ -66,18 +66,18 @@ class OfficialFeed:
         self._looked_us = BEGINNING_US
         self._sealed_us = BEGINNING_US
 
-    def woven(self, blocks: Blocks, start_us: int, end_us: int, goes_on: Callable[[], bool]) -> Blocks:
-        """The blocks of a range, and at their places what officials say.
+    def interleaved(self, blocks: Blocks, start_us: int, end_us: int, has_more: Callable[[], bool]) -> Blocks:
+        """Yield the blocks of a range, and between them the lines of officials at their places.
 
         Args:
             blocks: (arrival time, payload) of ``start_us <= arrival < end_us``.
-            goes_on: whether the match goes on after the range; asked at its end. What is not due by the end of the
-                match is given then, so that it is not lost without a word.
+            has_more: returns whether the match continues after the range; called at its end. At the end of the match
+                all lines that are not due yet are given, so that none is lost silently.
         """
         entries = _read(self._journal)
         self._ahead = []
         for entry in entries:
-            self._note(entry)
+            self._apply(entry)
         placed = _placed(entries, start_us, end_us)
         last_us = start_us
         for arrival_us, payload in blocks:
@@ -89,19 +89,19 @@ class OfficialFeed:
             while placed and placed[0].arrival_us <= arrival_us + 1:
                 yield _as_block(placed.pop(0))
             if arrival_us + 1 < end_us and arrival_us + 1 >= self._sealed_us:
-                for entry in self._place(self._due(arrival_us), arrival_us + 1):
+                for entry in self._assign_places(self._due(arrival_us), arrival_us + 1):
                     yield _as_block(entry)
         for entry in placed:
             yield _as_block(entry)
         if self._sealed_us >= end_us:
             return
-        if not goes_on():
-            for entry in self._place(self._due(None), max(last_us, end_us - 1)):
+        if not has_more():
+            for entry in self._assign_places(self._due(None), max(last_us, end_us - 1)):
                 yield _as_block(entry)
         self._write([Entry(end_us)])
 
     def _due(self, arrival_us: int | None) -> list[OfficialLine]:
-        """Lines that are due; with None all that there are."""
+        """Return lines that are due; with None all lines."""
         if arrival_us is not None:
             if arrival_us < self._looked_us + LOOK_EVERY_US:
                 return []
@@ -117,14 +117,14 @@ class OfficialFeed:
             self._waiting = [] if arrival_us is None else [w for w in self._waiting if w[0] > arrival_us]
         return due
 
-    def _place(self, lines: list[OfficialLine], arrival_us: int) -> list[Entry]:
-        """Notes the place of lines, for good, before they are used."""
+    def _assign_places(self, lines: list[OfficialLine], arrival_us: int) -> list[Entry]:
+        """Write the places of lines to the journal before the lines are used."""
         entries = [Entry(arrival_us, msgspec.structs.replace(line, settled_us=self._settled_us)) for line in lines]
         if entries:
             self._write(entries)
         return entries
 
-    def _note(self, entry: Entry) -> None:
+    def _apply(self, entry: Entry) -> None:
         if entry.line is None:
             self._sealed_us = max(self._sealed_us, entry.arrival_us)
         else:
@@ -134,9 +134,9 @@ class OfficialFeed:
             self._ahead.append((entry.arrival_us, dated_us))
 
     def settled(self, arrival_us: int, complete_us: int) -> int:
-        """Event time before which nothing that is said after ``arrival_us`` is dated; at most ``complete_us``.
+        """Return the event time before which no line that comes after ``arrival_us`` is dated; at most ``complete_us``.
 
-        Lines that are known already hold it back. Those written later do not: see above.
+        Known lines hold it back. Lines that are written later do not: see the theory of operation.
         """
         self._ahead = [line for line in self._ahead if line[0] > arrival_us]
         waiting_us = (at_us for _, at_us, _ in self._waiting if at_us >= self._settled_us)
@@ -145,7 +145,7 @@ class OfficialFeed:
 
     def _write(self, entries: list[Entry]) -> None:
         for entry in entries:
-            self._note(entry)
+            self._apply(entry)
         with self._journal.open("ab+") as journal:
             # After a crash the last line may be torn; nobody has used it.
             size = journal.seek(0, os.SEEK_END)
@@ -157,10 +157,10 @@ class OfficialFeed:
 
 
 def replayed(folder: Path, blocks: Blocks, start_us: int, end_us: int) -> Blocks:
-    """The blocks of a range with what officials said when the match was played; changes nothing.
+    """Yield the blocks of a range with the lines that the match was played with; changes nothing.
 
     Args:
-        folder: of the match store; of anything else there is nothing to add.
+        folder: of the match store; any other folder adds nothing.
     """
     placed = _placed(_read(folder / JOURNAL), start_us, end_us)
     for arrival_us, payload in blocks:
@@ -172,14 +172,14 @@ def replayed(folder: Path, blocks: Blocks, start_us: int, end_us: int) -> Blocks
 
 
 class _Follower:
-    """Reads a file that grows, line by line. A last line without its end is waited for."""
+    """Reads a file that grows, line by line. It waits for the end of an unfinished last line."""
 
     def __init__(self, path: Path, name: str) -> None:
         self._path, self._name = path, name
         self._offset = self._count = 0
 
     def new_lines(self, *, to_the_end: bool) -> Iterator[OfficialLine]:
-        """Lines since the last call; ``to_the_end`` with the last one as it is."""
+        """Yield the lines since the last call; with ``to_the_end`` an unfinished last line, too."""
         try:
             size = self._path.stat().st_size
         except FileNotFoundError:
@@ -201,20 +201,20 @@ class _Follower:
 
 
 def _times_us(line: OfficialLine) -> tuple[int, int]:
-    """What a line is about, and the arrival time before which it is not given on: that of what it names.
+    """Return the event time that a line is about, and the arrival time before which it is not due.
 
-    A line that names no time is about when it gets its place, and due at once.
+    A line that names no time is about the time of its place, and due at once.
     """
     try:
-        said = parse(line.text)
-        at_us = END_US if said.at_s is None else round(said.at_s * 1e6)
-        return at_us, round(max(said.at_s or -1e9, said.said_s or -1e9) * 1e6)
+        fields = parse(line.text)
+        at_us = END_US if fields.at_s is None else round(fields.at_s * 1e6)
+        return at_us, round(max(fields.at_s or -1e9, fields.said_s or -1e9) * 1e6)
     except (OfficialError, ValueError, OverflowError):  # the pipeline says what is wrong with it
         return END_US, BEGINNING_US
 
 
 def _read(journal: Path) -> list[Entry]:
-    """Entries of a journal; one that was not written to its end was not used, and does not count."""
+    """Read the entries of a journal, without an unfinished last one: it was never used."""
     entries: list[Entry] = []
     if journal.is_file():
         for raw in journal.read_bytes().splitlines():
@@ -224,11 +224,12 @@ def _read(journal: Path) -> list[Entry]:
 
 
 def _placed(entries: list[Entry], start_us: int, end_us: int) -> list[Entry]:
-    """Lines of a range, in order of their places."""
+    """Return the lines of a range, in order of their places."""
     mine = [e for e in entries if e.line is not None and start_us <= e.arrival_us < end_us]
     return sorted(mine, key=lambda e: e.arrival_us)
 
 
 def _as_block(entry: Entry) -> tuple[int, bytes]:
-    assert entry.line is not None
+    if entry.line is None:
+        raise OfficialError("an entry of the journal that seals a range holds no line")
     return entry.arrival_us, encode(entry.line)

@@ -1,8 +1,8 @@
-"""A segment of a capture: some packets as one Arrow IPC file.
+"""Segments of a capture: some packets as one Arrow IPC file.
 
 One row a packet: ``arrival_us``, ``transmitter`` (dictionary), ``sequence``, and ``positions``, a list of structs:
-event time ``ts_us``, place ``x_mm, y_mm, z_mm``, ``quality`` of location in percent and, where the source gives them,
-velocity ``vx_mm_s ...`` and acceleration ``ax_mm_s2 ...``. A value that is no number is null.
+event time ``ts_us``, position ``x_mm, y_mm, z_mm``, ``quality`` of location in percent and, where the source gives
+them, velocity ``vx_mm_s ...`` and acceleration ``ax_mm_s2 ...``. A missing value is null.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from football.packet_table import MISSING, MOTION, QUALITY, WIDTH_WITH_MOTION, P
 #: time of writing; read as arrays it is slower than lz4, but still hundreds of times faster than the match goes.
 COMPRESSION = "zstd"
 
-_PLACE_FIELDS = ("x_mm", "y_mm", "z_mm")
+_POSITION_FIELDS = ("x_mm", "y_mm", "z_mm")
 _MOTION_FIELDS = ("vx_mm_s", "vy_mm_s", "vz_mm_s", "ax_mm_s2", "ay_mm_s2", "az_mm_s2")
 
 #: What Arrow, or the lack of what should be there, raises over a damaged segment.
@@ -28,10 +28,10 @@ _DAMAGED = (OSError, pa.ArrowException, KeyError, ValueError, TypeError, Asserti
 
 
 def write_segment(path: Path, packets: Packets) -> None:
-    """One Arrow IPC file; see the top of the module."""
+    """Write one Arrow IPC file; see the module."""
     values = packets.values
     columns: list[pa.Array] = [pa.array(packets.ts_us), *(_column(values[:, i]) for i in range(3))]
-    fields = ["ts_us", *_PLACE_FIELDS, "quality"]
+    fields = ["ts_us", *_POSITION_FIELDS, "quality"]
     columns.append(_column(values[:, QUALITY], pa.uint8()))
     if values.shape[1] == WIDTH_WITH_MOTION:
         columns += [_column(column) for column in values[:, MOTION].T]
@@ -58,7 +58,7 @@ def _column(values: np.ndarray, kind: pa.DataType | None = None) -> pa.Array:
 
 
 def read_segment(path: Path) -> Packets:
-    """The packets of a segment.
+    """Read the packets of a segment.
 
     Raises:
         CaptureError: it is damaged, or not a segment.
@@ -69,7 +69,7 @@ def read_segment(path: Path) -> Packets:
         batch.validate(full=True)
         transmitters, positions = batch.column("transmitter"), batch.column("positions")
         table = positions.values
-        fields = [table.field(name) for name in (*_PLACE_FIELDS, "quality")]
+        fields = [table.field(name) for name in (*_POSITION_FIELDS, "quality")]
         if table.type.num_fields > len(fields) + 1:
             fields += [table.field(name) for name in _MOTION_FIELDS]
         values = np.empty((len(table), len(fields)), np.int32)
@@ -94,11 +94,11 @@ def read_segment(path: Path) -> Packets:
 
 
 def _checksum(packets: Packets) -> int:
-    """Over all that a segment holds: Arrow itself would read changed numbers without a word."""
-    found = crc32("\0".join(packets.names).encode())
+    """Return a checksum over all content of a segment: Arrow itself would read changed numbers silently."""
+    checksum = crc32("\0".join(packets.names).encode())
     for column in (packets.arrival_us, packets.tag, packets.sequence, packets.bounds, packets.ts_us, packets.values):
-        found = crc32(np.ascontiguousarray(column), found)
-    return found
+        checksum = crc32(np.ascontiguousarray(column), checksum)
+    return checksum
 
 
 def _filled(field: pa.Array) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The wire format of a block: what a capture hands on, a Kafka record carries and a Spark row holds.
+"""The wire format of a block: payload of a capture's reader, a Kafka record and a Spark row.
 
 A payload is one *version byte* followed by MessagePack. Two versions are read:
 
@@ -6,18 +6,18 @@ A payload is one *version byte* followed by MessagePack. Two versions are read:
 
     [arrival_us, [[transmitter, sequence, [ts_us ...], [x_m ...], [y_m ...], [z_m ...], quality] ...]]
 
-2, *compact*: blocks whose places are whole millimetres and whose qualities are whole percents, as an RTLS gives them
-(paper 000, section 5), in about a fifth of the bytes. Each row of numbers is told by its first one and then by
-differences, times by differences of differences, since a transmitter's beat is even.
+2, *compact*: blocks whose positions are whole millimetres and whose qualities are whole percents, as an RTLS gives
+them (paper 000, section 5), in about a fifth of the bytes. Each row of numbers is stored as its first one and then
+differences, times as differences of differences, because a transmitter's beat is even.
 
     [arrival_us, [[transmitter, sequence, percent, [ts_us ...], [x_mm ...], [y_mm ...], [z_mm ...]] ...]]
 
-A third, 0, *refused*, carries the reason for which something could not be taken for a block at all, so that it is told
-where all that is kept out is told.
+A third, 0, *refused*, carries the reason why bytes were no block at all, so that quarantine shows it like every
+rejected record.
 
 Arrays, not maps: a match has millions of packets and the field names would be a third of the bytes. Integers
 are microseconds or millimetres, floats are 64 bit metres. The order of fields in version 1 is that of
-:class:`detectors.inputs.Block` and :class:`detectors.inputs.Packet`; whoever changes them raises the version.
+:class:`football.packets.Block` and :class:`football.packets.Packet`; a change of them needs a new version.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ _compact_decoder = msgspec.msgpack.Decoder(_CompactBlock)
 
 
 class WireError(ValueError):
-    """Bytes that are no block of these versions; the message says why."""
+    """Bytes that are no block of these versions; the message gives the reason."""
 
 
 def encode(block: Block) -> bytes:
-    """A block as plain bytes.
+    """Encode a block as plain bytes.
 
     >>> decode(encode(Block(40_000, ()))) == Block(40_000, ())
     True
@@ -82,7 +82,7 @@ def encode(block: Block) -> bytes:
 
 
 def encode_compact(block: Block) -> bytes:
-    """A block in as few bytes as keep all of it: compact if its numbers are whole, else plain.
+    """Encode a block in the fewest bytes without loss: compact if its numbers are whole, else plain.
 
     >>> from football.packets import Packet
     >>> block = Block(9, (Packet("ball", 0, (5, 7), (1.25, 1.26), (0.0, 0.0), (0.11, 0.11), 0.9),))
@@ -91,15 +91,15 @@ def encode_compact(block: Block) -> bytes:
     """
     packets = []
     for packet in block.packets:
-        told = _compacted(packet)
-        if told is None:
+        compact = _compacted(packet)
+        if compact is None:
             return encode(block)
-        packets.append(told)
+        packets.append(compact)
     return _COMPACT_PREFIX + _encoder.encode(_CompactBlock(block.arrival_us, packets))
 
 
 def decode(payload: bytes) -> Block:
-    """The block that :func:`encode` or :func:`encode_compact` turned into ``payload``.
+    """Decode the block that :func:`encode` or :func:`encode_compact` turned into ``payload``.
 
     Raises:
         WireError: empty, of another version, cut off, or not of a block's shape.
@@ -113,22 +113,22 @@ def decode(payload: bytes) -> Block:
             f"wire version {payload[0]} cannot be read, this program reads versions {VERSION} and {COMPACT}"
         )
     try:
-        rest = memoryview(payload)[1:]
+        body = memoryview(payload)[1:]
         if payload[0] == VERSION:
-            return _decoder.decode(rest)
-        told = _compact_decoder.decode(rest)
+            return _decoder.decode(body)
+        compact = _compact_decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise WireError(f"not a block: {error}") from error
-    return Block(told.arrival_us, tuple([_expanded(packet) for packet in told.packets]))
+    return Block(compact.arrival_us, tuple([_expanded(packet) for packet in compact.packets]))
 
 
 def refusal(reason: str) -> bytes:
-    """A payload that :func:`decode` refuses with this reason."""
+    """Return a payload that :func:`decode` refuses with this reason."""
     return bytes([REFUSED]) + reason.encode()
 
 
 def arrival_of(payload: bytes) -> int:
-    """Arrival time of an encoded block, without decoding the rest.
+    """Return the arrival time of an encoded block, without decoding the rest.
 
     Raises:
         WireError: it begins otherwise than a block of these versions.
@@ -150,7 +150,7 @@ def arrival_of(payload: bytes) -> int:
 
 
 def _compacted(packet: Packet) -> _CompactPacket | None:
-    """The packet in whole numbers; None if that would change it."""
+    """Return the packet in whole numbers; None if that would change it."""
     columns = []
     for column in (packet.x_m, packet.y_m, packet.z_m):
         try:
@@ -170,20 +170,20 @@ def _compacted(packet: Packet) -> _CompactPacket | None:
     return _CompactPacket(packet.transmitter, packet.sequence, percent, ts_us, *columns)
 
 
-def _expanded(told: _CompactPacket) -> Packet:
-    if max(len(told.ts_us), len(told.x_mm), len(told.y_mm), len(told.z_mm)) > POSITIONS_MAX:
-        raise WireError(f"not a block: a packet of {told.transmitter!r} has more than {POSITIONS_MAX} positions")
+def _expanded(compact: _CompactPacket) -> Packet:
+    if max(len(compact.ts_us), len(compact.x_mm), len(compact.y_mm), len(compact.z_mm)) > POSITIONS_MAX:
+        raise WireError(f"not a block: a packet of {compact.transmitter!r} has more than {POSITIONS_MAX} positions")
     ts_us: tuple[int, ...] = ()
-    if told.ts_us:
-        ts_us = tuple(accumulate([told.ts_us[0], *accumulate(told.ts_us[1:])]))
+    if compact.ts_us:
+        ts_us = tuple(accumulate([compact.ts_us[0], *accumulate(compact.ts_us[1:])]))
         if min(ts_us) < -(2**63) or max(ts_us) >= 2**63:
-            raise WireError(f"not a block: a packet of {told.transmitter!r} has times beyond 64 bits")
-    x, y, z = (tuple([mm / 1000.0 for mm in accumulate(row)]) for row in (told.x_mm, told.y_mm, told.z_mm))
-    return Packet(told.transmitter, told.sequence, ts_us, x, y, z, told.percent / 100.0)
+            raise WireError(f"not a block: a packet of {compact.transmitter!r} has times beyond 64 bits")
+    x, y, z = (tuple([mm / 1000.0 for mm in accumulate(row)]) for row in (compact.x_mm, compact.y_mm, compact.z_mm))
+    return Packet(compact.transmitter, compact.sequence, ts_us, x, y, z, compact.percent / 100.0)
 
 
 def _differences(row: list[int]) -> list[int]:
-    """The first number, and then how much each is more than the one before.
+    """Return the first number, and then each number's difference from the one before.
 
     >>> _differences([5, 7, 6])
     [5, 2, -1]

@@ -28,6 +28,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from football.constants import BALL_RADIUS_M
 from football.errors import UserError
 from football.truth_kinds import KINDS
 from football.update_stream import EventRecord
@@ -148,7 +149,7 @@ class _File(_Model):
             raise ValueError("restart and restart_team go together")
         if self.restart is not None and self.holder is not None:
             raise ValueError("nobody holds the ball before a restart: give holder or restart")
-        if not 0 <= _in_space(self.ball, 0.11)[2] <= 40:
+        if not 0 <= _in_space(self.ball, BALL_RADIUS_M)[2] <= 40:
             raise ValueError("the ball is below the ground, or higher than 40 m")
         if self.holder in self.absent:
             raise ValueError(f"holder {self.holder} is absent")
@@ -359,7 +360,7 @@ def _reason(mapping: Mapping[str, Any]) -> str:
 def _settings(given: _File) -> MatchSettings:
     opening = Opening(
         persons={_ROWS[name]: _start(person) for name, person in given.persons.items()},
-        ball=_in_space(given.ball, 0.11),
+        ball=_in_space(given.ball, BALL_RADIUS_M),
         ball_velocity=_in_space(given.ball_velocity, 0.0),
         holder=_ROWS[given.holder] if given.holder else None,
         period=given.period,
@@ -398,7 +399,7 @@ def _instruction(step: _Step) -> Instruction:
         after_person=_ROWS[step.after_who] if step.after_who else None,
         delay_s=step.delay_s,
         mate=_ROWS[step.to] if step.to else None,
-        target=_in_space(step.target, 0.11) if step.target else None,
+        target=_in_space(step.target, BALL_RADIUS_M) if step.target else None,
         speed_m_s=step.speed_m_s,
         height_m=step.height_m,
         spin=step.spin,

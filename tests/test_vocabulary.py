@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("football", "middleware", "detectors", "camera", "replay", "dashboard", "app", "bench", "tests")
+FOLDERS = ("football", "middleware", "detectors", "simulator", "camera", "replay", "dashboard", "app", "bench", "tests")
 #: Folders whose identifiers are still to be renamed.
-NOT_YET = {"camera", "middleware", "detectors", "replay", "app", "bench", "tests"}
+NOT_YET = {"middleware", "detectors", "app", "bench", "tests"}
 
 # fmt: off
 BANNED = frozenset((

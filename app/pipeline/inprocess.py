@@ -103,7 +103,7 @@ class InProcessHost:
         blocks = self._recording.payloads(start_us, end_us)
         if self._desk is None:
             return blocks
-        return self._desk.woven(blocks, start_us, end_us, lambda: self._recording.has_blocks_from(end_us))
+        return self._desk.interleaved(blocks, start_us, end_us, lambda: self._recording.has_blocks_from(end_us))
 
     def _window(self, blocks: Iterator[tuple[int, bytes]], end_us: int, pace: Pace, waiter: Waiter) -> int:
         """Works on blocks as they are due; returns the offset up to which it did: all, or up to a stop."""

@@ -106,7 +106,7 @@ class Producer:
 
 def keep_pace(folder: Path, writer: CaptureWriter) -> None:
     """Waits until a match without end is needed further, and forgets what nobody will ask for again."""
-    while writer.grown_us > (played_us := _played_us(folder)) + AHEAD_US:
+    while writer.written_us > (played_us := _played_us(folder)) + AHEAD_US:
         time.sleep(_LOOK_S)
     writer.forget_before(played_us - BEHIND_US)
 

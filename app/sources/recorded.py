@@ -307,4 +307,4 @@ def _blocks(recording: Recording, entry: Entry, start_us: int, end_us: int) -> I
     if not entry.officials:
         return blocks
     desk = OfficialFeed(Path(entry.officials[0]), tuple(map(Path, entry.officials[1:])))
-    return desk.woven(blocks, start_us, end_us, lambda: recording.has_blocks_from(end_us))
+    return desk.interleaved(blocks, start_us, end_us, lambda: recording.has_blocks_from(end_us))

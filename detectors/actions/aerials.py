@@ -7,10 +7,10 @@ from typing import Annotated
 
 import msgspec
 
-from detectors.ball.trajectory_breaks import GRAVITY_M_S2
 from detectors.decisions import at_most, note
 from detectors.emission import make_event
 from detectors.reasons import reason
+from football.constants import GRAVITY_M_S2
 from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event

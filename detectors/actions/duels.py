@@ -151,7 +151,7 @@ class Duel:
 
 
 def _two_nearest(frame: Frame, ball: BallState) -> tuple[Near, Near] | None:
-    around = frame.around
+    around = frame.nearest
     if around is None or around.second < 0:
         return None
     one, two = frame.players[around.first], frame.players[around.second]

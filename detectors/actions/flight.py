@@ -13,11 +13,15 @@ from typing import Annotated
 import msgspec
 
 from detectors.ball.predictor import DRAG_PER_M, PredictorParameters
-from detectors.ball.trajectory_breaks import GRAVITY_M_S2
 from detectors.decisions import About, at_least, at_most, is_over
 from detectors.reasons import reason
+from football.constants import BALL_RADIUS_M, GRAVITY_M_S2
 from football.payloads import EventPayload, Frame, height_m, location_m, number
-from football.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch
+from football.pitch import (
+    BAR_HEIGHT_M,
+    GOAL_HALF_WIDTH_M,
+    Pitch,
+)
 
 #: Drag coefficient of the ball, that of 2.10.
 BALL_DRAG = PredictorParameters().drag_share

@@ -20,10 +20,10 @@ from collections.abc import Mapping
 import msgspec
 
 from detectors.emission import make_event
+from football.constants import BALL_RADIUS_M
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload
 from football.pitch import (
-    BALL_RADIUS_M,
     BAR_HEIGHT_M,
     CIRCLE_RADIUS_M,
     ENDS,

@@ -35,8 +35,9 @@ import numpy.typing as npt
 from numba import njit
 
 from detectors.ball.radio_breaks import falls, fit_break
-from detectors.ball.trajectory_breaks import GRAVITY_M_S2, TrajectoryBreak, Velocity, only_slowed
+from detectors.ball.trajectory_breaks import TrajectoryBreak, Velocity, only_slowed
 from detectors.signals.sampling import ball_sampling
+from football.constants import GRAVITY_M_S2
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import BallState
 from middleware.events import Event

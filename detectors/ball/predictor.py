@@ -17,24 +17,18 @@ import math
 import msgspec
 from numba import njit
 
-from detectors.ball.trajectory_breaks import GRAVITY_M_S2, Corners, Trail
+from detectors.ball.trajectory_breaks import Corners, Trail
 from detectors.emission import make_event
 from detectors.signals.sampling import delta_v_noise_m_s
+from football.constants import AIR_DENSITY_KG_M3, BALL_MASS_KG, BALL_RADIUS_M, GRAVITY_M_S2
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload, Scalar
-from football.pitch import (
-    BALL_RADIUS_M,
-    BAR_HEIGHT_M,
-    GOAL_HALF_WIDTH_M,
-    Pitch,
-    end_of,
-    pitch_of,
-)
+from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
-#: Air of 1.2 kg/m3, the ball's cross-section (Law 2), half of both, over a mass of 0.43 kg: per metre and unit of Cd.
-DRAG_PER_M = 0.5 * 1.2 * math.pi * BALL_RADIUS_M**2 / 0.43
+#: Half of air density times the ball's cross-section over its mass: deceleration per metre and unit of Cd.
+DRAG_PER_M = 0.5 * AIR_DENSITY_KG_M3 * math.pi * BALL_RADIUS_M**2 / BALL_MASS_KG
 
 Position = tuple[float, float, float]
 

@@ -40,8 +40,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from detectors.ball.trajectory_breaks import AIRBORNE_M, GRAVITY_M_S2, TrajectoryBreak
+from detectors.ball.trajectory_breaks import AIRBORNE_M, TrajectoryBreak
 from detectors.signals.sampling import ball_sampling
+from football.constants import GRAVITY_M_S2
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import BallState
 from middleware.events import Event

@@ -18,16 +18,10 @@ from detectors.ball.changes import Way, build_break_finder, least_change_m_s
 from detectors.ball.trajectory_breaks import Corners, Trail, TrajectoryBreak
 from detectors.emission import make_event
 from detectors.signals.sampling import ball_sampling, delta_v_noise_m_s
+from football.constants import BALL_RADIUS_M
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload
-from football.pitch import (
-    BALL_RADIUS_M,
-    BAR_HEIGHT_M,
-    GOAL_HALF_WIDTH_M,
-    PENALTY_AREA_DEPTH_M,
-    end_of,
-    pitch_of,
-)
+from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, PENALTY_AREA_DEPTH_M, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 

@@ -32,7 +32,6 @@ from middleware.events import Event
 #: Metres a second along x, y, z.
 Velocity = tuple[float, float, float]
 
-GRAVITY_M_S2 = 9.81
 #: A ball whose centre is higher falls: heights of one that rolls are 0.11 m and noise.
 AIRBORNE_M = 0.2
 

@@ -99,13 +99,13 @@ class AreaWatch:
         boxes = state.boxes if names == state.names else _boxes(names, marks)
         changed: Marks = {}
         out: list[Event] = []
-        at = first_outside(frame.places, boxes, 0)
+        at = first_outside(frame.positions, boxes, 0)
         while at >= 0:
             p = frame.players[at]
             name, place = p.object_id, (p.x_m, p.y_m, 0.0)
             changed[name] = self._look(event, name, p.team, place, marks.get(name), self.player_areas, out)
             boxes = _put(boxes, at, changed[name])
-            at = first_outside(frame.places, boxes, at + 1)
+            at = first_outside(frame.positions, boxes, at + 1)
         ball = frame.ball
         if ball is not None:
             mark = marks.get(BALL)
@@ -174,9 +174,9 @@ def draw(areas: tuple[Area, ...], place: tuple[float, float, float], inside: int
     low_x, high_x, low_y, high_y = -math.inf, math.inf, -math.inf, math.inf
     now, calm = 0, True
     for i, area in enumerate(areas):
-        if area.holds(x_m, y_m, z_m, leave_m if inside >> i & 1 else 0.0):
+        if area.contains(x_m, y_m, z_m, leave_m if inside >> i & 1 else 0.0):
             now |= 1 << i
-            calm = calm and area.plain
+            calm = calm and area.is_plain_rectangle
             low_x, high_x = max(low_x, area.low_x_m - leave_m), min(high_x, area.high_x_m + leave_m)
             low_y, high_y = max(low_y, area.low_y_m - leave_m), min(high_y, area.high_y_m + leave_m)
         elif x_m < area.low_x_m:

@@ -20,7 +20,7 @@ import msgspec
 
 from detectors.ball.changes import is_fitted
 from detectors.ball.optical_breaks import fits_optical_breaks
-from detectors.ball.trajectory_breaks import AIRBORNE_M, GRAVITY_M_S2
+from detectors.ball.trajectory_breaks import AIRBORNE_M
 from detectors.contacts.contact_attribution import (
     ContactParameters,
     ContactRule,
@@ -32,6 +32,7 @@ from detectors.contacts.contact_attribution import (
 )
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest, NearParameters
+from football.constants import GRAVITY_M_S2
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload, Frame, Scalar, number
 from middleware.detector import NOTHING, Spec, Step

@@ -352,7 +352,7 @@ def _limb_left(e: Evidence, ball: BallState, run: LimbRun | None) -> Found:
     """4.1: the limb's distance, unless it was lost."""
     if run is None:
         return
-    away_m = math.dist((ball.x_m, ball.y_m, ball.z_m), run.there(e.by.ts_us)[1:4])
+    away_m = math.dist((ball.x_m, ball.y_m, ball.z_m), run.interpolated(e.by.ts_us)[1:4])
     if away_m >= e.parameters.near.leave_m:
         yield against(e, "distance to the ball", away_m, "at least", "near.leave_m")
 

@@ -166,7 +166,7 @@ class Near:
     def _players(self, state: NearState, ball: BallState, frame: Frame) -> tuple[list[Found], list[Found]]:
         """The centroids within reach, and those within reach of where the ball may be a frame later."""
         over_m = ball.z_m - self.parameters.height_max_m
-        around = frame.around
+        around = frame.nearest
         if over_m > self.parameters.swift_m or around is None or around.first_m2 > self._swift2_m2:
             return [], []
         x_m, y_m, leave2, swift2 = ball.x_m, ball.y_m, self._leave2_m2, self._swift2_m2
@@ -188,7 +188,7 @@ class Near:
         feet: dict[str, list[Foot]] = {}
         high = self.parameters.trunk_low_m < ball.z_m <= self.parameters.height_max_m
         for key, run in state.limbs.items():
-            ts_us, x_m, y_m, z_m, vx_m_s, vy_m_s = limb = run.there(now_us)
+            ts_us, x_m, y_m, z_m, vx_m_s, vy_m_s = limb = run.interpolated(now_us)
             dx = x_m - ball.x_m
             if abs(dx) > 2.0 or now_us - ts_us > self.parameters.stale_us:
                 continue
@@ -297,7 +297,7 @@ class PossessionZone:
         """Looks around the ball."""
         frame = event.payload
         assert isinstance(frame, Frame)
-        ball, around = frame.ball, frame.around
+        ball, around = frame.ball, frame.nearest
         leave2 = self._leave2_m2
         if ball is None or around is None or (around.first_m2 > leave2 and not state):
             return state, NOTHING
@@ -372,9 +372,9 @@ class NearestPlayer:
         """Looks who is nearest; nearly always it is who it was."""
         frame = event.payload
         assert isinstance(frame, Frame)
-        if frame.ball is None or frame.around is None:
+        if frame.ball is None or frame.nearest is None:
             return state, NOTHING
-        players, around = frame.players, frame.around
+        players, around = frame.players, frame.nearest
         best = [players[i] if i >= 0 else None for i in (around.first, around.home, around.away)]
         if not any(
             nearest.challenger or (body is not None and body.object_id != nearest.player)

@@ -84,7 +84,9 @@ class OpponentProximity:
 
     def _near(self, frame: Frame, before: tuple[Pair, ...]) -> set[Pair]:
         found: set[Pair] = set()
-        for i, j, near in opposed(frame.places, frame.sides, self.parameters.enter_m, self.parameters.leave_m).tolist():
+        for i, j, near in opposed(
+            frame.positions, frame.sides, self.parameters.enter_m, self.parameters.leave_m
+        ).tolist():
             one, other = frame.names[i], frame.names[j]
             pair = (one, other) if one < other else (other, one)
             if near or pair in before:

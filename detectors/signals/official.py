@@ -1,7 +1,7 @@
 """1.10 (ours): what an operator or a feed asserts, as events: ``official.card``, ``official.goal`` ...
 
 Tracking cannot know a card, a foul, a decision of the video referee, added time; and on goals, offside and
-substitutions the officials have the last word. What they say enters as ``raw.official`` (``detectors.inputs``) by the
+substitutions the officials have the last word. What they say enters as ``raw.official`` (``football.packets``) by the
 way of every other input: dated in event time, late, doubled and out of order as it comes. Here it gets its name; who
 knows what it contradicts listens (goals 7.5, their confirmation 10.14, play 5.10, numbers 9.12, time 10.13).
 

@@ -1,4 +1,4 @@
-"""Small CSV files with a header, a typed line each: sensor maps, annotations, labels."""
+"""Read and write small CSV files with a header, a typed row each: sensor maps, annotations, labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 
 
 def read_rows(path: Path, kind: type[Row]) -> tuple[Row, ...]:
-    """The lines of a file; columns that ``kind`` has no field for are ignored, fields with a default may be missing.
+    """Read the rows of a file; columns without a field are ignored, fields with a default may be missing.
 
     An empty cell is None for a field that may be None.
 
@@ -39,7 +39,7 @@ def read_rows(path: Path, kind: type[Row]) -> tuple[Row, ...]:
 
 
 def write_rows(path: Path, kind: type[Row], rows: Sequence[Row]) -> None:
-    """Writes lines with a header; None becomes an empty cell."""
+    """Write rows with a header; None becomes an empty cell."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(kind.__struct_fields__)

@@ -49,20 +49,20 @@ _THEIR_LIMBS = {ours: theirs for theirs, ours in LIMBS.items()}
 
 _TEAMS: dict[str, Team] = {"A": "home", "B": "away", "": ""}
 #: Their teams and ours.
-LETTERS = {"home": "A", "away": "B"}
+DEBS_TEAMS = {"home": "A", "away": "B"}
 
 #: Picoseconds in a microsecond.
 PS_IN_US = 1_000_000
 #: A match has no more halves, with extra time and a shoot-out, and no longer ones: what is made of them is as large.
 HALVES_MAX, HALF_MAX_PS = 8, 3 * 3_600 * 10**12
 #: Rows are written stretch by stretch, so that a long match needs little memory.
-_STRETCH_US = 5_000_000
+_CHUNK_US = 5_000_000
 #: A velocity is the difference of two means over so long each: the noise of one position is as great as a step.
 _SMOOTH_US = 25_000
 
 
 class Sensor(msgspec.Struct, frozen=True):
-    """A line of the sensor map; ``limb`` by its DEBS name."""
+    """A row of the sensor map; ``limb`` by its DEBS name."""
 
     sid: int
     kind: str
@@ -75,7 +75,7 @@ class Sensor(msgspec.Struct, frozen=True):
 class Half(msgspec.Struct, frozen=True):
     """A half of the match on the stream's clock (picoseconds).
 
-    ``annotation_shift_s``: the annotator's seconds are the stream's seconds since the half's begin and so many more.
+    ``annotation_shift_s``: seconds to add to the stream's seconds since the half's begin to get the annotator's.
     """
 
     half: int
@@ -92,22 +92,22 @@ MATCH_HALVES = (
 
 
 def read_debs(path: Path, *, sheet_path: Path | None = None) -> Recording:
-    """Reads a stream with its sensor map, halves and sheet; what lies outside the halves is passed over.
+    """Read a stream with its sensor map, halves and sheet; rows outside the halves are skipped.
 
     Args:
         path: the stream.
-        sheet_path: match sheet to use instead of the one beside the stream.
+        sheet_path: match sheet to use instead of the one next to the stream.
 
     Returns:
-        the recording; a sensor that the map does not know, and lines of another length, are in ``rejected``.
+        the recording; rows of unknown sensors or of another length are in ``rejected``.
 
     Raises:
         TrackingError: a file is missing or cannot be read; the message names it.
     """
     sensors = read_sensors(path.parent / SENSORS)
     halves = read_halves(path.parent)
-    beside = path.parent / METADATA
-    chosen = sheet_path or (beside if beside.is_file() else None)
+    own_sheet = path.parent / METADATA
+    chosen = sheet_path or (own_sheet if own_sheet.is_file() else None)
     sheet = read_sheet(chosen) if chosen else MatchSheet("debs2013", "A", "B", *FIELD_M)
     centre_mm = (sheet.width_m * 500.0, 0.0) if chosen else FIELD_CENTRE_MM
     sheet = with_carriers(sheet, sensors)
@@ -129,12 +129,12 @@ def read_debs(path: Path, *, sheet_path: Path | None = None) -> Recording:
 
 
 def debs_files(path: Path) -> list[Path]:
-    """The files that decide what a stream says."""
+    """Return the files that decide the content of a stream."""
     return [path, *(path.parent / name for name in (SENSORS, HALVES, METADATA))]
 
 
 def read_sensors(path: Path) -> tuple[Sensor, ...]:
-    """The sensor map.
+    """Read the sensor map.
 
     Raises:
         TrackingError: it is missing, a column is, or a line is wrong.
@@ -147,10 +147,10 @@ def read_sensors(path: Path) -> tuple[Sensor, ...]:
 
 
 def read_halves(folder: Path) -> tuple[Half, ...]:
-    """The halves told beside a stream, else those of the match itself.
+    """Read the halves from the file next to a stream, else return those of the match itself.
 
     Raises:
-        TrackingError: the file is damaged, tells none, or one that no match has.
+        TrackingError: the file is damaged, has no half, or one that no match has.
     """
     path = folder / HALVES
     if not path.is_file():
@@ -167,7 +167,7 @@ def read_halves(folder: Path) -> tuple[Half, ...]:
 
 
 def transmitters(sensors: Sequence[Sensor], sheet: MatchSheet) -> dict[int, str]:
-    """Our transmitter names by sensor. Players are found in the sheet by team and name."""
+    """Return our transmitter names by sensor. Players are found in the sheet by team and name."""
     ids = {(player.team, player.name): player.object_id for player in sheet.players}
     referees = list(dict.fromkeys(s.name for s in sensors if s.kind == "referee"))
     names: dict[int, str] = {}
@@ -184,10 +184,10 @@ def transmitters(sensors: Sequence[Sensor], sheet: MatchSheet) -> dict[int, str]
 
 
 def write_debs(folder: Path, recording: Recording, halves: Sequence[Half] | None = None) -> Path:
-    """Writes a recording as a stream with its sensor map, halves and sheet.
+    """Write a recording as a stream with its sensor map, halves and sheet.
 
     Args:
-        folder: where to; made if it is not there.
+        folder: created if missing.
         recording: positions become whole millimetres; rows off a transmitter's time line are left out.
         halves: on the stream's clock; default: one half from event time 0 to the recording's end, begun when the
             match's own was.
@@ -204,13 +204,13 @@ def write_debs(folder: Path, recording: Recording, halves: Sequence[Half] | None
     path = folder / "stream.csv"
     options = pacsv.WriteOptions(include_header=False)
     with pacsv.CSVWriter(path, pa.schema([(name, pa.int64()) for name in COLUMNS]), write_options=options) as writer:
-        for rows in _stretches(recording, halves[0].begin_ps):
+        for rows in _chunks(recording, halves[0].begin_ps):
             writer.write_table(rows)
     return path
 
 
 def sensor_map(recording: Recording) -> tuple[Sensor, ...]:
-    """A sensor for each transmitter, numbered from 1."""
+    """Return a sensor for each transmitter, numbered from 1."""
     players = {player.object_id: player for player in recording.sheet.players}
     sensors: list[Sensor] = []
     for sid, track in enumerate(recording.tracks, 1):
@@ -224,12 +224,12 @@ def sensor_map(recording: Recording) -> tuple[Sensor, ...]:
         else:
             player = players.get(body, Player(body, "home" if body.startswith("home_") else "away"))
             role = "goalkeeper" if player.goalkeeper else "player"
-            sensors.append(Sensor(sid, "player", LETTERS[player.team], player.name or body, role, limb))
+            sensors.append(Sensor(sid, "player", DEBS_TEAMS[player.team], player.name or body, role, limb))
     return tuple(sensors)
 
 
 def with_carriers(sheet: MatchSheet, sensors: Sequence[Sensor]) -> MatchSheet:
-    """The sheet with players for all who carry sensors; those not on it are numbered, goalkeepers first."""
+    """Return the sheet with players for all sensors; unknown players are numbered, goalkeepers first."""
     players = list(sheet.players)
     known = {(p.team, p.name or p.object_id) for p in players}
     players = [p if p.name else msgspec.structs.replace(p, name=p.object_id) for p in players]
@@ -256,7 +256,7 @@ def _with_quality(sheet: MatchSheet, tracks: list[Track]) -> MatchSheet:
 def _rows_by_sensor(
     path: Path, halves: Sequence[Half]
 ) -> tuple[dict[int, tuple[Ints, Floats, Floats, Floats]], list[RejectedRecord]]:
-    """Time (ps) and place (mm) of each sensor's rows within the halves, in recorded order; and bad lines."""
+    """Return time (ps) and position (mm) of each sensor's rows within the halves, in recorded order; and bad rows."""
     rejected: list[RejectedRecord] = []
 
     def refuse(row: pacsv.InvalidRow) -> str:
@@ -281,13 +281,13 @@ def _rows_by_sensor(
 
 
 def _batches(path: Path, refuse: pacsv.InvalidRowHandler) -> Iterator[pa.RecordBatch]:
-    wanted = ("sid", "ts", "x", "y", "z")
+    columns = ("sid", "ts", "x", "y", "z")
     try:
         reader = pacsv.open_csv(
             path,
             pacsv.ReadOptions(column_names=list(COLUMNS), use_threads=False),
             pacsv.ParseOptions(invalid_row_handler=refuse),
-            pacsv.ConvertOptions(column_types=dict.fromkeys(wanted, pa.int64()), include_columns=list(wanted)),
+            pacsv.ConvertOptions(column_types=dict.fromkeys(columns, pa.int64()), include_columns=list(columns)),
         )
         yield from reader
     except FileNotFoundError:
@@ -296,10 +296,10 @@ def _batches(path: Path, refuse: pacsv.InvalidRowHandler) -> Iterator[pa.RecordB
         raise TrackingError(f"{path}: not a stream of the DEBS 2013 format: {error}") from error
 
 
-def _stretches(recording: Recording, zero_ps: int) -> Iterator[pa.Table]:
-    """Rows of all sensors in order of time, some seconds at a time."""
+def _chunks(recording: Recording, zero_ps: int) -> Iterator[pa.Table]:
+    """Yield rows of all sensors in order of time, some seconds at a time."""
     measured = [_measured(sid, track, recording.sheet, zero_ps) for sid, track in enumerate(recording.tracks, 1)]
-    step_ps = _STRETCH_US * PS_IN_US
+    step_ps = _CHUNK_US * PS_IN_US
     begin_ps = min((int(rows[1, 0]) for rows in measured), default=0)
     end_ps = max((int(rows[1, -1]) for rows in measured), default=-1)
     for from_ps in range(begin_ps, end_ps + 1, step_ps):
@@ -307,23 +307,23 @@ def _stretches(recording: Recording, zero_ps: int) -> Iterator[pa.Table]:
         for rows in measured:
             low, high = np.searchsorted(rows[1], (from_ps, from_ps + step_ps))
             parts.append(rows[:, low:high])
-        stretch = np.concatenate(parts, axis=1)
-        stretch = stretch[:, np.lexsort((stretch[0], stretch[1]))]
-        yield pa.table(dict(zip(COLUMNS, stretch, strict=True)))
+        chunk = np.concatenate(parts, axis=1)
+        chunk = chunk[:, np.lexsort((chunk[0], chunk[1]))]
+        yield pa.table(dict(zip(COLUMNS, chunk, strict=True)))
 
 
 def _measured(sid: int, track: Track, sheet: MatchSheet, zero_ps: int) -> Ints:
-    """A track as rows of their columns: (13, n) whole numbers."""
+    """Return a track as rows of their columns: (13, n) whole numbers."""
     line = track.line
     ts_us = track.ts_us[line]
-    place_mm = np.stack([
+    position_mm = np.stack([
         sheet.width_m * 500.0 - track.y_m[line] * 1e3,
         track.x_m[line] * 1e3,
         track.z_m[line] * 1e3,
     ])  # fmt: skip
-    velocity = _slope(place_mm / 1e3, ts_us)
+    velocity = _slope(position_mm / 1e3, ts_us)
     pushed = _slope(velocity, ts_us)
-    out = [np.full(len(line), sid), ts_us * PS_IN_US + zero_ps, *np.rint(place_mm)]
+    out = [np.full(len(line), sid), ts_us * PS_IN_US + zero_ps, *np.rint(position_mm)]
     sizes = [np.linalg.norm(vector, axis=0) for vector in (velocity, pushed)]
     out += [np.rint(size * 1e6) for size in sizes]
     for vector, size in zip((velocity, pushed), sizes, strict=True):
@@ -332,7 +332,7 @@ def _measured(sid: int, track: Track, sheet: MatchSheet, zero_ps: int) -> Ints:
 
 
 def _slope(values: Floats, ts_us: Ints) -> Floats:
-    """Change a second of each row of ``values``: the difference of the means just after and just before each sample."""
+    """Return the change a second of each row of ``values``: means just after less means just before each sample."""
     count = len(ts_us)
     if count < 2:
         return np.zeros_like(values)
@@ -347,16 +347,16 @@ def _slope(values: Floats, ts_us: Ints) -> Floats:
 
 
 def _metadata(sheet: MatchSheet) -> bytes:
-    """A sheet in the form that :mod:`replay.formats.match_sheets` reads."""
+    """Return a sheet in the form that :mod:`replay.formats.match_sheets` reads."""
     players = [
         {"object_id": p.object_id, "name": p.name, "goalkeeper": p.goalkeeper, "team": p.team, "shirt": p.shirt}
         for p in sheet.players
     ]
-    told = {
+    metadata = {
         "match": {"source_match_id": sheet.match_id},
         "pitch": {"length_m": sheet.length_m, "width_m": sheet.width_m},
         "period": {"attacks_positive_x": sheet.attacks_positive_x},
         "teams": {"home": sheet.home, "away": sheet.away},
         "players": players,
     }
-    return msgspec.json.format(msgspec.json.encode(told), indent=1)
+    return msgspec.json.format(msgspec.json.encode(metadata), indent=1)

@@ -1,4 +1,4 @@
-"""Reads what kloppy reads. kloppy is the parser; this module only asks it for metres and makes a recording.
+"""Read tracking files through kloppy, which parses them; this module asks for metres and makes a recording.
 
 Positions are asked for in metres from the centre of the pitch, x along it, y up; the direction of play stays
 as the provider recorded it. Event time counts from the start of the first period that has frames.
@@ -48,7 +48,7 @@ _COORDINATES = "secondspectrum"
 def read_kloppy(
     provider: str, paths: list[Path], pitch: tuple[float, float], sheet_path: Path | None = None
 ) -> Recording:
-    """Reads a provider's tracking files.
+    """Read a provider's tracking files.
 
     Args:
         provider: a key of ``PROVIDERS``.
@@ -75,7 +75,7 @@ def read_kloppy(
 
 
 def _load(provider: str, paths: list[Path], label: str) -> Any:
-    """kloppy's dataset in our coordinates. Whatever goes wrong inside kloppy is told as an error of the file."""
+    """Load kloppy's dataset in our coordinates; any error inside kloppy becomes an error of the file."""
     module, function, names = PROVIDERS[provider]
     if not paths or len(paths) > len(names):
         raise TrackingError(f"{label}: give the files {', '.join(names)}, separated by colons")
@@ -102,10 +102,10 @@ def _tracks(dataset: Any) -> tuple[Track, ...]:
     for frame in dataset.records:
         ts_us = starts[frame.period.id] + round(frame.timestamp.total_seconds() * 1e6)
         if frame.ball_coordinates is not None:
-            rows.setdefault("ball", []).append((ts_us, *_place(frame.ball_coordinates)))
+            rows.setdefault("ball", []).append((ts_us, *_convert(frame.ball_coordinates)))
         for player, data in frame.players_data.items():
             if data.coordinates is not None:
-                rows.setdefault(str(player.player_id), []).append((ts_us, *_place(data.coordinates)))
+                rows.setdefault(str(player.player_id), []).append((ts_us, *_convert(data.coordinates)))
     tracks = [_track(name, rows[name]) for name in sorted(rows, key=track_order)]
     return tuple(tracks)
 
@@ -115,7 +115,7 @@ def _track(name: str, rows: list[tuple[int, float, float, float]]) -> Track:
     return Track(name, np.array(ts_us, np.int64), *(np.array(c, np.float64) for c in (x_m, y_m, z_m)))
 
 
-def _place(point: Any) -> tuple[float, float, float]:
+def _convert(point: Any) -> tuple[float, float, float]:
     height = getattr(point, "z", None)
     return float(point.x), float(point.y), 0.0 if height is None else float(height)
 
@@ -137,8 +137,8 @@ def _period_starts(frames: Iterable[Any]) -> dict[int, int]:
     for number in sorted(periods):
         start = periods[number].start_timestamp
         first = start if first is None else first
-        told_us = math.nan if start is None else (start - first).total_seconds() * 1e6
-        starts[number] = round(told_us) if told_us >= end_us else end_us
+        offset_us = math.nan if start is None else (start - first).total_seconds() * 1e6
+        starts[number] = round(offset_us) if offset_us >= end_us else end_us
         end_us = starts[number] + last_us[number] + 1_000_000
     return starts
 

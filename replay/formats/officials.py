@@ -1,13 +1,14 @@
-"""What officials say as a line of JSON: its fields, its checks, and how it travels to the pipeline.
+"""Decisions of officials as lines of JSON: their fields, their checks, and their encoding as payloads.
 
 A line is one decision:
 
     {"kind": "card", "variant": "yellow", "team": "home", "player": "home_7", "at_s": 1834.2}
 
-``kind``, ``variant`` and what each kind needs: ``detectors.signals.official``. ``at_s`` is when it happened, in seconds
-of the match's own clock (without it: when the line is read). ``said_s`` is when it was said: before that time of the
-match the line is not given to the engine. ``source`` and ``number`` tell a decision from its repetition; without them
-the file and the number of the line count. What cannot be used goes to quarantine with file, line and reason.
+``football.officials`` lists ``kind``, ``variant`` and the fields that each kind needs. ``at_s`` is when it happened,
+in seconds of the match's own clock (default: when the line is read). ``said_s`` is when it was announced: before that
+time of the match the line does not enter the engine. ``source`` and ``number`` identify a decision, so that its
+repetition has no effect; the default is the file and the number of the line. Unusable lines go to quarantine with
+file, line and reason.
 """
 
 from __future__ import annotations
@@ -37,16 +38,16 @@ _SHOWN = 120
 
 
 class OfficialError(UserError, ValueError):
-    """A line that says no decision; the message says why not."""
+    """A line that is no valid decision; the message gives the reason."""
 
 
 class OfficialLine(msgspec.Struct, frozen=True, array_like=True):
     """A line as it was read.
 
     Attributes:
-        file, number: where; numbers begin at 1.
-        text: as it stands there.
-        settled_us: event time before which nothing could be changed any more when the line got its place.
+        file, number: its location; numbers begin at 1.
+        text: its content.
+        settled_us: watermark up to which results were settled when the line got its place in the stream.
     """
 
     file: str
@@ -74,21 +75,21 @@ class DecisionFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
 _payloads = msgspec.msgpack.Encoder()
 _lines = msgspec.msgpack.Decoder(OfficialLine)
-_said = msgspec.json.Decoder(DecisionFields)
+_fields = msgspec.json.Decoder(DecisionFields)
 
 
 def encode(line: OfficialLine) -> bytes:
-    """A line as a payload."""
+    """Encode a line as a payload."""
     return bytes([PREFIX]) + _payloads.encode(line)
 
 
 def is_official(payload: bytes) -> bool:
-    """Whether a payload is a line of officials and not a block of positions."""
+    """True if a payload is a line of officials and not a block of positions."""
     return payload[:1] == bytes([PREFIX])
 
 
 def decode(payload: bytes) -> OfficialLine:
-    """The line of a payload.
+    """Decode the line of a payload.
 
     Raises:
         OfficialError: it begins like one and is none.
@@ -100,28 +101,28 @@ def decode(payload: bytes) -> OfficialLine:
 
 
 def read(line: OfficialLine, sheet: MatchSheet, arrival_us: int) -> Official:
-    """The decision that a line says.
+    """Return the decision of a line.
 
     Args:
         sheet: knows the players.
         arrival_us: when it was read, on the match's clock.
 
     Raises:
-        OfficialError: it says none, or one that cannot be.
+        OfficialError: it is no decision, or one that cannot be.
     """
-    said = parse(line.text)
-    check(said, sheet)
-    at_us = arrival_us if said.at_s is None else round(said.at_s * 1e6)
+    fields = parse(line.text)
+    check(fields, sheet)
+    at_us = arrival_us if fields.at_s is None else round(fields.at_s * 1e6)
     if at_us > arrival_us:
-        raise OfficialError(f"at_s = {said.at_s:g} is later than the match has come to ({arrival_us / 1e6:.3f} s)")
-    number = line.number if said.number is None else said.number
-    named = {name: getattr(said, name) for name in ("variant", "team", "player", "other", "minutes", "event", "note")}
-    source = said.source or (OPERATOR if line.file == FILE else Path(line.file).stem)
-    return Official(source, number, said.kind, at_us, **named)
+        raise OfficialError(f"at_s = {fields.at_s:g} is later than the match has come to ({arrival_us / 1e6:.3f} s)")
+    number = line.number if fields.number is None else fields.number
+    named = {name: getattr(fields, name) for name in ("variant", "team", "player", "other", "minutes", "event", "note")}
+    source = fields.source or (OPERATOR if line.file == FILE else Path(line.file).stem)
+    return Official(source, number, fields.kind, at_us, **named)
 
 
 def parse(text: str) -> DecisionFields:
-    """The fields of a line.
+    """Parse the fields of a line.
 
     Raises:
         OfficialError: it is no JSON object, or has fields of other names or types.
@@ -129,54 +130,54 @@ def parse(text: str) -> DecisionFields:
     if len(text) > LINE_CHARACTERS_MAX:
         raise OfficialError(f"longer than {LINE_CHARACTERS_MAX} characters")
     try:
-        return _said.decode(text)
+        return _fields.decode(text)
     except msgspec.ValidationError as error:
         raise OfficialError(f"not a decision: {error}") from error
     except msgspec.DecodeError as error:
         raise OfficialError(f"not JSON: {error}") from error
 
 
-def check(said: DecisionFields, sheet: MatchSheet) -> None:
-    """Whether a decision can be.
+def check(fields: DecisionFields, sheet: MatchSheet) -> None:
+    """Check that a decision is possible.
 
     Raises:
-        OfficialError: an unknown kind or variant, something needed is missing, or a player is not of that team.
+        OfficialError: an unknown kind or variant, a missing field, or a player who is not of that team.
     """
-    decision = DECISIONS.get(said.kind)
+    decision = DECISIONS.get(fields.kind)
     if decision is None:
-        raise OfficialError(f"kind = {said.kind!r} is none of {', '.join(DECISIONS)}")
+        raise OfficialError(f"kind = {fields.kind!r} is none of {', '.join(DECISIONS)}")
     for name in decision.needs:
-        if getattr(said, name) in ("", None):
-            raise OfficialError(f"a {said.kind} needs {name}")
-    if said.variant not in decision.variants:
+        if getattr(fields, name) in ("", None):
+            raise OfficialError(f"a {fields.kind} needs {name}")
+    if fields.variant not in decision.variants:
         known = ", ".join(filter(None, decision.variants)) or "it has none"
-        raise OfficialError(f"variant = {said.variant!r} of a {said.kind}: {known}")
-    for name, value in (("at_s", said.at_s), ("said_s", said.said_s)):
+        raise OfficialError(f"variant = {fields.variant!r} of a {fields.kind}: {known}")
+    for name, value in (("at_s", fields.at_s), ("said_s", fields.said_s)):
         if value is not None and not (math.isfinite(value) and abs(value) < 1e9):
             raise OfficialError(f"{name} = {value} is not a time")
-    if said.minutes is not None and not 0 <= said.minutes <= MINUTES_MAX:
-        raise OfficialError(f"minutes = {said.minutes} is not in 0..{MINUTES_MAX}")
-    if said.number is not None and said.number < 0:
-        raise OfficialError(f"number = {said.number} is negative")
-    if said.kind == "void" and said.event.partition("#")[0] not in OVERRULED:
-        raise OfficialError(f"event = {said.event!r} cannot be taken back; these kinds can: {', '.join(OVERRULED)}")
-    _check_players(said, sheet)
+    if fields.minutes is not None and not 0 <= fields.minutes <= MINUTES_MAX:
+        raise OfficialError(f"minutes = {fields.minutes} is not in 0..{MINUTES_MAX}")
+    if fields.number is not None and fields.number < 0:
+        raise OfficialError(f"number = {fields.number} is negative")
+    if fields.kind == "void" and fields.event.partition("#")[0] not in OVERRULED:
+        raise OfficialError(f"event = {fields.event!r} cannot be taken back; these kinds can: {', '.join(OVERRULED)}")
+    _check_players(fields, sheet)
 
 
-def _check_players(said: DecisionFields, sheet: MatchSheet) -> None:
+def _check_players(fields: DecisionFields, sheet: MatchSheet) -> None:
     teams = {player.object_id: player.team for player in sheet.players}
     for name in ("player", "other"):
-        who = getattr(said, name)
-        if not who or not teams:
+        player_id = getattr(fields, name)
+        if not player_id or not teams:
             continue
-        if who not in teams:
-            raise OfficialError(f"{name} = {who!r} is not on the match sheet")
+        if player_id not in teams:
+            raise OfficialError(f"{name} = {player_id!r} is not on the match sheet")
         # The scorer of an own goal plays for the others.
-        if said.team and teams[who] != said.team and said.kind != "goal":
-            raise OfficialError(f"{name} = {who!r} is not of team {said.team}")
+        if fields.team and teams[player_id] != fields.team and fields.kind != "goal":
+            raise OfficialError(f"{name} = {player_id!r} is not of team {fields.team}")
 
 
 def rejected(line: OfficialLine, reason: str) -> RejectedRecord:
-    """The record of a line that cannot be used."""
+    """Return the rejected record of a line that cannot be used."""
     text = line.text if len(line.text) <= _SHOWN else line.text[: _SHOWN - 3] + "..."
     return RejectedRecord(f"{line.file} line {line.number}", "official", line.number, None, reason, text)

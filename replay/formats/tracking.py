@@ -1,11 +1,11 @@
-"""Reads tracking files: our long Parquet table, DEBS 2013 streams, and through kloppy whatever kloppy reads.
+"""Read tracking files: the long Parquet table, DEBS 2013 streams, and through kloppy all of its formats.
 
 The long table has one row per object and frame: ``t_ms, object_id, team, x, y, z`` (metres from the centre
-spot), with any further columns ignored. A ``metadata.json`` beside it, if there is one, gives the match sheet.
+spot); further columns are ignored. A ``metadata.json`` next to it, if there is one, gives the match sheet.
 
-Only what makes a file unreadable as a whole is an error here. A bad row is not: it goes into the recording as
-it is, so that the quarantine sees it under its packet's number; a row that no packet can hold (no time, no
-object) is returned in ``Recording.rejected``.
+Only what makes a file unreadable as a whole is an error here. A bad row enters the recording unchanged, so that the
+validation rejects it under its packet's number; a row that fits into no packet (no time, no object) is returned in
+``Recording.rejected``.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ _TIME_MAX_US = 2**53
 def read_tracking(
     source: str, *, pitch: tuple[float, float] = (105.0, 68.0), sheet_path: Path | None = None
 ) -> Recording:
-    """Reads a tracking file.
+    """Read a tracking file.
 
     Args:
         source: path of a long Parquet table, ``kloppy:<provider>:<path>[:<further path> ...]``, or ``debs:<path>``
             of a stream in the form of the DEBS 2013 challenge.
-        pitch: length and width in metres, used where neither sheet nor provider tells them.
-        sheet_path: match sheet in the form of ``metadata.json``; default: the one beside the table.
+        pitch: length and width in metres, used where neither sheet nor provider gives them.
+        sheet_path: match sheet in the form of ``metadata.json``; default: the one next to the table.
 
     Raises:
         TrackingError: the file as a whole cannot be used; the message names file and reason.
@@ -75,7 +75,7 @@ def read_tracking(
 def read_long_parquet(
     path: Path, *, pitch: tuple[float, float] = (105.0, 68.0), sheet_path: Path | None = None
 ) -> Recording:
-    """Reads a long Parquet table; arguments and errors as in :func:`read_tracking`."""
+    """Read a long Parquet table; arguments and errors as in :func:`read_tracking`."""
     table = _table(path)
     objects, codes = _texts(table, "object_id", path)
     times_us, x_m, y_m, z_m = _numbers(table, path)
@@ -116,7 +116,7 @@ def _table(path: Path) -> pa.Table:
 
 
 def _texts(table: pa.Table, column: str, path: Path) -> tuple[list[str], Codes]:
-    """A text column as its values and, of each row, the value's index; -1 where it is missing or empty."""
+    """Return a text column's values and, of each row, the value's index; -1 where it is missing or empty."""
     try:
         texts = table[column].cast(pa.string())
     except pa.ArrowException as error:
@@ -128,7 +128,7 @@ def _texts(table: pa.Table, column: str, path: Path) -> tuple[list[str], Codes]:
 
 
 def _numbers(table: pa.Table, path: Path) -> tuple[Floats, Floats, Floats, Floats]:
-    """Times in microseconds and places in metres; missing values as NaN."""
+    """Return times in microseconds and positions in metres; missing values as NaN."""
     columns: list[Floats] = []
     for name in ("t_ms", "x", "y", "z"):
         column = table[name]
@@ -141,7 +141,7 @@ def _numbers(table: pa.Table, path: Path) -> tuple[Floats, Floats, Floats, Float
 def _usable(
     file: str, names: npt.NDArray[np.object_], times_us: Floats, x_m: Floats, y_m: Floats, z_m: Floats
 ) -> tuple[Codes, list[RejectedRecord]]:
-    """Indexes of the rows that a packet can hold, and the others as rejected records."""
+    """Return indexes of the rows that fit into a packet, and the others as rejected records."""
     timed = np.abs(times_us) < _TIME_MAX_US
     good = timed & (names != "")
     rejected: list[RejectedRecord] = []
@@ -156,7 +156,7 @@ def _usable(
 def _tracks(
     objects: list[str], codes: Codes, times_us: Floats, x_m: Floats, y_m: Floats, z_m: Floats, usable: Codes
 ) -> tuple[Track, ...]:
-    """The usable rows by object, each object's in the order of the file."""
+    """Return the usable rows by object, each object's in the order of the file."""
     if not objects:
         return ()
     order = usable[np.argsort(codes[usable], kind="stable")]
@@ -175,7 +175,7 @@ def _tracks(
 
 
 def _players_from_rows(objects: list[str], codes: Codes, teams: list[str], team_codes: Codes) -> tuple[Player, ...]:
-    """The objects of either team; an object that changes team belongs to the one it has more often."""
+    """Return the objects of either team; an object that changes team belongs to its more frequent one."""
     players: list[Player] = []
     for index, name in enumerate(objects):
         rows = team_codes[codes == index]
@@ -188,7 +188,7 @@ def _players_from_rows(objects: list[str], codes: Codes, teams: list[str], team_
 
 
 def _with_quality(sheet: MatchSheet, tracks: tuple[Track, ...]) -> MatchSheet:
-    """The sheet with the quality that the positions show: rates by the median step, height if any is not 0."""
+    """Return the sheet with measured quality: rates by the median step, height if any is not 0."""
     balls = [t for t in tracks if raw_kind(t.transmitter) == "raw.ball"]
     bodies = [t for t in tracks if raw_kind(t.transmitter) != "raw.ball"]
     height = any(bool(np.any(np.nan_to_num(t.z_m) != 0.0)) for t in balls)

@@ -1,1 +1,1 @@
-"""What was found held against what is true: truth readers, matching, figures."""
+"""Scoring of detected events against truth: readers of truth, matching, figures."""

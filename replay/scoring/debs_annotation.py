@@ -1,8 +1,8 @@
-"""The annotation of the DEBS 2013 match: who had the ball from when to when, shots on goal, interruptions.
+"""The annotation of the DEBS 2013 match: intervals of possession, shots on goal, interruptions.
 
-Three small tables in a folder, in seconds since the half began on the annotator's clock (see ``debs.Half`` for how
-far that is from the stream's). They are read, and made from what was found: a row of possession goes from a player's
-first to his last contact before somebody else's, a single contact is a row of no duration.
+Three small tables in a folder, in seconds since the half began on the annotator's clock (see ``debs.Half`` for its
+shift from the stream's). This module reads them, and writes them from detected events: a row of possession goes from
+a player's first contact to the last one before another player's; a single contact is a row of no duration.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from football.errors import TrackingError
 from football.match_sheet import MatchSheet, Player
 from football.update_stream import EventRecord
 from replay.formats.csv_rows import read_rows, write_rows
-from replay.formats.debs import HALVES, LETTERS, PS_IN_US, Half, read_halves
+from replay.formats.debs import DEBS_TEAMS, HALVES, PS_IN_US, Half, read_halves
 from replay.scoring.rules import OCCURRED
 
 POSSESSION, SHOTS, INTERRUPTIONS = "possession.csv", "shots_on_goal.csv", "interruptions.csv"
@@ -47,7 +47,7 @@ class ShotOnGoal(msgspec.Struct, frozen=True):
 
 
 class Interruption(msgspec.Struct, frozen=True):
-    """The game is stopped; ``end_s`` None: until the half is over."""
+    """An interruption of the game; ``end_s`` None: until the half is over."""
 
     half: int
     begin_s: float
@@ -63,7 +63,7 @@ class Annotation(msgspec.Struct, frozen=True):
 
 
 class Clock:
-    """From the annotator's seconds to our event time, which is zero where the first half begins, and back."""
+    """Converts the annotator's seconds to our event time, which is zero where the first half begins, and back."""
 
     def __init__(self, halves: Sequence[Half]) -> None:
         self.halves = tuple(halves)
@@ -86,20 +86,20 @@ class Clock:
         return self._begin_us[half] + round(at_s * 1e6)
 
     def span_us(self, half: int) -> tuple[int, int]:
-        """Event time from which to which (exclusive) a half goes."""
+        """Return the event times from which to which (exclusive) a half goes."""
         return self._spans_us[half]
 
     def half_of(self, ts_us: int) -> int | None:
-        """The half that an event time lies in, None in between."""
+        """Return the half that an event time lies in, None in between."""
         return next((half for half, (begin, end) in self._spans_us.items() if begin <= ts_us < end), None)
 
     def seconds(self, half: int, ts_us: int) -> float:
-        """An event time on the annotator's clock, in whole milliseconds."""
+        """Return an event time on the annotator's clock, in whole milliseconds."""
         return round((ts_us - self._begin_us[half]) / 1e6, 3)
 
 
 def read_annotation(folder: Path) -> tuple[Annotation, Clock]:
-    """Reads the three tables; what is not there is empty, but one must be.
+    """Read the three tables; a missing one is empty, but one must exist.
 
     Raises:
         TrackingError: there is none, or one is damaged; the message names the file.
@@ -118,7 +118,7 @@ def read_annotation(folder: Path) -> tuple[Annotation, Clock]:
 
 
 def write_annotation(folder: Path, annotation: Annotation, halves: Sequence[Half]) -> None:
-    """Writes the three tables and the halves that their seconds count in; the folder is made if it is not there."""
+    """Write the three tables and the halves that their seconds count in; the folder is created if missing."""
     folder.mkdir(parents=True, exist_ok=True)
     write_rows(folder / POSSESSION, Possession, annotation.possession)
     write_rows(folder / SHOTS, ShotOnGoal, annotation.shots)
@@ -127,10 +127,10 @@ def write_annotation(folder: Path, annotation: Annotation, halves: Sequence[Half
 
 
 def annotate(found: Iterable[EventRecord], sheet: MatchSheet, clock: Clock) -> Annotation:
-    """What was found in the annotation's form.
+    """Return detected events in the annotation's form.
 
     Args:
-        found: consolidated events; contacts, possession, shots and phases of play are looked at.
+        found: consolidated events; contacts, possession, shots and phases of play are used.
         sheet: names the players.
         clock: of the stream.
     """
@@ -146,7 +146,7 @@ def annotate(found: Iterable[EventRecord], sheet: MatchSheet, clock: Clock) -> A
 
 
 def _possession(records: Sequence[EventRecord], players: dict[str, Player], clock: Clock) -> Iterator[Possession]:
-    """A gain, then the holder's contacts up to his loss."""
+    """Return a gain, followed by the holder's contacts up to the loss."""
     gain: EventRecord | None = None
     last_us = 0
     for record in records:
@@ -171,11 +171,11 @@ def _row(gain: EventRecord, last_us: int, players: dict[str, Player], clock: Clo
 
 
 def _interruptions(records: Sequence[EventRecord], clock: Clock) -> Iterator[Interruption]:
-    """From a death to the kick that ended it, or to the end of its half."""
+    """Return interruptions from the death of the ball to the kick that ended it, or to the end of the half."""
     dead: tuple[int, int] | None = None
     for record in records:
-        told = record.detail.get(OCCURRED.get(record.kind, ""))
-        ts_us = told if isinstance(told, int) else record.ts_us
+        occurred_us = record.detail.get(OCCURRED.get(record.kind, ""))
+        ts_us = occurred_us if isinstance(occurred_us, int) else record.ts_us
         half = clock.half_of(ts_us)
         if record.kind == "play.dead" and dead is None and half is not None:
             dead = half, ts_us
@@ -189,10 +189,10 @@ def _interruptions(records: Sequence[EventRecord], clock: Clock) -> Iterator[Int
 
 def _named(players: dict[str, Player], record: EventRecord) -> tuple[str, str]:
     player = players.get(record.player)
-    team = LETTERS.get(record.team, "")
+    team = DEBS_TEAMS.get(record.team, "")
     return team, player.name if player and player.name else record.player
 
 
 def object_ids(sheet: MatchSheet) -> dict[tuple[str, str], str]:
-    """Object ids by the annotation's team and player."""
-    return {(LETTERS.get(p.team, ""), p.name or p.object_id): p.object_id for p in sheet.players}
+    """Return object ids by the annotation's team and player."""
+    return {(DEBS_TEAMS.get(p.team, ""), p.name or p.object_id): p.object_id for p in sheet.players}

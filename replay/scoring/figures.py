@@ -1,7 +1,7 @@
-"""Figures of a match: per kind counts, precision, recall, F1, time error, confusion; per frame who and whether.
+"""Figures of a match: per kind counts, precision, recall, F1, time error, confusion; per frame agreement with truth.
 
-What truth says nothing about is not judged. A find of a kind that truth does speak of, and that pairs with no truth, is
-a false positive. A missed truth may have been *taken for* something: a leftover find of the same family within the
+Kinds that truth does not cover are not judged. A detected event of a covered kind that pairs with no truth is a false
+positive. A missed truth may have been *mistaken for* something: an unpaired detection of the same family within the
 window, of another kind by the same player, or of the same kind by another player or team.
 """
 
@@ -30,7 +30,7 @@ Names = npt.NDArray[np.object_]
 
 
 class TimeError(msgspec.Struct, frozen=True):
-    """Milliseconds by which the finds of pairs miss: median and 95th percentile of the size, and the signed median."""
+    """Time error of pairs in milliseconds: median and 95th percentile of the size, and the signed median."""
 
     median: float
     p95: float
@@ -40,9 +40,9 @@ class TimeError(msgspec.Struct, frozen=True):
 class KindScore(msgspec.Struct, frozen=True):
     """Figures of one kind.
 
-    ``precision`` is None where nothing was found, ``recall`` where there is no truth, ``time_error_ms`` without
-    a pair. ``confusion`` counts what missed truths were taken for. Of the pairs, ``variants`` counts ``true > found``
-    where both have one and they differ, and ``other_player`` those whose players differ (of a team's kind).
+    ``precision`` is None where nothing was detected, ``recall`` where there is no truth, ``time_error_ms`` without
+    a pair. ``confusion`` counts what missed truths were mistaken for. Of the pairs, ``variants`` counts
+    ``true > found`` where both have one and they differ, and ``other_player`` those whose players differ.
     """
 
     tp: int
@@ -59,7 +59,7 @@ class KindScore(msgspec.Struct, frozen=True):
 
 
 class Score(msgspec.Struct, frozen=True):
-    """All figures: by kind, by question about frames, and how many finds of which kinds truth says nothing about."""
+    """All figures: by kind, by question about frames, and counts of detections of kinds that truth does not cover."""
 
     truth: str
     kinds: Mapping[str, KindScore]
@@ -68,7 +68,7 @@ class Score(msgspec.Struct, frozen=True):
 
 
 class Judged(NamedTuple):
-    """The marks of one kind on both sides, in order of time, and which pair (indexes of truths, of finds)."""
+    """The marks of one kind on both sides, in order of time, and their pairs (indexes of truths, of detections)."""
 
     kind: str
     truths: Sequence[Mark]
@@ -77,17 +77,17 @@ class Judged(NamedTuple):
 
     @property
     def missed(self) -> list[Mark]:
-        """Truths without a find."""
+        """Truths without a detection."""
         return _left_over(self.truths, self.pairs[0])
 
     @property
     def surplus(self) -> list[Mark]:
-        """Finds without a truth."""
+        """Detections without a truth."""
         return _left_over(self.finds, self.pairs[1])
 
 
 def score(truth: Truth, found: Iterable[EventRecord]) -> Score:
-    """Holds finds against a truth; the order of neither matters."""
+    """Score detections against a truth; the order of neither matters."""
     records = list(found)
     judged = judge(truth, records)
     taken = _taken_for(truth, judged)
@@ -98,7 +98,7 @@ def score(truth: Truth, found: Iterable[EventRecord]) -> Score:
 
 
 def judge(truth: Truth, found: Iterable[EventRecord]) -> list[Judged]:
-    """Pairs truths and finds, kind by kind."""
+    """Pair truths and detections, kind by kind."""
     truths: dict[str, list[Mark]] = {kind: [] for kind in sorted(truth.kinds)}
     finds: dict[str, list[Mark]] = {kind: [] for kind in truths}
     for mark in sorted(truth.marks, key=_order):
@@ -110,7 +110,7 @@ def judge(truth: Truth, found: Iterable[EventRecord]) -> list[Judged]:
 
 
 def _judged(truth: Truth, kind: str, truths: Sequence[Mark], finds: Sequence[Mark]) -> Judged:
-    """Pairs of one kind; without what pairs with nothing and has a window that was played in part only."""
+    """Return pairs of one kind, without unpaired marks whose window was played in part only."""
     rows, cols = _paired(truth, kind, truths, finds)
     of_truths, true_at = _asked(truth, truths, rows)
     of_finds, found_at = _asked(truth, finds, cols)
@@ -118,7 +118,7 @@ def _judged(truth: Truth, kind: str, truths: Sequence[Mark], finds: Sequence[Mar
 
 
 def _asked(truth: Truth, marks: Sequence[Mark], paired: Ints) -> tuple[list[Mark], Ints]:
-    """The marks that count, and of each mark its place among them."""
+    """Return the marks that count, and each mark's index among them."""
     counts = np.array([truth.is_whole(mark) for mark in marks], np.bool_)
     counts[paired] = True
     return [mark for mark, one in zip(marks, counts, strict=True) if one], np.cumsum(counts, dtype=np.int64) - 1
@@ -129,14 +129,17 @@ def _paired(truth: Truth, kind: str, truths: Sequence[Mark], finds: Sequence[Mar
     true_us, found_us = _times(truths), _times(finds)
     rows, cols = within(true_us, found_us, rule.window_us)
     agree = _agree(truths, finds, (rows, cols), by_player=rule.by_player)
-    if rule.by_place:
-        agree &= _same_place(truths, finds, (rows, cols))
+    if rule.by_variant:
+        agree &= _same_variant(truths, finds, (rows, cols))
     rows, cols = rows[agree], cols[agree]
     return assign((rows, cols), np.abs(true_us[rows] - found_us[cols]), len(truths), len(finds))
 
 
 def _agree(truths: Sequence[Mark], finds: Sequence[Mark], pairs: Pairs, *, by_player: bool) -> Bools:
-    """Of each pair, whether it may be the same doer: the player if truth names one and he counts, else the team."""
+    """For each pair return whether the actor may be the same.
+
+    The player decides if truth names one and the kind asks for it, else the team.
+    """
     rows, cols = pairs
     team, player = _names(truths, "team")[rows], _names(truths, "player")[rows]
     same_team = (team == "") | (team == _names(finds, "team")[cols])
@@ -145,8 +148,8 @@ def _agree(truths: Sequence[Mark], finds: Sequence[Mark], pairs: Pairs, *, by_pl
     return np.where(player == "", same_team, player == _names(finds, "player")[cols]).astype(bool)
 
 
-def _same_place(truths: Sequence[Mark], finds: Sequence[Mark], pairs: Pairs) -> Bools:
-    """Of each pair, whether it is one player's, or nobody's, and names one place; centroids name no limb."""
+def _same_variant(truths: Sequence[Mark], finds: Sequence[Mark], pairs: Pairs) -> Bools:
+    """For each pair return whether player and variant agree; centroids name no limb."""
     rows, cols = pairs
     true, found = _names(truths, "variant")[rows], _names(finds, "variant")[cols]
     one = _names(truths, "player")[rows] == _names(finds, "player")[cols]
@@ -154,7 +157,7 @@ def _same_place(truths: Sequence[Mark], finds: Sequence[Mark], pairs: Pairs) -> 
 
 
 def _taken_for(truth: Truth, judged: Sequence[Judged]) -> dict[str, Counter[str]]:
-    """By kind: what the missed truths were taken for. One to one, within families."""
+    """By kind, return what the missed truths were mistaken for. One to one, within families."""
     missed: dict[str, list[Mark]] = defaultdict(list)
     surplus: dict[str, list[Mark]] = defaultdict(list)
     for j in judged:
@@ -168,7 +171,7 @@ def _taken_for(truth: Truth, judged: Sequence[Judged]) -> dict[str, Counter[str]
 
 
 def _labels(truth: Truth, missed: Sequence[Mark], surplus: Sequence[Mark]) -> Iterable[tuple[Mark, str]]:
-    """Each missed truth with what it was taken for."""
+    """Return each missed truth with what it was mistaken for."""
     windows_us = np.array([truth.rule(mark.kind).window_us for mark in missed], np.int64)
     true_us, found_us = _times(missed), _times(surplus)
     rows, cols = within(true_us, found_us, int(windows_us.max(initial=0)))

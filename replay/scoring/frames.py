@@ -1,4 +1,4 @@
-"""Frame by frame: is the ball in play, and whose is it?"""
+"""Scoring of frames: is the ball in play, and which team has it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FOREVER_US = 2**62
 
 
 class FrameScore(msgspec.Struct, frozen=True):
-    """Share of ``frames`` on which truth and finds agree; ``live``: if a find counts only from when it was known."""
+    """Share of ``frames`` on which truth and detections agree; ``live``: a detection counts from when it was known."""
 
     frames: int
     agreement: float
@@ -37,26 +37,26 @@ def score_frames(flags: Flags, found: Iterable[EventRecord]) -> dict[str, FrameS
     records = sorted(found, key=lambda r: (r.ts_us, r.level, r.id))
     dated, live = (in_play(flags.ts_us, dead_spans(records, as_known=known)) for known in (False, True))
     scores = {"in_play": FrameScore(len(dated), _share(dated == flags.in_play), _share(live == flags.in_play))}
-    whose = flags.in_play & ((flags.team == "home") | (flags.team == "away"))
-    agree = teams_at(flags.ts_us[whose], records) == flags.team[whose]
-    scores["team_possession"] = FrameScore(int(whose.sum()), _share(agree))
+    in_possession = flags.in_play & ((flags.team == "home") | (flags.team == "away"))
+    agree = teams_at(flags.ts_us[in_possession], records) == flags.team[in_possession]
+    scores["team_possession"] = FrameScore(int(in_possession.sum()), _share(agree))
     return {name: figure for name, figure in scores.items() if figure.frames}
 
 
 def dead_spans(records: Sequence[EventRecord], *, as_known: bool) -> Spans:
-    """When the ball was dead, by ``play.dead`` and ``play.live`` in order of time.
+    """Return when the ball was dead, by ``play.dead`` and ``play.live`` in order of time.
 
     Args:
-        records: finds; other kinds are passed over.
-        as_known: from when the death was known up to when life was, rather than from the death to the kick.
+        records: detections; other kinds are skipped.
+        as_known: from when the death was known up to when play was, rather than from the death to the kick.
     """
     begins: list[int] = []
     ends: list[int] = []
     for record in records:
         if record.kind not in ("play.dead", "play.live"):
             continue
-        told = record.detail.get(OCCURRED[record.kind])
-        ts_us = told if isinstance(told, int) and not as_known else record.ts_us
+        occurred_us = record.detail.get(OCCURRED[record.kind])
+        ts_us = occurred_us if isinstance(occurred_us, int) and not as_known else record.ts_us
         if record.kind == "play.dead" and len(begins) == len(ends):
             begins.append(ts_us)
         elif record.kind == "play.live" and len(begins) > len(ends):
@@ -66,7 +66,7 @@ def dead_spans(records: Sequence[EventRecord], *, as_known: bool) -> Spans:
 
 
 def in_play(ts_us: Ints, dead: Spans) -> Bools:
-    """Of each instant, whether it lies outside the dead spans; in play if nothing was ever said."""
+    """For each instant return whether it lies outside the dead spans; in play if there are none."""
     begins, ends = dead
     if not len(begins):
         return np.ones(len(ts_us), np.bool_)
@@ -77,7 +77,7 @@ def in_play(ts_us: Ints, dead: Spans) -> Bools:
 
 
 def teams_at(ts_us: Ints, records: Iterable[EventRecord]) -> npt.NDArray[np.object_]:
-    """Of each instant, the team that ``team.possession`` named last; empty before the first."""
+    """For each instant return the team that ``team.possession`` named last; empty before the first."""
     shown = [(r.ts_us, r.team) for r in records if r.kind == "team.possession" and r.team]
     times = np.array([at_us for at_us, _ in shown], np.int64)
     teams = np.array(["", *(team for _, team in shown)], dtype=object)

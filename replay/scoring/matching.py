@@ -1,11 +1,11 @@
-"""One-to-one matching of truths with finds: as many pairs as possible, and of those the least total time error.
+"""One-to-one matching of truths with detections: as many pairs as possible, with the least total time error.
 
 Theory of operation
 -------------------
-A truth and a find may pair if they lie within a window and agree on who did it. That makes a sparse bipartite graph:
-in 90 minutes there are thousands of touches, but within a fifth of a second of one only a few others. To each truth
-an edge to a private dummy is added that costs more than all real edges together, so that a full assignment of least
-cost (Jonker-Volgenant on sparse graphs, which scipy has) exists, and uses as few dummies as it can.
+A truth and a detection may pair if they lie within a window and agree on the actor. That makes a sparse bipartite
+graph: in 90 minutes there are thousands of touches, but within a fifth of a second of one only a few others. Each
+truth gets an additional edge to a private dummy that costs more than all real edges together, so that a full
+assignment of least cost (Jonker-Volgenant on sparse graphs, scipy) exists, and uses as few dummies as possible.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GROUP = 200
 
 
 def within(truth_us: Ints, found_us: Ints, window_us: int) -> Pairs:
-    """All pairs at most ``window_us`` apart. Times in any order.
+    """Return all pairs at most ``window_us`` apart. Times in any order.
 
     >>> [i.tolist() for i in within(np.array([0, 10]), np.array([12, 4]), 4)]
     [[0, 1], [1, 0]]
@@ -39,12 +39,12 @@ def within(truth_us: Ints, found_us: Ints, window_us: int) -> Pairs:
 
 
 def assign(edges: Pairs, cost: Ints, truths: int, finds: int) -> Pairs:
-    """The largest one-to-one choice of edges, and among the largest one of least total cost.
+    """Return the largest one-to-one choice of edges, and among the largest one of least total cost.
 
     Args:
         edges: pairs that are allowed, each at most once.
         cost: of each edge, not negative.
-        truths, finds: how many there are of each.
+        truths, finds: their numbers.
     """
     rows, cols = edges
     if not len(rows):
@@ -58,7 +58,7 @@ def assign(edges: Pairs, cost: Ints, truths: int, finds: int) -> Pairs:
 
 
 def _groups(edges: Pairs, truths: int, finds: int) -> Ints:
-    """Of each edge the group that it is solved in: whole connected parts, some hundred truths together.
+    """Return for each edge the group that it is solved in: whole connected parts, some hundred truths together.
 
     The solver's time grows with the square of the truths, its overhead with the number of calls.
     """
@@ -70,7 +70,7 @@ def _groups(edges: Pairs, truths: int, finds: int) -> Ints:
 
 
 def _solve(rows: Ints, cols: Ints, cost: Ints) -> Pairs:
-    """One group, by its own numbers."""
+    """Solve one group, by its own numbers."""
     row_names, row = np.unique(rows, return_inverse=True)
     col_names, col = np.unique(cols, return_inverse=True)
     truths, finds = len(row_names), len(col_names)

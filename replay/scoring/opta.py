@@ -43,7 +43,7 @@ _TIME_MAX = 1e12
 
 
 class Label(msgspec.Struct, frozen=True):
-    """A line of the labels, as far as it is used."""
+    """A row of the labels, with the columns that are used."""
 
     type: str
     label: str
@@ -56,11 +56,11 @@ class Label(msgspec.Struct, frozen=True):
 
 
 def read_opta(path: Path) -> Truth:
-    """The labels, with the flags of the ``tracking_*.parquet`` beside them if there is one.
+    """Read the labels, with the flags of the ``tracking_*.parquet`` next to them if there is one.
 
     Raises:
         TrackingError: not such a file; names the line.
-        ScoreError: the tracking beside it has no flags.
+        ScoreError: the tracking has no flags.
     """
     labels = read_rows(path, Label)
     for number, label in enumerate(labels, 2):
@@ -70,7 +70,7 @@ def read_opta(path: Path) -> Truth:
     kinds = {"pass.attempt", "pass.complete", "pass.failed", "shot.attempt", "shot.off", "out", "aerial.start"}
     kinds |= {*_SET_PIECES.values()}
     loose = {kind for kind in kinds if kind.startswith(("restart.", "shot.off"))}
-    beside = sorted(path.parent.glob("tracking*.parquet"))
+    tracking_files = sorted(path.parent.glob("tracking*.parquet"))
     return Truth(
         "Opta labels",
         marks,
@@ -79,12 +79,12 @@ def read_opta(path: Path) -> Truth:
         names={"pass.intercepted": "pass.failed", "pass.out": "pass.failed"},
         occurred=_OUTCOMES,
         windows_us=dict.fromkeys(loose, CLOCK_US),
-        flags=_flags(beside[0]) if beside else None,
+        flags=_flags(tracking_files[0]) if tracking_files else None,
     )
 
 
 def _marks(label: Label) -> Iterator[Mark]:
-    """The marks of one label."""
+    """Return the marks of one label."""
     if label.kick_t_ms is None:
         return
     ts_us = round(label.kick_t_ms * 1000)
@@ -103,7 +103,7 @@ def _marks(label: Label) -> Iterator[Mark]:
 
 
 def _once(marks: Iterable[Mark]) -> Iterator[Mark]:
-    """The marks, of those labelled for either side the first."""
+    """Return the marks; of those labelled for either side, the first."""
     last_us: dict[str, int] = {}
     for mark in marks:
         if mark.kind not in _TWO_SIDED.values():

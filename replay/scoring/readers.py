@@ -1,7 +1,7 @@
-"""Reads truths: the simulator's, Opta's labels of the clip, the annotation of the DEBS 2013 match.
+"""Readers of truth: the simulator's, Opta's labels of the clip, the annotation of the DEBS 2013 match.
 
-truth.parquet           columns of ``touchline events``; beside it ``frames.parquet`` with a row an instant
-events_*.csv            Opta's labels; beside it ``tracking_*.parquet`` with the provider's flags
+truth.parquet           columns of ``touchline events``; with ``frames.parquet`` next to it, a row an instant
+events_*.csv            Opta's labels; with ``tracking_*.parquet`` next to it, the provider's flags
 possession.csv, shots_on_goal.csv, interruptions.csv    any of the three names the folder of the annotation
 """
 
@@ -36,11 +36,11 @@ _DEBS_STEP_US = 100_000
 
 
 def read_truth(path: Path, sheet: MatchSheet) -> Truth:
-    """The truth in a file, of whichever form it is.
+    """Read the truth in a file, of whichever form it is.
 
     Args:
         path: see the module's text.
-        sheet: of the match that it shall be held against; names the players.
+        sheet: of the match that is scored; names the players.
 
     Raises:
         ScoreError, TrackingError: it cannot be read, or is of another match; the message names the file.
@@ -59,9 +59,9 @@ def read_truth(path: Path, sheet: MatchSheet) -> Truth:
 
 
 def simulator_truth(path: Path) -> Truth:
-    """Truth that is written like events, exact to the microsecond, with ``frames.parquet`` beside it if it is there.
+    """Read a truth in the form of events, exact to the microsecond, with ``frames.parquet`` if it exists.
 
-    It speaks of the kinds that occur in it; beside a ``simulation.json`` of all that the simulator knows.
+    It covers the kinds that occur in it; next to a ``simulation.json``, all kinds of the simulator.
 
     Raises:
         ScoreError: not such a file.
@@ -79,11 +79,11 @@ def simulator_truth(path: Path) -> Truth:
 
 
 def debs_truth(folder: Path, sheet: MatchSheet) -> Truth:
-    """The DEBS annotation: shots, gains of possession, interruptions; and who has the ball ten times a second.
+    """Read the DEBS annotation: shots, gains of possession, interruptions; and possession ten times a second.
 
     Raises:
         TrackingError: a table is damaged.
-        ScoreError: it speaks of somebody who is not on the sheet.
+        ScoreError: it names a player who is not on the sheet.
     """
     annotation, clock = read_annotation(folder)
     ids = object_ids(sheet)
@@ -106,7 +106,7 @@ def debs_truth(folder: Path, sheet: MatchSheet) -> Truth:
 
 
 def _gains(rows: list[Mark]) -> list[Mark]:
-    """A player who is annotated twice in a row has not lost the ball between (6.2 keeps it for him)."""
+    """Return gains; a player who is annotated twice in a row has not lost the ball between (6.2)."""
     rows.sort(key=lambda mark: mark.ts_us)
     return [mark for i, mark in enumerate(rows) if i == 0 or rows[i - 1].player != mark.player]
 
@@ -125,7 +125,7 @@ def _annotated_flags(annotation: Annotation, clock: Clock, marks: list[Mark]) ->
 
 
 def _flags(path: Path) -> Flags:
-    """Flags of instants: ``ts_us``, ``in_play`` and ``team``."""
+    """Read flags of instants: ``ts_us``, ``in_play`` and ``team``."""
     table = _table(path, ("ts_us", "in_play", "team"))
     try:
         ts_us = table["ts_us"].cast(pa.int64()).to_numpy()
@@ -151,10 +151,10 @@ def _table(path: Path, columns: tuple[str, ...]) -> pa.Table:
 
 
 def _records(table: pa.Table) -> Iterator[dict[str, object]]:
-    """Rows as fields of event records; absent columns by what a truth means by them."""
+    """Return rows as fields of event records; absent columns get their default meaning in a truth."""
     silent = {"level": 0, "x_m": None, "y_m": None, "z_m": None, "confidence": 1.0, "causes": ()}
-    kept = [name for name in EventRecord.__struct_fields__ if name in table.column_names]
-    for batch in table.select(kept).to_batches(max_chunksize=10_000):
+    columns = [name for name in EventRecord.__struct_fields__ if name in table.column_names]
+    for batch in table.select(columns).to_batches(max_chunksize=10_000):
         for row in batch.to_pylist():
             detail = row["detail"]
             yield {**silent, **row, "detail": msgspec.json.decode(detail) if detail else {}}

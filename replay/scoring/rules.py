@@ -1,10 +1,10 @@
-"""How near in time, and on what else, a truth and a find must agree to be the same event.
+"""Windows and agreement that make a truth and a detection the same event.
 
-The windows are stated with every figure. They are ours, and follow what an event is: a contact or a crossing is an
-instant, and a player's next contact is hardly sooner than 0.2 s; an action is dated at its kick, which optical input
-knows to a few frames; a restart, a goal or a stop is one of few, so a second cannot confuse it with another. A truth
-that was timed by hand widens all of them (:class:`replay.scoring.truth.Truth`). Where a window reaches over the ends of
-what was played, what pairs with nothing counts neither as missed nor as invented.
+The windows are stated with every figure. They are ours, and follow from the nature of an event: a contact or a
+crossing is an instant, and a player's next contact is hardly sooner than 0.2 s; an action is dated at its kick, which
+optical input knows to a few frames; a restart, a goal or a stop is rare, so a second cannot confuse it with another. A
+truth that was timed by hand widens all of them (:class:`replay.scoring.truth.Truth`). Where a window reaches over the
+ends of what was played, an unpaired mark counts neither as missed nor as invented.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """How a truth and a find of one kind may pair.
+    """Conditions under which a truth and a detection of one kind may pair.
 
     ``window_us``: inclusive, to either side. ``by_player``: the player must agree where truth names one, not only the
-    team. ``by_place``: player and variant must be the very same, as the variant says what was entered, crossed or near.
+    team. ``by_variant``: player and variant must agree, because the variant names the area, line or limb.
     """
 
     window_us: int
     by_player: bool
-    by_place: bool = False
+    by_variant: bool = False
 
 
 #: Milliseconds by kind or beginning of a kind; the longest that fits counts.
@@ -54,7 +54,7 @@ WINDOWS_MS: Mapping[str, int] = {
 BY_TEAM = ("out", "play.", "team.possession", "restart.", "goal.", "period.")
 
 #: Kinds whose variant is a place, a line or a limb: another one is another event, not a mistaken one.
-BY_PLACE = ("area.", "ball.crossed", "goal_ring", "near", "not_near", "nearest.changed", "spot.")
+BY_VARIANT = ("area.", "ball.crossed", "goal_ring", "near", "not_near", "nearest.changed", "spot.")
 
 #: Kinds that are dated when they are known, and say in which detail when they happened.
 OCCURRED: Mapping[str, str] = {
@@ -90,15 +90,15 @@ _FAMILIES: Mapping[str, str] = {
 
 
 def rule_of(kind: str) -> Rule:
-    """Window and agreement of a kind.
+    """Return window and agreement of a kind.
 
     >>> rule_of("restart.corner"), rule_of("pass.attempt")
     (Rule(window_us=1000000, by_player=False, by_place=False), Rule(window_us=500000, by_player=True, by_place=False))
     """
     prefix = max((p for p in WINDOWS_MS if kind.startswith(p)), key=len)
-    return Rule(WINDOWS_MS[prefix] * 1_000, not kind.startswith(BY_TEAM), kind.startswith(BY_PLACE))
+    return Rule(WINDOWS_MS[prefix] * 1_000, not kind.startswith(BY_TEAM), kind.startswith(BY_VARIANT))
 
 
 def family_of(kind: str) -> str:
-    """Kinds of one family may be confused: those named so, else those with the same first word."""
+    """Return the family of a kind, within which kinds may be confused: a named one, else its first word."""
     return _FAMILIES.get(kind, kind.partition(".")[0])

@@ -1,4 +1,4 @@
-"""What is held to be true: marks of events, flags of frames, and how exact they are."""
+"""Truth: marks of events, flags of frames, and their precision."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from replay.scoring.rules import OCCURRED, Rule, rule_of
 
 
 class ScoreError(UserError, ValueError):
-    """A truth that cannot be read or does not belong to the match; the message names the file."""
+    """A truth that cannot be read, contradicts itself, or does not belong to the match; the message names the file."""
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
-    """An event for comparison: when it happened, what, and who did it as far as that is known (else empty)."""
+    """An event for comparison: time, kind, and team and player as far as they are known (else empty)."""
 
     ts_us: int
     kind: str
@@ -32,7 +32,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, eq=False)
 class Flags:
-    """What is true of instants, in order of time.
+    """True state of instants, in order of time.
 
     Attributes:
         ts_us: the instants.
@@ -45,7 +45,8 @@ class Flags:
     team: npt.NDArray[np.object_]
 
     def __post_init__(self) -> None:
-        assert len(self.ts_us) == len(self.in_play) == len(self.team), "columns of different lengths"
+        if not len(self.ts_us) == len(self.in_play) == len(self.team):
+            raise ScoreError("flags of frames: columns of different lengths")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +54,16 @@ class Truth:
     """A truth and how it is to be compared.
 
     Attributes:
-        name: where it comes from.
-        marks: what happened.
-        kinds: what it speaks of, though perhaps it never happened.
-        tolerance_us: no window is narrower: how exactly the truth was timed.
-        names: kinds of ours that it does not tell apart, with the name that it gives them.
-        occurred: where a find's detail holds the time that this truth dates the kind by; goes before ``OCCURRED``.
+        name: its source.
+        marks: its events.
+        kinds: kinds that it covers, even without an event.
+        tolerance_us: no window is narrower: precision of the truth's times.
+        names: kinds of ours that it does not distinguish, with its own name for them.
+        occurred: detail of a detection that holds the time by which this truth dates the kind; before ``OCCURRED``.
         windows_us: windows that differ from the rules and from ``tolerance_us``.
         flags: of frames, None if it has none.
-        span_us: first and last instant of what was played, None if all that is true was. What a window reaches over
-            the ends of, on either side, is asked for only if it pairs: its cause or its consequence was not played.
+        span_us: first and last instant that was played, None if all of the truth was. A mark whose window reaches
+            over either end counts only if it pairs: its cause or its consequence was not played.
     """
 
     name: str
@@ -76,14 +77,15 @@ class Truth:
     span_us: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
-        assert {mark.kind for mark in self.marks} <= self.kinds, "a truth speaks of all its marks"
+        if unlisted := {mark.kind for mark in self.marks} - set(self.kinds):
+            raise ScoreError(f"{self.name}: marks of kinds that it does not list: {', '.join(sorted(unlisted))}")
 
     def of(self, kind: str) -> tuple[Mark, ...]:
         """The marks of a kind."""
         return tuple(mark for mark in self.marks if mark.kind == kind)
 
     def between(self, first_us: int, last_us: int) -> Truth:
-        """What is true from one instant to another, both included."""
+        """The truth from one instant to another, both included."""
         marks, flags = tuple(mark for mark in self.marks if first_us <= mark.ts_us <= last_us), self.flags
         if flags is not None:
             inside = (flags.ts_us >= first_us) & (flags.ts_us <= last_us)
@@ -91,32 +93,32 @@ class Truth:
         return replace(self, marks=marks, flags=flags, span_us=(first_us, last_us))
 
     def is_whole(self, mark: Mark) -> bool:
-        """Whether all of the window around a mark was played."""
+        """True if all of the window around a mark was played."""
         if self.span_us is None:
             return True
         window_us = self.rule(mark.kind).window_us
         return self.span_us[0] + window_us <= mark.ts_us <= self.span_us[1] - window_us
 
     def rule(self, kind: str) -> Rule:
-        """Window and agreement of a kind under this truth."""
+        """Return window and agreement of a kind under this truth."""
         rule = rule_of(kind)
         window_us = self.windows_us.get(kind, max(rule.window_us, self.tolerance_us))
         return rule._replace(window_us=window_us)
 
     def find(self, record: EventRecord) -> Mark:
-        """A find as a mark, under this truth's name of its kind and dated as the truth dates it."""
+        """Return a detection as a mark, under this truth's name of its kind and dated as the truth dates it."""
         kind = self.names.get(record.kind, record.kind)
         name = self.occurred.get(record.kind) or OCCURRED.get(record.kind, "")
         return Mark(_time(record.ts_us, record.detail, name), kind, record.variant, record.team, record.player)
 
 
 def true_marks(records: Iterable[EventRecord]) -> tuple[Mark, ...]:
-    """Marks of a truth that is written like events: dated when they happened, where they say so."""
+    """Return the marks of a truth in the form of events, dated when they happened where they say so."""
     return tuple(
         Mark(_time(r.ts_us, r.detail, OCCURRED.get(r.kind, "")), r.kind, r.variant, r.team, r.player) for r in records
     )
 
 
 def _time(ts_us: int, detail: Mapping[str, Scalar], name: str) -> int:
-    told = detail.get(name) if name else None
-    return told if isinstance(told, int) else ts_us
+    occurred_us = detail.get(name) if name else None
+    return occurred_us if isinstance(occurred_us, int) else ts_us

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from football.constants import BALL_RADIUS_M
 from football.packet_table import Floats
 from simulator.from_tracking.tracked_paths import GRID_S, straight, whittaker
-from simulator.physics.ball_motion import RADIUS_M
 
 #: Half of a motion of 2.4 Hz survives within a piece; a flight (a parabola) passes unchanged.
 STIFFNESS = 20.0
@@ -183,15 +183,15 @@ def _smooth(values: Floats, weights: Floats) -> Floats:
             break
         near = np.convolve(np.append(fast, False) | np.append(False, fast), np.ones(5), mode="same") > 0.0
         weights[near] *= _TRUST_LEFT
-    path[:, 2] = np.maximum(path[:, 2], RADIUS_M)
+    path[:, 2] = np.maximum(path[:, 2], BALL_RADIUS_M)
     return path
 
 
 def _joint(left: tuple[Floats, Floats], right: tuple[Floats, Floats], t: float) -> Floats:
     """Return where two pieces meet: in the middle of both extensions to the break's time."""
     ends = [_reach(piece_s, piece, t)[0] for piece_s, piece in (left, right) if len(piece_s)]
-    position = np.mean(ends, axis=0) if ends else np.array([0.0, 0.0, RADIUS_M])
-    position[2] = max(position[2], RADIUS_M)
+    position = np.mean(ends, axis=0) if ends else np.array([0.0, 0.0, BALL_RADIUS_M])
+    position[2] = max(position[2], BALL_RADIUS_M)
     return position
 
 
@@ -236,7 +236,7 @@ def _led(
         t_s, knots = np.append(begin[0], t_s), np.vstack([begin[1], knots])
     if end is not None:
         t_s, knots = np.append(t_s, end[0]), np.vstack([knots, end[1]])
-    knots[:, 2] = np.maximum(knots[:, 2], RADIUS_M)
+    knots[:, 2] = np.maximum(knots[:, 2], BALL_RADIUS_M)
     first = slopes[0] if begin is not None else None
     last = slopes[-1] if end is not None else None
     return t_s, knots, _slopes(t_s, knots, first, last)
@@ -260,7 +260,7 @@ def _slopes(t_s: Floats, knots: Floats, first: Floats | None, last: Floats | Non
     if n > 3 and last is not None:
         out[-1] = last
     # A cubic does not leave the range of its ends if its slopes have the chord's sense and at most thrice its size.
-    low = knots[:, 2] <= RADIUS_M + 1e-9
+    low = knots[:, 2] <= BALL_RADIUS_M + 1e-9
     out[1:-1, 2][low[1:-1]] = 0.0
     if low[0]:
         out[0, 2] = min(max(out[0, 2], 0.0), 3.0 * max(chord[0, 2], 0.0))

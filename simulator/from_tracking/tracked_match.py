@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from football.constants import BALL_RADIUS_M, GRAVITY_M_S2
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet, team_of
 from football.packet_table import Floats
@@ -25,7 +26,7 @@ from football.recording import Recording, Track
 from simulator.from_tracking.tracked_ball import ball_path, break_times, cleaned, path_breaks
 from simulator.from_tracking.tracked_paths import GRID_S, body_path, columns_at, on_grid, posture
 from simulator.physics.ball import CONTACT_S
-from simulator.physics.ball_motion import BUMP_S, GRAVITY_M_S2, RADIUS_M
+from simulator.physics.ball_motion import BUMP_S
 from simulator.records import (
     BALLS,
     COLUMNS,
@@ -97,7 +98,7 @@ class TrackedMatch:
             raise TrackingError(f"{self.sheet.match_id}: no ball")
         count = math.ceil(self.end_s / GRID_S) + 1
         values, weights = cleaned(*_on_grid(ball, self.zero_us, count, 3))
-        values[:, 2] = np.maximum(values[:, 2], RADIUS_M)
+        values[:, 2] = np.maximum(values[:, 2], BALL_RADIUS_M)
         self._knots: dict[int, Floats] = {}
         self._there: dict[int, tuple[float, float]] = {}
         for row, track in tracks.items():

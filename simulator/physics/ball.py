@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from football.constants import BALL_RADIUS_M, GRAVITY_M_S2
 from football.packet_table import Floats
 from simulator.physics import ball_motion as steps
-from simulator.physics.ball_motion import RADIUS_M
 from simulator.records import STEP_S, STEPS, TICK_S, Vector
 
 #: How long a foot touches the ball; measured contacts last 8 to 10 ms.
@@ -58,14 +58,14 @@ class MovingBall:
     """One ball. ``position``, ``velocity`` and ``spin`` are those at the beginning of the coming tick.
 
     Args:
-        position: its centre; on the ground that is ``RADIUS_M`` high.
+        position: its centre; on the ground that is ``BALL_RADIUS_M`` high.
         length_m, width_m: size of the pitch: there are the goals, the nets, the boards.
     """
 
     def __init__(self, position: Vector, length_m: float, width_m: float) -> None:
         self._state = np.zeros(steps.STATE)
         self._state[:3] = position
-        self._state[steps.GROUNDED] = float(position[2] < RADIUS_M + 0.01)
+        self._state[steps.GROUNDED] = float(position[2] < BALL_RADIUS_M + 0.01)
         self._pulses = np.zeros((steps.PULSES, steps.PULSE))
         # Time since the hands began, duration; of a carry start, velocity, end; of a hold new place, -, old place.
         self._hands = np.zeros(11)
@@ -177,7 +177,7 @@ def forecast(position: Vector, velocity: Vector, spin: Vector, horizon_s: float,
     """
     state = np.zeros(steps.STATE)
     state[:9] = (*position, *velocity, *spin)
-    state[steps.GROUNDED] = float(position[2] < RADIUS_M + 0.01 and abs(velocity[2]) < steps.REST_M_S)
+    state[steps.GROUNDED] = float(position[2] < BALL_RADIUS_M + 0.01 and abs(velocity[2]) < steps.REST_M_S)
     stride = max(round(every_s / _LOOK_S), 1)
     rows = int(horizon_s / (stride * _LOOK_S) + 1e-9) + 1
     positions, velocities = np.empty(((rows - 1) * stride + 1, 3)), np.empty(((rows - 1) * stride + 1, 3))
@@ -255,7 +255,7 @@ def _aim(start: Floats, target: Floats, spin: Floats, flight_s: float, velocity:
 @njit(cache=True, error_model="numpy")
 def _guess(start: Floats, target: Floats, flight_s: float) -> Floats:
     velocity = (target - start) / flight_s
-    velocity[2] += 0.5 * steps.GRAVITY_M_S2 * flight_s
+    velocity[2] += 0.5 * GRAVITY_M_S2 * flight_s
     return velocity
 
 
@@ -318,7 +318,7 @@ def _arrives(speed: float, distance_m: float) -> float:
         if speed <= 0.0:
             return -1.0
         slip = speed - turn
-        grip = steps.SLIDING * steps.GRAVITY_M_S2 * dt
+        grip = steps.SLIDING * GRAVITY_M_S2 * dt
         was = speed
         drag = steps.DRAG_PER_M * speed * speed * dt
         if 0.4 * slip > grip:

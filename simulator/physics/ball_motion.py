@@ -23,10 +23,9 @@ import math
 import numpy as np
 from numba import njit
 
+from football.constants import BALL_RADIUS_M, GRAVITY_M_S2
 from football.packet_table import Floats
 
-RADIUS_M = 0.11
-GRAVITY_M_S2 = 9.81
 #: Drag coefficient 0.25, air 1.2 kg/m3, 0.43 kg: deceleration is this times speed squared. Wind tunnels find 0.43
 #: below and 0.15 above a speed of 15 to 20 m/s that differs from ball to ball (Asai et al. 2007); this is between.
 DRAG_PER_M = 0.0133
@@ -94,7 +93,7 @@ def air(s: Floats, out: Floats) -> None:
     if cross < 1e-9:
         return
     # |w x v| / v is the spin across the flight; only that part lifts.
-    lift = LIFT_MAX * math.tanh(RADIUS_M * cross / (speed * speed) / LIFT_SPIN)
+    lift = LIFT_MAX * math.tanh(BALL_RADIUS_M * cross / (speed * speed) / LIFT_SPIN)
     pull = LIFT_PER_M * lift * speed * speed / cross
     out[0] += pull * cx
     out[1] += pull * cy
@@ -107,16 +106,16 @@ def _roll(s: Floats, press: float, dt: float) -> None:
 
     The ball slides until it rolls, and rolls until it lies.
     """
-    ux = s[3] - RADIUS_M * s[7]
-    uy = s[4] + RADIUS_M * s[6]
+    ux = s[3] - BALL_RADIUS_M * s[7]
+    uy = s[4] + BALL_RADIUS_M * s[6]
     slip = math.hypot(ux, uy)
     grip = SLIDING * press * dt
     if 0.4 * slip > grip:
         fx, fy = -grip * ux / slip, -grip * uy / slip
         s[3] += fx
         s[4] += fy
-        s[6] += 1.5 / RADIUS_M * fy
-        s[7] -= 1.5 / RADIUS_M * fx
+        s[6] += 1.5 / BALL_RADIUS_M * fy
+        s[7] -= 1.5 / BALL_RADIUS_M * fx
     else:
         s[3] -= 0.4 * ux
         s[4] -= 0.4 * uy
@@ -124,8 +123,8 @@ def _roll(s: Floats, press: float, dt: float) -> None:
         keep = 1.0 - ROLLING_M_S2 * dt / speed if speed > ROLLING_M_S2 * dt else 0.0
         s[3] *= keep
         s[4] *= keep
-        s[6] = -s[4] / RADIUS_M
-        s[7] = s[3] / RADIUS_M
+        s[6] = -s[4] / BALL_RADIUS_M
+        s[7] = s[3] / BALL_RADIUS_M
     twist = _TWIST_RAD_S2 * dt
     s[8] = 0.0 if abs(s[8]) < twist else s[8] - math.copysign(twist, s[8])
 
@@ -138,9 +137,9 @@ def _hit(
     """Begin the pulse of a rebound along a unit ``normal`` that points to the ball; record the bump."""
     into = -(s[3] * normal[0] + s[4] * normal[1] + s[5] * normal[2])
     # Slip at the contact point: velocity across the normal, and spin x (-R normal).
-    ux = s[3] + into * normal[0] - RADIUS_M * (s[7] * normal[2] - s[8] * normal[1])
-    uy = s[4] + into * normal[1] - RADIUS_M * (s[8] * normal[0] - s[6] * normal[2])
-    uz = s[5] + into * normal[2] - RADIUS_M * (s[6] * normal[1] - s[7] * normal[0])
+    ux = s[3] + into * normal[0] - BALL_RADIUS_M * (s[7] * normal[2] - s[8] * normal[1])
+    uy = s[4] + into * normal[1] - BALL_RADIUS_M * (s[8] * normal[0] - s[6] * normal[2])
+    uz = s[5] + into * normal[2] - BALL_RADIUS_M * (s[6] * normal[1] - s[7] * normal[0])
     slip = math.sqrt(ux * ux + uy * uy + uz * uz)
     push = (1.0 + restitution) * into
     drag = min(grip * push / slip, 0.4) if slip > 1e-9 else 0.0
@@ -149,7 +148,7 @@ def _hit(
     pulse[3] = push * normal[0] + fx
     pulse[4] = push * normal[1] + fy
     pulse[5] = push * normal[2] + fz
-    turn = 1.5 / RADIUS_M
+    turn = 1.5 / BALL_RADIUS_M
     pulse[6] = -turn * (normal[1] * fz - normal[2] * fy)
     pulse[7] = -turn * (normal[2] * fx - normal[0] * fz)
     pulse[8] = -turn * (normal[0] * fy - normal[1] * fx)
@@ -191,7 +190,7 @@ def _approaches(s: Floats, normal: Floats) -> bool:
 def _frames(s: Floats, pulse: Floats, t: float, half_length: float, normal: Floats, bumps: Floats, count: int) -> int:
     """Collide with posts and bars; the goal line's outer edge is the back of the posts (Law 1)."""
     x = math.copysign(half_length - FRAME_RADIUS_M, s[0])
-    reach = RADIUS_M + FRAME_RADIUS_M
+    reach = BALL_RADIUS_M + FRAME_RADIUS_M
     for what in (1, 2, 3):
         # Seen by the team that attacks that goal, its left post is at +y for the goal at +x.
         y = math.copysign(POST_AXIS_M, x) * (1.0 if what == 1 else -1.0)
@@ -211,13 +210,13 @@ def _boards(s: Floats, pulse: Floats, t: float, half: Floats, normal: Floats, bu
         board = half[axis] + BOARDS_M[axis]
         side = math.copysign(1.0, s[axis])
         gap = abs(s[axis]) - board
-        if gap < -RADIUS_M:
+        if gap < -BALL_RADIUS_M:
             continue
         above = max(s[2] - BOARD_HEIGHT_M, 0.0)
         distance = math.hypot(gap, above)
         restitution = BOARD_RESTITUTION
         normal[0] = normal[1] = normal[2] = 0.0
-        if distance < RADIUS_M and distance > 1e-9:
+        if distance < BALL_RADIUS_M and distance > 1e-9:
             normal[axis] = side * gap / distance
             normal[2] = above / distance
         elif gap > STAND_M:
@@ -237,10 +236,18 @@ def _net(s: Floats, t: float, dt: float, half_length: float, bumps: Floats, coun
     behind = side * s[0] - half_length
     across, flank = abs(s[1]), math.copysign(1.0, s[1])
     if s[9] != 0.0:
-        depths = (behind + RADIUS_M - NET_DEPTH_M, across + RADIUS_M - POST_AXIS_M, s[2] + RADIUS_M - BAR_AXIS_M)
+        depths = (
+            behind + BALL_RADIUS_M - NET_DEPTH_M,
+            across + BALL_RADIUS_M - POST_AXIS_M,
+            s[2] + BALL_RADIUS_M - BAR_AXIS_M,
+        )
         sense = -1.0
     else:
-        far, wide, high = NET_DEPTH_M + RADIUS_M - behind, POST_AXIS_M + RADIUS_M - across, BAR_AXIS_M + RADIUS_M - s[2]
+        far, wide, high = (
+            NET_DEPTH_M + BALL_RADIUS_M - behind,
+            POST_AXIS_M + BALL_RADIUS_M - across,
+            BAR_AXIS_M + BALL_RADIUS_M - s[2],
+        )
         nearest = min(far, wide, high)
         if behind <= 0.0 or nearest <= 0.0:
             s[11] = 0.0
@@ -305,7 +312,7 @@ def _run_pulses(s: Floats, pulses: Floats, t: float, dt: float) -> None:
         if b >= 1.0:
             pulse[0] = IDLE
             if slot < _GROUND:
-                s[10] = 1.0 if s[2] - RADIUS_M < 0.01 and abs(s[5]) < REST_M_S else 0.0
+                s[10] = 1.0 if s[2] - BALL_RADIUS_M < 0.01 and abs(s[5]) < REST_M_S else 0.0
 
 
 @njit(cache=True, error_model="numpy")
@@ -318,7 +325,7 @@ def _free(
     if not struck:
         air(s, vector)
         fall_x, fall_y, fall_z = vector[0], vector[1], vector[2]
-        if s[10] == 0.0 and s[2] <= RADIUS_M and vz < 0.0 and pulses[_GROUND, 0] == IDLE:
+        if s[10] == 0.0 and s[2] <= BALL_RADIUS_M and vz < 0.0 and pulses[_GROUND, 0] == IDLE:
             if vz > -REST_M_S:
                 s[10] = 1.0
             else:
@@ -328,7 +335,7 @@ def _free(
         s[3] += fall_x * dt
         s[4] += fall_y * dt
         if s[10] != 0.0:
-            push = _SPRING_PER_S * _SPRING_PER_S * (RADIUS_M - s[2]) - 2.0 * _SPRING_PER_S * vz
+            push = _SPRING_PER_S * _SPRING_PER_S * (BALL_RADIUS_M - s[2]) - 2.0 * _SPRING_PER_S * vz
             s[5] += push * dt
             # Who lands presses harder than who lies, and is slowed more.
             _roll(s, max(push + GRAVITY_M_S2, 0.0), dt)
@@ -395,7 +402,7 @@ def _in_hands(s: Floats, hands: Floats, t: float, dt: float, tick_s: float, pull
     for axis in range(3):
         s[6 + axis] *= 1.0 - 10.0 * dt
     s[9] = 0.0
-    s[10] = 1.0 if s[2] < RADIUS_M + 0.005 else 0.0
+    s[10] = 1.0 if s[2] < BALL_RADIUS_M + 0.005 else 0.0
 
 
 @njit(cache=True, error_model="numpy")

@@ -20,6 +20,7 @@ import math
 import numpy as np
 from numba import njit
 
+from football.constants import GRAVITY_M_S2
 from football.packet_table import Floats
 from simulator.records import COLUMNS, PERSONS, TICK_S, Col
 
@@ -38,7 +39,6 @@ STRIDE_HZ, STRIDE_HZ_PER_M_S = 0.75, 0.17
 #: A person reacts on a target's distance with this lag in seconds when he comes to a stop.
 _SETTLE_S = 0.25
 
-GRAVITY_M_S2 = 9.81
 _STANDING, _JUMPING, _FALLING, _DIVING = 0, 1, 2, 3
 #: A fall takes this long to the ground, and this long up again.
 _DOWN_S, _UP_S = 0.45, 1.0

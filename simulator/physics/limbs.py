@@ -21,13 +21,13 @@ import math
 import numpy as np
 from numba import njit
 
+from football.constants import BALL_RADIUS_M
 from football.packet_table import Floats
-from simulator.physics.ball_motion import RADIUS_M
 from simulator.physics.bodies import STRIDE_HZ, STRIDE_HZ_PER_M_S
 from simulator.records import FEET, FOUR_LIMBS, HANDS, STEP_S, Contact, PlayedInterval, Vector
 
 #: Distance of a limb's transmitter from the ball's centre when it touches: a boot, a glove is that thick.
-TOUCH_M = RADIUS_M + 0.02
+TOUCH_M = BALL_RADIUS_M + 0.02
 #: Ball speed through foot speed of a kick at a resting ball.
 KICK_RATIO = 1.3
 #: From the end of the backswing to the ball, and from the ball to the end of the swing.

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from football.constants import BALL_RADIUS_M
 from simulator.play import ball_actions
 from simulator.play.match_state import Restart, State
 from simulator.records import REFEREES, Vector
 
-_RADIUS_M = 0.11
 #: Who fetches a ball goes so far for it; further away a ball boy helps.
 FETCH_M = 22.0
 #: A ball so far beyond a line is gone.
@@ -136,7 +136,7 @@ def _carry(state: State, restart: Restart) -> None:
     elif restart.kind == "dropped":
         restart.stage, restart.placed_s = "held", state.now_s
     else:
-        state.ball.carry((spot[0], spot[1], _RADIUS_M), PUT_S)
+        state.ball.carry((spot[0], spot[1], BALL_RADIUS_M), PUT_S)
         restart.stage, restart.placed_s = "putting", state.now_s + PUT_S
 
 
@@ -204,7 +204,7 @@ def tidy(state: State) -> None:
         if math.dist(ball.velocity, (0.0, 0.0, 0.0)) > 0.3 or z > 0.3:
             continue
         home = min(_homes(state), key=lambda h: math.hypot(h[0] - x, h[1] - y) + 50.0 * _is_taken(state, number, h))
-        ball.carry((home[0], home[1], _RADIUS_M), 1.0 + math.hypot(home[0] - x, home[1] - y) / 2.5)
+        ball.carry((home[0], home[1], BALL_RADIUS_M), 1.0 + math.hypot(home[0] - x, home[1] - y) / 2.5)
 
 
 def _homes(state: State) -> list[tuple[float, float]]:

@@ -6,19 +6,18 @@ import math
 
 import numpy as np
 
+from football.constants import BALL_RADIUS_M
 from simulator.physics.ball import BallTick
 from simulator.play import flights, stoppages
 from simulator.play.match_state import BAR_Z_M, POST_Y_M, State
 from simulator.play.truth_writer import id_of
 from simulator.records import REFEREES, STEP_S, Vector
 
-_RADIUS_M = 0.11
-
 
 def lines(state: State, tick: BallTick, begin_s: float) -> None:
     """End play when the whole ball has crossed a line (Laws 9 and 10), dated between two steps of the ball."""
     end = tick.positions[-1]
-    limit_x, limit_y = state.half_x + _RADIUS_M, state.half_y + _RADIUS_M
+    limit_x, limit_y = state.half_x + BALL_RADIUS_M, state.half_y + BALL_RADIUS_M
     if abs(end[0]) <= limit_x and abs(end[1]) <= limit_y:
         state.is_entering = False
         return

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from football.constants import BALL_RADIUS_M
 from simulator.play import (
     ball_actions,
     derived_truth,
@@ -34,7 +35,6 @@ STRETCHED_M = 0.8
 BLOCK_M = 0.9
 #: Where a ball that comes straight at somebody is taken, before his body's axis.
 COMFORT_M = 0.42
-_RADIUS_M = 0.11
 
 
 def chase(state: State) -> None:
@@ -288,7 +288,7 @@ def _header(state: State, row: int, after_s: float) -> None:
     if deep > 75.0:
         far = float(state.rng.uniform(10.0, 22.0))
         side = math.copysign(float(state.rng.uniform(0.0, 15.0)), y)
-        target = (x + sign * far, y + side, _RADIUS_M)
+        target = (x + sign * far, y + side, BALL_RADIUS_M)
         action = Action("pass", "clearance", -1, target, 12.0, 0.55 + far / 20.0)
     else:
         mates = state.mates(row)
@@ -300,7 +300,7 @@ def _header(state: State, row: int, after_s: float) -> None:
             mx, my = state.xy(mate)
             target = (mx + 0.6 * state.columns[mate, 2], my + 0.6 * state.columns[mate, 3], 0.3)
         else:
-            mate, target = -1, (x + 9.0 * sign, y, _RADIUS_M)
+            mate, target = -1, (x + 9.0 * sign, y, BALL_RADIUS_M)
         d = math.hypot(target[0] - x, target[1] - y)
         action = Action("pass", "header", mate, (float(target[0]), float(target[1]), target[2]), 10.0, 0.35 + d / 16.0)
     ball_actions.kick(state, row, action, "head", after_s=after_s)

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from football.constants import BALL_RADIUS_M
 from football.packet_table import Floats
 from simulator.play.match_state import Action, State
 from simulator.play.perception import open_space, rate_passes
@@ -20,7 +21,6 @@ from simulator.play.team_shape import last_line
 _LOSS_SHARE, _LOSS_M = 0.9, 0.009
 #: Differences of value that people do not see.
 _BLUR = 0.0035
-_RADIUS_M = 0.11
 
 
 def worth(u: Floats, w: Floats, half_x: float) -> Floats:
@@ -65,7 +65,7 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
     x, y, _ = state.ball.position
     options, mates, whats = _pass_targets(state, row, x, y, thrown, reach_m)
     if not len(options):
-        ahead = (float(np.clip(x + 15.0 * sign, 2 - state.half_x, state.half_x - 2)), y * 0.8, _RADIUS_M)
+        ahead = (float(np.clip(x + 15.0 * sign, 2 - state.half_x, state.half_x - 2)), y * 0.8, BALL_RADIUS_M)
         return Action("pass", "clearance", -1, ahead, 15.0, 1.2)
     rated = rate_passes(
         x, y, options, mates, state.columns, state.opponents(row),
@@ -91,7 +91,7 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
     value += state.rng.gumbel(0.0, _BLUR * (1.0 + hurried), len(value))
     k = int(np.argmax(value))
     flight_s = rated[k, 1] if air[k] else 0.0
-    target = (float(options[k, 0]), float(options[k, 1]), _RADIUS_M)
+    target = (float(options[k, 0]), float(options[k, 1]), BALL_RADIUS_M)
     return Action("pass", whats[k], int(mates[k]), target, float(options[k, 2]), float(flight_s), float(value[k]))
 
 
@@ -219,7 +219,7 @@ def cross(state: State, row: int) -> Action | None:
         if deep < 9.0 and far > deep + 2.0 and d < 22.0:
             speed = _ground_speed(d) + 2.0
             t = d / speed
-            target = (float(mx + c[2] * t), float(my + c[3] * t), _RADIUS_M)
+            target = (float(mx + c[2] * t), float(my + c[3] * t), BALL_RADIUS_M)
             value, what, flight = 0.036, "cutback", 0.0
         else:
             flight = 0.65 + d / 36.0
@@ -252,7 +252,7 @@ def clearance(state: State, row: int) -> Action:
         tx, ty = x + sign * 8.0, side * (state.half_y + 5.0)
     far = math.hypot(tx - x, ty - y)
     flight = 0.45 + far / 30.0
-    return Action("pass", "clearance", mate, (tx, ty, _RADIUS_M), far / flight, flight)
+    return Action("pass", "clearance", mate, (tx, ty, BALL_RADIUS_M), far / flight, flight)
 
 
 def carry(state: State, row: int) -> Action:
@@ -277,7 +277,7 @@ def carry(state: State, row: int) -> Action:
     value -= 0.0006 * turn * state.speed(row)
     k = int(np.argmax(value))
     pace = float(np.clip(1.2 * min(space[k], 2.0 * half[k]), 2.2, 6.8))
-    return Action("carry", "dribble", -1, (float(xs[k]), float(ys[k]), _RADIUS_M), pace, 0.0, float(value[k]))
+    return Action("carry", "dribble", -1, (float(xs[k]), float(ys[k]), BALL_RADIUS_M), pace, 0.0, float(value[k]))
 
 
 def choose(state: State, row: int, *, first_time: bool = False) -> Action:

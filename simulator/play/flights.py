@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 
+from football.constants import BALL_RADIUS_M
 from simulator.physics.ball import forecast
 from simulator.play.match_state import BAR_Z_M, POST_Y_M, Flight, State, Whistle
 from simulator.play.offside import is_ahead
 from simulator.play.truth_writer import id_of
 from simulator.records import REFEREES, Vector
 
-_RADIUS_M = 0.11
 #: 7.8: a pass must still move so fast to be intercepted; the ball may run out so long afterwards (ours).
 MOVING_M_S, TO_OUT_S = 4.0, 1.5
 
@@ -26,7 +26,7 @@ def would_score(state: State, team: int, position: Vector, velocity: Vector, spi
         whether it would score; whether it passes within a metre of the mouth; where it meets the goal line.
     """
     sign = float(state.sign[team])
-    line = state.half_x + _RADIUS_M
+    line = state.half_x + BALL_RADIUS_M
     if velocity[0] * sign <= 0.5:
         return False, False, position
     path = forecast(position, velocity, spin, 1.5, 0.02)
@@ -38,7 +38,7 @@ def would_score(state: State, team: int, position: Vector, velocity: Vector, spi
     share = (line - u[k - 1]) / (u[k] - u[k - 1])
     y = float(path[k - 1, 2] + share * (path[k, 2] - path[k - 1, 2]))
     z = float(path[k - 1, 3] + share * (path[k, 3] - path[k - 1, 3]))
-    inside = abs(y) < POST_Y_M - _RADIUS_M and z < BAR_Z_M - _RADIUS_M
+    inside = abs(y) < POST_Y_M - BALL_RADIUS_M and z < BAR_Z_M - BALL_RADIUS_M
     close = abs(y) < POST_Y_M + 1.0 and z < BAR_Z_M + 1.0
     return inside, close, (line * sign, y, z)
 

@@ -16,7 +16,6 @@ from simulator.records import Vector
 REACT_S = 0.2
 #: Hands reach this far without a dive, and so high without a jump.
 STAND_M, HIGH_M = 0.95, 2.45
-_RADIUS_M = 0.11
 
 
 def may_handle(state: State, row: int) -> bool:

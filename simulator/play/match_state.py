@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from football.constants import BALL_RADIUS_M
 from football.packet_table import Floats
 from simulator.physics.ball import MovingBall, forecast
-from simulator.physics.ball_motion import RADIUS_M
 from simulator.physics.bodies import Bodies
 from simulator.play.squads import SHAPES, MatchSettings, Squads
 from simulator.play.truth_writer import TruthWriter, Watching
@@ -219,7 +219,9 @@ class State:
         self.slots = [list(range(STARTERS)), list(range(SQUAD, SQUAD + STARTERS))]
         self.bodies = Bodies(np.zeros((PERSONS, 2)))
         self.columns = self.bodies.columns
-        self.balls = [MovingBall((x, y, RADIUS_M), settings.length_m, settings.width_m) for x, y in self._ball_homes()]
+        self.balls = [
+            MovingBall((x, y, BALL_RADIUS_M), settings.length_m, settings.width_m) for x, y in self._ball_homes()
+        ]
         self.active = 0
         self.rolling: set[int] = set()
         self.tick = 0

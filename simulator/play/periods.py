@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 
+from football.constants import BALL_RADIUS_M
 from simulator.play import flights, stoppages
 from simulator.play.match_state import State
 from simulator.records import REFEREES, Vector
 
-_CENTRE: Vector = (0.0, 0.0, 0.11)
+_CENTRE: Vector = (0.0, 0.0, BALL_RADIUS_M)
 
 #: The referee lets an attack end, for so long at most.
 PATIENCE_S = 20.0

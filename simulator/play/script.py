@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from football.constants import BALL_RADIUS_M
 from simulator.records import PERSONS, Vector
 
 Do = Literal[
@@ -57,7 +58,7 @@ class Opening:
     """
 
     persons: Mapping[int, Start] = field(default_factory=dict)
-    ball: Vector = (0.0, 0.0, 0.11)
+    ball: Vector = (0.0, 0.0, BALL_RADIUS_M)
     ball_velocity: Vector = (0.0, 0.0, 0.0)
     holder: int | None = None
     period: int = 1

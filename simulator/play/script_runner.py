@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from football.constants import BALL_RADIUS_M, GRAVITY_M_S2
 from simulator.physics.ball import MovingBall, launch, rolling
 from simulator.play import (
     ball_actions,
@@ -27,7 +28,6 @@ from simulator.play.script import CONTACTS, Instruction, Opening, Script
 from simulator.records import REFEREES, Row, Vector
 
 _STILL: Vector = (0.0, 0.0, 0.0)
-_GRAVITY_M_S2 = 9.81
 #: Who is told to run there is there when he is this near.
 THERE_M = 0.4
 #: A tackler, a fouler must come this near to a man.
@@ -172,7 +172,7 @@ class ScriptRunner:
         target = what.target or (
             float(state.sign[state.team[what.person]]) * state.half_x,
             state.ball.position[1],
-            0.11,
+            BALL_RADIUS_M,
         )
         state.action = Action("carry", "dribble", -1, target, what.speed_m_s or 5.0)
         state.decide_s = state.now_s + 0.1
@@ -271,10 +271,14 @@ def _strike(state: State, what: Instruction, after_s: float, part: str, restart:
     if target is None and what.mate is not None:
         mx, my = state.xy(what.mate)
         t = math.hypot(mx - x, my - y) / 14.0
-        target = (mx + t * float(state.columns[what.mate, 2]), my + t * float(state.columns[what.mate, 3]), 0.11)
+        target = (
+            mx + t * float(state.columns[what.mate, 2]),
+            my + t * float(state.columns[what.mate, 3]),
+            BALL_RADIUS_M,
+        )
     if target is None:
         far = state.half_x if kind == "shot" else min(x * float(state.sign[state.team[row]]) + 25.0, state.half_x - 3.0)
-        target = (far * float(state.sign[state.team[row]]), 0.5 * y, 0.8 if kind == "shot" else 0.11)
+        target = (far * float(state.sign[state.team[row]]), 0.5 * y, 0.8 if kind == "shot" else BALL_RADIUS_M)
     velocity = instructed_velocity(what, position, target, kind)
     mate = what.mate if what.mate is not None else -1
     action = Action(kind, name, mate, target, 1.0)
@@ -296,8 +300,8 @@ def instructed_velocity(what: Instruction, position: Vector, target: Vector, kin
     spin = what.spin or _STILL
     if what.height_m is not None:
         top = max(what.height_m, z + 0.05, target[2] + 0.05)
-        up_s = math.sqrt(2.0 * (top - z) / _GRAVITY_M_S2)
-        down_s = math.sqrt(2.0 * (top - target[2]) / _GRAVITY_M_S2)
+        up_s = math.sqrt(2.0 * (top - z) / GRAVITY_M_S2)
+        down_s = math.sqrt(2.0 * (top - target[2]) / GRAVITY_M_S2)
         return launch(position, target, flight_s=up_s + down_s, spin=spin)
     if kind == "shot" or what.do == "header":
         return launch(position, target, speed_m_s=what.speed_m_s or (25.0 if kind == "shot" else 12.0), spin=spin)

@@ -17,10 +17,10 @@ from itertools import pairwise
 import numpy as np
 from numba import njit
 
+from football.constants import BALL_RADIUS_M
 from football.packet_table import Floats
 from football.payloads import Scalar
 from football.pitch import (
-    BALL_RADIUS_M,
     BAR_HEIGHT_M,
     CIRCLE_RADIUS_M,
     GOAL_AREA_DEPTH_M,

@@ -14,7 +14,7 @@ class PoseGoal:
     away from the goal is ordered again.
 
     Args:
-        session: the session to use; hand every happening of it to ``on_happening``.
+        session: the session to use; hand every happening of it to ``on_event``.
         target: where to be.
         look_us: time between two looks.
     """
@@ -22,7 +22,7 @@ class PoseGoal:
     def __init__(self, session: Session, target: Absolute, look_us: int = 200_000) -> None:
         self._session, self._target, self._look_us = session, target, look_us
         self._look_due_us = 0
-        self._seen: tuple[int, int] | None = None
+        self._views: tuple[int, int] | None = None
         self._moving = False
         self.reached = False
         self.orders = 0
@@ -35,13 +35,13 @@ class PoseGoal:
             self._session.submit(self._target)
             self.orders += 1
             self._moving = True
-            self._seen = None
+            self._views = None
             self._look_due_us = now_us + self._look_us
         if now_us >= self._look_due_us:
             self._session.submit(PositionInquiry())
             self._look_due_us = now_us + self._look_us
 
-    def on_happening(self, session_event: SessionEvent) -> None:
+    def on_event(self, session_event: SessionEvent) -> None:
         """Takes what happened in the session."""
         if isinstance(session_event, Connected):
             self._moving = self.reached = False
@@ -49,8 +49,8 @@ class PoseGoal:
             self._look(codec.decode_position(session_event.data, self._session.profile))
 
     def _look(self, position: tuple[int, int]) -> None:
-        still = position == self._seen
-        self._seen = position
+        still = position == self._views
+        self._views = position
         off = max(abs(position[0] - self._target.pan_units), abs(position[1] - self._target.tilt_units))
         self.reached = still and off <= 1
         if still and not self.reached:

@@ -143,4 +143,4 @@ def test_no_bytes_raise_anything_but_a_visca_error(data: bytes) -> None:
 
 @given(st.integers(-0x8000, 0x7FFF))
 def test_half_bytes_give_back_their_number(value: int) -> None:
-    assert codec.gather(codec.spread(value, 4)) == value
+    assert codec.from_nibbles(codec.to_nibbles(value, 4)) == value

@@ -167,7 +167,7 @@ def test_a_feed_that_breaks_stops_the_head_and_says_why() -> None:
 
         def frontier_us(self) -> int:
             if self.broken:
-                raise RuntimeError("the hub has gone")
+                raise RuntimeError("the hub is closed")
             return 0
 
     feed = Broken()
@@ -175,7 +175,7 @@ def test_a_feed_that_breaks_stops_the_head_and_says_why() -> None:
         controller = CameraController(feed, MOUNT, X400, head.address).start()
         eventually(lambda: head.moving)
         feed.broken = True
-        eventually(lambda: "the hub has gone" in str(controller.figures()["failure"]))
+        eventually(lambda: "the hub is closed" in str(controller.figures()["failure"]))
         controller.stop()
         assert not head.moving
 

@@ -85,7 +85,7 @@ def test_after_a_foreign_stop_the_same_step_is_sent_again() -> None:
 def test_on_a_real_ball_feedback_keeps_the_aim_that_nearest_steps_lose(shared_data: Path) -> None:
     track = shared_data / "portugal_switzerland_2019" / "first_20_minutes.parquet"
     ball = camera_latency.load_ball(track, minutes=2.0)
-    plans = camera_latency.planned(ball, Mount(), X400, 60_000, told=True)
+    plans = camera_latency.planned(ball, Mount(), X400, 60_000, with_delay=True)
     plan = np.array([p.position for p in plans])
     fed_back, nearest = (camera_latency.driven(plans, X400, feedback) for feedback in (True, False))
     assert rms(fed_back - plan) < 1.0
@@ -99,6 +99,6 @@ def test_less_delay_keeps_the_real_ball_closer(shared_data: Path) -> None:
     truth = camera_latency.true_pan(ball, Mount(), np.arange(ball[0].ts_us, ball[-1].ts_us, 20_000))
     errors = []
     for delay_us in (60_000, 800_000):
-        plans = camera_latency.planned(ball, Mount(), X400, delay_us, told=True)
+        plans = camera_latency.planned(ball, Mount(), X400, delay_us, with_delay=True)
         errors.append(camera_latency.judged(np.array([p.position for p in plans]), truth)["rms_deg"])
     assert errors[1] > 1.5 * errors[0]

@@ -42,17 +42,17 @@ def test_tilt_grows_up() -> None:
 
 
 @given(mounts, on_pitch, st.floats(0, 3))
-def test_a_point_survives_the_way_to_angles_and_back(mount: Mount, place: tuple[float, float], z_m: float) -> None:
-    back = mount.point(*mount.aim(*place, z_m), z_m)
+def test_a_point_survives_the_way_to_angles_and_back(mount: Mount, position: tuple[float, float], z_m: float) -> None:
+    back = mount.point(*mount.aim(*position, z_m), z_m)
     assert back is not None
-    assert math.dist(back, place) < 1e-6
+    assert math.dist(back, position) < 1e-6
 
 
 @given(st.floats(-60, 60), st.floats(-60, -2))
 def test_angles_survive_the_way_to_the_grass_and_back(pan_deg: float, tilt_deg: float) -> None:
-    place = Mount().point(pan_deg, tilt_deg)
-    assert place is not None
-    assert Mount().aim(*place) == pytest.approx((pan_deg, tilt_deg), abs=1e-6)
+    position = Mount().point(pan_deg, tilt_deg)
+    assert position is not None
+    assert Mount().aim(*position) == pytest.approx((pan_deg, tilt_deg), abs=1e-6)
 
 
 def test_a_camera_that_looks_up_never_sees_the_grass() -> None:
@@ -68,7 +68,7 @@ def test_angles_are_wrapped(angle_deg: float, same_deg: float) -> None:
 
 @given(mounts, on_pitch, st.floats(4, 70), on_pitch)
 def test_what_is_in_the_picture_is_in_its_footprint_and_the_other_way_round(
-    mount: Mount, aim_at: tuple[float, float], width_deg: float, place: tuple[float, float]
+    mount: Mount, aim_at: tuple[float, float], width_deg: float, position: tuple[float, float]
 ) -> None:
     pose = Pose(*mount.aim(*aim_at), width_deg)
     corners = mount.footprint(pose, ASPECT)
@@ -76,8 +76,8 @@ def test_what_is_in_the_picture_is_in_its_footprint_and_the_other_way_round(
     area = shapely.Polygon(corners)
     assert area.is_valid
     # At the very edge rounding decides: there both answers are right.
-    if area.exterior.distance(shapely.Point(place)) > 1e-3:
-        assert area.contains(shapely.Point(place)) == mount.in_picture(pose, ASPECT, *place)
+    if area.exterior.distance(shapely.Point(position)) > 1e-3:
+        assert area.contains(shapely.Point(position)) == mount.in_picture(pose, ASPECT, *position)
 
 
 def test_the_footprint_is_a_trapezium_of_the_right_size() -> None:

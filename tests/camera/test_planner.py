@@ -49,7 +49,7 @@ def _watch(planner: Planner, track: Iterator[View], from_us: int = 0) -> list[Pl
     plans = []
     for number, view in enumerate(track):
         now_us = from_us + number * TICK_US
-        planner.see(view, now_us)
+        planner.take_view(view, now_us)
         plans.append(planner.tick(now_us))
     return plans
 
@@ -66,7 +66,7 @@ def _within(motions: list[Motion], limits: Limits, dt_s: float = TICK_US / 1e6) 
 
 
 limits_ = st.builds(Limits, st.floats(0.5, 100), st.floats(1, 200), st.floats(5, 1000))
-wishes = st.lists(
+expectations = st.lists(
     st.tuples(st.floats(-150, 150), st.floats(-100, 100), st.sampled_from([0.0, 0.3, 1.0]), st.integers(1, 60)),
     min_size=1,
     max_size=12,
@@ -74,12 +74,12 @@ wishes = st.lists(
 
 
 @settings(deadline=None)
-@given(limits_, wishes, st.floats(1, 8))
+@given(limits_, expectations, st.floats(1, 8))
 def test_no_wish_makes_an_axis_exceed_its_speed_acceleration_or_jerk(
-    limits: Limits, wished: list[tuple[float, float, float, int]], stiffness_s: float
+    limits: Limits, expected_at: list[tuple[float, float, float, int]], stiffness_s: float
 ) -> None:
     motion, motions = Motion(0.0), [Motion(0.0)]
-    for target, rate, gain, ticks in wished:
+    for target, rate, gain, ticks in expected_at:
         for _ in range(ticks):
             motion = follow(motion, target, rate, 0.02, limits, stiffness_s, gain)
             motions.append(motion)
@@ -109,12 +109,12 @@ def test_a_jumping_ball_and_a_storm_of_events_never_exceed_the_limits(seed: int)
     for _ in range(300):
         now_us += TICK_US
         if rng.random() < 0.7:
-            place = [rng.uniform(-55, 55), rng.uniform(-36, 36), rng.uniform(-30, 30), rng.uniform(-30, 30)]
-            planner.see(_view(now_us, *place), now_us)
+            position = [rng.uniform(-55, 55), rng.uniform(-36, 36), rng.uniform(-30, 30), rng.uniform(-30, 30)]
+            planner.take_view(_view(now_us, *position), now_us)
         if rng.random() < 0.2:
             kind = rng.choice([*RULES, "restart.corner", "unknown"])
             where = rng.uniform(-52, 52), rng.uniform(-34, 34)
-            planner.hear(_update(kind, now_us, rng.choice([1, -1]), *where, receiver="home_9"))
+            planner.take_update(_update(kind, now_us, rng.choice([1, -1]), *where, receiver="home_9"))
         plans.append(planner.tick(now_us, rng.choice([0, now_us])))
     _within([p.pan for p in plans], NORMAL.pan)
     _within([p.tilt for p in plans], NORMAL.tilt)
@@ -167,8 +167,8 @@ def test_silence_brakes_to_a_standstill_within_the_limits() -> None:
 
 def test_a_view_older_than_the_last_is_ignored() -> None:
     planner = _planner()
-    planner.see(_view(100_000, 0.0), 0)
-    planner.see(_view(50_000, 50.0), 0)
+    planner.take_view(_view(100_000, 0.0), 0)
+    planner.take_view(_view(50_000, 50.0), 0)
     assert planner.tick(0).target_pan_deg == pytest.approx(0.0, abs=0.1)
 
 
@@ -177,16 +177,16 @@ def test_a_shot_pulls_towards_the_goal_it_flies_at_and_its_withdrawal_does_not_s
     track = [_view(k * TICK_US, 20.0, 0.0, 1.5) for k in range(1000)]
     plans = _watch(planner, iter(track[:100]))
     before = plans[-1].target_pan_deg
-    planner.hear(_update("shot.attempt", track[100].ts_us, x_m=20.0, y_m=0.0))
+    planner.take_update(_update("shot.attempt", track[100].ts_us, x_m=20.0, y_m=0.0))
     for k in range(100, 125):
-        planner.see(track[k], k * TICK_US)
+        planner.take_view(track[k], k * TICK_US)
         plans.append(planner.tick(k * TICK_US, 0))
     pulled = plans[-1]
     assert pulled.target_pan_deg > before + 4.0
     assert pulled.pan.velocity > 1.0
-    planner.hear(_update("shot.attempt", track[100].ts_us, -1, x_m=20.0, y_m=0.0))
+    planner.take_update(_update("shot.attempt", track[100].ts_us, -1, x_m=20.0, y_m=0.0))
     for k in range(125, 300):
-        planner.see(track[k], k * TICK_US)
+        planner.take_view(track[k], k * TICK_US)
         plans.append(planner.tick(k * TICK_US, 0))
     assert plans[125].target_pan_deg == pytest.approx(before, abs=0.01), "the weight falls at once"
     assert plans[125].pan.velocity > 0, "the camera does not"
@@ -196,9 +196,9 @@ def test_a_shot_pulls_towards_the_goal_it_flies_at_and_its_withdrawal_does_not_s
 def _pulled_x(update: UpdateRecord, view: View, now_us: int, frontier_us: int) -> float:
     pull = pull_of(update, view, SIZE_M[0])
     assert pull is not None
-    wish = interest(view, (pull,), now_us, 0, frontier_us, SIZE_M)
-    assert wish is not None
-    return wish.x_m
+    expected = interest(view, (pull,), now_us, 0, frontier_us, SIZE_M)
+    assert expected is not None
+    return expected.x_m
 
 
 def test_a_tentative_event_pulls_softer_than_a_confirmed_one_and_fades() -> None:
@@ -230,10 +230,10 @@ def test_kinds_find_their_rule_by_name_or_by_first_word() -> None:
 
 
 def test_the_lead_never_runs_far_off_the_pitch() -> None:
-    wish = interest(_view(0, 50.0, 0.0, 30.0), (), 0, 1_000_000, 0, SIZE_M)
-    assert wish is not None
-    assert wish.x_m == pytest.approx(55.5)
-    assert wish.vx_m_s == 0.0
+    expected = interest(_view(0, 50.0, 0.0, 30.0), (), 0, 1_000_000, 0, SIZE_M)
+    assert expected is not None
+    assert expected.x_m == pytest.approx(55.5)
+    assert expected.vx_m_s == 0.0
 
 
 @pytest.mark.parametrize(("ahead_s", "height_m"), [(0.0, 3.0), (0.5, 3.0 + 4.0 - 9.81 / 8), (1.0, 6.095)])
@@ -242,25 +242,25 @@ def test_a_ball_in_the_air_is_expected_where_it_will_be_and_never_below_the_gras
 ) -> None:
     rising = View(0, BallView(0, 0.0, 0.0, 3.0, 0.0, 0.0, 8.0), ())
     falling = View(0, BallView(0, 0.0, 0.0, 1.0, 0.0, 0.0, -20.0), ())
-    wish = interest(rising, (), 0, int(ahead_s * 1e6), 0, SIZE_M)
+    expected = interest(rising, (), 0, int(ahead_s * 1e6), 0, SIZE_M)
     down = interest(falling, (), 0, 500_000, 0, SIZE_M)
-    assert wish is not None
+    assert expected is not None
     assert down is not None
-    assert wish.z_m == pytest.approx(height_m)
+    assert expected.z_m == pytest.approx(height_m)
     assert down.z_m == 0.0
 
 
 def test_no_ball_is_no_interest_and_the_camera_stops() -> None:
     planner = _planner()
-    planner.see(View(0, None, ()), 0)
+    planner.take_view(View(0, None, ()), 0)
     assert planner.tick(0).mode == "stop"
 
 
 def test_a_goalmouth_framing_is_wider_than_play() -> None:
     calm, shooting = _planner(40.0), _planner(40.0)
-    shooting.hear(_update("goal.scored", 0, x_m=52.0, y_m=0.0))
+    shooting.take_update(_update("goal.scored", 0, x_m=52.0, y_m=0.0))
     for k in range(100):
-        calm.see(_view(k * TICK_US, 40.0), k * TICK_US)
-        shooting.see(_view(k * TICK_US, 40.0), k * TICK_US)
+        calm.take_view(_view(k * TICK_US, 40.0), k * TICK_US)
+        shooting.take_view(_view(k * TICK_US, 40.0), k * TICK_US)
         a, b = calm.tick(k * TICK_US, 1), shooting.tick(k * TICK_US, 1)
     assert b.width_deg > a.width_deg + 1.0

@@ -65,7 +65,7 @@ class World:
         self._back(self.device.poll(self.now_us))
         while (session_event := self.session.next_event()) is not None:
             if self.goal:
-                self.goal.on_happening(session_event)
+                self.goal.on_event(session_event)
         if self.goal:
             self.goal.tick(self.now_us)
         for data in self.session.to_send(self.now_us):

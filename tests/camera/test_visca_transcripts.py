@@ -206,20 +206,20 @@ def _wire(text: str) -> bytes:
     return codec.pack(KINDS[kind], int(sequence), bytes.fromhex(payload))
 
 
-def _words(data: bytes) -> str:
+def _fields(data: bytes) -> str:
     datagram = codec.unpack(data)
     return f"{NAMES[datagram.kind]} {datagram.sequence} {datagram.payload.hex(' ')}"
 
 
-def _told(session: Session) -> str:
-    told: list[str] = []
+def _steps(session: Session) -> str:
+    steps: list[str] = []
     while (session_event := session.next_event()) is not None:
         if isinstance(session_event, Connected):
-            told.append("reconnected" if session_event.again else "connected")
+            steps.append("reconnected" if session_event.again else "connected")
         else:
             tail = f"{session_event.code:02x}" if session_event.code else session_event.data.hex(" ")
-            told.append(f"{session_event.ticket} {session_event.signal.name} {tail}".rstrip())
-    return " | ".join(told)
+            steps.append(f"{session_event.ticket} {session_event.signal.name} {tail}".rstrip())
+    return " | ".join(steps)
 
 
 def play(script: list[tuple[int, str, object]]) -> None:
@@ -234,10 +234,10 @@ def play(script: list[tuple[int, str, object]]) -> None:
         elif action == "in":
             session.receive(_wire(str(argument)), now_us)
         elif action == "out":
-            assert " | ".join(_words(d) for d in session.to_send(now_us)) == argument, f"at {at_ms} ms"
+            assert " | ".join(_fields(d) for d in session.to_send(now_us)) == argument, f"at {at_ms} ms"
         else:
             assert action == "did"
-            assert _told(session) == argument, f"at {at_ms} ms"
+            assert _steps(session) == argument, f"at {at_ms} ms"
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

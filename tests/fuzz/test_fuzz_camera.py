@@ -36,7 +36,8 @@ def test_any_bytes_are_visca_or_a_visca_error(cases: int):
     def body(data: bytes) -> None:
         for read in (
             codec.unpack, codec.decode_reply, lambda raw: codec.decode(raw, PROFILE),
-            lambda raw: codec.decode_position(raw, PROFILE), lambda raw: codec.decode_zoom(raw, PROFILE), codec.gather,
+            lambda raw: codec.decode_position(raw, PROFILE), lambda raw: codec.decode_zoom(raw, PROFILE),
+            codec.from_nibbles,
         ):  # fmt: skip
             with suppress(ViscaError):
                 read(data)

@@ -139,10 +139,10 @@ def test_files_of_officials_and_their_journal(cases: int, tmp_path: Path):
     def body(told: tuple[bytes, bytes]) -> None:
         (tmp_path / "official.jsonl").write_bytes(told[0])
         (tmp_path / "official.journal").write_bytes(told[1])
-        woven = list(OfficialFeed(tmp_path).woven(iter(blocks), 0, 200_000, lambda: False))
-        assert [one for one in woven if one in blocks] == blocks
+        interleaved = list(OfficialFeed(tmp_path).interleaved(iter(blocks), 0, 200_000, lambda: False))
+        assert [one for one in interleaved if one in blocks] == blocks
         again = list(replayed(tmp_path, iter(blocks), 0, 200_000))
-        assert sorted(again) == sorted(woven), "played again, all is where it was"
+        assert sorted(again) == sorted(interleaved), "played again, all is where it was"
 
     lines = mangled(["\n".join(LINES).encode()])
     hold(fewer(cases), st.tuples(lines, st.just(b"") | mangled([journal.encode()])), body)

@@ -204,12 +204,12 @@ def test_a_damaged_segment_is_named_and_never_taken_for_good(thousand: Capture, 
     damaged = whole[:at] if cut else whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
     path = thousand.path.parent / "damaged.arrow"
     path.write_bytes(damaged)
-    said = ""
+    message = ""
     try:
         found = read_segment(path)
     except CaptureError as error:
-        said = str(error)
-    assert "damaged.arrow" in said if said else (not cut and same(found, expected))
+        message = str(error)
+    assert "damaged.arrow" in message if message else (not cut and same(found, expected))
 
 
 def same(a: Packets, b: Packets) -> bool:
@@ -292,7 +292,7 @@ def test_it_can_be_read_while_it_grows(tmp_path: Path) -> None:
 
     with CaptureWriter(tmp_path, SHEET) as writer:
         writer.extend(THOUSAND[:251])
-        assert writer.grown_us == SEGMENT_US
+        assert writer.written_us == SEGMENT_US
         reader = threading.Thread(target=read)
         reader.start()
         assert reached.wait(10)
@@ -315,17 +315,17 @@ def test_a_gap_in_which_nothing_came_is_read_over(tmp_path: Path) -> None:
 
 
 def test_whether_it_goes_on_is_told_once_it_is_certain(tmp_path: Path) -> None:
-    told: list[bool] = []
+    answers: list[bool] = []
     with CaptureWriter(tmp_path, SHEET) as writer:
         writer.extend(THOUSAND[:260])
         capture = Capture.open(tmp_path)
         assert capture.has_blocks_from(4_000_000)
-        asking = threading.Thread(target=lambda: told.append(capture.has_blocks_from(5_300_000)))
+        asking = threading.Thread(target=lambda: answers.append(capture.has_blocks_from(5_300_000)))
         asking.start()
         asking.join(0.1)
-        assert told == [], "a later packet may still come"
+        assert answers == [], "a later packet may still come"
     asking.join(10)
-    assert told == [False]
+    assert answers == [False]
 
 
 def test_a_reader_is_told_that_the_writer_died(tmp_path: Path) -> None:
@@ -364,5 +364,5 @@ def test_a_writer_goes_on_where_another_of_the_same_content_died(tmp_path: Path)
 
 
 def test_two_writers_do_not_write_the_same_capture(tmp_path: Path) -> None:
-    with CaptureWriter(tmp_path, SHEET), pytest.raises(CaptureError, match="somebody else is writing it"):
+    with CaptureWriter(tmp_path, SHEET), pytest.raises(CaptureError, match="another process is writing it"):
         CaptureWriter(tmp_path, SHEET).__enter__()

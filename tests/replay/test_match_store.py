@@ -53,7 +53,7 @@ class Author:
 
     seq: int = 0
 
-    def say(self, diff: int, record: EventRecord, emitted_us: int = 2_000) -> UpdateRecord:
+    def emit(self, diff: int, record: EventRecord, emitted_us: int = 2_000) -> UpdateRecord:
         self.seq += 1
         return UpdateRecord(self.seq - 1, diff, emitted_us, record)
 
@@ -81,7 +81,7 @@ def test_a_new_store_tells_what_it_is_and_holds_nothing(store: MatchStore) -> No
 
 def test_updates_come_back_as_they_were_published(store: MatchStore) -> None:
     author = Author()
-    first, second = author.say(1, event()), author.say(-1, event(), 3_000)
+    first, second = author.emit(1, event()), author.emit(-1, event(), 3_000)
     store.commit(1, table(second, epoch=4), {"frontier_us": 10, "end_offset": 20, "epoch": 4})
     store.commit(0, table(first), {"frontier_us": 5, "end_offset": 10})
     rows = updates_log(store.path).to_pylist()
@@ -94,7 +94,7 @@ def test_updates_come_back_as_they_were_published(store: MatchStore) -> None:
 
 
 def test_committing_a_batch_again_is_committing_it_once(store: MatchStore) -> None:
-    batch = table(Author().say(1, event()))
+    batch = table(Author().emit(1, event()))
     meta = {"frontier_us": 5, "end_offset": 10, "throughput": 12.5}
     store.commit(0, batch, meta)
     before = {p: p.read_bytes() for p in store.path.rglob("*") if p.is_file()}
@@ -106,7 +106,7 @@ def test_committing_a_batch_again_is_committing_it_once(store: MatchStore) -> No
 
 def test_a_redone_batch_replaces_what_it_had_written(store: MatchStore) -> None:
     author = Author()
-    store.commit(0, {**table(author.say(1, event())), "quarantine": quarantine_table([REJECTED])}, {})
+    store.commit(0, {**table(author.emit(1, event())), "quarantine": quarantine_table([REJECTED])}, {})
     store.commit(0, table(UpdateRecord(0, 1, 2_000, event("shot.off#b"))), {})
     assert ids(store) == ["shot.off#b"]
     assert not list((store.path / "quarantine").iterdir())
@@ -127,8 +127,8 @@ def test_a_crash_before_the_manifest_leaves_the_old_view(
     store: MatchStore, monkeypatch: pytest.MonkeyPatch, crash_at: str
 ) -> None:
     author = Author()
-    store.commit(0, table(author.say(1, event("a#1"))), {"frontier_us": 7})
-    second = table(author.say(1, event("b#2")))
+    store.commit(0, table(author.emit(1, event("a#1"))), {"frontier_us": 7})
+    second = table(author.emit(1, event("b#2")))
     before = consolidated_events(store.path)
     replace = store_module.os.replace
 
@@ -161,7 +161,7 @@ def test_opening_one_series_leaves_the_unfinished_parts_of_another(store: MatchS
 def test_a_series_of_its_own_does_not_disturb_the_engines(store: MatchStore) -> None:
     row = dict.fromkeys(CAMERA.names) | {"head": "A", "wall_us": 5, "ts_us": 5, "mode": "follow", "framed": True}
     camera = pa.Table.from_pylist([row], schema=CAMERA)
-    store.commit(0, table(Author().say(1, event())), {"frontier_us": 7})
+    store.commit(0, table(Author().emit(1, event())), {"frontier_us": 7})
     store.commit(0, {"camera": camera}, {}, series="head")
     assert len(read_table(store.path, "camera")) == 1
     assert store.last_batch == 0
@@ -174,14 +174,14 @@ def test_withdrawn_events_are_gone_and_amended_ones_keep_their_first_detection(s
     store.commit(
         0,
         table(
-            author.say(1, event("a#1"), 100),
-            author.say(1, event("b#1"), 100),
-            author.say(-1, event("b#1"), 200),
-            author.say(-1, event("a#1"), 300),
-            author.say(1, amended, 300),
-            author.say(1, event("c#1"), 100),
-            author.say(-1, event("c#1"), 200),
-            author.say(1, event("c#1"), 500),
+            author.emit(1, event("a#1"), 100),
+            author.emit(1, event("b#1"), 100),
+            author.emit(-1, event("b#1"), 200),
+            author.emit(-1, event("a#1"), 300),
+            author.emit(1, amended, 300),
+            author.emit(1, event("c#1"), 100),
+            author.emit(-1, event("c#1"), 200),
+            author.emit(1, event("c#1"), 500),
         ),
         {},
     )
@@ -191,7 +191,9 @@ def test_withdrawn_events_are_gone_and_amended_ones_keep_their_first_detection(s
 
 def test_an_event_before_the_frontier_is_confirmed_and_at_the_end_all_are(store: MatchStore) -> None:
     author = Author()
-    updates = table(author.say(1, event("a#1", 10)), author.say(1, event("b#1", 20)), author.say(1, event("c#1", 30)))
+    updates = table(
+        author.emit(1, event("a#1", 10)), author.emit(1, event("b#1", 20)), author.emit(1, event("c#1", 30))
+    )
     store.commit(0, updates, {"frontier_us": 20})
     assert consolidated_events(store.path)["state"].to_pylist() == ["confirmed", "tentative", "tentative"]
     store.commit(1, {}, {"frontier_us": 20, "ended": True})
@@ -201,7 +203,7 @@ def test_an_event_before_the_frontier_is_confirmed_and_at_the_end_all_are(store:
 def test_events_are_sorted_by_time_level_kind_and_id(store: MatchStore) -> None:
     author = Author()
     records = [event("b#2", 10), event("b#1", 10), event("a#9", 10, level=9), event("z#1", 5), event("a#1", 10)]
-    store.commit(0, table(*(author.say(1, r) for r in records)), {})
+    store.commit(0, table(*(author.emit(1, r) for r in records)), {})
     assert ids(store) == ["z#1", "a#1", "b#1", "b#2", "a#9"]
 
 
@@ -220,9 +222,9 @@ def test_the_list_equals_what_a_follower_of_the_fast_lane_holds(
         record = event(name, confidence=version / 2)
         old = held.pop(name, None)
         if old is not None:
-            updates.append(author.say(-1, old, now))
+            updates.append(author.emit(-1, old, now))
         if old != record:
-            updates.append(author.say(1, record, now))
+            updates.append(author.emit(1, record, now))
             held[name] = record
     follower.apply(UpdateMessage("m", 0, 0, 0, tuple(updates), 0))
     store = MatchStore.create(tmp_path_factory.mktemp("s") / "m", SHEET, {})
@@ -235,7 +237,7 @@ def test_the_list_equals_what_a_follower_of_the_fast_lane_holds(
 def test_pandas_and_duckdb_read_the_parts_as_they_lie(store: MatchStore) -> None:
     author = Author()
     for batch in range(3):
-        store.commit(batch, table(author.say(1, event(f"a#{batch}", batch))), {})
+        store.commit(batch, table(author.emit(1, event(f"a#{batch}", batch))), {})
     frame = pd.read_parquet(store.path / "updates")
     assert sorted(frame["id"]) == ["a#0", "a#1", "a#2"]
     assert list(frame["causes"].iloc[0]) == ["hit#1"]
@@ -253,7 +255,7 @@ def exported(store: MatchStore, form: str) -> bytes:
 
 def test_json_has_one_object_a_line_with_a_nested_payload(store: MatchStore) -> None:
     author = Author()
-    store.commit(0, table(author.say(1, event("a#1")), author.say(1, event("b#1", 2_000, x_m=None, detail={}))), {})
+    store.commit(0, table(author.emit(1, event("a#1")), author.emit(1, event("b#1", 2_000, x_m=None, detail={}))), {})
     first, second = (json.loads(line) for line in exported(store, "json").splitlines())
     assert list(first) == [*HEAD, "payload"]
     assert first["payload"] == {"z_m": None, "causes": ["hit#1"], "detail": {"length_m": 12.5}}
@@ -261,7 +263,7 @@ def test_json_has_one_object_a_line_with_a_nested_payload(store: MatchStore) -> 
 
 
 def test_csv_and_parquet_hold_the_same_events(store: MatchStore) -> None:
-    store.commit(0, table(Author().say(1, event("a#1", detail={"note": 'a "quoted", word'}))), {})
+    store.commit(0, table(Author().emit(1, event("a#1", detail={"note": 'a "quoted", word'}))), {})
     (row,) = csv.DictReader(io.StringIO(exported(store, "csv").decode()))
     assert list(row) == [*HEAD, *PAYLOAD]
     assert (row["id"], row["ts_us"], row["causes"]) == ("a#1", "1000", "hit#1")
@@ -285,7 +287,7 @@ def test_what_is_no_match_store_is_refused_by_name(tmp_path: Path, store: MatchS
 
 @pytest.mark.parametrize("damage", ["cut", "gone", "garbage"])
 def test_a_damaged_part_is_named(store: MatchStore, damage: str) -> None:
-    store.commit(3, table(Author().say(1, event())), {})
+    store.commit(3, table(Author().emit(1, event())), {})
     part = store.path / "updates" / "part-00000003.parquet"
     if damage == "gone":
         part.unlink()
@@ -306,7 +308,7 @@ def test_a_damaged_manifest_or_sheet_is_named(store: MatchStore) -> None:
 
 
 def test_a_commit_that_does_not_fit_is_refused_and_leaves_nothing(store: MatchStore) -> None:
-    good = table(Author().say(1, event()))
+    good = table(Author().emit(1, event()))
     for tables, meta, message in (
         ({"weather": good["updates"]}, {}, "no table 'weather'"),
         ({"updates": good["updates"].drop_columns(["seq"])}, {}, "updates does not fit its schema"),
@@ -323,7 +325,7 @@ def test_a_commit_that_does_not_fit_is_refused_and_leaves_nothing(store: MatchSt
 
 
 def test_a_part_that_lost_a_value_is_named(store: MatchStore) -> None:
-    store.commit(0, table(Author().say(1, event())), {})
+    store.commit(0, table(Author().emit(1, event())), {})
     (part,) = (store.path / "updates").glob("*.parquet")
     rows = pq.read_table(part)
     pq.write_table(rows.set_column(rows.column_names.index("diff"), "diff", pa.array([None], pa.int8())), part)

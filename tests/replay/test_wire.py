@@ -64,8 +64,8 @@ def test_a_block_of_any_numbers_comes_back_however_compact_it_may_be(block: Bloc
 
 def test_the_compact_layout_is_the_documented_one() -> None:
     block = Block(7, (Packet("ball", 3, (5, 505, 1_005), (1.5, 1.51, 1.49), (2.5,) * 3, (0.5,) * 3, 0.9),))
-    told = ["ball", 3, 90, [5, 500, 0], [1_500, 10, -20], [2_500, 0, 0], [500, 0, 0]]
-    assert msgspec.msgpack.decode(encode_compact(block)[1:]) == [7, [told]]
+    encoded = ["ball", 3, 90, [5, 500, 0], [1_500, 10, -20], [2_500, 0, 0], [500, 0, 0]]
+    assert msgspec.msgpack.decode(encode_compact(block)[1:]) == [7, [encoded]]
     assert len(encode_compact(block)) < 0.4 * len(encode(block))
 
 

@@ -149,16 +149,16 @@ def test_a_recording_is_folded_up_to_where_officials_may_still_say_something(cap
     """Portions of a second: lines that are known hold a promise back, one that comes later is dated by its place."""
     desk = OfficialFeed(tmp_path)
     write(tmp_path / FILE, {**CARD, "at_s": 2.5}, {"kind": "stop", "at_s": 3.0, "said_s": 4.5})
-    woven = desk.woven(capture.payloads(0, capture.end_us), 0, capture.end_us, lambda: False)
-    blocks = [next(woven) for _ in range(26)]
+    interleaved = desk.interleaved(capture.payloads(0, capture.end_us), 0, capture.end_us, lambda: False)
+    blocks = [next(interleaved) for _ in range(26)]
     assert blocks[-1][0] == 1_000_001
     assert desk.settled(1_000_001, 900_000) == 900_000
-    blocks += [next(woven) for _ in range(26)]
+    blocks += [next(interleaved) for _ in range(26)]
     assert desk.settled(2_040_001, 2_000_000) == 2_000_000
     more = {"kind": "foul", "team": "home", "at_s": 1.9}
     with (tmp_path / FILE).open("a") as grown:
         grown.write(json.dumps(more) + "\n")
-    blocks += woven
+    blocks += interleaved
     assert desk.settled(capture.end_us, 20_000_000) == 20_000_000
     said = {arrival_us: decode(payload) for arrival_us, payload in blocks if is_official(payload)}
     assert sorted((arrival_us, json.loads(line.text)["kind"]) for arrival_us, line in said.items()) == [
@@ -173,7 +173,7 @@ def test_a_recording_is_folded_up_to_where_officials_may_still_say_something(cap
     assert dated["official.card"] == 2_500_000
     assert dated["official.foul"] == 1_900_000, "shown under the time of what it is about"
     again = OfficialFeed(tmp_path)
-    list(again.woven(capture.payloads(0, capture.end_us), 0, capture.end_us, lambda: False))
+    list(again.interleaved(capture.payloads(0, capture.end_us), 0, capture.end_us, lambda: False))
     assert [again.settled(us, us) for us in (2_040_001, 2_080_002, 4_000_001)] == [2_040_001, 2_080_002, 3_000_000]
 
 

@@ -14,7 +14,7 @@ from detectors.ball.predictor import (
     TrajectoryPredictor,
     predict,
 )
-from detectors.ball.trajectory_breaks import GRAVITY_M_S2
+from football.constants import GRAVITY_M_S2
 from football.match_sheet import MatchSheet
 from football.payloads import BallState
 from football.pitch import Pitch

@@ -172,6 +172,6 @@ def test_who_carries_the_ball_hits_it_when_he_gets_it_and_when_he_lets_it_go():
 
 def test_a_limb_is_between_the_positions_around_an_instant_and_carried_on_after_the_last():
     run = LimbRun("home_2", "home", "left_foot", ((0, 0.0, 0.0, 0.1, 9.0, 9.0), (20_000, 0.2, 0.1, 0.3, 2.0, 0.0)))
-    assert run.there(5_000) == pytest.approx((0, 0.05, 0.025, 0.15, 10.0, 5.0))
-    assert run.there(30_000) == pytest.approx((20_000, 0.22, 0.1, 0.3, 2.0, 0.0))
-    assert run.there(-10_000) == pytest.approx((0, -0.09, -0.09, 0.1, 9.0, 9.0))
+    assert run.interpolated(5_000) == pytest.approx((0, 0.05, 0.025, 0.15, 10.0, 5.0))
+    assert run.interpolated(30_000) == pytest.approx((20_000, 0.22, 0.1, 0.3, 2.0, 0.0))
+    assert run.interpolated(-10_000) == pytest.approx((0, -0.09, -0.09, 0.1, 9.0, 9.0))

@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from detectors.ball.rebounds import POST_RADIUS_M, BallBounce, Woodwork
+from football.constants import BALL_RADIUS_M
 from football.match_sheet import MatchSheet
-from football.pitch import BALL_RADIUS_M, BAR_HEIGHT_M, GOAL_HALF_WIDTH_M
+from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M
 from middleware.events import Event
 from tests.detectors.scene import ball_track, fold, path
 

@@ -16,7 +16,7 @@ WATCH = AreaWatch(MatchSheet())
 
 
 def names_at(x_m, y_m, z_m=0.0):
-    return {a.name for a in ball_areas(Pitch()) if a.holds(x_m, y_m, z_m, 0.0)}
+    return {a.name for a in ball_areas(Pitch()) if a.contains(x_m, y_m, z_m, 0.0)}
 
 
 def walk(places, ball=(0.0, 0.0)):

@@ -53,11 +53,11 @@ def test_differential_who_is_nearest_and_who_stands_by_an_opponent(seed: int) ->
                 ((b.x_m - frame.ball.x_m) * (b.x_m - frame.ball.x_m) + (b.y_m - frame.ball.y_m) ** 2, i)
                 for i, b in enumerate(frame.players)
             ]
-            assert frame.around is not None
-            assert [frame.around.first, frame.around.second] == [i for _, i in sorted(away)[:2]] + [-1] * (
+            assert frame.nearest is not None
+            assert [frame.nearest.first, frame.nearest.second] == [i for _, i in sorted(away)[:2]] + [-1] * (
                 2 - len(away)
             )
-            for team, nearest in (("home", frame.around.home), ("away", frame.around.away)):
+            for team, nearest in (("home", frame.nearest.home), ("away", frame.nearest.away)):
                 mine = [pair for pair in away if frame.players[pair[1]].team == team]
                 assert nearest == (min(mine)[1] if mine else -1)
         expected = {
@@ -66,7 +66,7 @@ def test_differential_who_is_nearest_and_who_stands_by_an_opponent(seed: int) ->
             for j, o in enumerate(frame.players)
             if b.team == "home" and o.team == "away" and math.dist((b.x_m, b.y_m), (o.x_m, o.y_m)) <= 3.5
         }
-        emitted = opposed(frame.places, frame.sides, 3.0, 3.5).tolist()
+        emitted = opposed(frame.positions, frame.sides, 3.0, 3.5).tolist()
         assert {(i, j, bool(near)) for i, j, near in emitted} == expected
         pairs += len(emitted)
     assert pairs or len(frame.players) < 15, "of two whole teams some stand by opponents"

@@ -89,7 +89,7 @@ def test_lines_have_their_columns_in_order_of_time_and_their_units(tmp_path):
 
 
 def test_a_long_stream_is_written_in_stretches_and_stays_in_order(tmp_path, monkeypatch):
-    monkeypatch.setattr("replay.formats.debs._STRETCH_US", 3_000)
+    monkeypatch.setattr("replay.formats.debs._CHUNK_US", 3_000)
     before = recording()
     path = write_debs(tmp_path, before)
     times = np.loadtxt(path, delimiter=",", dtype=np.int64)[:, 1]
@@ -147,7 +147,7 @@ def test_bad_lines_and_unknown_sensors_are_kept_out_and_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "said"),
+    ("file", "content", "message"),
     [
         ("sensors.csv", None, "sensors.csv: no such file"),
         ("sensors.csv", "sid,kind\n1,ball\n", "column team, name, role, limb is missing"),
@@ -163,14 +163,14 @@ def test_bad_lines_and_unknown_sensors_are_kept_out_and_told(tmp_path):
         ("stream.csv", "1,5" + ",0" * 11 + "\n", "no ball"),
     ],
 )
-def test_what_makes_a_stream_unreadable_is_named(tmp_path, file, content, said):
+def test_what_makes_a_stream_unreadable_is_named(tmp_path, file, content, message):
     path = write_debs(tmp_path, recording(("ball",), 3))
     (tmp_path / file).unlink()
     if content is not None:
         (tmp_path / file).write_text(content)
     with pytest.raises(TrackingError) as refused:
         read_debs(path)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_the_sensor_map_of_the_match(shared_data):
@@ -192,7 +192,7 @@ def test_a_capture_of_a_stream_is_made_anew_when_its_map_changes(tmp_path):
 
 
 def test_an_annotation_of_a_half_without_times_is_refused_by_its_folder(tmp_path: Path) -> None:
-    told = Annotation((Possession(1, "A", "Ana", 5.0, 9.5),))
-    write_annotation(tmp_path, told, MATCH_HALVES[1:])
+    annotation = Annotation((Possession(1, "A", "Ana", 5.0, 9.5),))
+    write_annotation(tmp_path, annotation, MATCH_HALVES[1:])
     with pytest.raises(TrackingError, match=f"{tmp_path}: speaks of half 1"):
         read_annotation(tmp_path)

@@ -89,8 +89,8 @@ def blocks(start_us: int = 0, end_us: int = BLOCKS * STEP_US) -> Iterator[tuple[
     yield from ((t, b"\x01") for t in range(0, BLOCKS * STEP_US, STEP_US) if start_us <= t < end_us)
 
 
-def woven(folder: Path, start_us: int = 0, end_us: int = BLOCKS * STEP_US, *, files: tuple[Path, ...] = ()):
-    return OfficialFeed(folder, files).woven(
+def interleaved(folder: Path, start_us: int = 0, end_us: int = BLOCKS * STEP_US, *, files: tuple[Path, ...] = ()):
+    return OfficialFeed(folder, files).interleaved(
         blocks(start_us, end_us), start_us, end_us, lambda: end_us < BLOCKS * STEP_US
     )
 
@@ -106,18 +106,18 @@ def write(path: Path, *texts: str) -> None:
 
 def test_lines_come_when_they_are_due_and_never_before(tmp_path: Path):
     write(tmp_path / FILE, card(at_s=1.0), card(at_s=0.5, said_s=2.0), '{"kind": "stop"}', "", "{", card(at_s=1.0))
-    found = lines_of(woven(tmp_path))
+    found = lines_of(interleaved(tmp_path))
     assert found == [(1, 3), (1, 5), (1_000_001, 1), (1_000_001, 6), (2_000_001, 2)]
 
 
 def test_what_is_not_due_by_the_end_is_given_then(tmp_path: Path):
     write(tmp_path / FILE, card(at_s=60.0))
     (tmp_path / FILE).open("a").write('{"kind": "stop"}')
-    assert lines_of(woven(tmp_path)) == [(BLOCKS * STEP_US - 1, 1), (BLOCKS * STEP_US - 1, 2)]
+    assert lines_of(interleaved(tmp_path)) == [(BLOCKS * STEP_US - 1, 1), (BLOCKS * STEP_US - 1, 2)]
 
 
 def test_a_line_that_is_being_written_is_waited_for(tmp_path: Path):
-    stream = woven(tmp_path)
+    stream = interleaved(tmp_path)
     (tmp_path / FILE).write_text('{"kind": "st')
     assert [next(stream)[0] for _ in range(5)] == [0, 40_000, 80_000, 120_000, 160_000]
     with (tmp_path / FILE).open("a") as file:
@@ -130,34 +130,34 @@ def test_two_files_are_read_and_lines_know_where_they_stood(tmp_path: Path):
     other = tmp_path / "feed.jsonl"
     write(tmp_path / FILE, '{"kind": "stop"}')
     write(other, '{"kind": "stop"}')
-    found = [decode(p) for _, p in woven(tmp_path, files=(other, tmp_path / "not there.jsonl")) if is_official(p)]
+    found = [decode(p) for _, p in interleaved(tmp_path, files=(other, tmp_path / "not there.jsonl")) if is_official(p)]
     assert [(x.file, x.number) for x in found] == [(FILE, 1), (str(other), 1)]
 
 
 def test_a_file_that_was_cut_short_and_written_anew_is_read_anew(tmp_path: Path):
     write(tmp_path / FILE, card(), card(at_s=0.1), card(at_s=0.2))
-    first = woven(tmp_path, 0, 50 * STEP_US)
+    first = interleaved(tmp_path, 0, 50 * STEP_US)
     assert [n for _, n in lines_of(first)] == [2, 3]
     (tmp_path / FILE).write_text(card(at_s=0.3) + "\n")
-    assert lines_of(woven(tmp_path, 50 * STEP_US)) == [(50 * STEP_US + 1, 1)]
+    assert lines_of(interleaved(tmp_path, 50 * STEP_US)) == [(50 * STEP_US + 1, 1)]
 
 
 def test_a_torn_journal_is_mended(tmp_path: Path):
     write(tmp_path / FILE, '{"kind": "stop"}')
-    assert lines_of(woven(tmp_path, 0, 50 * STEP_US)) == [(1, 1)]
+    assert lines_of(interleaved(tmp_path, 0, 50 * STEP_US)) == [(1, 1)]
     with (tmp_path / JOURNAL).open("ab") as journal:
         journal.write(b'{"arrival_us": 2000,"line":["\x80",1,"x"]}\n{"arrival_us": 2000')
     write(tmp_path / FILE, '{"kind": "resume"}')
-    assert lines_of(woven(tmp_path, 50 * STEP_US)) == [(50 * STEP_US + 1, 2)]
+    assert lines_of(interleaved(tmp_path, 50 * STEP_US)) == [(50 * STEP_US + 1, 2)]
     assert lines_of(replayed(tmp_path, blocks(), 0, BLOCKS * STEP_US)) == [(1, 1), (50 * STEP_US + 1, 2)]
 
 
 def test_a_sealed_range_takes_in_nothing_more(tmp_path: Path):
     half_us = 50 * STEP_US
-    before = list(woven(tmp_path, 0, half_us))
+    before = list(interleaved(tmp_path, 0, half_us))
     write(tmp_path / FILE, '{"kind": "stop"}')
-    assert list(woven(tmp_path, 0, half_us)) == before
-    assert lines_of(woven(tmp_path, half_us)) == [(half_us + 1, 1)]
+    assert list(interleaved(tmp_path, 0, half_us)) == before
+    assert lines_of(interleaved(tmp_path, half_us)) == [(half_us + 1, 1)]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -171,7 +171,7 @@ def test_whoever_dies_when_the_stream_that_counts_is_one(tmp_path: Path, seed: i
         start_us, end_us = start * STEP_US, (start + 20) * STEP_US
         closed: list[tuple[int, bytes]] | None = None
         for attempt in range(3):
-            stream, seen = woven(tmp_path, start_us, end_us), []
+            stream, seen = interleaved(tmp_path, start_us, end_us), []
             dies = chance.randrange(25) if attempt == 0 else 999
             item: tuple[int, bytes] | None = (0, b"")
             while len(seen) < dies and item is not None:

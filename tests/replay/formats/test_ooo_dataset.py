@@ -55,7 +55,7 @@ def test_the_authors_mark_may_be_missing(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (HEADER + GOOD + '1030;"dev_1";1;soon;0\n', "row 3: S.Client.Detection.Time is 'soon', not a whole number"),
         (HEADER + GOOD + '1030;"dev_1";NA;1;0\n', "row 3: S.Message.ID is 'NA', not a whole number"),
@@ -67,12 +67,12 @@ def test_the_authors_mark_may_be_missing(tmp_path: Path):
         ("", "is missing"),
     ],
 )
-def test_errors_name_file_row_and_reason(text: str, said: str, tmp_path: Path):
+def test_errors_name_file_row_and_reason(text: str, message: str, tmp_path: Path):
     path = written(tmp_path / "bad.csv", text)
     with pytest.raises(TrackingError) as caught:
         read_rows(path)
     assert str(path) in str(caught.value)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_files_that_are_cut_off_or_no_text_are_refused(tmp_path: Path):

@@ -69,16 +69,16 @@ def test_what_reaches_over_the_ends_of_what_was_played_counts_only_if_it_pairs()
 
 @given(SPARSE, st.data())
 def test_a_find_removed_is_one_missed_and_nothing_else(records, data):
-    gone = data.draw(st.sampled_from(records))
-    figures = score(truth_of(*records), [r for r in records if r is not gone]).kinds
+    missing = data.draw(st.sampled_from(records))
+    figures = score(truth_of(*records), [r for r in records if r is not missing]).kinds
     for kind in {r.kind for r in records}:
         of_kind = sum(r.kind == kind for r in records)
         assert (figures[kind].tp, figures[kind].fp, figures[kind].fn) == (
-            of_kind - (kind == gone.kind),
+            of_kind - (kind == missing.kind),
             0,
-            int(kind == gone.kind),
+            int(kind == missing.kind),
         )
-    assert figures[gone.kind].confusion == {"nothing": 1}
+    assert figures[missing.kind].confusion == {"nothing": 1}
 
 
 @given(SPARSE, st.sampled_from(KINDS), st.sampled_from(PLAYERS))

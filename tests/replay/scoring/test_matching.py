@@ -56,9 +56,9 @@ def test_the_size_of_groups_changes_nothing(monkeypatch):
     truths, finds = (np.sort(rng.integers(0, 60_000, 400)) for _ in range(2))
     edges = within(truths, finds, 200)
     cost = np.abs(truths[edges[0]] - finds[edges[1]])
-    told = []
+    totals = []
     for group in (1, 30, 10_000):
         monkeypatch.setattr(matching, "GROUP", group)
         rows, cols = assign(edges, cost, len(truths), len(finds))
-        told.append((len(rows), int(np.abs(truths[rows] - finds[cols]).sum())))
-    assert told[0] == told[1] == told[2]
+        totals.append((len(rows), int(np.abs(truths[rows] - finds[cols]).sum())))
+    assert totals[0] == totals[1] == totals[2]

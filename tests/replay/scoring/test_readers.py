@@ -60,17 +60,17 @@ def test_flags_of_frames_lie_beside_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         ([{"kind": "hit"}], "column id, variant, ts_us"),
         ([{**ROWS[0], "ts_us": "soon"}], "Expected `int`"),
         ([{**ROWS[0], "detail": "{"}], "truth.parquet: not a truth"),
     ],
 )
-def test_a_file_that_is_no_truth_is_named_with_the_reason(tmp_path, rows, said):
+def test_a_file_that_is_no_truth_is_named_with_the_reason(tmp_path, rows, message):
     with pytest.raises(ScoreError, match=r"truth\.parquet") as refused:
         read_truth(write(tmp_path, rows), SHEET)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_what_cannot_be_read_is_named(tmp_path):
@@ -84,12 +84,12 @@ def test_what_cannot_be_read_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "message"),
     [({"in_play": [True]}, "column ts_us is missing"), ({"in_play": ["x"], "ts_us": [1]}, "not flags of frames")],
 )
-def test_frames_without_a_time_or_with_other_things_are_refused(tmp_path, columns, said):
+def test_frames_without_a_time_or_with_other_things_are_refused(tmp_path, columns, message):
     pq.write_table(pa.table({**columns, "team": ["home"]}), tmp_path / "frames.parquet")
-    with pytest.raises(ScoreError, match=rf"frames\.parquet: {said}"):
+    with pytest.raises(ScoreError, match=rf"frames\.parquet: {message}"):
         read_truth(write(tmp_path, ROWS), SHEET)
 
 
@@ -155,8 +155,8 @@ HALVES = (Half(1, 10**13, 10**13 + 20 * 10**12, 4.0), Half(2, 10**13 + 30 * 10**
 
 
 def test_what_was_found_in_the_form_of_the_annotation():
-    told = annotate(FOUND, SHEET, Clock(HALVES))
-    assert told == Annotation(
+    annotation = annotate(FOUND, SHEET, Clock(HALVES))
+    assert annotation == Annotation(
         (Possession(1, "A", "Ana", 5.0, 6.25), Possession(1, "B", "Bo", 7.0, 7.0), Possession(2, "A", "Ana", 1.0, 1.0)),
         (ShotOnGoal(2, 1.0, "A", "Ana"),),
         (Interruption(1, 8.5, 11.5), Interruption(2, 4.0, None)),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from football.constants import BALL_RADIUS_M
 from football.errors import TrackingError
 from football.match_sheet import MatchSheet, Player
 from football.recording import Recording, Track, track_order
@@ -20,7 +21,6 @@ from simulator.from_tracking.tracked_ball import ball_path, break_times, cleaned
 from simulator.from_tracking.tracked_match import Touch, TrackedMatch
 from simulator.from_tracking.tracked_paths import GRID_S, PERSON_MAX_M_S, PERSON_MAX_M_S2, body_path, on_grid, whittaker
 from simulator.physics.ball import CONTACT_S, MovingBall, launch, rolling
-from simulator.physics.ball_motion import RADIUS_M
 from simulator.physics.limbs import TOUCH_M, limb_paths
 from simulator.records import FOUR_LIMBS, KEEPERS, REFEREES, SQUAD, STEP_S, TICK_S, Col
 
@@ -76,7 +76,7 @@ def test_gaps_are_crossed_and_slow_sources_are_filled():
 def zigzag(rng: np.random.Generator, corner_s: list[float], n: int) -> np.ndarray:
     """A ball that goes straight between corners, on the grid."""
     t = np.arange(n) * GRID_S
-    position, at, out = np.array([0.0, 0.0, RADIUS_M]), 0.0, np.empty((n, 3))
+    position, at, out = np.array([0.0, 0.0, BALL_RADIUS_M]), 0.0, np.empty((n, 3))
     for until in [*corner_s, math.inf]:
         size, angle = rng.uniform(4.0, 25.0), rng.uniform(-math.pi, math.pi)
         velocity = np.array([size * math.cos(angle), size * math.sin(angle), 0.0])
@@ -88,7 +88,7 @@ def zigzag(rng: np.random.Generator, corner_s: list[float], n: int) -> np.ndarra
 
 
 def test_a_ball_that_is_elsewhere_for_one_frame_makes_no_corner():
-    values = np.column_stack([np.arange(60) * 0.4, np.zeros(60), np.full(60, RADIUS_M)])
+    values = np.column_stack([np.arange(60) * 0.4, np.zeros(60), np.full(60, BALL_RADIUS_M)])
     wrong = values.copy()
     wrong[30, 1] = 5.0
     clean, weights = cleaned(wrong, np.ones(60))
@@ -152,7 +152,7 @@ SPOTS = {"home_7": (-20.0, 5.0), "home_9": (0.0, -8.0), "away_4": (15.0, 10.0), 
 def passes() -> tuple[Recording, list[tuple[float, str]]]:
     """Four who stand and pass the ball on along the ground and through the air; and when they touched it."""
     order = ["home_7", "home_9", "away_4", "home_7", "away_4", "home_9"]
-    ball = MovingBall((*SPOTS["home_7"], RADIUS_M), 105.0, 68.0)
+    ball = MovingBall((*SPOTS["home_7"], BALL_RADIUS_M), 105.0, 68.0)
     touches, frames, due = [], [], 1.0
     on = 0
     for n in range(round(24.0 / TICK_S)):
@@ -238,7 +238,7 @@ def test_given_touches_are_taken_as_they_are():
 
 def test_a_clock_that_begins_anywhere_is_shifted_and_told():
     n = 100
-    still = np.tile((0.0, 0.0, RADIUS_M), (n, 1))
+    still = np.tile((0.0, 0.0, BALL_RADIUS_M), (n, 1))
     match = TrackedMatch(recording(still, {"home_2": still[:, :2] + 3.0}, begin_us=1_700_000_000_000_000))
     assert match.zero_us == 1_700_000_000_000_000
     assert match.end_s == pytest.approx((n - 1) * GRID_S)
@@ -248,7 +248,7 @@ def test_a_clock_that_begins_anywhere_is_shifted_and_told():
 
 def test_who_comes_late_is_absent_before():
     n = 400
-    still = np.tile((0.0, 0.0, RADIUS_M), (n, 1))
+    still = np.tile((0.0, 0.0, BALL_RADIUS_M), (n, 1))
     late = still[:, :2] + 5.0
     late[:250] = np.nan
     match = TrackedMatch(recording(still, {"home_2": still[:, :2] + 3.0, "home_12": late}))
@@ -278,7 +278,7 @@ def test_missing_frames_of_ball_and_persons_become_no_jumps():
     ],
 )
 def test_what_cannot_be_used_is_told_why(persons: dict[str, float], reason: str):
-    still = np.tile((0.0, 0.0, RADIUS_M), (100, 1))
+    still = np.tile((0.0, 0.0, BALL_RADIUS_M), (100, 1))
     with pytest.raises(TrackingError, match=reason):
         TrackedMatch(recording(still, dict.fromkeys(persons, still[:, :2])))
     with pytest.raises(TrackingError, match="no match"):
@@ -286,7 +286,7 @@ def test_what_cannot_be_used_is_told_why(persons: dict[str, float], reason: str)
 
 
 def test_referees_have_rows_of_their_own_and_touch_nothing():
-    still = np.tile((0.0, 0.0, RADIUS_M), (200, 1))
+    still = np.tile((0.0, 0.0, BALL_RADIUS_M), (200, 1))
     still[100:, 0] = np.arange(100) * 0.4
     match = TrackedMatch(recording(still, {"home_2": still[:, :2] + 30.0, "referee_1": still[:, :2] * 0.0}))
     assert match.names[REFEREES[0]] == "referee_1"

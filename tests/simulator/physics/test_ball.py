@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from football.constants import BALL_RADIUS_M, GRAVITY_M_S2
 from simulator.physics import ball_motion as steps
 from simulator.physics.ball import CONTACT_S, BallTick, Bump, MovingBall, forecast, launch, rolling
-from simulator.physics.ball_motion import RADIUS_M
 from simulator.records import STEP_S, TICK_S, Vector
 
-G, K = steps.GRAVITY_M_S2, steps.DRAG_PER_M
-REST: Vector = (0.0, 0.0, RADIUS_M)
+G, K = GRAVITY_M_S2, steps.DRAG_PER_M
+REST: Vector = (0.0, 0.0, BALL_RADIUS_M)
 
 
 def new(position: Vector = REST) -> MovingBall:
@@ -101,14 +101,14 @@ def test_a_hard_kick_peaks_at_thousands_and_a_soft_touch_at_hundreds():
 
 
 def test_a_ball_dropped_from_two_metres_bounces_as_the_rules_of_pitches_ask():
-    positions, _, bumps = go(flying((0.0, 0.0, 2.0 + RADIUS_M), (0.0, 0.0, 0.0)), 3.0)
+    positions, _, bumps = go(flying((0.0, 0.0, 2.0 + BALL_RADIUS_M), (0.0, 0.0, 0.0)), 3.0)
     first, second = bumps[0][0], bumps[1][0]
-    top = positions[round(first / STEP_S) : round(second / STEP_S), 2].max() - RADIUS_M
+    top = positions[round(first / STEP_S) : round(second / STEP_S), 2].max() - BALL_RADIUS_M
     assert 0.60 < top < 0.85
     assert top == pytest.approx(2.0 * steps.RESTITUTION**2, rel=0.07)
     assert all(b.what == "ground" for _, b in bumps)
     assert all(b.after[2] == pytest.approx(-steps.RESTITUTION * b.before[2]) for _, b in bumps if b.before[2] < -1.0)
-    assert positions[-1, 2] == pytest.approx(RADIUS_M, abs=1e-4)
+    assert positions[-1, 2] == pytest.approx(BALL_RADIUS_M, abs=1e-4)
 
 
 def test_backspin_brakes_at_the_bounce_and_topspin_carries_on():
@@ -116,21 +116,21 @@ def test_backspin_brakes_at_the_bounce_and_topspin_carries_on():
         _, _, bumps = go(flying((0.0, 0.0, 1.0), (6.0, 0.0, -8.0), (0.0, turn, 0.0)), 0.3)
         return bumps[0][1].after[0] / bumps[0][1].before[0]
 
-    assert retained(-50.0) < retained(0.0) < retained(25.0) < retained(6.0 / RADIUS_M)
-    assert retained(6.0 / RADIUS_M) == pytest.approx(1.0, abs=0.02)
+    assert retained(-50.0) < retained(0.0) < retained(25.0) < retained(6.0 / BALL_RADIUS_M)
+    assert retained(6.0 / BALL_RADIUS_M) == pytest.approx(1.0, abs=0.02)
 
 
 def test_a_bounce_turns_slip_into_spin_by_the_inertia_of_a_shell():
     ball = flying((0.0, 0.0, 1.0), (10.0, 0.0, -4.0))
     _, _, bumps = go(ball, 0.3)
     lost = bumps[0][1].before[0] - bumps[0][1].after[0]
-    assert ball.spin[1] == pytest.approx(1.5 * lost / RADIUS_M, rel=0.03)
+    assert ball.spin[1] == pytest.approx(1.5 * lost / BALL_RADIUS_M, rel=0.03)
 
 
 @pytest.mark.parametrize("speed", [3.0, 6.0, 9.0])
 def test_a_rolling_ball_comes_as_far_as_friction_and_drag_let_it(speed: float):
     ball = new()
-    ball.strike((speed, 0.0, 0.0), (0.0, speed / RADIUS_M, 0.0), contact_s=STEP_S)
+    ball.strike((speed, 0.0, 0.0), (0.0, speed / BALL_RADIUS_M, 0.0), contact_s=STEP_S)
     go(ball, 12.0)
     # v dv/ds = -(a + 0.6 K v^2): a rolling shell is slowed by a force like one of 5/3 of its mass.
     assert ball.position[0] == pytest.approx(
@@ -161,7 +161,7 @@ def test_rolling_says_how_hard_to_kick(distance: float, arriving: float):
 def test_spin_to_the_left_bends_to_the_left_as_far_as_the_lift_says(side: float):
     ball = flying((0.0, 0.0, 20.0), (25.0, 0.0, 0.0), (0.0, 0.0, side * 50.0))
     positions, _, _ = go(ball, 0.2)
-    lift = steps.LIFT_MAX * math.tanh(RADIUS_M * 50.0 / 25.0 / steps.LIFT_SPIN)
+    lift = steps.LIFT_MAX * math.tanh(BALL_RADIUS_M * 50.0 / 25.0 / steps.LIFT_SPIN)
     expected = side * 0.5 * steps.LIFT_PER_M * lift * 25.0**2 * 0.2**2
     assert positions[-1, 1] == pytest.approx(expected, rel=0.08)
     assert 0.1 < abs(expected) < 0.3
@@ -199,7 +199,7 @@ def test_a_post_pushes_along_the_line_between_the_axes_and_rubs_across_it(offset
     bump, _ = post_shot(offset, speed)
     axis = np.array([52.5 - steps.FRAME_RADIUS_M, steps.POST_AXIS_M])
     normal = np.array(bump.position[:2]) - axis
-    assert np.hypot(*normal) == pytest.approx(RADIUS_M + steps.FRAME_RADIUS_M, abs=speed * STEP_S)
+    assert np.hypot(*normal) == pytest.approx(BALL_RADIUS_M + steps.FRAME_RADIUS_M, abs=speed * STEP_S)
     normal /= np.hypot(*normal)
     across = np.array([-normal[1], normal[0]])
     before, after = np.array(bump.before[:2]), np.array(bump.after[:2])
@@ -225,8 +225,8 @@ def test_posts_are_left_and_right_for_who_attacks_that_goal(x: float):
 
 def test_a_shot_stays_in_the_net():
     for y in (-3.0, 0.0, 3.4):
-        ball = new((40.0, 0.0, RADIUS_M))
-        ball.strike(launch((40.0, 0.0, RADIUS_M), (52.5, y, 1.2), speed_m_s=40.0))
+        ball = new((40.0, 0.0, BALL_RADIUS_M))
+        ball.strike(launch((40.0, 0.0, BALL_RADIUS_M), (52.5, y, 1.2), speed_m_s=40.0))
         positions, _, bumps = go(ball, 6.0)
         assert [b.what for _, b in bumps if b.what != "ground"] == ["net"]
         assert ball.in_net
@@ -256,7 +256,7 @@ def test_boards_stop_low_balls_and_the_stand_the_high_ones():
     low = flying((0.0, 33.0, 0.3), (0.0, 20.0, 0.0))
     _, _, bumps = go(low, 3.0)
     board = next(b for _, b in bumps if b.what == "board")
-    assert board.position[1] == pytest.approx(34.0 + steps.BOARDS_M[1] - RADIUS_M, abs=0.02)
+    assert board.position[1] == pytest.approx(34.0 + steps.BOARDS_M[1] - BALL_RADIUS_M, abs=0.02)
     assert low.position[1] < 34.0 + steps.BOARDS_M[1]
     high = flying((0.0, 33.0, 3.0), (0.0, 30.0, 2.0))
     positions, _, _ = go(high, 6.0)
@@ -305,7 +305,11 @@ def test_launch_beyond_what_the_speed_can_do_takes_the_least_that_does():
 
 
 @given(
-    vx=st.floats(-30, 30), vy=st.floats(-30, 30), vz=st.floats(-5, 15), z=st.floats(RADIUS_M, 3.0), w=st.floats(-40, 40)
+    vx=st.floats(-30, 30),
+    vy=st.floats(-30, 30),
+    vz=st.floats(-5, 15),
+    z=st.floats(BALL_RADIUS_M, 3.0),
+    w=st.floats(-40, 40),
 )
 @settings(max_examples=40, deadline=None)
 def test_forecast_is_what_then_happens(vx: float, vy: float, vz: float, z: float, w: float):
@@ -372,9 +376,9 @@ def test_a_later_strike_takes_over_from_an_earlier_one():
 def kicks() -> st.SearchStrategy[tuple[Vector, Vector, Vector]]:
     """Places all over the pitch but often before a goal, speeds up to 150 km/h, any direction, strong spin."""
     position = st.one_of(
-        st.tuples(st.floats(-52, 52), st.floats(-34, 34), st.floats(RADIUS_M, 2.5)),
-        st.tuples(st.floats(44, 52), st.floats(-5, 5), st.floats(RADIUS_M, 2.5)),
-        st.tuples(st.floats(52.8, 56), st.floats(4.0, 6), st.floats(RADIUS_M, 4.0)),
+        st.tuples(st.floats(-52, 52), st.floats(-34, 34), st.floats(BALL_RADIUS_M, 2.5)),
+        st.tuples(st.floats(44, 52), st.floats(-5, 5), st.floats(BALL_RADIUS_M, 2.5)),
+        st.tuples(st.floats(52.8, 56), st.floats(4.0, 6), st.floats(BALL_RADIUS_M, 4.0)),
     )
     angles = st.tuples(st.floats(2.0, 41.7), st.floats(-math.pi, math.pi), st.floats(-0.6, 1.2))
     velocity = angles.map(
@@ -389,7 +393,7 @@ def kicks() -> st.SearchStrategy[tuple[Vector, Vector, Vector]]:
 
 
 def energy(positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-    return G * (positions[:, 2] - RADIUS_M) + 0.5 * (velocities**2).sum(axis=1)
+    return G * (positions[:, 2] - BALL_RADIUS_M) + 0.5 * (velocities**2).sum(axis=1)
 
 
 @given(kick=kicks())
@@ -405,14 +409,14 @@ def test_whatever_is_kicked_the_laws_hold(kick: tuple[Vector, Vector, Vector]):
     hardest = 1.7 * speed.max() * math.pi / 2.0 / steps.BUMP_S * STEP_S + 0.05
     assert np.sqrt((np.diff(velocities, axis=0) ** 2).sum(axis=1)).max() <= hardest
     # It is flattened by bounces, but never under the turf.
-    assert positions[:, 2].min() > RADIUS_M - 0.37 * 42.0 * steps.BUMP_S - 42.0 * STEP_S
+    assert positions[:, 2].min() > BALL_RADIUS_M - 0.37 * 42.0 * steps.BUMP_S - 42.0 * STEP_S
     assert positions[:, 2].min() > 0.0
     # Beyond the stand there is nothing.
     assert np.abs(positions[:, 0]).max() < 52.5 + steps.BOARDS_M[0] + steps.STAND_M + 0.4
     assert np.abs(positions[:, 1]).max() < 34.0 + steps.BOARDS_M[1] + steps.STAND_M + 0.4
     # Energy, its spin's included, is never gained but by what a pulse or a net gives back of what it has just taken.
     total = energy(positions, velocities)
-    turning = 0.5 * (2.0 / 3.0) * RADIUS_M**2 * (np.array(spin) ** 2).sum()
+    turning = 0.5 * (2.0 / 3.0) * BALL_RADIUS_M**2 * (np.array(spin) ** 2).sum()
     assert total.max() <= total[0] + turning + 0.05
     late = total[-1]
     assert late <= total[0] + turning
@@ -431,7 +435,7 @@ def test_whatever_is_kicked_the_laws_hold(kick: tuple[Vector, Vector, Vector]):
     under_bar = np.abs(positions[:, 1]) < steps.POST_AXIS_M
     nearest = min(from_post[low].min(initial=9.0), from_bar[under_bar].min(initial=9.0))
     hit_frame = any(b.what in ("left post", "right post", "bar") for _, b in bumps)
-    touch = RADIUS_M + steps.FRAME_RADIUS_M
+    touch = BALL_RADIUS_M + steps.FRAME_RADIUS_M
     assert nearest > (touch - 0.37 * 42.0 * steps.BUMP_S - 42.0 * STEP_S if hit_frame else touch - 42.0 * STEP_S)
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from football.constants import BALL_RADIUS_M
 from simulator.physics.ball import MovingBall
-from simulator.physics.ball_motion import RADIUS_M
 from simulator.physics.bodies import Bodies
 from simulator.physics.limbs import KICK_RATIO, TOUCH_M, limb_paths
 from simulator.records import (
@@ -61,7 +61,7 @@ def walk(pace: float, seconds: float = FULL_S, facing: float = math.nan) -> np.n
     return np.array(rows)
 
 
-def still(position: Vector = (60.0, 0.0, RADIUS_M)) -> np.ndarray:
+def still(position: Vector = (60.0, 0.0, BALL_RADIUS_M)) -> np.ndarray:
     return np.tile(np.array(position), (round(FULL_S / STEP_S), 1))
 
 
@@ -146,10 +146,10 @@ def kick(
 
 
 CONTACTS = [
-    ((0.5, -0.1, RADIUS_M), (0.0, 0.0, 0.0), (27.0, 3.0, 5.0), "right_foot", "shot"),
-    ((0.4, 0.2, RADIUS_M), (0.5, 0.0, 0.0), (12.0, -4.0, 0.0), "left_foot", "pass"),
-    ((0.6, 0.0, RADIUS_M), (4.0, 0.0, 0.0), (5.5, 0.2, 0.0), "right_foot", "dribble"),
-    ((0.5, 0.1, RADIUS_M), (-14.0, 0.0, 0.0), (1.0, 0.5, 0.0), "left_foot", "trap"),
+    ((0.5, -0.1, BALL_RADIUS_M), (0.0, 0.0, 0.0), (27.0, 3.0, 5.0), "right_foot", "shot"),
+    ((0.4, 0.2, BALL_RADIUS_M), (0.5, 0.0, 0.0), (12.0, -4.0, 0.0), "left_foot", "pass"),
+    ((0.6, 0.0, BALL_RADIUS_M), (4.0, 0.0, 0.0), (5.5, 0.2, 0.0), "right_foot", "dribble"),
+    ((0.5, 0.1, BALL_RADIUS_M), (-14.0, 0.0, 0.0), (1.0, 0.5, 0.0), "left_foot", "trap"),
     ((0.3, 0.0, 0.6), (-6.0, 0.0, -5.0), (0.5, 0.0, 0.5), "right_foot", "trap"),
     ((0.2, 0.3, 1.2), (-22.0, 2.0, 1.0), (-4.0, 9.0, 3.0), "left_hand", "parry"),
     ((0.3, 0.3, 2.1), (-10.0, 2.0, -2.0), (12.0, 3.0, 6.0), "right_hand", "punch"),
@@ -177,7 +177,7 @@ def test_the_limb_is_at_the_surface_of_the_ball_behind_its_new_way(
 
 def test_the_foot_is_as_fast_as_the_ball_asks():
     for after, low, high in (((28.0, 0.0, 4.0), 15.0, 22.0), ((8.0, 0.0, 0.0), 5.0, 8.0)):
-        interval, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), after)
+        interval, _, contact = kick((0.5, 0.0, BALL_RADIUS_M), (0.0, 0.0, 0.0), after)
         h = 2e-4
         path = limb_paths(interval, 3, "right_foot", np.array([contact.t_s - h, contact.t_s]))
         speed = float(np.linalg.norm(path[1, :2] - path[0, :2]) / h)
@@ -186,7 +186,7 @@ def test_the_foot_is_as_fast_as_the_ball_asks():
 
 
 def test_a_hard_kick_is_swung_from_behind_and_on_beyond():
-    interval, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), (27.0, 0.0, 4.0))
+    interval, _, contact = kick((0.5, 0.0, BALL_RADIUS_M), (0.0, 0.0, 0.0), (27.0, 0.0, 4.0))
     path = limb_paths(interval, 3, "right_foot", grid_s)
     i = round(contact.t_s * 200)
     assert path[i - 24, 0] < contact.position[0] - 0.6
@@ -196,7 +196,7 @@ def test_a_hard_kick_is_swung_from_behind_and_on_beyond():
 
 
 def test_the_other_foot_stands_beside_a_ball_that_is_kicked_hard():
-    interval, _, contact = kick((0.5, 0.0, RADIUS_M), (0.0, 0.0, 0.0), (25.0, 0.0, 4.0))
+    interval, _, contact = kick((0.5, 0.0, BALL_RADIUS_M), (0.0, 0.0, 0.0), (25.0, 0.0, 4.0))
     path = limb_paths(interval, 3, "left_foot", np.linspace(contact.t_s - 0.05, contact.t_s + 0.04, 10))
     gap = path[:, :2] - np.array(contact.position[:2])
     assert np.ptp(path, axis=0).max() < 1e-9
@@ -312,7 +312,7 @@ def plays(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, tuple[Contact, ...]]
                 bodies.jump(3, float(rng.uniform(0.1, 0.6)))
         if t >= due:
             x, y = bodies.columns[3, :2]
-            z = RADIUS_M if rng.random() < 0.6 else float(rng.uniform(RADIUS_M, 1.6))
+            z = BALL_RADIUS_M if rng.random() < 0.6 else float(rng.uniform(BALL_RADIUS_M, 1.6))
             away = rng.uniform(-3.1, 3.1)
             position = (x + 0.5 * math.cos(away), y + 0.5 * math.sin(away), z)
             limb = str(rng.choice(FEET if z < 0.8 else [*HANDS, "head"]))

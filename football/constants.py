@@ -1,0 +1,9 @@
+"""Physical constants that the simulator, the detectors and the camera share. SI units.
+
+The ball's size and mass are within the Laws of the Game (Law 2: circumference 68 to 70 cm, 410 to 450 g).
+"""
+
+GRAVITY_M_S2 = 9.81
+AIR_DENSITY_KG_M3 = 1.2
+BALL_RADIUS_M = 0.11
+BALL_MASS_KG = 0.43
