@@ -208,7 +208,7 @@ def _times_us(line: OfficialLine) -> tuple[int, int]:
     try:
         fields = parse(line.text)
         at_us = END_US if fields.at_s is None else round(fields.at_s * 1e6)
-        return at_us, round(max(fields.at_s or -1e9, fields.said_s or -1e9) * 1e6)
+        return at_us, round(max(fields.at_s or -1e9, fields.announced_s or -1e9) * 1e6)
     except (OfficialError, ValueError, OverflowError):  # the pipeline says what is wrong with it
         return END_US, BEGINNING_US
 

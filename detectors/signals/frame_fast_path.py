@@ -183,7 +183,7 @@ def _tick(before: Event, first: BodyState, ts_us: int) -> Tick:
 def _nearest(
     emitted: npt.NDArray[np.float64], begin: int, end: int, sides: bytes
 ) -> tuple[int, float, int, float, int, int, float]:
-    """:func:`football.payloads.around_of`, of columns of x and y of which the last one is the ball's."""
+    """:func:`football.payloads.nearest_players`, of columns of x and y of which the last one is the ball's."""
     x_m, y_m = emitted[0, -1], emitted[1, -1]
     home = away = first = second = -1
     home_m2 = away_m2 = first_m2 = second_m2 = np.inf

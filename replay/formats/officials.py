@@ -68,7 +68,7 @@ class DecisionFields(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     event: str = ""
     note: str = ""
     at_s: float | None = None
-    said_s: float | None = None
+    announced_s: float | None = msgspec.field(default=None, name="said_s")
     source: str = ""
     number: int | None = None
 
@@ -152,7 +152,7 @@ def check(fields: DecisionFields, sheet: MatchSheet) -> None:
     if fields.variant not in decision.variants:
         known = ", ".join(filter(None, decision.variants)) or "it has none"
         raise OfficialError(f"variant = {fields.variant!r} of a {fields.kind}: {known}")
-    for name, value in (("at_s", fields.at_s), ("said_s", fields.said_s)):
+    for name, value in (("at_s", fields.at_s), ("said_s", fields.announced_s)):
         if value is not None and not (math.isfinite(value) and abs(value) < 1e9):
             raise OfficialError(f"{name} = {value} is not a time")
     if fields.minutes is not None and not 0 <= fields.minutes <= MINUTES_MAX:

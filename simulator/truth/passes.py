@@ -169,8 +169,8 @@ class PassTruth:
         into = 0.0 <= depth_after <= PENALTY_AREA_DEPTH_M and abs(end[1]) <= PENALTY_AREA_HALF_WIDTH_M
         if not into:
             return None
-        is_beside_goal = GOAL_AREA_HALF_WIDTH_M <= abs(start[1]) <= PENALTY_AREA_HALF_WIDTH_M
-        if depth <= PENALTY_AREA_DEPTH_M and is_beside_goal and depth_after > depth + 2.0:
+        is_near_goal = GOAL_AREA_HALF_WIDTH_M <= abs(start[1]) <= PENALTY_AREA_HALF_WIDTH_M
+        if depth <= PENALTY_AREA_DEPTH_M and is_near_goal and depth_after > depth + 2.0:
             return "cutback" if abs(end[1]) < abs(start[1]) else None
         is_wide = abs(start[1]) >= PENALTY_AREA_HALF_WIDTH_M and depth <= self._pitch.half_length_m / 2
         return "cross" if is_wide else None
