@@ -138,10 +138,10 @@ def by_unit(pushes: Sequence[Push], detector: PassOn, settings: UnitSettings, ke
             unit.offer(Update(event, 1), canonical_key(event, rank))
             if event.ts_us > clk_us:
                 clk_us = event.ts_us
-        unit.run(clk_us, _NEVER_US, push.now_us)
+        unit.process((), clk_us, _NEVER_US, push.now_us)
         if number % 30 == 0:
             unit.purge(clk_us - keep_us)
-    unit.run(clk_us, clk_us, clk_us)
+    unit.process((), clk_us, clk_us, clk_us)
     return time.process_time_ns() - begin
 
 
@@ -171,7 +171,7 @@ def bytes_per_event(pushes: Sequence[Push]) -> dict[str, float]:
         made = OrderingUnit(PassOn(2, "k0", "k1"), UnitSettings(FixedAlpha(alpha), slack=SlackSettings("fixed", 2**60)))
         for arrival in arrivals:
             made.offer(Update(arrival.event, 1), canonical_key(arrival.event, rank))
-        made.run(max(arrival.event.ts_us for arrival in arrivals), _NEVER_US, 0)
+        made.process((), max(arrival.event.ts_us for arrival in arrivals), _NEVER_US, 0)
         assert (made.waiting, made.held) == ((0, len(arrivals)) if alpha == 0.0 else (len(arrivals), 0))
         return made
 
