@@ -1,1 +1,1 @@
-"""What all rooms of the app stand on: logs, layers of settings, pace, Java, and which errors are told in a line."""
+"""Foundations of the app: logs, pace, Java, files, and messages of errors."""

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Files that are replaced as a whole."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Writes a file anew; whoever reads it meanwhile reads the old one.
+    """Replace a file; a concurrent reader gets the old content or the new one.
 
     Raises:
         OSError: it cannot be written.

@@ -1,19 +1,18 @@
-"""The collector of garbage: how often it looks.
+"""Thresholds of the garbage collector.
 
-What an engine makes holds no references in circles, lives for the seconds in which it may be repaired, and goes when
-its last reference goes. By default the collector looks each 700 objects, and a tenth of the time goes into finding
-nothing.
+Objects of an engine have no circular references, live for the seconds of the allowed lateness, and are freed with their
+last reference. By default the collector runs every 700 objects, and takes a tenth of the time to find nothing.
 """
 
 from __future__ import annotations
 
 import gc
 
-#: More objects made than gone since the last look; looks at the young before one at the middle-aged, and of these
-#: before one at all. So circles, which errors and libraries make, cost some tens of megabytes at most.
+#: Objects made more than freed between two collections of the youngest generation; collections of one generation
+#: before one of the next. Circles, which errors and libraries make, so cost some tens of megabytes at most.
 _YOUNG, _MIDDLE, _OLD = 100_000, 10, 10
 
 
 def collect_rarely() -> None:
-    """From now on, in this process."""
+    """Set the thresholds of this process."""
     gc.set_threshold(_YOUNG, _MIDDLE, _OLD)

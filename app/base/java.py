@@ -26,12 +26,12 @@ VECTOR_OPTION = "--add-modules=jdk.incubator.vector"
 
 
 class JavaNotFoundError(UserError):
-    """No usable Java runtime; the message lists what was tried and what to do."""
+    """No usable Java runtime; the message lists the attempts and the remedy."""
 
 
 @dataclass(frozen=True)
 class Java:
-    """A usable runtime. ``home`` is what JAVA_HOME must say; ``origin`` tells people where it came from."""
+    """A usable runtime. ``home`` is the value for JAVA_HOME; ``origin`` describes where it was found."""
 
     home: Path
     version: int
@@ -46,7 +46,7 @@ def find_java(environ: Mapping[str, str], cache: Path | None = None) -> Java:
         cache: folder for generated homes; default ``touchline`` in the user's cache folder.
 
     Raises:
-        JavaNotFoundError: none was found, or all are too old.
+        JavaNotFoundError: there is none, or all are too old.
     """
     refused: list[str] = []
     for home, origin in _candidates(environ):
@@ -94,7 +94,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
 
 
 def _home_without_vector(home: Path, cache: Path) -> Path:
-    """Makes (again, it is cheap) a home whose ``bin/java`` drops the option that ``home``'s cannot take."""
+    """Make (each time, it is cheap) a home whose ``bin/java`` drops the option that ``home``'s cannot take."""
     wrapper_home = cache / f"java-{hashlib.sha256(str(home).encode()).hexdigest()[:12]}"
     program = wrapper_home / "bin" / "java"
     program.parent.mkdir(parents=True, exist_ok=True)
@@ -108,11 +108,11 @@ def _home_without_vector(home: Path, cache: Path) -> Path:
     draft = program.with_name(f"java.{os.getpid()}")
     draft.write_text(script)
     draft.chmod(0o755)
-    draft.replace(program)  # whole or not at all: another process may be starting it
+    draft.replace(program)  # at once: another process may be starting it
     return wrapper_home
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path:
-    """Folder for what can be made or fetched again: ``touchline`` in the user's cache."""
+    """Folder for files that can be made or fetched again: ``touchline`` in the user's cache."""
     base = environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path(environ.get("HOME", str(Path.home()))) / ".cache") / "touchline"

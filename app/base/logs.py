@@ -1,11 +1,11 @@
-"""Logs as JSON, one object a line: time, level, process, match, what happened, and figures.
+"""Logs as JSON, one object a line: time, level, process, match, message and figures.
 
     {"time": "2026-11-21T16:00:00.123456Z", "level": "info", "process": "engine", "pid": 4711, "match": "sim-32",
      "what": "batch closed", "figures": {"blocks": 600, "state_bytes": 1048576}, "logger": "app.spark.stage"}
 
-Each process has its own file in ``DIR/logs`` (nobody can write into another's line), ``<process>-<pid>.jsonl``. A file
-that has grown goes on in a new one, and the oldest are deleted, so a run of any length takes a bounded place. A log
-never disturbs a match: what can't be written is dropped.
+Each process has its own file in ``DIR/logs``, ``<process>-<pid>.jsonl``, so that lines never mix. Files rotate and the
+oldest are deleted, so the logs of a run of any length are bounded. A log never disturbs a match: a line that cannot be
+written is dropped.
 
 No line holds a secret: no module logs one, and every text given to :func:`hide_secrets` is replaced in every line, also
 in errors of libraries.
@@ -28,47 +28,47 @@ import msgspec
 
 Logs = Literal["files", "stderr", "off"]
 
-#: Tells workers of Spark where to and from which level; set by the driver, see :func:`worker_variable`.
+#: Folder and level for the workers of Spark; set by the driver, see :func:`worker_variable`.
 VARIABLE = "TOUCHLINE_WORKER_LOGS"
 
-#: A process's files: the one it writes, and those before it.
+#: Size of a process's file, and number of its older files.
 FILE_BYTES, FILES_BEFORE = 4 << 20, 2
 
-#: Files in a folder at most, of processes that were there before included.
-FILES_MOST = 24
+#: Limit of files in a folder, those of earlier processes included.
+FILES_MAX = 24
 
-#: Whose lines are taken from the level that was asked for; those of libraries from warnings on.
+#: Packages whose lines are logged from the chosen level on; libraries from warnings on.
 _OURS = ("app", "camera", "dashboard", "replay")
 
-_HIDDEN = "***"
-_LEAST_SECRET = 4
+_MASK = "***"
+_SECRET_CHARACTERS_MIN = 4
 
 _secrets: set[str] = set()
 _log = logging.getLogger(__name__)
 
 
 def log_event(logger: logging.Logger, level: int, what: str, match: str = "", **figures: object) -> None:
-    """Logs what happened, with figures.
+    """Log a message with figures.
 
     Args:
         logger: of the module.
         level: as ``logging`` has them.
-        what: in a few words, always the same for the same thing.
-        match: that it happened to; empty for none.
+        what: a few words, always the same for the same occasion.
+        match: its id; empty for none.
         figures: by name, with units in the names.
     """
     logger.log(level, what, extra={"match": match, "figures": figures})
 
 
 def hide_secrets(secrets: Iterable[str]) -> None:
-    """From now on these stand in no line of this process's logs."""
+    """Replace these texts in all later lines of this process."""
     for secret in secrets:
-        if len(secret) >= _LEAST_SECRET:
+        if len(secret) >= _SECRET_CHARACTERS_MIN:
             _secrets.add(secret)
 
 
 class JsonLines(logging.Formatter):
-    """Makes a line of a record. ``process``: what this process is, as people call it."""
+    """Formats a record as a line. ``process``: name of this process."""
 
     def __init__(self, process: str) -> None:
         super().__init__()
@@ -92,35 +92,35 @@ class JsonLines(logging.Formatter):
         return msgspec.json.encode(_clean(line)).decode()
 
 
-class _ForPeople(logging.Formatter):
+class _TerminalLine(logging.Formatter):
     """Warnings as one line on a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         figures = getattr(record, "figures", {})
-        told = ", ".join(f"{name} {value}" for name, value in figures.items())
-        return str(_clean(f"touchline: {record.getMessage()}" + (f": {told}" if told else "")))
+        text = ", ".join(f"{name} {value}" for name, value in figures.items())
+        return str(_clean(f"touchline: {record.getMessage()}" + (f": {text}" if text else "")))
 
 
 class _Bounded(RotatingFileHandler):
-    """A file of lines, and those before it: ``x.jsonl``, ``x.1.jsonl`` ..."""
+    """A file of lines with its older ones: ``x.jsonl``, ``x.1.jsonl`` ..."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=FILE_BYTES, backupCount=FILES_BEFORE, encoding="utf-8", delay=True)
         self.namer = _numbered
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the library's name
-        """A full disk is the store's to tell."""
+        """Ignore errors: the match store reports a full disk."""
 
 
 @contextmanager
 def logging_to(folder: Path, logs: Logs, level: str, process: str = "driver") -> Iterator[None]:
-    """This process logs while the context lasts; people still get warnings on stderr.
+    """Log from this process while the context lasts; warnings also go to stderr.
 
     Args:
         folder: of the files.
         logs: to ``files`` in the folder, to ``stderr``, or ``off``.
-        level: least level of our own lines.
-        process: what this process is.
+        level: lowest level of the project's own lines.
+        process: name of this process.
     """
     if logs == "off":
         yield
@@ -129,8 +129,8 @@ def logging_to(folder: Path, logs: Logs, level: str, process: str = "driver") ->
     if logs == "files":
         people = logging.StreamHandler()
         people.setLevel(logging.WARNING)
-        people.setFormatter(_ForPeople())
-        people.addFilter(lambda record: record.name != __name__)  # that a run failed is told to people by its error
+        people.setFormatter(_TerminalLine())
+        people.addFilter(lambda record: record.name != __name__)  # the error of a failed run is printed by itself
         handlers.append(people)
     root, before = logging.getLogger(), {name: logging.getLogger(name).level for name in _OURS}
     for handler in handlers:
@@ -149,20 +149,22 @@ def logging_to(folder: Path, logs: Logs, level: str, process: str = "driver") ->
 
 
 def worker_variable(folder: Path, logs: Logs, level: str) -> str:
-    """What :data:`VARIABLE` says to workers."""
+    """The value of :data:`VARIABLE` for workers."""
     return "" if logs == "off" else f"{level} {folder if logs == 'files' else '-'}"
 
 
 @cache
 def log_in_worker() -> None:
-    """This worker of Spark logs from now on, as its environment says; does nothing when called again.
+    """Start the logs of a worker of Spark as its environment says; do nothing when called again.
 
-    Lines for stderr get into ``spark/spark.log``, where Spark's own go.
+    Lines for stderr get into ``spark/spark.log``, with Spark's own.
     """
-    level, _, place = os.environ.get(VARIABLE, "").partition(" ")
-    if not place:
+    level, _, folder = os.environ.get(VARIABLE, "").partition(" ")
+    if not folder:
         return
-    for handler in _handlers(Path(place), "stderr" if place == "-" else "files", os.environ.get("TOUCHLINE_ROLE", "")):
+    for handler in _handlers(
+        Path(folder), "stderr" if folder == "-" else "files", os.environ.get("TOUCHLINE_ROLE", "")
+    ):
         logging.getLogger().addHandler(handler)
     _set_levels(dict.fromkeys(_OURS, level.upper()))
 
@@ -176,7 +178,7 @@ def _handlers(folder: Path, logs: Logs, process: str) -> list[logging.Handler]:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
             return []
-        _forget_old(folder)
+        _delete_old(folder)
         handler = _Bounded(folder / f"{process}-{os.getpid()}.jsonl")
     handler.setFormatter(JsonLines(process))
     return [handler]
@@ -187,15 +189,15 @@ def _set_levels(levels: Mapping[str, int | str]) -> None:
         logging.getLogger(name).setLevel(level)
 
 
-def _forget_old(folder: Path) -> None:
-    """Leaves room for this process's files."""
-    told: list[tuple[float, Path]] = []
+def _delete_old(folder: Path) -> None:
+    """Delete the oldest files, so that this process's fit in the limit."""
+    files: list[tuple[float, Path]] = []
     for path in folder.glob("*.jsonl"):
         try:
-            told.append((path.stat().st_mtime, path))
-        except FileNotFoundError:  # another process forgets, too
+            files.append((path.stat().st_mtime, path))
+        except FileNotFoundError:  # another process deletes, too
             continue
-    for _, path in sorted(told)[: max(0, len(told) - (FILES_MOST - 1 - FILES_BEFORE))]:
+    for _, path in sorted(files)[: max(0, len(files) - (FILES_MAX - 1 - FILES_BEFORE))]:
         path.unlink(missing_ok=True)
 
 
@@ -206,7 +208,7 @@ def _numbered(name: str) -> str:
 
 
 def _clean(value: object) -> object:
-    """The value as JSON has them, without secrets: before it is encoded, since in JSON a text may look otherwise."""
+    """The value for JSON, without secrets: before it is encoded, since encoding may change a text."""
     if isinstance(value, Mapping):
         return {str(_clean(str(name))): _clean(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -215,5 +217,5 @@ def _clean(value: object) -> object:
         return value
     text = str(value)
     for secret in sorted(_secrets, key=len, reverse=True):
-        text = text.replace(secret, _HIDDEN)
+        text = text.replace(secret, _MASK)
     return text

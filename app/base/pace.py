@@ -1,4 +1,4 @@
-"""When a block of a capture is due on the wall clock, and how to wait for that and still hear a stop."""
+"""The pace of a run: wall times at which blocks are due, and waiting for them unless the run is stopped."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-#: The clock of a paced run starts this long after its first read, so that the first blocks find a standing stage.
+#: The clock of a paced run starts this long after its first read, so that a stage is ready for the first blocks.
 LEAD_IN_US = 300_000
 
-#: An arrival time that never comes.
+#: An arrival time after all others.
 NEVER_US = 2**62
 
-_LOOK_US = 50_000
+_POLL_US = 50_000
 
 
 def wall_us() -> int:
@@ -24,7 +24,7 @@ def wall_us() -> int:
 
 @dataclass(frozen=True)
 class Pace:
-    """When blocks are due: wall time ``anchor_wall_us`` is arrival time ``anchor_us``. Speed 0 is unpaced."""
+    """The pace of blocks: wall time ``anchor_wall_us`` is arrival time ``anchor_us``. Speed 0 is unpaced."""
 
     speed: float
     anchor_us: int
@@ -38,10 +38,10 @@ class Pace:
 
 
 def anchored_pace(path: Path, speed: float, start_us: int) -> Pace:
-    """The pace of a run: as the file says, or begun now at ``start_us`` and written there.
+    """The pace of a run, from its file, or anchored now at ``start_us`` and written there.
 
-    The clock begins with the first read and not with the query, because between the two Spark plans a batch and
-    starts workers, for seconds. The file tells it to the workers that read later; it is deleted before a run.
+    The clock begins with the first read and not with the query, because Spark plans a batch and starts workers in
+    between, for seconds. Workers that read later take it from the file, which is deleted before a run.
     """
     if not path.exists():
         draft = path.with_name(f"{path.name}.{os.getpid()}")
@@ -52,27 +52,27 @@ def anchored_pace(path: Path, speed: float, start_us: int) -> Pace:
 
 
 class Waiter:
-    """Sleeps until blocks are due, unless a stop is asked for: from then on nothing is waited for.
+    """Sleeps until blocks are due; after a stop it no longer waits.
 
     Args:
-        stop: True once a stop is asked for; it is looked at every 50 ms, because it may be a look at the disk.
+        stop: True once a stop is asked for; it is called every 50 ms, because it may read the disk.
     """
 
     def __init__(self, stop: Callable[[], bool]) -> None:
         self._stop = stop
-        self._next_look_us = 0
+        self._next_poll_us = 0
         self.stopped = False
-        self._look()
+        self._poll_stop()
 
     def sleep_until(self, due_us: int) -> None:
-        """Returns at ``due_us``, or soon after a stop."""
-        self._look()
+        """Return at ``due_us``, or soon after a stop."""
+        self._poll_stop()
         while not self.stopped and (left_us := due_us - wall_us()) > 0:
-            time.sleep(min(left_us, _LOOK_US) / 1e6)
-            self._look()
+            time.sleep(min(left_us, _POLL_US) / 1e6)
+            self._poll_stop()
 
-    def _look(self) -> None:
+    def _poll_stop(self) -> None:
         now_us = wall_us()
-        if not self.stopped and now_us >= self._next_look_us:
-            self._next_look_us = now_us + _LOOK_US
+        if not self.stopped and now_us >= self._next_poll_us:
+            self._next_poll_us = now_us + _POLL_US
             self.stopped = self._stop()

@@ -1,9 +1,9 @@
-"""What today's detectors say of a match against what was recorded of it: kept, moved in time, gone, new.
+"""Compares the events of a match played again with the recorded ones: kept, moved in time, gone, new.
 
-An event of the recording and one of today may be the same if they are of one kind, one team and player, and no further
-apart than the scoring's window of that kind (``replay.scoring.rules``); kinds whose variant is a place need the same
-place. Among all such pairings the one with the most pairs counts, and of those the one that moves least. A pair at the
-same time is *kept*, else *moved*; a pair is *altered* besides if its variant, place, confidence or details differ. Ids
+A recorded event and one of the replay may be the same if they have one kind, team and player, and are no further apart
+than the scoring's window of that kind (``replay.scoring.rules``); kinds whose variant is a location need the same
+location. Among all such pairings the one with the most pairs counts, and of those the one that moves least. A pair at
+one time is *kept*, else *moved*; a pair is also *altered* if its variant, position, confidence or details differ. Ids
 and causes are not compared: they name other events. The agreement of a kind is the F1 of its pairs: twice the pairs
 over the events of both sides.
 """
@@ -24,7 +24,7 @@ from replay.scoring.rules import rule_of
 #: Fields that an event may keep or not while it stays the same event.
 COMPARED = ("variant", "x_m", "y_m", "z_m", "confidence", "detail")
 
-#: A row for each event that is not as it was: ``change`` is moved, altered, gone or new; absent sides are null.
+#: A row for each changed event: ``change`` is moved, altered, gone or new; absent sides are null.
 CHANGES = pa.schema(
     [
         ("match", pa.string()),
@@ -45,15 +45,15 @@ CHANGES = pa.schema(
 Row = Mapping[str, Any]
 
 
-class KindChange(msgspec.Struct, frozen=True):
-    """Counts of a kind. ``shift_ms`` is the median size of a move, None without one."""
+class KindChange(msgspec.Struct, frozen=True, rename={"missing": "gone"}):
+    """Counts of a kind; ``missing`` is stored as ``gone``. ``shift_ms`` is the median of moves, None without one."""
 
     recorded: int = 0
     now: int = 0
     kept: int = 0
     moved: int = 0
     altered: int = 0
-    gone: int = 0
+    missing: int = 0
     new: int = 0
     shift_ms: float | None = None
 
@@ -65,8 +65,8 @@ class KindChange(msgspec.Struct, frozen=True):
 
     @property
     def unchanged(self) -> bool:
-        """Whether every event is as it was."""
-        return not (self.moved or self.altered or self.gone or self.new)
+        """True if no event has changed."""
+        return not (self.moved or self.altered or self.missing or self.new)
 
 
 class Pairing(NamedTuple):
@@ -79,7 +79,7 @@ class Pairing(NamedTuple):
 
 
 def compare(match: str, recorded: pa.Table, now: pa.Table) -> tuple[dict[str, KindChange], pa.Table]:
-    """What changed, by kind and event by event.
+    """The changes, by kind and event by event.
 
     Args:
         match: name to give the rows.
@@ -147,13 +147,13 @@ def _row(
 ) -> dict[str, Any]:
     one = after or before
     assert one is not None, "a change has a side"
-    told: dict[str, Any] = {"match": match, "change": change, "kind": kind, "team": one["team"]}
-    told |= {"player": one["player"], "altered": altered}
+    fields: dict[str, Any] = {"match": match, "change": change, "kind": kind, "team": one["team"]}
+    fields |= {"player": one["player"], "altered": altered}
     for side, row in (("recorded", before), ("now", after)):
-        told[f"{side}_us"] = row["ts_us"] if row else None
-        told[f"{side}_variant"] = row["variant"] if row else None
-        told[f"{side}_id"] = row["id"] if row else None
-    return told
+        fields[f"{side}_us"] = row["ts_us"] if row else None
+        fields[f"{side}_variant"] = row["variant"] if row else None
+        fields[f"{side}_id"] = row["id"] if row else None
+    return fields
 
 
 def _count(pairing: Pairing, rows: Sequence[dict[str, Any]]) -> KindChange:
@@ -165,7 +165,7 @@ def _count(pairing: Pairing, rows: Sequence[dict[str, Any]]) -> KindChange:
         kept=changes["kept"] + changes["altered"],
         moved=changes["moved"],
         altered=sum(bool(row["altered"]) for row in rows),
-        gone=changes["gone"],
+        missing=changes["gone"],
         new=changes["new"],
         shift_ms=float(np.median(shifts)) / 1e3 if shifts else None,
     )

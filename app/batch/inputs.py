@@ -1,4 +1,4 @@
-"""What `touchline batch` is given, as matches: stores, captures, tracking files, and folders that hold such."""
+"""The recorded matches of a batch: stores, captures, tracking files, and folders of them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from replay.match_store import is_store
 
 
 class BatchError(UserError, ValueError):
-    """A batch cannot begin as asked; the message says why."""
+    """A batch that cannot begin as asked; the message has the reason."""
 
 
 class RecordedMatch(msgspec.Struct, frozen=True):
-    """A match that was recorded.
+    """A recorded match.
 
     Attributes:
-        source: what to play, as ``touchline live --source`` takes it.
-        store: the match store with what was said of it; empty without one.
+        source: its input, as ``touchline live --source`` takes it.
+        store: the match store with its events; empty without one.
     """
 
     source: str
@@ -30,18 +30,18 @@ class RecordedMatch(msgspec.Struct, frozen=True):
 
 
 def find_recorded(given: Iterable[str]) -> list[RecordedMatch]:
-    """The matches that arguments mean, each once, in their order; of a folder of matches all in it, by name.
+    """The matches of arguments, each once, in their order; of a folder of matches all in it, by name.
 
     Raises:
-        BatchError: something is not there, or holds no match.
+        BatchError: a path does not exist, or holds no match.
     """
-    found: dict[RecordedMatch, None] = {}
+    matches: dict[RecordedMatch, None] = {}
     for text in given:
         if text.startswith(("kloppy:", "debs:")):
-            found[RecordedMatch(_in_full(text))] = None
+            matches[RecordedMatch(_absolute(text))] = None
         else:
-            found.update(dict.fromkeys(_of_path(Path(text).resolve())))
-    return list(found)
+            matches.update(dict.fromkeys(_of_path(Path(text).resolve())))
+    return list(matches)
 
 
 def _of_path(path: Path) -> list[RecordedMatch]:
@@ -50,10 +50,10 @@ def _of_path(path: Path) -> list[RecordedMatch]:
     if (one := _of_folder(path)) is not None or path.is_file():
         return [one or RecordedMatch(str(path))]
     inside = [_of_folder(child) for child in sorted(path.iterdir()) if child.is_dir() and child.name[0] != "."]
-    found = [recorded for recorded in inside if recorded is not None]
-    if not found:
+    matches = [recorded for recorded in inside if recorded is not None]
+    if not matches:
         raise BatchError(f"{path}: holds neither a match store nor a capture")
-    return found
+    return matches
 
 
 def _of_folder(path: Path) -> RecordedMatch | None:
@@ -62,8 +62,8 @@ def _of_folder(path: Path) -> RecordedMatch | None:
     return RecordedMatch(str(path)) if path.is_dir() and is_capture(str(path)) else None
 
 
-def _in_full(text: str) -> str:
-    """A source of several parts with its paths in full; what names no file stays as it is."""
+def _absolute(text: str) -> str:
+    """A source of several parts with absolute paths; other parts stay as they are."""
     kind, *parts = text.split(":")
     first = 1 if kind == "kloppy" else 0
     full = [str(Path(part).resolve()) if i >= first else part for i, part in enumerate(parts)]

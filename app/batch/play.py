@@ -1,8 +1,8 @@
-"""One recorded match, played again into a store of its own: what a task of the batch does.
+"""Plays one recorded match again into a store of its own: the work of a task of the batch.
 
-A match is played in a folder beside the results, and gets its name among them when it is whole, compared with the
-recording and described by ``batch.json``. So whatever is among the results is finished, and what died on the way is
-begun anew: today's detectors cannot go on from what yesterday's left.
+A match is played in a folder for drafts. When it is whole, compared with the recording and described by ``batch.json``,
+the folder moves to the results. So every result is finished, and a match whose task died begins anew: new detectors
+cannot resume from the states of old ones.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ from replay.event_list import consolidated_events
 from replay.match_store import read_commits, read_run
 from replay.official_feed import JOURNAL
 
-#: In a result's folder: what was played and what came of it; and what changed.
+#: Files in a result's folder: the input and the result; the changes.
 REPORT, CHANGES_FILE = "batch.json", "changes.parquet"
 
-#: In the folder of the results: matches that are being played.
+#: Folder in that of the results: matches that are being played.
 DRAFTS = ".playing"
 
-#: Arrival time from commit to commit: few files, and still some progress to be seen.
+#: Arrival time from commit to commit: few files, but visible progress.
 _WINDOW_US = 300_000_000
 
 
 class BatchOptions(msgspec.Struct, frozen=True):
-    """What is the same for all matches of a batch.
+    """Options of all matches of a batch.
 
     Attributes:
         out: folder of the results.
-        alpha: share of the slack that is waited for; the events are the same with any, see docs/history.md.
+        alpha: share of the slack to wait; the events are the same with any, see docs/history.md.
         parameters: settings file of the detectors; empty for the defaults.
-        detectors: asked for besides those that each recording had.
-        positions: whether fused positions are kept.
+        detectors: opt-in detectors in addition to those of each recording.
+        positions: True to store fused positions.
     """
 
     out: str
@@ -68,16 +68,16 @@ class BatchOptions(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What came of one match.
+    """The result of one match.
 
     Attributes:
         name: of its folder.
         source, store: see :class:`app.batch.inputs.RecordedMatch`.
-        input: what was played: the capture's fingerprint and the arrival time up to which.
-        broken: why there is nothing, else empty.
-        stream_s, wall_s: how long the match was, and how long that took.
-        events: how many stand at the end.
-        kinds: what changed, by kind; None where nothing was recorded.
+        input: the capture's fingerprint and the arrival time up to which it was played.
+        broken: the reason why there is no result, else empty.
+        stream_s, wall_s: length of the match, and the time that it took.
+        events: number of events that stand at the end.
+        kinds: changes by kind; None where nothing was recorded.
     """
 
     name: str
@@ -91,23 +91,23 @@ class Result(msgspec.Struct, frozen=True):
     kinds: dict[str, KindChange] | None = None
 
 
-def play(name: str, recorded: RecordedMatch, choices: BatchOptions) -> Result:
-    """Plays a match again; what goes wrong is in the result and nowhere else."""
-    draft = Path(choices.out) / DRAFTS / name
+def play(name: str, recorded: RecordedMatch, batch: BatchOptions) -> Result:
+    """Play a match again; an error is in the result and is not raised."""
+    draft = Path(batch.out) / DRAFTS / name
     try:
         shutil.rmtree(draft, ignore_errors=True)
         draft.parent.mkdir(parents=True, exist_ok=True)
-        return _played(name, recorded, choices, draft)
+        return _played(name, recorded, batch, draft)
     except Exception as error:
-        # Whatever it is, it is this match's: a bug that one match shows must not end the others.
-        told = reason_of(error)
-        return Result(name, recorded.source, recorded.store, broken=told)
+        # Any error belongs to this match: a fault that one match shows must not end the others.
+        reason = reason_of(error)
+        return Result(name, recorded.source, recorded.store, broken=reason)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
 def finished(name: str, recorded: RecordedMatch, out: Path) -> Result | None:
-    """The result that is there already; None if there is none, or of less or other input than there is now."""
+    """The result of an earlier call; None if there is none, or its input was less or another than now."""
     try:
         result = msgspec.json.decode((out / name / REPORT).read_bytes(), type=Result)
         same = result.source == recorded.source and result.input == _input(recorded)
@@ -117,7 +117,7 @@ def finished(name: str, recorded: RecordedMatch, out: Path) -> Result | None:
 
 
 def share_done(name: str, out: Path) -> float:
-    """How much of a match that is being played is committed, 0..1."""
+    """The committed share of a match that is being played, 0..1."""
     draft = out / DRAFTS / name
     try:
         commits = read_commits(draft)
@@ -125,15 +125,15 @@ def share_done(name: str, out: Path) -> float:
         length_us = (capture.end_us if capture.is_finished else capture.readable_us) - capture.begin_us
         reached_us = max((commit.meta.end_offset for commit in commits), default=capture.begin_us)
         return min(1.0, (reached_us - capture.begin_us) / max(1, length_us))
-    except ValueError:  # it is just being made, or is whole by now
+    except ValueError:  # it begins just now, or is already whole
         return 0.0
 
 
-def _played(name: str, recorded: RecordedMatch, choices: BatchOptions, draft: Path) -> Result:
+def _played(name: str, recorded: RecordedMatch, batch: BatchOptions, draft: Path) -> Result:
     began_s = time.monotonic()
     if recorded.store and (Path(recorded.store) / TOPIC).is_file():
-        raise BatchError(f"{recorded.store}: came out of a topic, which leaves no positions in the store")
-    settings = make_settings(_given(recorded, choices, draft))
+        raise BatchError(f"{recorded.store}: was read from a topic, so its store has no packets")
+    settings = make_settings(_given(recorded, batch, draft))
     with open_match(settings, Console(file=io.StringIO())) as match:
         recording = match.input.recording
         if recording is None:
@@ -143,9 +143,9 @@ def _played(name: str, recorded: RecordedMatch, choices: BatchOptions, draft: Pa
             shutil.copy(Path(recorded.store) / JOURNAL, draft / JOURNAL)
         options = options_of(settings, recording)
         config = InProcessConfig(PIPELINE, options, draft / "states", 0.0, _WINDOW_US, stop_us, (draft,))
-        InProcessHost(recording, config, _Nobody(), _BatchCommits(match, choices.positions)).run(threading.Event())
+        InProcessHost(recording, config, _NoFollower(), _BatchCommits(match, batch.positions)).run(threading.Event())
         stream_s = (match.offset() - match.input.begin) / 1e6
-    shutil.rmtree(draft / "states")  # nobody goes on from them: what was recorded is played
+    shutil.rmtree(draft / "states")  # no run resumes from them
     events = consolidated_events(draft)
     kinds = _compared(name, recorded, events, draft)
     wall_s = round(time.monotonic() - began_s, 3)
@@ -153,30 +153,30 @@ def _played(name: str, recorded: RecordedMatch, choices: BatchOptions, draft: Pa
         name, recorded.source, recorded.store, _input(recorded), "", round(stream_s, 3), wall_s, len(events), kinds
     )
     (draft / REPORT).write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1))
-    final = Path(choices.out) / name
+    final = Path(batch.out) / name
     shutil.rmtree(final, ignore_errors=True)
     draft.replace(final)
     return result
 
 
-def _given(recorded: RecordedMatch, choices: BatchOptions, draft: Path) -> dict[str, Any]:
+def _given(recorded: RecordedMatch, batch: BatchOptions, draft: Path) -> dict[str, Any]:
     given: dict[str, Any] = {
-        "source": recorded.source, "store": draft, "engine": "inprocess", "speed": "max", "alpha": choices.alpha,
-        "retraction": "auto" if choices.alpha == "auto" else "on-demand", "dashboard": False, "camera": False,
+        "source": recorded.source, "store": draft, "engine": "inprocess", "speed": "max", "alpha": batch.alpha,
+        "retraction": "auto" if batch.alpha == "auto" else "on-demand", "dashboard": False, "camera": False,
     }  # fmt: skip
-    asked = set(choices.detectors)
+    opt_in = set(batch.detectors)
     if recorded.store:
-        kept = read_run(recorded.store).get("settings")  # not its parameters: some may be no more
-        asked |= set(kept.get("detectors") or ()) & set(OPT_IN) if isinstance(kept, dict) else set()
-    if asked:
-        given["detectors"] = ",".join(sorted(asked))
-    if choices.parameters:
-        given["parameters"] = choices.parameters
+        stored = read_run(recorded.store).get("settings")  # without its parameters: some may no longer exist
+        opt_in |= set(stored.get("detectors") or ()) & set(OPT_IN) if isinstance(stored, dict) else set()
+    if opt_in:
+        given["detectors"] = ",".join(sorted(opt_in))
+    if batch.parameters:
+        given["parameters"] = batch.parameters
     return given
 
 
 def _recorded_until_us(recorded: RecordedMatch, capture: Recording) -> int:
-    """Where the recording stopped: a run that was interrupted is held against as much as it had played."""
+    """The end of the recording: an interrupted run is compared up to where it had played."""
     if not recorded.store:
         return NEVER_US if capture.is_finished else capture.readable_us
     commits = [commit for commit in read_commits(recorded.store) if not commit.series]
@@ -186,7 +186,7 @@ def _recorded_until_us(recorded: RecordedMatch, capture: Recording) -> int:
 
 
 def _input(recorded: RecordedMatch) -> str:
-    """What is there to be played: another one after a recording has gone on, or a file was written anew."""
+    """A fingerprint of the input: another one after a recording has grown, or a file was written again."""
     source = recorded.source
     if is_capture(source):
         capture = Capture.open(source)
@@ -205,8 +205,8 @@ def _compared(name: str, recorded: RecordedMatch, events: pa.Table, draft: Path)
     return kinds
 
 
-class _Nobody:
-    """Nobody listens while a recording is played."""
+class _NoFollower:
+    """No follower gets the updates of a recording."""
 
     def apply(self, message: UpdateMessage) -> None:
         pass
@@ -225,8 +225,8 @@ class _BatchCommits:
         return self._match.has_ended()
 
     def commit(self, match: str, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
-        kept = {key: table for key, table in tables.items() if self._positions or key != "positions"}
-        self._match.commit(start, kept, meta)
+        stored = {key: table for key, table in tables.items() if self._positions or key != "positions"}
+        self._match.commit(start, stored, meta)
 
     def failed(self, match: str, reason: str) -> None:
         raise HostError(reason)

@@ -1,9 +1,9 @@
-"""A batch: which matches, what is done already, the Spark job that plays the rest, and the report.
+"""A batch: its matches, the finished ones, the Spark job that plays the others, and the report.
 
-One task plays one match, from its capture to its store, in one Python worker: nothing is exchanged between tasks. What
-a match does wrong stays in its result; a match whose worker dies (out of memory, say) is begun anew by Spark and given
-up after ``_DEATHS`` times, so that it cannot end the job of the others. Long matches come first: the last one to end
-is a short one.
+One task plays one match, from its capture to its store, in one Python worker: tasks exchange nothing. An error of a
+match stays in its result. Spark begins a match anew whose worker died (out of memory, for example), and gives it up
+after ``_DEATHS`` times, so that it cannot end the job of the others. Long matches come first, so that the job ends with
+a short one.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from app.sources.captures import is_capture
 from app.spark.session import start_session, stop_session
 from replay.capture import Capture
 
-#: In the folder of the results: what they were made with, and which is which.
+#: File in the folder of the results: their options, and the folder of each source.
 BATCH = "batch.json"
 
 #: A match whose worker died so often is broken.
 _DEATHS = 2
 
-_LOOK_S = 0.5
+_POLL_S = 0.5
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What a folder of results was made with; another choice needs another folder.
+    """The options of a folder of results; other options need another folder.
 
     Attributes:
-        choices: see there; of ``parameters`` the contents.
+        choices: of the batch; of ``parameters`` the contents.
         code: fingerprint of the engine and the detectors, see ``app.pipeline.seal``.
         names: folder of each source.
     """
@@ -55,55 +55,55 @@ class Batch(msgspec.Struct, frozen=True):
     names: dict[str, str]
 
 
-#: Is told the share done of matches that are being played, by name, and who is finished.
+#: Gets the share done of matches that are being played, by name, and the number of finished ones.
 Watch = Callable[[Mapping[str, float], int], None]
 
 
 def run_batch(
     given: Sequence[str],
-    choices: BatchOptions,
+    options: BatchOptions,
     *,
     jobs: int = 0,
     master: str = "",
     anew: bool = False,
     watch: Watch | None = None,
 ) -> tuple[list[Result], int]:
-    """Plays what is not finished, and writes ``changes.parquet`` over all.
+    """Play matches that are not finished, and write ``changes.parquet`` over all.
 
     Args:
         given: see :func:`app.batch.inputs.find_recorded`.
-        choices: for all matches.
+        options: of all matches.
         jobs: matches at a time on this machine; 0 for as many as it has cores.
         master: of a Spark cluster, see ``docs/cluster.md``; empty for this machine.
-        anew: plays again what is finished, too, and in a folder that was made otherwise.
+        anew: plays finished matches again, too, and in a folder of other options.
         watch: called twice a second.
 
     Returns:
-        the results of all matches that were given, in order of their names; and how many of them were there already.
+        the results of all matches, in order of their names; and the number of those that were finished before.
 
     Raises:
-        BatchError: nothing to play, or the folder was made with other choices or other detectors.
+        BatchError: nothing to play, or the folder has other options or other detectors.
         StoreError: another batch is using the folder.
         JavaNotFoundError, SparkStartError: Spark does not start.
     """
-    out = Path(choices.out)
+    out = Path(options.out)
     recorded = find_recorded(given)
-    matches = _begin(out, recorded, choices, anew)
+    matches = _begin(out, recorded, options, anew)
     with alone(out):
-        return _played(out, matches, choices, jobs=jobs, master=master, anew=anew, watch=watch)
+        return _played(out, matches, options, jobs=jobs, master=master, anew=anew, watch=watch)
 
 
 def _played(
     out: Path,
     matches: Mapping[str, RecordedMatch],
-    choices: BatchOptions,
+    options: BatchOptions,
     *,
     jobs: int,
     master: str,
     anew: bool,
     watch: Watch | None,
 ) -> tuple[list[Result], int]:
-    """Plays what is not finished in a folder that nobody else uses; see :func:`run_batch`."""
+    """Play matches that are not finished in a locked folder; see :func:`run_batch`."""
     done = {} if anew else {n: r for n, one in matches.items() if (r := finished(n, one, out)) is not None}
     rest = sorted((n for n in matches if n not in done), key=lambda name: -_size(matches[name]))
     shutil.rmtree(out / DRAFTS, ignore_errors=True)
@@ -112,8 +112,8 @@ def _played(
         slots = min(jobs or os.cpu_count() or 1, len(rest))
         session = start_session(find_java(os.environ), out / ".spark" / "spark.log", slots, master=master)
         try:
-            work = [(name, matches[name], choices) for name in rest]
-            played = _job(session, work, lambda: _tell(watch, rest, out, len(done)))
+            work = [(name, matches[name], options) for name in rest]
+            played = _job(session, work, lambda: _report_progress(watch, rest, out, len(done)))
         finally:
             stop_session(session)
             shutil.rmtree(out / DRAFTS, ignore_errors=True)
@@ -123,7 +123,7 @@ def _played(
 
 
 def totals(results: Sequence[Result]) -> dict[str, KindChange]:
-    """What changed in all matches that were held against a recording, by kind."""
+    """The changes in all matches that were compared with a recording, by kind."""
     kinds: dict[str, list[KindChange]] = {}
     for result in results:
         for kind, counts in (result.kinds or {}).items():
@@ -131,26 +131,26 @@ def totals(results: Sequence[Result]) -> dict[str, KindChange]:
     return {kind: sum_changes(counts) for kind, counts in sorted(kinds.items())}
 
 
-def _begin(out: Path, recorded: Sequence[RecordedMatch], choices: BatchOptions, anew: bool) -> dict[str, RecordedMatch]:
-    """The folder, and the matches by name in it."""
-    kept = msgspec.structs.replace(choices, out="", parameters=_contents(choices.parameters))
+def _begin(out: Path, recorded: Sequence[RecordedMatch], options: BatchOptions, anew: bool) -> dict[str, RecordedMatch]:
+    """Prepare the folder; returns the matches by name."""
+    chosen = msgspec.structs.replace(options, out="", parameters=_contents(options.parameters))
     for one in recorded:
         if out in (Path(one.source), *Path(one.source).parents):
             raise BatchError(f"--out {out}: {one.source} is in it, and would be played onto itself")
     before = _read(out)
     if before is not None and not anew:
-        way_out = "choose another --out, or --anew to play all of them again"
+        remedy = "choose another --out, or --anew to play all of them again"
         if before.code != code_fingerprint():
-            raise BatchError(f"--out {out}: was made with other detectors than today's: {way_out}")
-        if before.choices != kept:
-            raise BatchError(f"--out {out}: was made with other options: {way_out}")
+            raise BatchError(f"--out {out}: was made with other detectors than those of this program: {remedy}")
+        if before.choices != chosen:
+            raise BatchError(f"--out {out}: was made with other options: {remedy}")
     if before is None and out.exists() and (out.is_file() or any(out.iterdir())):
         raise BatchError(f"--out {out}: is neither empty nor the result of a batch; choose another")
     matches = name_matches(recorded, before.names if before is not None else {})
     names = (before.names if before is not None else {}) | {one.source: name for name, one in matches.items()}
     out.mkdir(parents=True, exist_ok=True)
     draft = out / f".{BATCH}.{os.getpid()}"
-    draft.write_bytes(msgspec.json.format(msgspec.json.encode(Batch(kept, code_fingerprint(), names)), indent=1))
+    draft.write_bytes(msgspec.json.format(msgspec.json.encode(Batch(chosen, code_fingerprint(), names)), indent=1))
     draft.replace(out / BATCH)
     return matches
 
@@ -169,7 +169,7 @@ def _contents(parameters: str) -> str:
 
 
 def _size(recorded: RecordedMatch) -> float:
-    """Positions of a match, about; what cannot be read is told by its task."""
+    """Positions of a match, about; its task reports input that cannot be read."""
     try:
         if is_capture(recorded.source):
             end = Capture.open(recorded.source).end
@@ -180,9 +180,9 @@ def _size(recorded: RecordedMatch) -> float:
 
 
 def _job(
-    session: SparkSession, work: Sequence[tuple[str, RecordedMatch, BatchOptions]], look: Callable[[], None]
+    session: SparkSession, work: Sequence[tuple[str, RecordedMatch, BatchOptions]], poll: Callable[[], None]
 ) -> list[Result]:
-    """Runs a task a match; looks at them meanwhile."""
+    """Run a task a match, and poll their progress meanwhile."""
     results: list[Result] = []
     failed: list[Exception] = []
 
@@ -195,24 +195,24 @@ def _job(
     running = threading.Thread(target=run, daemon=True)
     running.start()
     while running.is_alive():
-        look()
-        running.join(_LOOK_S)
+        poll()
+        running.join(_POLL_S)
     if failed:
         raise BatchError(f"Spark gave up: {str(failed[0]).strip().splitlines()[0]}; call again to go on") from failed[0]
     return results
 
 
 def _task(work: tuple[str, RecordedMatch, BatchOptions]) -> Result:
-    name, recorded, choices = work
+    name, recorded, options = work
     context = TaskContext.get()
     deaths = context.attemptNumber() if context is not None else 0
     if deaths >= _DEATHS:
-        told = f"the process that played it died {deaths} times; was there too little memory?"
-        return Result(name, recorded.source, recorded.store, broken=told)
-    return play(name, recorded, choices)
+        reason = f"the process that played it died {deaths} times; was there too little memory?"
+        return Result(name, recorded.source, recorded.store, broken=reason)
+    return play(name, recorded, options)
 
 
-def _tell(watch: Watch | None, rest: Sequence[str], out: Path, done: int) -> None:
+def _report_progress(watch: Watch | None, rest: Sequence[str], out: Path, done: int) -> None:
     if watch is not None:
         playing = [name for name in rest if (out / DRAFTS / name).is_dir()]
         whole = sum((out / name / BATCH).is_file() for name in rest)
@@ -220,7 +220,7 @@ def _tell(watch: Watch | None, rest: Sequence[str], out: Path, done: int) -> Non
 
 
 def _write_changes(out: Path, results: Sequence[Result]) -> None:
-    """All changes of all matches in one file."""
+    """Write all changes of all matches into one file."""
     parts = [pq.read_table(out / r.name / CHANGES_FILE) for r in results if r.kinds is not None]
     draft = out / f".{CHANGES_FILE}.{os.getpid()}"
     pq.write_table(pa.concat_tables(parts) if parts else CHANGES.empty_table(), draft, compression="zstd")
@@ -228,7 +228,7 @@ def _write_changes(out: Path, results: Sequence[Result]) -> None:
 
 
 def as_plain(results: Sequence[Result], skipped: int) -> dict[str, Any]:
-    """The report for programs."""
+    """The report as plain values."""
     return {
         "matches": len(results),
         "skipped": skipped,

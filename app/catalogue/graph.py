@@ -1,4 +1,4 @@
-"""The graph of the detectors: as text for Graphviz, and as a picture of its own."""
+"""The graph of the detectors, as text for Graphviz and as a picture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 from detectors.catalogue import DetectorInfo
 
-#: From whom to whom, and the kinds that pass.
+#: The publishing detector, the consuming one, and the kinds between them.
 Edge = tuple[str, str, tuple[str, ...]]
 
 _COLUMN, _ROW, _BOX, _MARGIN = 230, 34, (170, 24), 40
@@ -16,14 +16,14 @@ _COLOURS = ("#888", "#4c78a8", "#72b7b2", "#54a24b", "#eeca3b", "#f58518", "#e45
 
 
 def edges(entries: Collection[DetectorInfo]) -> list[Edge]:
-    """Who feeds whom, by name."""
-    told: list[Edge] = []
+    """All edges, by name."""
+    result: list[Edge] = []
     for lower in entries:
         for upper in entries:
             kinds = tuple(kind for kind in lower.outputs if kind in upper.inputs)
             if kinds and lower is not upper:
-                told.append((lower.kind, upper.kind, kinds))
-    return told
+                result.append((lower.kind, upper.kind, kinds))
+    return result
 
 
 def dot(entries: Collection[DetectorInfo]) -> str:
@@ -43,10 +43,10 @@ def svg(entries: Sequence[DetectorInfo]) -> str:
     """A picture: a column for each level, each detector near those that feed it."""
     columns = _columns(entries)
     rows = max(map(len, columns.values()))
-    places: dict[str, tuple[float, float]] = {}
+    corners: dict[str, tuple[float, float]] = {}
     for x, column in enumerate(columns.values()):
         top = (rows - len(column)) / 2
-        places |= {entry.kind: (_MARGIN + x * _COLUMN, _MARGIN + (top + y) * _ROW) for y, entry in enumerate(column)}
+        corners |= {entry.kind: (_MARGIN + x * _COLUMN, _MARGIN + (top + y) * _ROW) for y, entry in enumerate(column)}
     size = _MARGIN * 2 + (len(columns) - 1) * _COLUMN + _BOX[0], _MARGIN * 2 + rows * _ROW
     levels = {entry.kind: entry.level for entry in entries}
     view = f'viewBox="0 0 {size[0]} {size[1]}" font-family="sans-serif" font-size="11"'
@@ -54,8 +54,8 @@ def svg(entries: Sequence[DetectorInfo]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" {view}>',
         '<rect width="100%" height="100%" fill="white"/>',
         *(_heading(_MARGIN + x * _COLUMN, level) for x, level in enumerate(columns)),
-        *(_line(places[a], places[b], levels[a], kinds) for a, b, kinds in edges(entries)),
-        *(_box(places[entry.kind], entry) for entry in entries),
+        *(_line(corners[a], corners[b], levels[a], kinds) for a, b, kinds in edges(entries)),
+        *(_box(corners[entry.kind], entry) for entry in entries),
         "</svg>",
     ]
     return "\n".join(drawn) + "\n"
@@ -96,8 +96,8 @@ def _line(start: tuple[float, float], end: tuple[float, float], level: int, kind
     return f'<path d="{way}" fill="none" stroke="{colour}" stroke-opacity="0.6"><title>{title}</title></path>'
 
 
-def _box(place: tuple[float, float], entry: DetectorInfo) -> str:
-    x, y = place
+def _box(corner: tuple[float, float], entry: DetectorInfo) -> str:
+    x, y = corner
     width, height = _BOX
     frame = f'<rect x="{x:.0f}" y="{y:.0f}" width="{width}" height="{height}" rx="4" fill="#f4f6f8" stroke="#99a"/>'
     name = f'<text x="{x + 6:.0f}" y="{y + 16:.0f}">{entry.number} {escape(entry.kind)}</text>'

@@ -132,6 +132,15 @@ def _kinds(kinds: Mapping[str, KindChange]) -> Table:
         table.add_column(name, justify="right")
     for kind, counts in kinds.items():
         shift = "" if counts.shift_ms is None else f"{counts.shift_ms:.0f}"
-        cells = (counts.recorded, counts.now, counts.kept, counts.altered, counts.moved, shift, counts.gone, counts.new)
+        cells = (
+            counts.recorded,
+            counts.now,
+            counts.kept,
+            counts.altered,
+            counts.moved,
+            shift,
+            counts.missing,
+            counts.new,
+        )
         table.add_row(kind, *map(str, cells), f"{counts.agreement:.3f}")
     return table

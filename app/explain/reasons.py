@@ -1,15 +1,15 @@
-"""Why a match's events are what they are: each with its causes, thresholds and margins, down to positions.
+"""Explains events: each with its causes, thresholds and margins, down to positions.
 
 Theory of operation
 -------------------
-A store keeps what was said, and the capture that it was said of; nothing else is kept for explanations. The log gives
-the event, its history and the ids of its causes. The rest follows from playing the capture once more, with the
-parameters and detectors of the match, through units that record what each detector concluded, on which input
-and in which state (``middleware.provenance``). Nothing is speculated, so what is recorded is the sorted world.
+A match store holds the updates and the capture; it stores nothing else for explanations. The log of updates gives the
+event, its history and the ids of its causes. The rest follows from playing the capture once more, with the parameters
+and detectors of the match, through units that record what each detector concluded, on which input and in which state
+(``middleware.provenance``). Units do not speculate, so the recorded inputs are in order.
 
-Played is a stretch around the event and its causes. What a detector knows may be older than the stretch (sides, who
-had the ball), so the outcome is held against the log; if it differs, a longer stretch is played, in the end the
-whole match up to there.
+Only a stretch around the event and its causes is played. The state of a detector may depend on earlier input (sides,
+possession), so the outcome is compared with the log; if it differs, a longer stretch is played, in the end the whole
+match up to the event.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from replay.formats.officials import decode
 from replay.match_store import read_sheet_of, updates_log
 from replay.official_feed import replayed
 
-#: Stretches that are tried, by how much before the first cause they begin.
+#: Times before the first cause at which the stretches begin that are tried.
 _LEADS_US = (20_000_000, 300_000_000, 2**62)
 
 #: Positions and inner events are recorded from so long before an event or cause until so long after it.
@@ -47,23 +47,23 @@ _BEFORE_US, _AFTER_US = 2_000_000, 1_500_000
 #: Played on after the last update of the event, so that all before it is final.
 _ON_US = 4_000_000
 
-#: How many near matches an unknown id is answered with.
-_NEAR_MOST = 5
+#: Limit of the similar ids named for an unknown one.
+_NEAR_MAX = 5
 
 
 class ExplainError(UserError, ValueError):
-    """Nothing can be explained; the message says why."""
+    """An event that cannot be explained; the message has the reason."""
 
 
 class HistoryEntry(msgspec.Struct, frozen=True):
     """A line of an event's history.
 
     Attributes:
-        now_us: arrival time at which it was said.
+        now_us: arrival time at which it was emitted.
         what: ``asserted``, ``withdrawn`` or ``amended``.
         changed: field -> (before, after) of an amendment.
-        packets: how many packets had just arrived, and the one of them that was oldest, with its event time.
-        officials: lines of officials that had.
+        packets: number of packets that had just arrived; ``oldest`` of them, with its event time.
+        officials: lines of officials that had just arrived.
     """
 
     now_us: int
@@ -76,7 +76,7 @@ class HistoryEntry(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """The whole: the tree, the history, and what could not be told and why."""
+    """An explanation: the tree, the history, and notes about missing parts."""
 
     event: Node
     history: tuple[HistoryEntry, ...]
@@ -98,46 +98,46 @@ class Log:
             self._rows.setdefault(name, []).append(row)
 
     def need(self, name: str) -> None:
-        """Refuses an id of which nothing was said.
+        """Refuse an id without updates.
 
         Raises:
-            ExplainError: names ids that are near.
+            ExplainError: names similar ids.
         """
         if name in self._rows:
             return
         begin_so = sorted(known for known in self._rows if known.startswith(name))
-        near = begin_so or get_close_matches(name, self._rows, _NEAR_MOST, 0.7)
-        said = f"{name}: no event of that id in {self._folder}"
+        near = begin_so or get_close_matches(name, self._rows, _NEAR_MAX, 0.7)
+        message = f"{name}: no event of that id in {self._folder}"
         if not near:
-            raise ExplainError(f"{said}; `touchline events` lists what was said")
-        more = len(near) - _NEAR_MOST
+            raise ExplainError(f"{message}; `touchline events` lists all")
+        more = len(near) - _NEAR_MAX
         rest = f" and {more} more" if more > 0 else ""
         how = "ids that begin so" if begin_so else "near it"
-        raise ExplainError(f"{said}; {how}: {', '.join(near[:_NEAR_MOST])}{rest}")
+        raise ExplainError(f"{message}; {how}: {', '.join(near[:_NEAR_MAX])}{rest}")
 
     def updates(self, name: str) -> list[dict[str, Any]]:
-        """All that was said of an event, in order; empty if nothing was."""
+        """All updates of an event, in order."""
         rows = self._table.take(pa.array(self._rows.get(name, []), pa.int64()))
         return rows.to_pylist()
 
     def last(self, name: str) -> EventRecord | None:
-        """The event as it was asserted last."""
-        said = [update for update in self.updates(name) if update["diff"] > 0]
-        return _record(said[-1]) if said else None
+        """The last assertion of an event."""
+        assertions = [update for update in self.updates(name) if update["diff"] > 0]
+        return _record(assertions[-1]) if assertions else None
 
     def stands(self, name: str) -> bool:
-        """Whether it is held to be true in the end."""
+        """True if the event stands in the end."""
         return sum(update["diff"] for update in self.updates(name)) > 0
 
     def with_causes(self, name: str) -> dict[str, EventRecord]:
-        """The event and all below it that the log knows, by id."""
-        found: dict[str, EventRecord] = {}
+        """The event and all its causes in the log, by id."""
+        records: dict[str, EventRecord] = {}
         left = [name]
         while left:
-            if (one := left.pop()) not in found and (record := self.last(one)) is not None:
-                found[one] = record
+            if (one := left.pop()) not in records and (record := self.last(one)) is not None:
+                records[one] = record
                 left.extend(record.causes)
-        return found
+        return records
 
     def span_us(self, names: Sequence[str]) -> tuple[int, int]:
         """Arrival times of the first and the last update of some events."""
@@ -152,7 +152,7 @@ def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda te
     Args:
         folder: of the store.
         name: the event's id.
-        progress: told what is going on, for people.
+        progress: gets a message at each stage.
 
     Raises:
         ExplainError: there is no such event.
@@ -160,35 +160,33 @@ def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda te
     """
     log = Log(folder)
     log.need(name)
-    kept = read_stored_settings(folder) or {}
-    parameters: Parameters = kept.get("parameters", Parameters())
+    stored = read_stored_settings(folder) or {}
+    parameters: Parameters = stored.get("parameters", Parameters())
     known = log.with_causes(name)
     notes: list[str] = []
     capture = _capture(folder, notes)
-    found: dict[str, list[Conclusion]] = {}
+    conclusions: dict[str, list[Conclusion]] = {}
     if not log.stands(name):
-        notes.append(
-            "It was taken back and does not stand: what led to it is told from the log; `touchline trace` plays it"
-        )
+        notes.append("It was withdrawn and does not stand: its causes come from the log; `touchline trace` plays it")
     elif capture is not None:
-        options = PipelineOptions(alpha=1.0, parameters=parameters, extra=tuple(kept.get("detectors", ())))
+        options = PipelineOptions(alpha=1.0, parameters=parameters, extra=tuple(stored.get("detectors", ())))
         standing = {one: record for one, record in known.items() if log.stands(one)}
-        found = _play(capture, options, log, standing, notes, progress)
-    tree = Tree(known, parameters, found, read_sheet_of(folder))
+        conclusions = _play(capture, options, log, standing, notes, progress)
+    tree = Tree(known, parameters, conclusions, read_sheet_of(folder))
     return Explanation(tree.node(name), tuple(_history(log.updates(name), capture)), tuple(notes))
 
 
 def _capture(folder: Path, notes: list[str]) -> Capture | None:
-    """The capture of the match, if it is still there and is the match: that of a topic is a rehearsal."""
+    """The capture of the match, if it exists and is the match's: that of a topic is for warming up only."""
     missing = "explained from the log, without margins and positions"
     source = (read_stored_settings(folder) or {}).get("source", "its source")
     if (folder / TOPIC).exists():
-        notes.append(f"The match came out of {source}, which is not read again: {missing}")
+        notes.append(f"The match was read from {source}, which is not read again: {missing}")
         return None
     try:
         return Capture.open(folder)
     except CaptureError as error:
-        notes.append(f"The capture of {source} is gone ({error}): {missing}")
+        notes.append(f"The capture of {source} is missing ({error}): {missing}")
         return None
 
 
@@ -200,7 +198,7 @@ def _play(
     notes: list[str],
     progress: Callable[[str], None],
 ) -> dict[str, list[Conclusion]]:
-    """Plays longer and longer stretches until they give what the log has; the conclusions of the last one."""
+    """Play longer and longer stretches until one agrees with the log; returns its conclusions."""
     first_us, last_us = log.span_us(list(standing))
     windows = _windows(sorted(record.ts_us for record in standing.values()))
     for lead_us in _LEADS_US:
@@ -212,7 +210,7 @@ def _play(
         if not differs or begin_us == capture.begin_us:
             break
     if differs:
-        some = ", ".join(differs[:_NEAR_MOST])
+        some = ", ".join(differs[:_NEAR_MAX])
         notes.append(f"Played once more, these do not come out as the store has them: {some}")
     return log.conclusions
 
@@ -220,7 +218,7 @@ def _play(
 def _replay(
     capture: Capture, begin_us: int, until_us: int, options: PipelineOptions, log: ConclusionLog
 ) -> Mapping[str, int]:
-    """Pushes a stretch of the capture; returns the level of each kind."""
+    """Push a stretch of the capture; returns the level of each kind."""
     pipeline = MatchPipeline(capture.sheet, options, make_unit=log.unit)
     end_us = min(until_us, capture.readable_us)
     blocks = replayed(capture.path.parent, capture.payloads(begin_us, end_us), begin_us, end_us)
@@ -231,7 +229,7 @@ def _replay(
 
 
 def _windows(times_us: Sequence[int]) -> list[tuple[int, int]]:
-    """Stretches of event time around some instants, those that touch made one."""
+    """Stretches of event time around instants; touching ones are merged."""
     windows: list[tuple[int, int]] = []
     for ts_us in times_us:
         begin_us, end_us = ts_us - _BEFORE_US, ts_us + _AFTER_US
@@ -253,7 +251,7 @@ def _record(row: Mapping[str, Any]) -> EventRecord:
 
 
 def _history(updates: Sequence[Mapping[str, Any]], capture: Capture | None) -> Iterator[HistoryEntry]:
-    """What was said of an event: a withdrawal and an assertion at one instant are an amendment."""
+    """The history of an event: a withdrawal and an assertion at one instant are an amendment."""
     standing: Mapping[str, Any] | None = None
     for at, update in enumerate(updates):
         following = updates[at + 1] if at + 1 < len(updates) else None
@@ -262,25 +260,25 @@ def _history(updates: Sequence[Mapping[str, Any]], capture: Capture | None) -> I
             if following is not None and following["diff"] > 0 and following["emitted_us"] == now_us:
                 continue
             standing = None
-            yield _said(now_us, "withdrawn", {}, capture)
+            yield _entry(now_us, "withdrawn", {}, capture)
             continue
         before = standing if at and updates[at - 1]["emitted_us"] == now_us else None
         standing = update
         if before is None:
-            yield _said(now_us, "asserted", {}, capture)
+            yield _entry(now_us, "asserted", {}, capture)
         else:
-            yield _said(now_us, "amended", _changes(_record(before), _record(update)), capture)
+            yield _entry(now_us, "amended", _changes(_record(before), _record(update)), capture)
 
 
 def _changes(before: EventRecord, after: EventRecord) -> dict[str, tuple[Any, Any]]:
-    told = {name: (getattr(before, name), getattr(after, name)) for name in EventRecord.__struct_fields__}
-    told |= {f"detail.{k}": (before.detail.get(k), after.detail.get(k)) for k in {*before.detail, *after.detail}}
-    del told["detail"]
-    return {name: pair for name, pair in sorted(told.items()) if pair[0] != pair[1]}
+    fields = {name: (getattr(before, name), getattr(after, name)) for name in EventRecord.__struct_fields__}
+    fields |= {f"detail.{k}": (before.detail.get(k), after.detail.get(k)) for k in {*before.detail, *after.detail}}
+    del fields["detail"]
+    return {name: pair for name, pair in sorted(fields.items()) if pair[0] != pair[1]}
 
 
-def _said(now_us: int, what: str, changed: dict[str, tuple[Any, Any]], capture: Capture | None) -> HistoryEntry:
-    """With what arrived just then."""
+def _entry(now_us: int, what: str, changed: dict[str, tuple[Any, Any]], capture: Capture | None) -> HistoryEntry:
+    """An entry with the packets that had just arrived."""
     if capture is None or now_us >= capture.readable_us:
         return HistoryEntry(now_us, what, changed)
     packets = [packet for block in capture.blocks(now_us, now_us + 1) for packet in block.packets]

@@ -1,7 +1,7 @@
-"""The tree of an explanation: an event, how clearly it was concluded, from what, and where everybody was.
+"""The tree of an explanation: an event with its margins, its causes, and the positions of those concerned.
 
-Made from what a recording (``middleware.provenance``) has of a match played once more; of what it has not, from the
-log.
+Its source is the log of conclusions (``middleware.provenance``) of a match played once more; events that the log of
+conclusions lacks come from the store's log.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from middleware.events import Event
 from middleware.provenance import Conclusion
 from middleware.trace import name_of
 
-#: How many places of one object are told of an event.
-_PLACES_MOST = 6
+#: Limit of the positions of one object in an event.
+_POSITIONS_MAX = 6
 
 
 class RawPosition(msgspec.Struct, frozen=True):
-    """The measured position behind a place: of which packet, when and where."""
+    """The measured position behind a state: its packet, time and location."""
 
     packet: str
     ts_us: int
@@ -38,7 +38,7 @@ class RawPosition(msgspec.Struct, frozen=True):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """Where the ball or a player was, as the detectors saw it (``state``), and what was measured."""
+    """The position of the ball or a player in a detector's input (``state``), and the measured one."""
 
     object: str
     state: str
@@ -58,21 +58,21 @@ class Number(msgspec.Struct, frozen=True):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """An event and what led to it.
+    """An event and its causes.
 
     Attributes:
-        event: as users see it; None of inner events without a fact.
+        event: as published; None of internal events without a published payload.
         id: its name.
         ts_us: its time.
-        detector, number: who concluded it.
-        on: the input on whose step it was concluded.
+        detector, number: the detector that concluded it.
+        on: the input of the step that concluded it.
         margins: comparisons that had to hold, with the parameter of each.
         parameters: all parameters of the detector.
         held: events that the detector had before it.
         positions: of those concerned, oldest first.
-        causes: what led to it, each explained in its turn.
-        above: it was explained before; only its name is told here.
-        from_log: it could not be played again; only what the log has is told.
+        causes: its causes, each explained in turn.
+        above: True if it was explained before; then only its name is given.
+        from_log: True if it could not be played again; then only the log's content is given.
     """
 
     id: str
@@ -94,13 +94,13 @@ def shown(versions: Sequence[Conclusion] | None, levels: Mapping[str, int]) -> E
     """An event as it is published: its last version, under the time that it is dated."""
     if not versions:
         return None
-    told = versions[-1].event
-    dated = told if told.dated_us is None else msgspec.structs.replace(told, ts_us=told.dated_us, dated_us=None)
-    return to_record(dated, levels[told.kind])
+    event = versions[-1].event
+    dated = event if event.dated_us is None else msgspec.structs.replace(event, ts_us=event.dated_us, dated_us=None)
+    return to_record(dated, levels[event.kind])
 
 
 class Tree:
-    """Builds the nodes.
+    """Builds nodes.
 
     Args:
         known: events by id, as the log has them.
@@ -113,34 +113,34 @@ class Tree:
         self,
         known: Mapping[str, EventRecord],
         parameters: Parameters,
-        found: Mapping[str, list[Conclusion]],
+        conclusions: Mapping[str, list[Conclusion]],
         sheet: MatchSheet,
     ) -> None:
-        self._known, self._parameters, self._found, self._sheet = known, parameters, found, sheet
+        self._known, self._parameters, self._conclusions, self._sheet = known, parameters, conclusions, sheet
         entries = catalogue(parameters)
         self._entries: dict[str, DetectorInfo] = {entry.kind: entry for entry in entries}
         self._levels = {kind: entry.level for entry in entries for kind in entry.outputs}
-        self._told: set[str] = set()
-        self._states = _states(found)
+        self._explained: set[str] = set()
+        self._states = _states(conclusions)
 
     def node(self, name: str) -> Node:
         """The node of an event; of one that was explained before only its name."""
         record = self._known.get(name)
-        versions = self._found.get(name)
-        if name in self._told:
+        versions = self._conclusions.get(name)
+        if name in self._explained:
             return Node(name, versions[-1].event.ts_us if versions else record.ts_us if record else 0, above=True)
-        self._told.add(name)
+        self._explained.add(name)
         if not versions:
             return self._from_log(name, record)
         conclusion = versions[-1]
-        told, by = conclusion.event, conclusion.trigger
+        event, by = conclusion.event, conclusion.trigger
         spec = conclusion.detector.spec
-        record = shown(versions, self._levels) if isinstance(told.payload, EventPayload) else None
+        record = shown(versions, self._levels) if isinstance(event.payload, EventPayload) else None
         held = [event for event in events_in(conclusion.before) if event is not by]
-        causes = dict.fromkeys((*told.causes, by.id) if by.id else told.causes)
+        causes = dict.fromkeys((*event.causes, by.id) if by.id else event.causes)
         return Node(
             name,
-            told.ts_us,
+            event.ts_us,
             record,
             spec.name,
             spec.number,
@@ -148,7 +148,7 @@ class Tree:
             self._margins(conclusion),
             self._numbers(spec.name),
             tuple(dict.fromkeys(map(name_of, held))),
-            tuple(self._positions(told, [*held, by])),
+            tuple(self._positions(event, [*held, by])),
             tuple(map(self.node, causes)),
         )
 
@@ -194,17 +194,17 @@ class Tree:
         entry = self._entries.get(detector)
         return tuple(Number(p.path, p.value, p.unit.text) for p in entry.parameters) if entry else ()
 
-    def _positions(self, told: Event, inputs: Sequence[Event]) -> Iterator[Position]:
+    def _positions(self, event: Event, inputs: Sequence[Event]) -> Iterator[Position]:
         """Where the ball and those whom the event names were, in the dense events that it was made of."""
-        concerned = {"ball", *_named(told)}
-        places: dict[str, list[Position]] = {}
-        for event in sorted(inputs, key=lambda e: e.ts_us):
-            for position in _places(event, concerned):
-                mine = places.setdefault(position.object, [])
+        concerned = {"ball", *_named(event)}
+        positions: dict[str, list[Position]] = {}
+        for state in sorted(inputs, key=lambda e: e.ts_us):
+            for position in _positions_in(state, concerned):
+                mine = positions.setdefault(position.object, [])
                 if not mine or mine[-1].ts_us < position.ts_us:
                     mine.append(position)
-        for mine in places.values():
-            nearest = sorted(mine, key=lambda position: abs(position.ts_us - told.ts_us))[:_PLACES_MOST]
+        for mine in positions.values():
+            nearest = sorted(mine, key=lambda position: abs(position.ts_us - event.ts_us))[:_POSITIONS_MAX]
             for position in sorted(nearest, key=lambda position: position.ts_us):
                 yield msgspec.structs.replace(position, measured=self._measured(position))
 
@@ -218,22 +218,22 @@ class Tree:
         return _nearest(step.trigger, position) if step is not None else None
 
     def _step(self, name: str) -> Conclusion | None:
-        versions = self._found.get(name)
+        versions = self._conclusions.get(name)
         return versions[-1] if versions else None
 
 
-def _states(found: Mapping[str, list[Conclusion]]) -> dict[str, tuple[list[int], list[Conclusion]]]:
+def _states(conclusions: Mapping[str, list[Conclusion]]) -> dict[str, tuple[list[int], list[Conclusion]]]:
     """Conditioned positions by object, in order of time."""
     by_object: dict[str, list[Conclusion]] = {}
-    for versions in found.values():
+    for versions in conclusions.values():
         payload = versions[-1].event.payload
         kind = versions[-1].event.kind
         if kind == "ball.state":
             by_object.setdefault("ball", []).append(versions[-1])
         elif isinstance(payload, BodyState):
             by_object.setdefault(payload.object_id, []).append(versions[-1])
-    for conclusions in by_object.values():
-        conclusions.sort(key=lambda c: c.event.ts_us)
+    for ordered in by_object.values():
+        ordered.sort(key=lambda c: c.event.ts_us)
     return {name: ([c.event.ts_us for c in all_], all_) for name, all_ in by_object.items()}
 
 
@@ -250,15 +250,15 @@ def events_in(state: object) -> Iterator[Event]:
         yield from (event for value in state for event in events_in(value))
 
 
-def _named(told: Event) -> set[str]:
+def _named(event: Event) -> set[str]:
     """Ids of those whom an event is about, by its fact's player and by texts in its details."""
-    payload = told.payload
+    payload = event.payload
     if not isinstance(payload, EventPayload):
         return set()
     return {payload.player, *(value for value in payload.detail.values() if isinstance(value, str))} - {""}
 
 
-def _places(event: Event, concerned: set[str]) -> Iterator[Position]:
+def _positions_in(event: Event, concerned: set[str]) -> Iterator[Position]:
     """Places of those concerned in a dense event."""
     payload = event.payload
     if isinstance(payload, Frame):

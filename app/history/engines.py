@@ -36,7 +36,7 @@ def ask_duckdb(archive: Archive) -> Ask:
 
     connection = duckdb.connect()
     connection.execute("SET enable_progress_bar = false")
-    connection.execute("CREATE MACRO get_json_object(told, path) AS json_extract_string(told, path)")
+    connection.execute("CREATE MACRO get_json_object(text, path) AS json_extract_string(text, path)")
     for name in ("matches", "players", "files"):
         connection.register(name, getattr(archive, name))
     for name, parts in archive.parts.items():
@@ -61,7 +61,7 @@ def ask_duckdb(archive: Archive) -> Ask:
 
 
 def ask_spark(archive: Archive, session: SparkSession) -> Ask:
-    """Spark SQL over an archive; the views are computed once in the session and kept.
+    """Spark SQL over an archive; the views are computed once in the session and cached.
 
     Raises:
         HistoryError: by the answer: the query is wrong.
@@ -76,7 +76,7 @@ def ask_spark(archive: Archive, session: SparkSession) -> Ask:
         if not parts:
             session.createDataFrame(_empty(name)).createOrReplaceTempView(name)
             continue
-        # The path is told as a URI; a plus sign in it stands for itself.
+        # The path is a URI in which a plus sign stands for itself.
         uri = functions.expr("url_decode(replace(_metadata.file_path, '+', '%2B'))")
         path = functions.regexp_replace(uri, _SCHEME, "")
         rows = session.read.parquet(*map(_escaped, parts)).withColumn("path", path)
@@ -93,7 +93,7 @@ def ask_spark(archive: Archive, session: SparkSession) -> Ask:
     return ask
 
 
-#: What stands before the path of a local file.
+#: Prefix of the path of a local file.
 _SCHEME = "^file:(//)?(?=/)"
 
 
@@ -116,7 +116,7 @@ def _empty(name: str) -> pa.Table:
 
 
 def same_answer(one: pa.Table, other: pa.Table, digits: int = 9) -> bool:
-    """Whether two engines say the same: column by column and row by row, numbers as numbers."""
+    """True if two tables are the same, column by column and row by row, with numbers rounded."""
     if one.column_names != other.column_names or len(one) != len(other):
         return False
     return _plain(one, digits) == _plain(other, digits)

@@ -1,4 +1,4 @@
-"""The match stores of an archive: which parts are committed, and what each store says of itself.
+"""The match stores of an archive: their committed parts and match sheets.
 
 The layout is that of every match store (``replay.match_store``), one folder a match. A name for each match is its
 folder's; of two with one name the later one gets a number.
@@ -43,7 +43,7 @@ PLAYERS = pa.schema(
     ]
 )
 
-#: Which match a file is of.
+#: The match of each file.
 FILES = pa.schema([("path", pa.string()), ("match", pa.string())])
 
 #: Tables that are read from parts, and those of a batch's results.
@@ -51,7 +51,7 @@ PARTS = ("updates", "positions", "changes")
 
 
 class HistoryError(UserError, ValueError):
-    """An archive that cannot be asked, or a question that is none; the message says why."""
+    """An archive or a query that cannot be used; the message has the reason."""
 
 
 class Archive(msgspec.Struct, frozen=True):
@@ -117,6 +117,6 @@ def _players(name: str, store: RecordedMatch) -> list[dict[str, object]]:
 
 
 def _files(store: Path, commits: Sequence[Commit]) -> list[tuple[str, Path]]:
-    found = [(table, store / part) for commit in commits for table, part in commit.parts.items() if table in PARTS]
+    listed = [(table, store / part) for commit in commits for table, part in commit.parts.items() if table in PARTS]
     changes = store / CHANGES_FILE
-    return [*found, ("changes", changes)] if changes.is_file() else found
+    return [*listed, ("changes", changes)] if changes.is_file() else listed

@@ -1,9 +1,9 @@
-"""What the tables of an archive are made into, in SQL that DuckDB and Spark both speak.
+"""Views over the tables of an archive, in SQL of DuckDB and Spark.
 
 ``updates`` and ``positions`` are the rows of the parts, with the name of their match. ``events`` is the consolidated
 list, which :func:`replay.event_list.consolidated_events` gives of one match: of each event its latest assertion, if
 more of it was asserted than withdrawn; ``detected_us`` is when it was first asserted of those times at which it stands
-without a gap. ``attacks`` tells which team attacks towards +x from when until when.
+without a gap. ``attacks`` has the team that attacks towards +x, with begin and end.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _STANDING = """
 """
 
 _EVENTS = f"""
-    WITH told AS ({_STANDING}),
+    WITH ranked AS ({_STANDING}),
     since AS (
-        SELECT match, id, max(emitted_us) AS detected_us FROM told
+        SELECT match, id, max(emitted_us) AS detected_us FROM ranked
         WHERE standing > 0 AND diff > 0
             AND (before_diff IS NULL OR (before_diff < 0 AND before_us < emitted_us))
         GROUP BY match, id
     )
-    SELECT told.match, {", ".join(f"told.{name}" for name in _CARRIED)},
-        CASE WHEN matches.ended OR told.ts_us < matches.frontier_us THEN 'confirmed' ELSE 'tentative' END AS state,
+    SELECT ranked.match, {", ".join(f"ranked.{name}" for name in _CARRIED)},
+        CASE WHEN matches.ended OR ranked.ts_us < matches.frontier_us THEN 'confirmed' ELSE 'tentative' END AS state,
         since.detected_us
-    FROM told
-    JOIN since ON since.match = told.match AND since.id = told.id
-    JOIN matches ON matches.match = told.match
-    WHERE told.standing > 0 AND told.diff > 0 AND told.latest = 1
+    FROM ranked
+    JOIN since ON since.match = ranked.match AND since.id = ranked.id
+    JOIN matches ON matches.match = ranked.match
+    WHERE ranked.standing > 0 AND ranked.diff > 0 AND ranked.latest = 1
 """
 
 _ATTACKS = """

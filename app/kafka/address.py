@@ -1,10 +1,10 @@
-"""Where a topic is, and how to get at it: ``kafka://host:port/topic`` and a file with what is secret.
+"""Addresses of topics, ``kafka://host:port/topic``, and the settings file with the secrets of a connection.
 
     kafka://broker1:9092,broker2:9092/positions?match=final&start=latest
 
 ``start`` is ``earliest`` (the default), ``latest`` or a time (ISO 8601); ``match`` names one of several matches in a
 topic. User names, passwords and certificates never stand in an address, since addresses are logged, stored and seen in
-process lists: they come from a TOML file, named by ``settings=FILE`` or by ``TOUCHLINE_KAFKA_SETTINGS``, with the
+process lists. They come from a TOML file, named by ``settings=FILE`` or by ``TOUCHLINE_KAFKA_SETTINGS``, with the
 names that kafka-python gives them, files relative to it:
 
     security_protocol = "SASL_SSL"
@@ -35,7 +35,7 @@ from football.errors import UserError
 SCHEME = "kafka"
 SETTINGS_VARIABLE = "TOUCHLINE_KAFKA_SETTINGS"
 
-#: What may stand in a settings file: how to connect, never what to read.
+#: Keys of a settings file: how to connect, never what to read.
 ALLOWED = frozenset(
     (
         "security_protocol", "ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_password", "ssl_crlfile", "ssl_ciphers",
@@ -44,7 +44,7 @@ ALLOWED = frozenset(
     )
 )  # fmt: skip
 
-#: Secrets, which may be told by a file or by a variable that holds them.
+#: Secrets, which may also stand in a file or a variable of their own.
 SECRETS = ("sasl_plain_password", "ssl_password")
 _CHOICES = {
     "security_protocol": ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
@@ -56,7 +56,7 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 class KafkaError(UserError):
-    """An address, a topic or a broker that cannot be used; the message says which and why."""
+    """An address, a topic or a broker that cannot be used; the message names it and the reason."""
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ class Address(msgspec.Struct, frozen=True):
         topic: its name.
         match: one of the topic's matches; empty for the only one.
         start: ``earliest``, ``latest``, or an ISO 8601 time.
-        settings: file with what is needed to connect; empty for none.
+        settings: file with the settings of the connection; empty for none.
     """
 
     brokers: tuple[str, ...]
@@ -93,12 +93,12 @@ class Address(msgspec.Struct, frozen=True):
         )
 
     def sibling(self, suffix: str) -> Address:
-        """Another topic of the same cluster."""
+        """The topic of the same cluster whose name has a suffix more."""
         return msgspec.structs.replace(self, topic=f"{self.topic}{suffix}")
 
 
 def is_kafka(source: str) -> bool:
-    """Whether a source is a topic."""
+    """True if a source is the address of a topic."""
     return source.startswith(f"{SCHEME}://")
 
 
@@ -106,10 +106,10 @@ def parse(url: str) -> Address:
     """The address in a URL.
 
     Raises:
-        KafkaError: it is none, or holds a secret. The message does not repeat that.
+        KafkaError: it is no address, or holds a secret, which the message does not repeat.
     """
     try:
-        # urlsplit passes over white space and control characters; an address that is given again must be the same.
+        # urlsplit ignores white space and control characters; the address of a resumed run must be the same.
         if not url.isprintable() or url != url.strip():
             raise ValueError("it has white space at an end, or characters that cannot be seen")
         parts = urlsplit(url)
@@ -121,7 +121,7 @@ def parse(url: str) -> Address:
             "an address holds no user or password: put them into a file, and name that by ?settings= or by "
             f"{SETTINGS_VARIABLE}"
         )
-    plain = url.partition("?")[0]  # whatever was asked for besides may be a secret, and messages are kept
+    plain = url.partition("?")[0]  # the query may hold a secret, and messages are logged
     brokers = tuple(_broker(text, plain) for text in parts.netloc.split(","))
     topic = parts.path.removeprefix("/")
     if not is_kafka(url) or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
@@ -139,15 +139,15 @@ def parse(url: str) -> Address:
 
 
 def connection(address: Address, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """What kafka-python's clients need to connect, secrets included: to be handed to them and to nobody else.
+    """Settings of kafka-python's clients, secrets included: only for these clients.
 
     Raises:
-        KafkaError: the settings file cannot be read, or holds something else; values are not repeated.
+        KafkaError: the settings file cannot be read, or has other keys; values are not repeated.
     """
-    told: dict[str, Any] = {"bootstrap_servers": list(address.brokers)}
+    settings: dict[str, Any] = {"bootstrap_servers": list(address.brokers)}
     name = address.settings or environment.get(SETTINGS_VARIABLE, "")
     if not name:
-        return told
+        return settings
     try:
         given = tomllib.loads(Path(name).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -167,31 +167,31 @@ def connection(address: Address, environment: Mapping[str, str] = os.environ) ->
             given[file] = str(Path(name).parent / given[file])
             if not Path(given[file]).is_file():
                 raise KafkaError(f"{name}: {file}: there is no file {given[file]}")
-    return {**told, **given}
+    return {**settings, **given}
 
 
 def _settle(given: dict[str, Any], secret: str, settings: Path, environment: Mapping[str, str]) -> None:
-    """Puts a secret that a file or a variable holds into ``given``."""
-    ways = [way for way in (secret, f"{secret}_file", f"{secret}_env") if way in given]
-    if len(ways) > 1:
-        raise KafkaError(f"{settings}: {' and '.join(ways)}: one is enough")
-    if not ways or ways == [secret]:
+    """Put a secret that a file or a variable holds into ``given``."""
+    forms = [form for form in (secret, f"{secret}_file", f"{secret}_env") if form in given]
+    if len(forms) > 1:
+        raise KafkaError(f"{settings}: {' and '.join(forms)}: one is enough")
+    if not forms or forms == [secret]:
         return
-    where = str(given.pop(ways[0]))
-    if ways[0].endswith("_env"):
+    where = str(given.pop(forms[0]))
+    if forms[0].endswith("_env"):
         if where not in environment:
-            raise KafkaError(f"{settings}: {ways[0]}: there is no variable {where}")
+            raise KafkaError(f"{settings}: {forms[0]}: there is no variable {where}")
         given[secret] = environment[where]
         return
     try:
         given[secret] = (settings.parent / where).read_text(encoding="utf-8").removesuffix("\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not text"
-        raise KafkaError(f"{settings}: {ways[0]}: {where} cannot be read: {reason}") from None
+        raise KafkaError(f"{settings}: {forms[0]}: {where} cannot be read: {reason}") from None
 
 
 def _broker(text: str, url: str) -> str:
-    found = re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(?::(\d{1,5}))?", text)
-    if found is None or not 0 < int(found[2] or 9092) < 65536:
+    parts = re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(?::(\d{1,5}))?", text)
+    if parts is None or not 0 < int(parts[2] or 9092) < 65536:
         raise KafkaError(f"{url}: {text!r} is not host:port")
-    return f"{found[1]}:{found[2] or 9092}"
+    return f"{parts[1]}:{parts[2] or 9092}"

@@ -1,8 +1,8 @@
-"""A Kafka broker of one's own for trials and tests: one process, KRaft (no ZooKeeper), loopback only.
+"""A local Kafka broker for trials and tests: one process, KRaft (no ZooKeeper), loopback only.
 
-The broker is Apache Kafka itself. Its jars come from Maven Central through the Ivy that PySpark brings along, once,
-into the user's cache; a broker's home folder holds its settings, its log, its data and the number of its process.
-It is made for one machine: replication 1, small internal topics, topics made on first use.
+The broker is Apache Kafka itself. Its jars come from Maven Central through PySpark's Ivy, once, into the user's cache;
+a broker's home folder holds its settings, its log, its data and the id of its process. It is for one machine:
+replication 1, small internal topics, topics made on first use.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.base.java import Java, cache_folder
 from football.errors import UserError
 
 KAFKA = ("org.apache.kafka", "kafka_2.13", "4.1.0")
-#: Kafka logs through slf4j; without a binding it says nothing.
+#: Kafka logs through slf4j; without a binding it logs nothing.
 SLF4J = ("org.slf4j", "slf4j-simple", "1.7.36")
 
 #: A broker is up in some 5 s on a quiet machine.
@@ -34,14 +34,14 @@ STOP_S = 30.0
 
 @dataclass(frozen=True)
 class Listener:
-    """A further way into a broker, beside the plain one; on loopback too.
+    """Another listener of a broker, in addition to the plain one; on loopback too.
 
     Attributes:
         name: capital letters.
         protocol: as Kafka calls it: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.
         settings: of this listener only, with Kafka's names.
         port: 0 for a free one.
-        advertised_port: where clients are sent, if somebody stands between; 0 for the port itself.
+        advertised_port: the port that clients are sent to, if it is a proxy's; 0 for the port itself.
     """
 
     name: str
@@ -52,12 +52,12 @@ class Listener:
 
 
 class BrokerError(UserError):
-    """The broker can't be had, started or stopped; the message says why and where its log is."""
+    """The broker cannot be fetched, started or stopped; the message has the reason and the path of its log."""
 
 
 @dataclass(frozen=True)
 class BrokerStatus:
-    """What a broker's home says: is its process there, does its port answer."""
+    """State of a broker: its process (None without one), and if its port answers."""
 
     home: Path
     address: str
@@ -66,21 +66,21 @@ class BrokerStatus:
 
     @property
     def is_up(self) -> bool:
-        """Whether clients can use it."""
+        """True if clients can use it."""
         return self.pid is not None and self.answers
 
 
-def broker_jars(java: Java, tell: Callable[[str], None], cache: Path | None = None) -> Path:
-    """Folder with Kafka's jars; fetches them if they are not there yet.
+def broker_jars(java: Java, report: Callable[[str], None], cache: Path | None = None) -> Path:
+    """The folder of Kafka's jars, fetched on first use.
 
     Raises:
-        BrokerError: they can't be fetched.
+        BrokerError: they cannot be fetched.
     """
     base = cache or cache_folder(os.environ)
     folder = base / f"kafka-{KAFKA[2]}"
     if folder.is_dir():
         return folder
-    tell(f"Fetching Kafka {KAFKA[2]} from Maven Central, about 45 MB, once")
+    report(f"Fetching Kafka {KAFKA[2]} from Maven Central, about 45 MB, once")
     draft = base / f"kafka-{KAFKA[2]}.{os.getpid()}"
     for module in (KAFKA, SLF4J):
         command = [
@@ -103,29 +103,29 @@ def start_broker(
     home: Path,
     port: int,
     java: Java,
-    tell: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
     listeners: Sequence[Listener] = (),
 ) -> BrokerStatus:
-    """Starts a broker that listens on 127.0.0.1 and returns when it answers; does nothing if it runs already.
+    """Start a broker that listens on 127.0.0.1, and return when it answers; do nothing if it runs already.
 
     Args:
-        home: its folder; data in it is kept from run to run.
-        port: of clients; 0 takes a free one at the first start. The home remembers it.
+        home: its folder; its data stay from run to run.
+        port: of clients; 0 takes a free one at the first start. The home stores it.
         java: runtime to start it with.
-        tell: is told what takes long.
-        listeners: further ways in; their ports are remembered too.
+        report: gets a message before a step that takes long.
+        listeners: further ones; their ports are stored too.
 
     Raises:
-        BrokerError: the jars can't be had, the port is taken, or it did not come up in time.
+        BrokerError: the jars cannot be fetched, the port is taken, or the broker did not start in time.
     """
     status = broker_status(home)
     if status.is_up:
         return status
     if status.pid is not None:
         stop_broker(home)
-    jars = broker_jars(java, tell)
+    jars = broker_jars(java, report)
     home.mkdir(parents=True, exist_ok=True)
-    port = port or _kept_port(home) or _free_port()
+    port = port or _stored_port(home) or _free_port()
     if _answers(port):
         raise BrokerError(f"port {port} is taken by another program: choose another --port")
     further = [replace(one, port=one.port or listener_port(home, one.name) or _free_port()) for one in listeners]
@@ -162,7 +162,7 @@ def start_broker(
 
 
 def stop_broker(home: Path) -> bool:
-    """Stops the broker of ``home``; False if none was running.
+    """Stop the broker of ``home``; False if none was running.
 
     Raises:
         BrokerError: it does not end.
@@ -181,19 +181,19 @@ def stop_broker(home: Path) -> bool:
 
 
 def broker_status(home: Path) -> BrokerStatus:
-    """How the broker of ``home`` is."""
-    port = _kept_port(home)
+    """The state of the broker of ``home``."""
+    port = _stored_port(home)
     return BrokerStatus(home, f"127.0.0.1:{port}" if port else "", _pid(home), bool(port) and _answers(port))
 
 
 def listener_port(home: Path, name: str) -> int | None:
     """Port of a further listener of a broker, None if it has none of that name."""
-    found = re.search(rf"^listeners=.*\b{re.escape(name)}://[^,:]+:(\d+)", _kept_settings(home), re.MULTILINE)
-    return int(found[1]) if found else None
+    listener = re.search(rf"^listeners=.*\b{re.escape(name)}://[^,:]+:(\d+)", _stored_settings(home), re.MULTILINE)
+    return int(listener[1]) if listener else None
 
 
 def default_home() -> Path:
-    """Where the broker lives if nobody says otherwise."""
+    """The home of a broker for which no other is named."""
     return cache_folder(os.environ) / "broker"
 
 
@@ -223,7 +223,7 @@ def _settings(home: Path, port: int, controller_port: int, further: Sequence[Lis
         "share.coordinator.state.topic.replication.factor": "1",
         "share.coordinator.state.topic.min.isr": "1",
         "group.initial.rebalance.delay.ms": "0",
-        # A broker that was killed is not let in again before its session is over, nine seconds by itself.
+        # A killed broker cannot join again before its session has expired, after nine seconds by default.
         "broker.session.timeout.ms": "3000",
         "broker.heartbeat.interval.ms": "500",
     }
@@ -235,10 +235,10 @@ def _settings(home: Path, port: int, controller_port: int, further: Sequence[Lis
 def _ivy() -> Path:
     import pyspark
 
-    found = sorted((Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar"))
-    if not found:
-        raise BrokerError("PySpark came without its Ivy: reinstall pyspark")
-    return found[-1]
+    jars = sorted((Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar"))
+    if not jars:
+        raise BrokerError("PySpark has no Ivy: reinstall pyspark")
+    return jars[-1]
 
 
 def _pid(home: Path) -> int | None:
@@ -250,10 +250,10 @@ def _pid(home: Path) -> int | None:
 
 
 def _is_broker(pid: int) -> bool:
-    """A number may have gone to another program meanwhile: what runs under it must be Kafka, and not a zombie."""
+    """True if the process is Kafka and no zombie: another program may have the id of a broker that has ended."""
     try:
-        with open(f"/proc/{pid}/cmdline", "rb") as told:
-            return b"kafka.Kafka" in told.read()
+        with open(f"/proc/{pid}/cmdline", "rb") as command:
+            return b"kafka.Kafka" in command.read()
     except FileNotFoundError:
         if Path("/proc/self").exists():
             return False
@@ -264,11 +264,11 @@ def _is_broker(pid: int) -> bool:
     return True
 
 
-def _kept_port(home: Path) -> int | None:
+def _stored_port(home: Path) -> int | None:
     return listener_port(home, "PLAINTEXT")
 
 
-def _kept_settings(home: Path) -> str:
+def _stored_settings(home: Path) -> str:
     try:
         return (home / "server.properties").read_text()
     except OSError:
@@ -288,7 +288,7 @@ def _answers(port: int) -> bool:
 
 
 def _serves(port: int) -> bool:
-    """Whether it does not only listen but answers what clients ask first."""
+    """True if the broker not only listens but answers the first request of a client."""
     if not _answers(port):
         return False
     from kafka import KafkaAdminClient

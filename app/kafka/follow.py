@@ -5,8 +5,8 @@
     for change in follow("kafka://127.0.0.1:9092/events?match=final"):
         print(change.update.diff, change.update.event.kind, len(change.events))
 
-An event is never seen asserted twice, nor withdrawn without having been asserted: not when a batch was done again, nor
-when the machine that speaks was replaced and its last words came late, nor when a record was written twice.
+No event is asserted twice, or withdrawn without having been asserted: neither when a window is computed again, nor when
+a relay is replaced and its last records arrive late, nor when a record is written twice.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Change(msgspec.Struct, frozen=True):
     """A step of the view.
 
     Attributes:
-        update: what came.
-        events: all that is asserted after it, by id; the same mapping each time, which goes on changing.
+        update: the one applied.
+        events: all that is asserted after it, by id; one mapping, which changes with each step.
         offset: of the record.
         behind: records of its partition that had been written after it when it was read.
     """
@@ -42,7 +42,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class View:
-    """What is asserted, folded from updates in their order. Pure.
+    """The events that stand after updates in their order. Pure.
 
     Raises:
         GapError: see :class:`app.kafka.updates.StandingUpdates`.
@@ -50,11 +50,11 @@ class View:
 
     def __init__(self) -> None:
         self.events: dict[str, EventRecord] = {}
-        self._line = StandingUpdates()
+        self._standing = StandingUpdates()
 
     def take(self, update: TopicUpdate) -> bool:
-        """Applies an update; False if it was known already."""
-        if not self._line.take(update):
+        """Apply an update; False if it was known already."""
+        if not self._standing.take(update):
             return False
         if update.diff > 0:
             self.events[update.event.id] = update.event
@@ -64,20 +64,20 @@ class View:
 
 
 def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Change]:
-    """Yields every change of a match's view from its first update on, until the match has ended.
+    """Yield every change of a match's view from its first update on, until the match has ended.
 
     Args:
         url: topic of updates; ``?match=`` chooses among several matches.
-        idle_s: ends when nothing came for so long; None waits on.
+        idle_s: ends when no record arrived for so long; None waits on.
 
     Raises:
         KafkaError: no broker, no topic.
-        GapError: the topic does not hold the whole match any more.
+        GapError: the topic no longer holds the whole match.
     """
     address = parse(url) if isinstance(url, str) else url
     client = consumer(address)
     views: dict[str, View] = {}
-    floors: dict[str, updates.WriterFence] = {}
+    fences: dict[str, updates.WriterFence] = {}
     try:
         parts = partitions_of(client, address)
         with translate_kafka_errors(address):
@@ -86,14 +86,14 @@ def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Chang
         idle_ms = 0.0
         while idle_s is None or idle_ms < idle_s * 1e3:
             with translate_kafka_errors(address):
-                came = poll_records(client, _POLL_MS)
-            idle_ms = 0.0 if came else idle_ms + _POLL_MS
-            for record in came:
+                arrived = poll_records(client, _POLL_MS)
+            idle_ms = 0.0 if arrived else idle_ms + _POLL_MS
+            for record in arrived:
                 match, kind = (record.key or b"").decode("utf-8", "replace"), kind_of(record)
                 if record.key is None or address.match not in ("", match):
                     continue
-                floor = floors.setdefault(match, updates.WriterFence())
-                if not floor.admits(kind, header_of(record, updates.SESSION), record.value):
+                fence = fences.setdefault(match, updates.WriterFence())
+                if not fence.admits(kind, header_of(record, updates.SESSION), record.value):
                     continue
                 if kind == updates.END:
                     return

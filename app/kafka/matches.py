@@ -1,4 +1,4 @@
-"""Where in a topic a match is: its partition, the record to begin at, and its sheet."""
+"""Finds a match in a topic: its partition, the offset to begin at, and its sheet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, partitions_of, poll_records, translate_kafka_errors
 from app.kafka.topic_location import TopicLocation
 
-#: A sheet is told again so often, in arrival time; who joins late waits so long, and some more.
+#: A sheet is sent again so often, in arrival time; a reader that joins late waits so long, and some more.
 SHEET_EVERY_US = 10_000_000
 SHEET_PATIENCE_S = 30.0
 
@@ -19,9 +19,9 @@ _POLL_MS = 200
 
 
 def find_match(address: Address, patience_s: float = SHEET_PATIENCE_S) -> TopicLocation:
-    """The match that an address means: the one it names, else the first one found from where it starts.
+    """Find the match of an address: the one it names, else the first one from where it starts.
 
-    Waits for a topic that nobody speaks on yet, and for the next sheet if it starts in the middle of a match.
+    Waits for a topic that does not exist yet, and for the next sheet if the address starts in the middle of a match.
 
     Raises:
         KafkaError: no broker, no topic, or no such match within the time.
@@ -32,33 +32,33 @@ def find_match(address: Address, patience_s: float = SHEET_PATIENCE_S) -> TopicL
         while not client.partitions_for_topic(address.topic) and time.monotonic() < until_s:
             time.sleep(_POLL_MS / 1e3)
         begin_at(client, address)
-        seen: set[str] = set()
+        others: set[str] = set()
         while time.monotonic() < until_s:
             with translate_kafka_errors(address):
-                came = poll_records(client, _POLL_MS)
-            for record in came:
+                arrived = poll_records(client, _POLL_MS)
+            for record in arrived:
                 sheet = sheet_of(record)
                 if sheet is None:
                     continue
                 match = sheet.sheet.match_id
                 if address.match in ("", match):
                     return TopicLocation(match, record.partition, record.offset, sheet)
-                seen.add(match)
-            if came:  # there was something to read: time runs only where nothing comes
+                others.add(match)
+            if arrived:  # the time counts from the last record
                 until_s = time.monotonic() + patience_s
     finally:
         client.close()
-    others = f"; there are {', '.join(sorted(seen))}" if seen else ""
-    raise KafkaError(f"{address.url}: no match sheet {f'of {address.match} ' if address.match else ''}came{others}")
+    listed = f"; there are {', '.join(sorted(others))}" if others else ""
+    raise KafkaError(f"{address.url}: no match sheet {f'of {address.match} ' if address.match else ''}came{listed}")
 
 
 def belongs_to(record_key: bytes | None, match: str) -> bool:
-    """Whether a record belongs to a match; one without a key does in a topic of one match."""
+    """True if a record belongs to a match; a record without a key belongs to the topic's only match."""
     return record_key is None or record_key == match.encode()
 
 
 def begin_at(client: KafkaConsumer, address: Address) -> None:
-    """Stands a consumer in all partitions of a topic where the address starts.
+    """Assign all partitions of a topic to a consumer, and seek where the address starts.
 
     Raises:
         KafkaError: there is no such topic, or no broker answers.
@@ -70,24 +70,24 @@ def begin_at(client: KafkaConsumer, address: Address) -> None:
             client.seek_to_beginning(*parts)
         elif address.start == "latest":
             client.seek_to_end(*parts)
-            for part in parts:  # at once, and not when something is asked for
+            for part in parts:  # now, and not at the first poll
                 client.position(part)
         else:
             _seek_time(client, parts, address.start_ms or 0)
 
 
 def _seek_time(client: KafkaConsumer, parts: list[TopicPartition], start_ms: int) -> None:
-    found = client.offsets_for_times(dict.fromkeys(parts, start_ms))
+    located = client.offsets_for_times(dict.fromkeys(parts, start_ms))
     ends = client.end_offsets(parts)
     for part in parts:
-        at = found.get(part)
+        at = located.get(part)
         client.seek(part, at.offset if at is not None else ends[part])
 
 
 def sheet_of(record: object) -> schema.Sheet | None:
-    """The sheet that a record holds; what cannot be read is for the quarantine of who reads the match."""
+    """The sheet in a record, None without one; the reader of the match quarantines records that cannot be read."""
     try:
-        said = schema.read(record.value, record.headers)  # type: ignore[attr-defined]
+        content = schema.read(record.value, record.headers)  # type: ignore[attr-defined]
     except schema.RecordError:
         return None
-    return said if isinstance(said, schema.Sheet) else None
+    return content if isinstance(content, schema.Sheet) else None

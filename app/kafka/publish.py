@@ -1,4 +1,4 @@
-"""``touchline publish``: a capture into a topic, at its arrival pace."""
+"""Publishes a capture into a topic, at the pace of its arrival times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from replay.capture import Capture
 
 
 class Published(msgspec.Struct, frozen=True):
-    """What went into the topic."""
+    """Figures of a published capture; ``delayed``: records sent more than 5 ms after they were due."""
 
     match: str
     topic: str
@@ -29,8 +29,8 @@ class Published(msgspec.Struct, frozen=True):
     delayed: int
 
 
-#: Is told the arrival time up to which all has been sent.
-Told = Callable[[int], None]
+#: Gets the arrival time up to which all blocks have been sent.
+Progress = Callable[[int], None]
 
 
 def publish(
@@ -39,30 +39,29 @@ def publish(
     speed: float = 1.0,
     *,
     stop: threading.Event | None = None,
-    progress: Told = lambda arrival_us: None,
+    progress: Progress = lambda arrival_us: None,
     partitions: int = 1,
     match: str = "",
 ) -> Published:
-    """Sends a capture; every record has been taken by the broker when this returns.
+    """Send a capture; the broker has taken every record when this returns.
 
-    A record's time is that at which it was due: so whoever reads it can tell how late he is. ``delayed`` counts records
-    that left more than 5 ms after they were due.
+    The timestamp of a record is the time at which it was due, so that a reader can measure its delay.
 
     Args:
         capture: may still grow.
-        address: the topic is made if it is not there, with ``partitions``.
-        speed: stream seconds in a wall second, 0 for as fast as it goes.
+        address: of the topic, which is made with ``partitions`` if it does not exist.
+        speed: stream seconds in a wall second, 0 for as fast as possible.
         stop: ends it early, without the record that ends the match.
-        progress: is told how far it has come.
-        match: what it is called there; empty for as its sheet says.
+        progress: gets the arrival time of each block sent.
+        match: name of the match in the topic; empty for its sheet's.
 
     Raises:
         KafkaError: no broker answers, or a record was not taken.
     """
     make_topic(address, partitions)
     sender = producer(address)
-    told_sheet = msgspec.structs.replace(capture.sheet, match_id=match or capture.sheet.match_id)
-    key = told_sheet.match_id.encode()
+    sheet = msgspec.structs.replace(capture.sheet, match_id=match or capture.sheet.match_id)
+    key = sheet.match_id.encode()
     failed: list[BaseException] = []
     began_us, pace = wall_us(), Pace(speed, capture.begin_us, wall_us())
     waiter = Waiter((stop or threading.Event()).is_set)
@@ -82,9 +81,7 @@ def publish(
                 if waiter.stopped or failed:
                     break
                 if arrival_us >= sheet_due_us:
-                    send(
-                        schema.SHEET, msgspec.json.encode(schema.Sheet(told_sheet, capture.slot_us, arrival_us)), due_us
-                    )
+                    send(schema.SHEET, msgspec.json.encode(schema.Sheet(sheet, capture.slot_us, arrival_us)), due_us)
                     sheet_due_us = arrival_us + SHEET_EVERY_US
                 compact = wire.encode_compact(block)
                 send(schema.BLOCK, compact, due_us)
@@ -99,11 +96,11 @@ def publish(
         if failed:
             raise failed[0]
     seconds, wall_s = (arrival_us - capture.begin_us) / 1e6, (wall_us() - began_us) / 1e6
-    return Published(told_sheet.match_id, address.topic, blocks, size, seconds, wall_s, delayed)
+    return Published(sheet.match_id, address.topic, blocks, size, seconds, wall_s, delayed)
 
 
 def _growing(capture: Capture) -> Iterator[Block]:
-    """All blocks, as far as the capture goes in the end."""
+    """All blocks, also those that the capture gets while it grows."""
     start_us = capture.begin_us
     while True:
         end_us = capture.end_us if capture.is_finished else start_us + SHEET_EVERY_US

@@ -1,15 +1,15 @@
-"""What a record of a positions topic is: a match sheet, a block of packets, or the end of a match.
+"""Records of a positions topic: a match sheet, a block of packets, or the end of a match.
 
-The key is the match id, so all of a match stands in one partition, in order of arrival. The header ``kind`` says which
-it is (a block without it), ``version`` which layout:
+The key is the match id, so all records of a match stand in one partition, in order of arrival. The header ``kind`` is
+the kind of the record (a block without it), ``version`` its layout:
 
 | kind | value |
 |---|---|
-| ``sheet`` | JSON: ``sheet`` (match sheet), ``slot_us`` (of the gateway), ``arrival_us`` (what has come so far) |
+| ``sheet`` | JSON: ``sheet`` (match sheet), ``slot_us`` (of the gateway), ``arrival_us`` (of the newest block) |
 | ``block`` | a payload of :mod:`replay.wire`, compact where it can be |
 | ``end`` | JSON: ``arrival_us`` of the last block |
 
-A sheet comes first and again every ten seconds of arrival time, so that who joins late learns it soon.
+A sheet comes first and again every ten seconds of arrival time, for readers that join late.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Headers = list[tuple[str, bytes]]
 
 
 class RecordError(ValueError):
-    """A record that is none of a positions topic; the message says why."""
+    """A record that does not belong into a positions topic; the message has the reason."""
 
 
-#: Two squads and more; what detectors compare grows by the square.
+#: More than two squads have; the cost of detectors grows with the square.
 PLAYERS_MAX, LIMBS_MAX = 200, 20
 
 #: Bytes of a match id as the name of a file or folder.
@@ -46,10 +46,10 @@ NAME_BYTES_MAX = 200
 
 
 class Sheet(msgspec.Struct, frozen=True):
-    """Who plays, how often the gateway speaks, and how far it had come.
+    """The match sheet, the gateway's interval between blocks, and the arrival time so far.
 
     Raises:
-        ValueError: it declares more than any match has; it is prepared for before it comes. Or an id that no folder
+        ValueError: it declares more than any match has, for which memory would be reserved, or an id that no folder
             can have.
     """
 
@@ -64,7 +64,7 @@ class Sheet(msgspec.Struct, frozen=True):
         if len(self.sheet.players) > PLAYERS_MAX or len(quality.limbs) > LIMBS_MAX:
             raise ValueError(f"at most {PLAYERS_MAX} players, and {LIMBS_MAX} limbs of each")
         if quality.framed and quality.limbs:
-            raise ValueError("what comes by instants has no limbs")
+            raise ValueError("input by frames has no limbs")
         pitch_of(self.sheet)
         bodies = len(self.sheet.players) * max(1, len(quality.limbs))
         if quality.ball_hz <= 0 or quality.body_hz <= 0 or quality.ball_hz + bodies * quality.body_hz > RATE_MAX_HZ:
@@ -78,7 +78,7 @@ class End(msgspec.Struct, frozen=True):
 
 
 class Blocks(msgspec.Struct, frozen=True):
-    """A block's payload, not looked into."""
+    """A block's payload, not decoded."""
 
     payload: bytes
 
@@ -91,13 +91,13 @@ def headers(kind: str, version: int = VERSION) -> Headers:
     return [("kind", kind.encode()), ("version", str(version).encode())]
 
 
-def read(value: bytes | None, told: Iterable[tuple[str, bytes]] | None) -> Sheet | End | Blocks:
-    """What a record says.
+def read(value: bytes | None, record_headers: Iterable[tuple[str, bytes]] | None) -> Sheet | End | Blocks:
+    """Read a record.
 
     Raises:
-        RecordError: empty, too large, of another version, or not what its header says.
+        RecordError: empty, too large, of another version, or not of the kind in its header.
     """
-    head = {name: bytes(text or b"") for name, text in told or ()}
+    head = {name: bytes(text or b"") for name, text in record_headers or ()}
     kind = head.get("kind", BLOCK.encode()).decode("ascii", "replace")
     version = head.get("version", str(VERSION).encode())
     if version != str(VERSION).encode():

@@ -1,4 +1,4 @@
-"""From the fast lane into topics: updates as they are said, positions, and what was kept out.
+"""The relay: sends the update stream, positions and quarantined records of a match to topics.
 
 Theory of operation
 -------------------
@@ -26,6 +26,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +61,19 @@ from football.update_stream import UpdateMessage, UpdateRecord
 from replay.match_store import StoreError
 
 _POLL_MS = 500
-_PLACES_KEPT = 4_000
+_MARKS_MAX = 4_000
 _RETRY_S = 1.0
-#: Updates go first: so many letters are sent between what two messages of the lane say.
-_LETTERS_AT_ONCE = 500
-#: At the end of a run, how long a broker that does not answer is tried again.
-_LAST_TRIES_S = 30.0
+#: Updates go first: so many dead letters are sent between two messages of the update stream.
+_DEAD_LETTERS_AT_ONCE = 500
+#: Time for which a broker that does not answer is tried again at the end of a run.
+_CLOSING_S = 30.0
 _log = logging.getLogger(__name__)
 
 
 class Mark(msgspec.Struct, frozen=True):
     """In ``partition``, the records before ``offset`` leave the updates before ``seq`` standing, all committed.
 
-    ``session`` has the floor there.
+    ``session`` is the current session there.
     """
 
     partition: int
@@ -82,15 +83,15 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class ReplacedError(Exception):
-    """Another relay speaks for the match now."""
+    """Another relay is the writer of the match now."""
 
 
 class Relay:
-    """Sends one match's feed to topics; a context manager. Leaving it waits until all is sent.
+    """Sends one match's feed to topics; a context manager, whose exit waits until all is sent.
 
     Args:
         feed: of the match, seeded with what is committed.
-        address: topic of updates; those of positions and rejected records stand beside it.
+        address: topic of updates; the topics of positions and rejected records are named after it.
         folder: of the match store.
 
     Raises:
@@ -101,21 +102,21 @@ class Relay:
         self._feed, self._address, self._folder = feed, address, folder
         self._mark_path = folder / "relay.json"
         self._match = feed.sheet().match_id
-        self._heard_of: queue.SimpleQueue[UpdateMessage | None] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[UpdateMessage | None] = queue.SimpleQueue()
         self._cursor = 0
         self._next_seq = 0
         self._failed: list[BaseException] = []
-        self._places: deque[Mark] = deque(maxlen=_PLACES_KEPT)
+        self._marks: deque[Mark] = deque(maxlen=_MARKS_MAX)
         self._sessions = [""]
-        self._had_floor = False
+        self._was_current = False
         self._complete = False
-        self._sent = self._taken = 0
+        self._sent = self._acknowledged_count = 0
         self._moved_s = time.monotonic()
         self._stored = threading.Event()
-        self._letters_after: DeadLetterMark | None = None
-        self._letters = DeadLetterReader(folder, self._match)
-        self._standing_letters: dict[int, bytes] | None = None
-        self._letter_mark: DeadLetterMark | None = None
+        self._dead_letters_after: DeadLetterMark | None = None
+        self._dead_letters = DeadLetterReader(folder, self._match)
+        self._standing_dead_letters: dict[int, bytes] | None = None
+        self._dead_letter_mark: DeadLetterMark | None = None
         self._closing_s: float | None = None
         for suffix in ("", updates.POSITIONS_SUFFIX, updates.REJECTED_SUFFIX):
             make_topic(address.sibling(suffix))
@@ -123,7 +124,7 @@ class Relay:
 
     def __enter__(self) -> Relay:
         self._context = contextlib.ExitStack()
-        self._context.enter_context(self._feed.subscribed(self._heard))
+        self._context.enter_context(self._feed.subscribed(self._enqueue))
         self._thread.start()
         return self
 
@@ -131,40 +132,40 @@ class Relay:
         self._context.close()
         self._complete = failure is None and self._feed.ended()
         self._closing_s = time.monotonic()
-        self._heard_of.put(None)
+        self._messages.put(None)
         self._thread.join()
-        self._mark_letters()
+        self._write_dead_letter_mark()
 
     def waiting(self) -> int:
-        """Records that are to be told and that no broker has taken yet."""
-        return self._heard_of.qsize() + max(0, self._sent - self._taken)
+        """Number of records that no broker has acknowledged yet."""
+        return self._messages.qsize() + max(0, self._sent - self._acknowledged_count)
 
     def waits_s(self) -> float:
-        """For how long no broker has taken any, though some wait."""
+        """Seconds since a broker acknowledged the last record, while some wait."""
         return time.monotonic() - self._moved_s if self.waiting() > 0 else 0.0
 
-    def _has_taken(self, _: object) -> None:
-        self._taken += 1
+    def _acknowledged(self, _: object) -> None:
+        self._acknowledged_count += 1
         self._moved_s = time.monotonic()
 
     def committed(self, seq: int) -> None:
-        """A batch is in the store: updates before ``seq`` are certain, and what it kept out may be told."""
+        """Confirm a batch of the store: updates before ``seq`` are final, and its quarantined records may be sent."""
         self._stored.set()
-        certain = [place for place in tuple(self._places) if place.seq <= seq]
-        self._mark_letters()
-        if certain:
-            with contextlib.suppress(OSError):  # the disk may be full: then more is read when the next relay begins
-                write_atomically(self._mark_path, msgspec.json.encode(certain[-1]))
+        confirmed = [mark for mark in tuple(self._marks) if mark.seq <= seq]
+        self._write_dead_letter_mark()
+        if confirmed:
+            with contextlib.suppress(OSError):  # a full disk: then the next relay reads more
+                write_atomically(self._mark_path, msgspec.json.encode(confirmed[-1]))
 
-    def _mark_letters(self) -> None:
-        if self._letter_mark is not None:
+    def _write_dead_letter_mark(self) -> None:
+        if self._dead_letter_mark is not None:
             with contextlib.suppress(OSError):  # as above
-                write_mark(self._folder, self._letter_mark)
+                write_mark(self._folder, self._dead_letter_mark)
 
-    def _heard(self, message: UpdateMessage, applied: Sequence[UpdateRecord]) -> None:
+    def _enqueue(self, message: UpdateMessage, applied: Sequence[UpdateRecord]) -> None:
         if not self.waiting():
-            self._moved_s = time.monotonic()  # from now on something waits
-        self._heard_of.put(message)
+            self._moved_s = time.monotonic()  # the wait begins now
+        self._messages.put(message)
 
     def _run(self) -> None:
         while True:
@@ -172,36 +173,34 @@ class Relay:
                 if self._send_all():
                     return
             except ReplacedError as error:
-                _log.error("%s: %s; this one says nothing more", self._address.url, error)
+                _log.error("%s: %s; this one ends", self._address.url, error)
                 return
             except (KafkaError, updates.GapError) as error:
                 _log.warning("updates wait for %s: %s", self._address.topic, error)
-            if self._closing_s is not None and time.monotonic() > self._closing_s + _LAST_TRIES_S:
+            if self._closing_s is not None and time.monotonic() > self._closing_s + _CLOSING_S:
                 _log.error("%s: not everything could be sent; the next run in this store does it", self._address.url)
                 return
             time.sleep(_RETRY_S)
 
     def _send_all(self) -> bool:
-        """Brings the topic to where the feed is, then sends what is heard until the end.
+        """Bring the topic to where the feed is, then send its messages until the end.
 
-        Returns False if records were given up on: then what stands in the topic must be looked at again.
+        Returns False if the producer gave up on records: then the topic must be read again.
         """
         self._failed.clear()
-        self._places.clear()
-        self._sent = self._taken = 0
+        self._marks.clear()
+        self._sent = self._acknowledged_count = 0
         sender = producer(self._address)
         try:
-            self._catch_up(sender, self._take_the_floor(sender))
-            self._letters_after = read_mark(self._folder)
-            self._letters, self._standing_letters = (
-                DeadLetterReader(self._folder, self._match, self._letters_after),
-                None,
-            )
+            self._catch_up(sender, self._begin_session(sender))
+            self._dead_letters_after = read_mark(self._folder)
+            self._dead_letters = DeadLetterReader(self._folder, self._match, self._dead_letters_after)
+            self._standing_dead_letters = None
             self._stored.set()
             while not self._failed:
-                message = None if self._closing_s is not None and self._heard_of.empty() else self._heard_of.get()
-                self._send_news(sender)
-                self._send_letters(sender, to_the_end=message is None)
+                message = None if self._closing_s is not None and self._messages.empty() else self._messages.get()
+                self._send_updates(sender)
+                self._send_dead_letters(sender, to_the_end=message is None)
                 if message is None:
                     if self._complete:
                         self._put(sender, self._address, updates.END, {"match": self._match})
@@ -214,57 +213,64 @@ class Relay:
         finally:
             sender.close()
 
-    def _send_news(self, sender: KafkaProducer) -> None:
-        """What the feed has applied since the last time."""
+    def _send_updates(self, sender: KafkaProducer) -> None:
+        """Send what the feed has applied since the last call."""
         self._cursor, applied = self._feed.events_since(self._cursor)
         for record in topic_updates(self._match, self._next_seq, applied):
             self._send_update(sender, record)
 
-    def _send_letters(self, sender: KafkaProducer, *, to_the_end: bool) -> None:
-        """What the store has kept out and the topic does not hold; only some of it while the match plays."""
+    def _send_dead_letters(self, sender: KafkaProducer, *, to_the_end: bool) -> None:
+        """Send quarantined records that the topic does not hold; only some of them while the match plays."""
         while self._stored.is_set():
             self._stored.clear()
             try:
-                letters = self._letters.take(_LETTERS_AT_ONCE)
+                dead_letters = self._dead_letters.take(_DEAD_LETTERS_AT_ONCE)
             except StoreError as error:
-                _log.error("what was kept out cannot be told any more: %s", error)
+                _log.error("quarantined records can no longer be sent: %s", error)
                 return
-            if letters and self._standing_letters is None and not self._look_for_letters():
-                self._letters = DeadLetterReader(self._folder, self._match)
+            if dead_letters and self._standing_dead_letters is None and not self._read_standing_dead_letters():
+                self._dead_letters = DeadLetterReader(self._folder, self._match)
                 self._stored.set()
                 continue
-            for letter in letters:
-                if (self._standing_letters or {}).pop(letter.seq, b"") != letter.digest():
-                    self._send_letter(sender, letter)
-            if len(letters) == _LETTERS_AT_ONCE:
+            standing = self._standing_dead_letters or {}
+            missing = [one for one in dead_letters if standing.pop(one.seq, b"") != one.digest()]
+            for dead_letter, following in zip_longest(missing, missing[1:]):
+                # The mark covers those that stand in the topic after this one, too.
+                covered = following.seq - dead_letters[0].seq - 1 if following else -1
+                self._send_dead_letter(sender, dead_letter, dead_letters[covered])
+            if len(dead_letters) == _DEAD_LETTERS_AT_ONCE:
                 self._stored.set()
             if not to_the_end:
                 return
 
-    def _send_letter(self, sender: KafkaProducer, letter: DeadLetter) -> None:
-        def arrived(at: Any) -> None:
+    def _send_dead_letter(self, sender: KafkaProducer, dead_letter: DeadLetter, covered: DeadLetter) -> None:
+        """Send a record; once it is acknowledged, the topic holds all records up to the covered one."""
+
+        def acknowledged(at: Any) -> None:
             if not self._failed:
-                self._letter_mark = DeadLetterMark(at.partition, at.offset + 1, letter.seq, letter.batch, letter.number)
+                after = at.offset + 1
+                self._dead_letter_mark = DeadLetterMark(at.partition, after, covered.seq, covered.batch, covered.number)
 
-        self._put(sender, self._address.sibling(updates.REJECTED_SUFFIX), updates.REJECTED, letter).add_callback(
-            arrived
-        )
+        address = self._address.sibling(updates.REJECTED_SUFFIX)
+        self._put(sender, address, updates.REJECTED, dead_letter).add_callback(acknowledged)
 
-    def _look_for_letters(self) -> bool:
-        """Reads what stands of the match in the topic of rejected records; False if the mark does not serve."""
+    def _read_standing_dead_letters(self) -> bool:
+        """Read the match's records in the topic of rejected records; False if the mark is of another topic."""
         address = self._address.sibling(updates.REJECTED_SUFFIX)
         client = consumer(address)
         try:
-            ends, as_marked = self._seek(client, address, self._letters_after)
+            ends, as_marked = self._seek(client, address, self._dead_letters_after)
             with translate_kafka_errors(address):
-                found = (decode_dead_letter(record.value) for record in self._records(client, ends))
-                self._standing_letters = {letter.seq: letter.digest() for letter in found if letter is not None}
-            return as_marked or self._letters_after is None
+                decoded = (decode_dead_letter(record.value) for record in self._records(client, ends))
+                self._standing_dead_letters = {
+                    dead_letter.seq: dead_letter.digest() for dead_letter in decoded if dead_letter is not None
+                }
+            return as_marked or self._dead_letters_after is None
         finally:
             client.close()
 
     def _catch_up(self, sender: KafkaProducer, standing: StandingUpdates) -> None:
-        """Undoes what the feed does not hold, and sends what the topic lacks."""
+        """Undo updates that the feed does not hold, and send those that the topic lacks."""
         self._cursor, log = self._feed.events_since(0)
         held = StandingUpdates()
         for record in topic_updates(self._match, 0, log):
@@ -278,51 +284,49 @@ class Relay:
         for record in held.since(agreed):
             self._send_update(sender, record)
 
-    def _take_the_floor(self, sender: KafkaProducer) -> StandingUpdates:
-        """What of the match stands in the topic where this relay begins to speak, as far back as may be undone.
+    def _begin_session(self, sender: KafkaProducer) -> StandingUpdates:
+        """Begin a session; returns the updates that stand in the topic there, as far back as any may be undone.
 
         Raises:
-            ReplacedError: this relay had the floor, and somebody else has it now.
-            KafkaError: no broker, or somebody else was quicker.
+            ReplacedError: this relay's session was current, and another one is now.
+            KafkaError: no broker answers, or another relay was quicker.
         """
         client = consumer(self._address)
         try:
             mark = self._mark()
             ends, as_marked = self._seek(client, self._address, mark)
-            line, floor = (
-                (StandingUpdates(mark.seq), WriterFence(mark.session))
-                if mark and as_marked
-                else (StandingUpdates(), WriterFence())
-            )
+            standing, fence = StandingUpdates(), WriterFence()
+            if mark and as_marked:
+                standing, fence = StandingUpdates(mark.seq), WriterFence(mark.session)
             with translate_kafka_errors(self._address):
-                self._read_on(client, line, floor, ends)
-                if self._had_floor and floor.session not in self._sessions:
-                    raise ReplacedError(f"another relay speaks for {self._match}")
-                begin = Begin(self._match, secrets.token_hex(8), floor.session)
+                self._read_to(client, standing, fence, ends)
+                if self._was_current and fence.session not in self._sessions:
+                    raise ReplacedError(f"another relay writes for {self._match}")
+                begin = Begin(self._match, secrets.token_hex(8), fence.session)
                 self._sessions.append(begin.session)
-                at = self._put(sender, self._address, updates.BEGIN, begin).get(_LAST_TRIES_S)
-                self._read_on(client, line, floor, {TopicPartition(at.topic, at.partition): at.offset + 1})
-            if floor.session != begin.session:
-                raise KafkaError(f"{self._address.topic}: somebody else began to speak for {self._match} just then")
-            self._had_floor = True
-            return line
+                at = self._put(sender, self._address, updates.BEGIN, begin).get(_CLOSING_S)
+                self._read_to(client, standing, fence, {TopicPartition(at.topic, at.partition): at.offset + 1})
+            if fence.session != begin.session:
+                raise KafkaError(f"{self._address.topic}: another relay began to write for {self._match} just then")
+            self._was_current = True
+            return standing
         finally:
             client.close()
 
-    def _read_on(
-        self, client: KafkaConsumer, line: StandingUpdates, floor: WriterFence, ends: Mapping[TopicPartition, int]
+    def _read_to(
+        self, client: KafkaConsumer, standing: StandingUpdates, fence: WriterFence, ends: Mapping[TopicPartition, int]
     ) -> None:
         for record in self._records(client, ends):
             kind, session = kind_of(record), header_of(record, updates.SESSION)
-            if floor.admits(kind, session, record.value) and kind == updates.UPDATE:
-                line.take(updates.decode(record.value))
+            if fence.admits(kind, session, record.value) and kind == updates.UPDATE:
+                standing.take(updates.decode(record.value))
 
     def _seek(
         self, client: KafkaConsumer, address: Address, mark: Mark | DeadLetterMark | None
     ) -> tuple[Mapping[TopicPartition, int], bool]:
-        """Stands a client at a mark, or where a topic begins; where the topic ends now, and whether the mark served.
+        """Seek a mark, or the beginning of a topic; returns its end offsets, and True if the mark was used.
 
-        It does not where the topic was made anew since then.
+        The mark of a topic that was made anew since then is not used.
         """
         parts = partitions_of(client, address)
         with translate_kafka_errors(address):
@@ -336,7 +340,7 @@ class Relay:
             return ends, True
 
     def _records(self, client: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> Iterator[Any]:
-        """The match's records up to these ends."""
+        """The match's records up to these offsets."""
         while any(client.position(part) < end for part, end in ends.items()):
             yield from (record for record in poll_records(client, _POLL_MS) if record.key == self._match.encode())
 
@@ -351,19 +355,19 @@ class Relay:
         standing = self._next_seq
         sent = self._put(sender, self._address, updates.UPDATE, record)
         session = self._sessions[-1]
-        sent.add_callback(lambda at: self._places.append(Mark(at.partition, at.offset + 1, standing, session)))
+        sent.add_callback(lambda at: self._marks.append(Mark(at.partition, at.offset + 1, standing, session)))
 
     def _put(self, sender: KafkaProducer, address: Address, kind: str, value: object) -> Any:
         head = [*headers(kind, updates.VERSION), (updates.SESSION, self._sessions[-1].encode())]
-        if self._sent == self._taken:
+        if self._sent == self._acknowledged_count:
             self._moved_s = time.monotonic()
         with translate_kafka_errors(address):
             sent = sender.send(address.topic, msgspec.json.encode(value), self._match.encode(), head)
         self._sent += 1
-        sent.add_callback(self._has_taken)
+        sent.add_callback(self._acknowledged)
         sent.add_errback(self._failed.append)
         return sent
 
 
-def _same(standing: TopicUpdate, held: TopicUpdate) -> bool:
-    return (standing.diff, standing.event) == (held.diff, held.event)
+def _same(sent: TopicUpdate, held: TopicUpdate) -> bool:
+    return (sent.diff, sent.event) == (held.diff, held.event)

@@ -53,7 +53,7 @@ def secured_listener(home: Path) -> tuple[Listener, Path]:
 
 
 def add_user(broker: str, home: Path) -> None:
-    """Tells a running broker the password of our user for SCRAM, through its plain listener.
+    """Give a running broker the password of the local user for SCRAM, through its plain listener.
 
     Raises:
         BrokerError: the broker refuses.
@@ -64,8 +64,8 @@ def add_user(broker: str, home: Path) -> None:
     client = KafkaAdminClient(bootstrap_servers=broker)
     try:
         wanted = UserScramCredentialUpsertion(USER, ScramMechanism.SCRAM_SHA_512, password, iterations=4096)
-        if said := client.alter_user_scram_credentials([wanted])[USER]:
-            raise BrokerError(f"the broker at {broker} does not take user {USER}: {said}")
+        if refusal := client.alter_user_scram_credentials([wanted])[USER]:
+            raise BrokerError(f"the broker at {broker} does not take user {USER}: {refusal}")
     finally:
         client.close()
 
@@ -87,13 +87,13 @@ def _make_certificates(folder: Path) -> None:
         done.unlink()
 
 
-def _openssl(*words: str | Path | Sequence[str]) -> None:
+def _openssl(*arguments: str | Path | Sequence[str]) -> None:
     program = shutil.which("openssl")
     if program is None:
         raise BrokerError("openssl is not there: install it, or start the broker without --secured")
-    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, check=False, umask=0o077)
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=False, umask=0o077)
     if done.returncode != 0:
-        raise BrokerError(f"openssl {words[0]}: {(done.stderr.strip().splitlines() or ['failed'])[-1]}")
+        raise BrokerError(f"openssl {arguments[0]}: {(done.stderr.strip().splitlines() or ['failed'])[-1]}")
 
 
 def _write(path: Path, text: str) -> None:

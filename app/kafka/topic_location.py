@@ -1,4 +1,4 @@
-"""Where in a topic a match is, in data. Loads no client."""
+"""The location of a match in a topic, and the data of its reader. Imports no client."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class TopicLocation(msgspec.Struct, frozen=True):
 
     Attributes:
         match: its id.
-        partition: where it is; all of a match stands in one.
-        offset: of the sheet that it is begun with.
+        partition: that of all records of the match.
+        offset: of the sheet that it begins with.
         sheet: that sheet.
     """
 
@@ -23,20 +23,20 @@ class TopicLocation(msgspec.Struct, frozen=True):
     sheet: Sheet
 
     def records_in(self, window_s: float) -> int:
-        """How many records should come in a window, by what the sheet tells of the gateway."""
+        """The number of records to expect in a window, from the gateway's interval in the sheet."""
         records_hz = 1e6 / self.sheet.slot_us if self.sheet.slot_us else self.sheet.sheet.quality.ball_hz
         return max(1, round(window_s * records_hz))
 
 
 class TopicSpec(msgspec.Struct, frozen=True):
-    """What a reader needs to read a match out of a topic.
+    """The data that a reader of a match in a topic needs.
 
     Attributes:
         url: address of the topic.
         match: id of the match there, the key of its records.
-        partition: all of the match is in this one.
-        window_records, window_s: how many records should come in one window, and how long that may take.
-        alone: whether records without a key are the match's, too.
+        partition: that of all records of the match.
+        window_records, window_s: number of records of a window, and the time that it may take.
+        alone: True if records without a key are the match's, too.
         sample: folder of the capture to warm up on.
     """
 

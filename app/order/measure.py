@@ -1,8 +1,8 @@
-"""``touchline order``: any slack policy over an out-of-order file or a capture, with what it did to order and time.
+"""Runs a slack policy over an out-of-order file or a capture, and measures the resulting order and times.
 
-What runs is the ordering unit of the product with the policy asked for, before a detector that passes everything
-on, and the product's source progress. Time goes on between arrivals: a unit that waits for a time is run at that
-time, before what arrives at the same instant.
+The ordering unit of the product runs with the policy, before a detector that passes every event on, with the product's
+source progress. Time passes between arrivals: a unit that waits for a time runs at that time, before inputs that arrive
+at the same instant.
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ from middleware.sources.progress import (
 )
 from replay.formats.ooo_dataset import ROW, Row
 
-#: How late an input may be and still be counted: more than any slack, so that policies are judged and not the memory.
+#: Allowed lateness of inputs that count: more than any slack, so that policies are compared and not the lateness.
 ALLOWED_LATENESS_US = 60_000_000
 
 #: By method: the B that "timed out on arrival" is held against in paper 001's table 5 is that before the policy has
 #: learned from the arrival, or that after it. No one rule gives the paper's counts; the profile ``paper`` takes these.
-_JUDGED_BEFORE = frozenset({"betta", "bettd"})
+_COUNTED_BEFORE = frozenset({"betta", "bettd"})
 
 _KIND = "ordered"
 
 
 class PassOn:
-    """A detector that says what it is given."""
+    """A detector that publishes each of its inputs."""
 
     def __init__(self, raw_kinds: tuple[str, ...]) -> None:
         self.spec = Spec("pass_on", "2.1", 2, raw_kinds, (_KIND,))
 
     def initial(self) -> None:
-        """It remembers nothing."""
+        """No state."""
 
     def step(self, state: None, event: Event) -> Step[None]:
-        """The same instant, source and number."""
+        """An event of the same time, source and number."""
         return None, (Event(_KIND, event.ts_us, event.source, event.seq, None, event.id),)
 
 
 @dataclass
 class Ordering:
-    """What a policy did, event by event.
+    """The result of a policy, event by event.
 
     Attributes:
-        left_us, ts_us: of each event that left, in that order: when, and its event time.
+        left_us, ts_us: of each released event, in that order: time of release, and event time.
         k_us: K or B when the wait of an event was over, for each event. That is when it left, but for one that was
             overtaken: it leaves at once, and paper 001 reads B when it would have left.
         waiting: events in the buffer after each arrival.
-        events: taken in; ``out_of_order``: of these, arrived after one of a later event time.
+        events: accepted; ``out_of_order``: of these, arrived after one of a later event time.
         timeout_late: arrived when their own wait was over already.
-        duplicates, lost: not taken in.
+        duplicates, lost: not accepted.
     """
 
     left_us: list[int] = field(default_factory=list)
@@ -88,8 +88,8 @@ class Ordering:
         return np.array(self.left_us, np.int64) - np.array(self.ts_us, np.int64)
 
 
-class _Run:
-    """One unit, its clocks and the record of what left it."""
+class _Measurement:
+    """One unit, its clocks and the record of its releases."""
 
     def __init__(
         self, raw_kinds: tuple[str, ...], slack: SlackSettings, alpha: float, progress: ProgressSettings
@@ -101,42 +101,44 @@ class _Run:
         self._alpha = alpha
         self._by_progress = slack.method == "frontier"
         self._by_arrival = self._unit.slack.clock == "arrival"
-        self._judged_after = self._by_arrival and not (slack.profile == "paper" and slack.method in _JUDGED_BEFORE)
+        self._counts_late_after = self._by_arrival and not (
+            slack.profile == "paper" and slack.method in _COUNTED_BEFORE
+        )
         self._now_us = self._newest_us = self._left_us = BEGINNING_US
         self._overtaken: list[int] = []
 
     def push(self, arrivals: Iterable[Arrival], now_us: int) -> None:
-        """What arrives at one time, after everything that was due until then."""
+        """Take the arrivals of one time, after everything that was due until then."""
         self.pass_time(now_us)
         record = self.record
         late_before = late_after = 0
-        taken = [event for arrival in arrivals if (event := self._judge(arrival, now_us)) is not None]
-        for event in taken:
+        accepted = [event for arrival in arrivals if (event := self._accept(arrival, now_us)) is not None]
+        for event in accepted:
             late_before += self._is_over(event.ts_us, now_us)
             record.out_of_order += event.ts_us < self._newest_us
             self._newest_us = max(self._newest_us, event.ts_us)
             self._unit.offer(Update(event, 1), canonical_key(event, self._rank))
         self._run(now_us)
-        if self._judged_after:
-            late_after = sum(self._is_over(event.ts_us, now_us) for event in taken)
-        record.events += len(taken)
-        record.timeout_late += late_after if self._judged_after else late_before
+        if self._counts_late_after:
+            late_after = sum(self._is_over(event.ts_us, now_us) for event in accepted)
+        record.events += len(accepted)
+        record.timeout_late += late_after if self._counts_late_after else late_before
         record.waiting.append(self._unit.waiting)
         if self._progress.check(now_us):
             self._unit.purge(self._progress.final_us)
 
     def pass_time(self, until_us: int) -> None:
-        """Runs the unit at every time up to ``until_us`` at which something is due though nothing arrives."""
+        """Run the unit at every time up to ``until_us`` at which something is due though nothing arrives."""
         while (self._unit.waiting or self._overtaken) and (due_us := self._due_us()) <= until_us:
             self._run(max(due_us, self._now_us))
 
     def finish(self) -> Ordering:
-        """Lets time go on until the buffer is empty; what waits for a clock that has stopped leaves at once."""
+        """Let time pass until the buffer is empty; inputs that wait for a clock that has stopped leave at once."""
         self.pass_time(END_US - 1)
         self._run(self._now_us, at_end=True)
         return self.record
 
-    def _judge(self, arrival: Arrival, now_us: int) -> Event | None:
+    def _accept(self, arrival: Arrival, now_us: int) -> Event | None:
         verdict = self._progress.offer(arrival, now_us)
         if verdict is Verdict.NEW:
             return self._progress.event
@@ -147,11 +149,11 @@ class _Run:
     def _is_over(self, ts_us: int, now_us: int) -> bool:
         """True if the wait of an event of ``ts_us`` ended before ``now_us``."""
         if self._by_progress:
-            return ts_us <= self._told_us()
+            return ts_us <= self._progress_us()
         clock_us = now_us if self._by_arrival else self._unit.clk_us
         return ts_us + self._unit.slack.k_us < clock_us
 
-    def _told_us(self) -> int:
+    def _progress_us(self) -> int:
         return min(self._progress.progress_us.values(), default=BEGINNING_US)
 
     def _due_us(self) -> int:
@@ -167,9 +169,9 @@ class _Run:
         self._now_us = now_us
         self._progress.settle(now_us)
         unit, record = self._unit, self.record
-        told_us = END_US if at_end else self._told_us() if self._by_progress else BEGINNING_US
+        progress_us = END_US if at_end else self._progress_us() if self._by_progress else BEGINNING_US
         k_us = unit.slack.k_us
-        updates = unit.process((), self._progress.clk_us, told_us, now_us)
+        updates = unit.process((), self._progress.clk_us, progress_us, now_us)
         if unit.slack.learns == "before":
             k_us = unit.slack.k_us
         for update in updates:
@@ -194,21 +196,21 @@ def order_blocks(
     alpha: float = 1.0,
     progress: ProgressSettings | None = None,
 ) -> Ordering:
-    """Runs a policy over what arrived.
+    """Run a policy over arrivals.
 
     Args:
-        pushes: (arrival time, what arrived then), in order of arrival time.
+        pushes: (arrival time, its arrivals), in order of arrival time.
         slack: the policy.
         raw_kinds: kinds of the arrivals, in canonical rank order.
-        alpha: share of the slack that is waited.
-        progress: how long sources are waited for; for the method ``frontier``.
+        alpha: share of the slack to wait.
+        progress: patience with sources; for the method ``frontier``.
     """
-    run = _Run(raw_kinds, slack, alpha, progress or ProgressSettings())
+    run = _Measurement(raw_kinds, slack, alpha, progress or ProgressSettings())
     for now_us, arrivals in pushes:
         run.push(arrivals, now_us)
     return run.finish()
 
 
 def order_rows(rows: Iterable[Row], slack: SlackSettings, **more: Any) -> Ordering:
-    """The same over the rows of an out-of-order file, each a push of its own, as the server got them."""
+    """Run a policy over the rows of an out-of-order file, each a push of its own."""
     return order_blocks(((row.arrival_us, (row.arrival(),)) for row in rows), slack, **more)

@@ -1,4 +1,4 @@
-"""Recorded matches played again: the same where nothing has changed, and told where something has."""
+"""Recorded matches played again: the same where nothing has changed, with every change listed where something has."""
 
 from __future__ import annotations
 
@@ -81,8 +81,12 @@ def test_other_parameters_change_events_and_every_change_is_told(recordings: Pat
     changes = pq.read_table(tmp_path / "out" / "one" / "changes.parquet").to_pylist()
     for kind, counts in result.kinds.items():
         mine = [row["change"] for row in changes if row["kind"] == kind]
-        assert (mine.count("gone"), mine.count("new"), mine.count("moved")) == (counts.gone, counts.new, counts.moved)
-        assert counts.recorded == counts.kept + counts.moved + counts.gone
+        assert (mine.count("gone"), mine.count("new"), mine.count("moved")) == (
+            counts.missing,
+            counts.new,
+            counts.moved,
+        )
+        assert counts.recorded == counts.kept + counts.moved + counts.missing
         assert counts.now == counts.kept + counts.moved + counts.new
     assert read_table(tmp_path / "out" / "one", "positions").num_rows == 0
 
@@ -204,10 +208,10 @@ def test_a_pair_moves_within_its_window_and_parts_beyond_it():
     before = events_of([(0, "a"), (1_000_000, "a"), (2_000_000, "b")])
     now = events_of([(0, "a"), (1_150_000, "a"), (2_000_000, "a"), (3_000_000, "a")])
     counts, changes = compare("m", before, now)
-    assert counts["hit"] == KindChange(recorded=3, now=4, kept=1, moved=1, gone=1, new=2, shift_ms=150.0)
+    assert counts["hit"] == KindChange(recorded=3, now=4, kept=1, moved=1, missing=1, new=2, shift_ms=150.0)
     assert counts["hit"].agreement == 4 / 7
-    told = [(row["change"], row["recorded_us"], row["now_us"]) for row in changes.to_pylist()]
-    assert sorted(told, key=str) == sorted(
+    listed = [(row["change"], row["recorded_us"], row["now_us"]) for row in changes.to_pylist()]
+    assert sorted(listed, key=str) == sorted(
         [
             ("moved", 1_000_000, 1_150_000),
             ("gone", 2_000_000, None),
@@ -226,8 +230,8 @@ def test_counts_add_up_and_swapping_sides_swaps_gone_and_new(before: list, now: 
     one, changes = compare("m", events_of(before), events_of(now))
     other, _ = compare("m", events_of(now), events_of(before))
     hit, back = one.get("hit", KindChange()), other.get("hit", KindChange())
-    assert (hit.gone, hit.new, hit.kept + hit.moved) == (back.new, back.gone, back.kept + back.moved)
-    assert hit.recorded == hit.kept + hit.moved + hit.gone == len(before)
-    assert len(changes) == hit.moved + hit.gone + hit.new
+    assert (hit.missing, hit.new, hit.kept + hit.moved) == (back.new, back.missing, back.kept + back.moved)
+    assert hit.recorded == hit.kept + hit.moved + hit.missing == len(before)
+    assert len(changes) == hit.moved + hit.missing + hit.new
     if sorted(before) == sorted(now):
         assert hit.unchanged

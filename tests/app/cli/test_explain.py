@@ -133,7 +133,7 @@ def test_what_officials_decided_is_told_with_their_line(store: Path):
 def test_an_event_that_was_taken_back_is_told_from_the_log(store: Path):
     gone = next(name for kind in ("hit", "ball.accel_peak", "near") for name in ids(store, kind, standing=False))
     found = explain(store, gone)
-    assert "taken back" in found.notes[0]
+    assert "was withdrawn" in found.notes[0]
     assert found.history[-1].what == "withdrawn"
     assert found.event.from_log
 
@@ -143,7 +143,7 @@ def test_without_its_capture_the_log_is_told_and_what_is_missing(store: Path, tm
     (tmp_path / "store" / "capture").unlink()
     (name,) = ids(store, "pass.complete")
     found = explain(tmp_path / "store", name)
-    assert "is gone" in found.notes[0]
+    assert "is missing" in found.notes[0]
     assert {node.id.partition("#")[0] for node in nodes(found.event)} >= {
         "pass.attempt",
         "kick.released",

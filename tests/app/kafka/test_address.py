@@ -20,7 +20,7 @@ def test_an_address_says_brokers_topic_match_and_start():
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("kafka://a:9092", "must be kafka://host:port/topic"),
         ("kafka://a:9092/", "must be kafka://host:port/topic"),
@@ -36,8 +36,8 @@ def test_an_address_says_brokers_topic_match_and_start():
         ("Kafka://a:1/t", "must be kafka://host:port/topic"),
     ],
 )
-def test_what_is_wrong_with_an_address_is_said(url, said):
-    with pytest.raises(KafkaError, match=said):
+def test_what_is_wrong_with_an_address_is_said(url, message):
+    with pytest.raises(KafkaError, match=message):
         parse(url)
 
 
@@ -72,14 +72,14 @@ def test_secrets_come_from_a_file_named_by_the_address_or_the_environment(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [(None, "cannot be read"), ("a = ", "is not TOML"), ('group_id = "hunter2"', "group_id: unknown")],
 )
-def test_a_bad_settings_file_is_named_without_its_values(tmp_path: Path, text: str | None, said: str):
+def test_a_bad_settings_file_is_named_without_its_values(tmp_path: Path, text: str | None, message: str):
     file = tmp_path / "kafka.toml"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(KafkaError, match=said) as error:
+    with pytest.raises(KafkaError, match=message) as error:
         connection(parse(f"kafka://a:1/t?settings={file}"), {})
     assert "hunter2" not in str(error.value)
     assert str(file) in str(error.value)
@@ -90,15 +90,15 @@ def test_a_password_may_stand_in_a_file_or_a_variable_of_its_own_and_files_are_b
     (tmp_path / "word").write_text("hunter2\n")
     file = tmp_path / "kafka.toml"
     file.write_text('ssl_cafile = "ca.pem"\nsasl_plain_password_file = "word"\nssl_password_env = "KEY_WORD"\n')
-    told = connection(parse(f"kafka://a:1/t?settings={file}"), {"KEY_WORD": "swordfish"})
-    assert told["sasl_plain_password"] == "hunter2"
-    assert told["ssl_password"] == "swordfish"
-    assert told["ssl_cafile"] == str(tmp_path / "ca.pem")
-    assert set(told) == {"bootstrap_servers", "sasl_plain_password", "ssl_password", "ssl_cafile"}
+    settings = connection(parse(f"kafka://a:1/t?settings={file}"), {"KEY_WORD": "swordfish"})
+    assert settings["sasl_plain_password"] == "hunter2"
+    assert settings["ssl_password"] == "swordfish"
+    assert settings["ssl_cafile"] == str(tmp_path / "ca.pem")
+    assert set(settings) == {"bootstrap_servers", "sasl_plain_password", "ssl_password", "ssl_cafile"}
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('sasl_plain_password_file = "gone"', "gone cannot be read"),
         ('sasl_plain_password_env = "GONE"', "there is no variable GONE"),
@@ -108,10 +108,10 @@ def test_a_password_may_stand_in_a_file_or_a_variable_of_its_own_and_files_are_b
         ('sasl_mechanism = "hunter2"', "sasl_mechanism: must be one of PLAIN"),
     ],
 )
-def test_a_secret_that_is_not_there_is_said_by_name(tmp_path: Path, text: str, said: str):
+def test_a_secret_that_is_not_there_is_said_by_name(tmp_path: Path, text: str, message: str):
     file = tmp_path / "kafka.toml"
     file.write_text(text)
-    with pytest.raises(KafkaError, match=said) as error:
+    with pytest.raises(KafkaError, match=message) as error:
         connection(parse(f"kafka://a:1/t?settings={file}"), {"X": "swordfish"})
     assert "hunter2" not in str(error.value)
 

@@ -52,9 +52,9 @@ def block(arrival_us: int) -> bytes:
 
 def of(match: str | None, offset: int, value: bytes | None = None, kind: str = "block", partition: int = 0):
     key = None if match is None else match.encode()
-    said = block(offset * 1_000) if value is None else value
+    payload = block(offset * 1_000) if value is None else value
     return SimpleNamespace(
-        key=key, offset=offset, value=said, headers=records.headers(kind), partition=partition, timestamp=5
+        key=key, offset=offset, value=payload, headers=records.headers(kind), partition=partition, timestamp=5
     )
 
 
@@ -70,14 +70,14 @@ def entry(match: str, begin: int = 0, window_records: int = 1_000, window_s: flo
 class FakeReader:
     """Gives what stands in a list, some records at a time, as the broker would."""
 
-    def __init__(self, came: list, at_a_time: int = 3, first: int = 0) -> None:
-        self._came, self._at_a_time, self._first, self._at = came, at_a_time, first, 0
+    def __init__(self, arrivals: list, at_a_time: int = 3, first: int = 0) -> None:
+        self._arrivals, self._at_a_time, self._first, self._at = arrivals, at_a_time, first, 0
 
     def first(self, partition: int, position: int) -> int:
         return self._first
 
     def is_read(self) -> bool:
-        return all(one.offset < self._at for one in self._came)
+        return all(one.offset < self._at for one in self._arrivals)
 
     def raises(self, wait_ms: float) -> list:
         raise KafkaError("no answer")
@@ -86,7 +86,7 @@ class FakeReader:
         self._at = starts[0]
 
     def read(self, wait_ms: float) -> list:
-        given = [one for one in self._came if one.offset >= self._at][: self._at_a_time]
+        given = [one for one in self._arrivals if one.offset >= self._at][: self._at_a_time]
         self._at = given[-1].offset + 1 if given else self._at
         return given
 
@@ -121,29 +121,29 @@ def closings(portions: list[Portion]) -> dict[str, tuple[int, int, bool]]:
 
 
 def test_each_takes_its_own_from_where_it_goes_on_and_is_closed_where_the_topic_was_left(monkeypatch):
-    came = [of("a", 0), of("b", 1), of(None, 2), of("c", 3), of("a", 4), end_of("b", 5), of("b", 6), of("a", 7)]
-    reader = FakeReader(came)
+    arrivals = [of("a", 0), of("b", 1), of(None, 2), of("c", 3), of("a", 4), end_of("b", 5), of("b", 6), of("a", 7)]
+    reader = FakeReader(arrivals)
     rows = heard(monkeypatch, reader, entry("a", begin=4, window_records=2), entry("b", window_records=1_000),
                  stopped=reader.is_read)  # fmt: skip
-    assert payloads(rows, "the a") == [came[4].value, came[7].value]
-    assert payloads(rows, "the b") == [came[1].value], "what comes after a match's end is nobody's"
+    assert payloads(rows, "the a") == [arrivals[4].value, arrivals[7].value]
+    assert payloads(rows, "the b") == [arrivals[1].value], "what comes after a match's end is nobody's"
     assert closings(rows) == {"the a": (4, 8, False), "the b": (0, 6, True)}
 
 
 def test_what_has_waited_long_is_taken_in_pieces_and_a_match_that_joins_late_is_not_held_up(monkeypatch):
-    came = [of("a" if n % 2 else "b", n) for n in range(100)]
-    reader = FakeReader(came)
+    arrivals = [of("a" if n % 2 else "b", n) for n in range(100)]
+    reader = FakeReader(arrivals)
     a, b = entry("a", window_records=10), entry("b", 90, window_records=10)
     rows = heard(monkeypatch, reader, a, b, stopped=reader.is_read, windows=99)
     pieces = [(one.start, one.end) for one in rows if one.closing and one.match == "the a"]
     assert pieces == [(0, 20), (20, 40), (40, 60), (60, 80), (80, 100)]
-    assert payloads(rows, "the a") == [one.value for one in came if one.key == b"a"]
+    assert payloads(rows, "the a") == [one.value for one in arrivals if one.key == b"a"]
     assert closings(rows)["the b"] == (90, 100, False)
 
 
 def test_who_joins_is_read_from_where_it_begins_and_nobody_hears_anything_twice(monkeypatch):
-    came = [of("ab"[n % 2], n) for n in range(40)]
-    reader = FakeReader(came)
+    arrivals = [of("ab"[n % 2], n) for n in range(40)]
+    reader = FakeReader(arrivals)
     monkeypatch.setattr(TopicRecords, "of", lambda address: reader)
     reading = TopicDemultiplexer(reader.is_read, lambda match: True)
     reading.add(entry("a", window_records=7))
@@ -153,8 +153,8 @@ def test_who_joins_is_read_from_where_it_begins_and_nobody_hears_anything_twice(
         portions += reading.read(0)
         if joining and len(payloads(portions, "the a")) >= 9:
             reading.add(joining.pop())
-    assert payloads(portions, "the a") == [one.value for one in came if one.key == b"a"]
-    assert payloads(portions, "the b") == [one.value for one in came[3:] if one.key == b"b"]
+    assert payloads(portions, "the a") == [one.value for one in arrivals if one.key == b"a"]
+    assert payloads(portions, "the b") == [one.value for one in arrivals[3:] if one.key == b"b"]
 
 
 def test_the_window_ends_also_where_nothing_comes(monkeypatch):
@@ -173,11 +173,11 @@ def test_a_broker_that_is_away_now_and_then_costs_nothing_but_time(monkeypatch):
                 raise KafkaError("no answer")
             return super().read(wait_ms)
 
-    came = [of("a" if n % 3 else "b", n) for n in range(20)]
-    reader = Shaky(came)
+    arrivals = [of("a" if n % 3 else "b", n) for n in range(20)]
+    reader = Shaky(arrivals)
     rows = heard(monkeypatch, reader, entry("a"), entry("b"), stopped=reader.is_read)
-    assert payloads(rows, "the a") == [one.value for one in came if one.key == b"a"]
-    assert payloads(rows, "the b") == [one.value for one in came if one.key == b"b"]
+    assert payloads(rows, "the a") == [one.value for one in arrivals if one.key == b"a"]
+    assert payloads(rows, "the b") == [one.value for one in arrivals if one.key == b"b"]
     away = heard(monkeypatch, SimpleNamespace(first=reader.first, seek=reader.seek, read=reader.raises),
                  entry("a", window_s=0.05))  # fmt: skip
     assert away == [], "and the window ends, so that a batch can"
@@ -194,9 +194,11 @@ def test_whose_records_are_gone_has_failed_and_the_others_go_on(monkeypatch):
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "c", None]), st.booleans(), st.binary(max_size=40)), max_size=60))
 def test_rubbish_of_one_leaves_what_another_gets_as_it_is(made):
-    came = [of(match, n, value if rubbish and match != "a" else None) for n, (match, rubbish, value) in enumerate(made)]
+    arrivals = [
+        of(match, n, value if rubbish and match != "a" else None) for n, (match, rubbish, value) in enumerate(made)
+    ]
     with pytest.MonkeyPatch.context() as patch:
-        reader = FakeReader(came)
+        reader = FakeReader(arrivals)
         matches = [entry("a"), entry("b")]
         both = heard(patch, reader, *matches, stopped=reader.is_read)
         reader.seek({0: 0})
@@ -215,13 +217,13 @@ def test_matches_of_one_topic_say_what_they_say_out_of_captures_batch_by_batch(t
     made = write_capture(tmp_path / "capture")
     published = {name: records_of(made, name) for name in "ab"}
     turns = [name for pair in zip(["a"] * 1_602, ["b"] * 1_602, strict=True) for name in pair]
-    came = [published[name].pop(0) for name in turns]
-    came[400:400] = [of("nobody", 0, b"\xff"), of(None, 0)]
-    for number, one in enumerate(came):
+    arrivals = [published[name].pop(0) for name in turns]
+    arrivals[400:400] = [of("nobody", 0, b"\xff"), of(None, 0)]
+    for number, one in enumerate(arrivals):
         one.offset = number
     monkeypatch.setattr(TopicRecords, "of", lambda address: reader)
     with Hub([MatchSheet(name) for name in ("the a", "the b", "alone")]) as hub:
-        reader = FakeReader(came, at_a_time=70)
+        reader = FakeReader(arrivals, at_a_time=70)
         seat = Seat(tmp_path / "seat")
         alone = captured(made, "alone", 0.0)
         seat.write([entry("a", window_records=150), entry("b", begin=1, window_records=150), alone])
@@ -236,11 +238,11 @@ def test_matches_of_one_topic_say_what_they_say_out_of_captures_batch_by_batch(t
 
 def test_sheets_that_promise_more_than_can_be_are_refused():
     sheet = records.Sheet(MatchSheet("a"), 0, 0)
-    told = json.loads(msgspec.json.encode(sheet))
+    result = json.loads(msgspec.json.encode(sheet))
     for hz in (0, -1, 1e12):
-        told["sheet"]["quality"]["ball_hz"] = hz
+        result["sheet"]["quality"]["ball_hz"] = hz
         with pytest.raises(records.RecordError, match="rates must be"):
-            records.read(json.dumps(told).encode(), records.headers("sheet"))
+            records.read(json.dumps(result).encode(), records.headers("sheet"))
     assert Quality().ball_hz == 25.0
 
 
@@ -307,8 +309,8 @@ def test_matches_of_one_topic_begin_beside_others_go_on_after_a_stop_and_rubbish
         sender.close()
 
     def play() -> None:
-        told = touchline("publish", *captures, url, "--match", "a", "--match", "b", "--json")
-        assert told.returncode == 0, told.stderr
+        result = touchline("publish", *captures, url, "--match", "a", "--match", "b", "--json")
+        assert result.returncode == 0, result.stderr
 
     speaking = [threading.Thread(target=rubbish, daemon=True), threading.Thread(target=play, daemon=True)]
     common = {"alpha": "0", "retraction": "on-demand", "dashboard": False, "camera": False, "window_s": 3.0, "seats": 2}
@@ -331,10 +333,10 @@ def test_matches_of_one_topic_begin_beside_others_go_on_after_a_stop_and_rubbish
     run(stop)
     for thread in speaking:
         thread.join(30)
-    told = run(threading.Event())
-    assert not told["broken"]
+    result = run(threading.Event())
+    assert not result["broken"]
     for name in "abc":
-        assert told["matches"][name]["ended"], name
+        assert result["matches"][name]["ended"], name
         assert consolidated_events(tmp_path / "run" / name).equals(consolidated_events(alone[name])), name
-    assert told["matches"]["bad"]["ended"]
-    assert sum(told["matches"]["bad"]["quarantined"].values()) > 0
+    assert result["matches"]["bad"]["ended"]
+    assert sum(result["matches"]["bad"]["quarantined"].values()) > 0

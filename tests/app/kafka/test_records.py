@@ -26,7 +26,7 @@ def test_sheet_end_and_block_come_back():
 
 
 @pytest.mark.parametrize(
-    ("value", "told", "said"),
+    ("value", "head", "message"),
     [
         (b"", [], "empty record"),
         (None, [], "empty record"),
@@ -37,18 +37,18 @@ def test_sheet_end_and_block_come_back():
         (bytes(records.BYTES_MAX + 1), [], "at most"),
     ],
 )
-def test_what_is_wrong_with_a_record_is_said(value, told, said):
-    with pytest.raises(RecordError, match=said):
-        read(value, told)
+def test_what_is_wrong_with_a_record_is_said(value, head, message):
+    with pytest.raises(RecordError, match=message):
+        read(value, head)
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         *(({"match_id": name}, "name of a folder") for name in ("", ".", "..", "a\nb", "x" * 201, "é" * 40)),
         ({"length_m": 1e300}, "length_m = 1e[+]300 m is not in 40.4..130.0 m"),
         ({"width_m": -68.0}, "width_m = -68.0 m is not in"),
-        ({"quality": {"framed": True, "limbs": ["left_foot"]}}, "by instants has no limbs"),
+        ({"quality": {"framed": True, "limbs": ["left_foot"]}}, "by frames has no limbs"),
         ({"players": [{"object_id": f"home_{n}", "team": "home"} for n in range(201)]}, "at most 200 players"),
         ({"quality": {"limbs": [f"limb_{n}" for n in range(21)]}}, "20 limbs"),
         ({"quality": {"body_hz": 1e9}, "players": [{"object_id": "home_1", "team": "home"}]}, "at most 500000"),
@@ -57,10 +57,10 @@ def test_what_is_wrong_with_a_record_is_said(value, told, said):
         ({"quality": {"position_noise_m": -1.0}}, "noise of a position must be 0 to 10 m, not -1"),
     ],
 )
-def test_a_sheet_of_what_no_match_has_is_refused_before_anything_is_prepared_for_it(changed, said):
-    told = msgspec.json.encode({"sheet": changed, "slot_us": 5_000, "arrival_us": 7})
-    with pytest.raises(RecordError, match=said):
-        read(told, headers("sheet"))
+def test_a_sheet_of_what_no_match_has_is_refused_before_anything_is_prepared_for_it(changed, message):
+    head = msgspec.json.encode({"sheet": changed, "slot_us": 5_000, "arrival_us": 7})
+    with pytest.raises(RecordError, match=message):
+        read(head, headers("sheet"))
 
 
 def test_matches_of_one_topic_are_bounded(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
@@ -79,6 +79,6 @@ def test_matches_of_one_topic_are_bounded(monkeypatch: pytest.MonkeyPatch, caplo
         st.tuples(st.sampled_from(["kind", "version", "x"]), st.sampled_from([b"sheet", b"end", b"1"]) | st.binary())
     ),
 )
-def test_any_record_is_read_or_refused(value, told):
+def test_any_record_is_read_or_refused(value, head):
     with contextlib.suppress(RecordError):
-        read(value, told)
+        read(value, head)

@@ -93,7 +93,7 @@ def test_a_match_goes_in_and_out_over_tls_with_a_login(secured: Secured, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ([("sasl_plain_password_file", "sasl_plain_password")], "user 'touchline' logged in with SCRAM-SHA-512"),
         ([('"touchline"', '"nobody"')], "user 'nobody' logged in with SCRAM-SHA-512"),
@@ -104,10 +104,10 @@ def test_a_match_goes_in_and_out_over_tls_with_a_login(secured: Secured, tmp_pat
     ids=["password", "user", "certificate", "no TLS", "nothing"],
 )
 def test_a_wrong_setting_is_one_clear_line_without_the_secret(
-    secured: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: list[tuple[str, str]], said: str
+    secured: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: list[tuple[str, str]], message: str
 ):
     monkeypatch.setitem(clients.BOOTSTRAP, "bootstrap_timeout_ms", 4_000)
-    with pytest.raises(KafkaError, match=said) as error:
+    with pytest.raises(KafkaError, match=message) as error:
         clients.make_topic(secured.address("t", settings(secured, tmp_path, *changes)))
     assert "\n" not in str(error.value)
     assert secured.password not in str(error.value)

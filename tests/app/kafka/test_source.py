@@ -28,8 +28,8 @@ def block(arrival_us: int) -> bytes:
     return wire.encode_compact(Block(arrival_us, (Packet("ball", 0, (arrival_us - 1,), (0.0,), (0.0,), (0.11,), 0.9),)))
 
 
-def taken(taker: RecordTaker, *came) -> list[tuple[int, int, bytes]]:
-    return [block for one in came if (block := taker.take(one)) is not None]
+def taken(taker: RecordTaker, *arrived) -> list[tuple[int, int, bytes]]:
+    return [block for one in arrived if (block := taker.take(one)) is not None]
 
 
 def test_blocks_of_the_match_are_handed_on_as_they_are_and_dated_by_their_record():
@@ -49,7 +49,7 @@ def test_blocks_of_the_match_are_handed_on_as_they_are_and_dated_by_their_record
 
 
 @pytest.mark.parametrize(
-    ("came", "said"),
+    ("arrived", "reason"),
     [
         (record(b""), "empty record"),
         (record(b"\x09abc"), "it does not begin like one"),
@@ -59,14 +59,14 @@ def test_blocks_of_the_match_are_handed_on_as_they_are_and_dated_by_their_record
         (record(block(4_000_000_000)), "leaps more than an hour"),
     ],
 )
-def test_what_cannot_be_a_block_goes_to_quarantine_with_its_place_and_reason(came, said):
+def test_what_cannot_be_a_block_goes_to_quarantine_with_its_place_and_reason(arrived, reason):
     taker = RecordTaker("final", ADDRESS, 3)
-    ((arrival_us, _, payload),) = taken(taker, record(block(100)), came)[1:]
+    ((arrival_us, _, payload),) = taken(taker, record(block(100)), arrived)[1:]
     assert arrival_us == 100
     good, (rejected,) = check_block(payload, MatchSheet("final"), "block")
     assert good is None
     assert "positions partition 3 record 17: " in rejected.reason
-    assert said in rejected.reason
+    assert reason in rejected.reason
     assert taken(taker, record(block(200)))[0][0] == 200, "and the next one is taken"
 
 

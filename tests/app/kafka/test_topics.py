@@ -48,17 +48,17 @@ def read_all(address: str, topic: str) -> list:
 
 def test_a_capture_is_published_whole_and_in_order_with_sheets_on_the_way(broker: str, tmp_path: Path):
     source = capture(tmp_path / "capture")
-    told = publish(source, parse(f"kafka://{broker}/whole"), speed=0)
-    came = read_all(broker, "whole")
-    said = [records.read(record.value, record.headers) for record in came]
-    blocks = [wire.decode(one.payload) for one in said if isinstance(one, records.Blocks)]
+    published = publish(source, parse(f"kafka://{broker}/whole"), speed=0)
+    arrived = read_all(broker, "whole")
+    content = [records.read(record.value, record.headers) for record in arrived]
+    blocks = [wire.decode(one.payload) for one in content if isinstance(one, records.Blocks)]
     assert blocks == list(source.blocks(source.begin_us, source.end_us))
-    assert {record.key for record in came} == {b"final"}
-    sheets = [one for one in said if isinstance(one, records.Sheet)]
-    assert said[0] == records.Sheet(source.sheet, 0, source.begin_us)
+    assert {record.key for record in arrived} == {b"final"}
+    sheets = [one for one in content if isinstance(one, records.Sheet)]
+    assert content[0] == records.Sheet(source.sheet, 0, source.begin_us)
     assert [sheet.arrival_us for sheet in sheets] == [10, 10_000_010, 20_000_010]
-    assert said[-1] == records.End(blocks[-1].arrival_us)
-    assert (told.match, told.blocks) == ("final", 60)
+    assert content[-1] == records.End(blocks[-1].arrival_us)
+    assert (published.match, published.blocks) == ("final", 60)
 
 
 def test_a_match_is_found_by_name_by_time_and_while_it_goes_on(broker: str, tmp_path: Path):
@@ -95,8 +95,8 @@ def event(name: int) -> EventRecord:
 
 
 def message(epoch: int, first: int, count: int, continues_from: int | None = None, **more) -> UpdateMessage:
-    said = tuple(UpdateRecord(i, 1, i * 10, event(epoch * 1000 + i)) for i in range(first, first + count))
-    return UpdateMessage("final", epoch, (first + count) * 10, 0, said, continues_from, **more)
+    content = tuple(UpdateRecord(i, 1, i * 10, event(epoch * 1000 + i)) for i in range(first, first + count))
+    return UpdateMessage("final", epoch, (first + count) * 10, 0, content, continues_from, **more)
 
 
 def keep_out(store: MatchStore, batch: int, record: str) -> None:
@@ -138,11 +138,11 @@ def test_what_a_dead_process_had_said_beyond_the_store_is_undone_by_the_next(bro
     ]  # fmt: skip
     (view,) = read_all(broker, "events.positions")
     assert msgspec.json.decode(view.value, type=View) == View(5, None, ())
-    told = [msgspec.json.decode(r.value, type=DeadLetter) for r in read_all(broker, "events.rejected")]
-    assert [(one.seq, one.batch, one.number, one.record) for one in told] == [
+    published = [msgspec.json.decode(r.value, type=DeadLetter) for r in read_all(broker, "events.rejected")]
+    assert [(one.seq, one.batch, one.number, one.record) for one in published] == [
         (0, 0, 0, "block 3"), (1, 1, 0, "block 5"), (2, 2, 0, "block 7"),
     ]  # fmt: skip
-    assert {one.reason for one in told} == {"position is not a number"}
+    assert {one.reason for one in published} == {"position is not a number"}
 
 
 def test_rubbish_in_a_topic_does_not_hide_the_match(broker: str, tmp_path: Path):

@@ -106,9 +106,9 @@ class Reader:
         return self._at
 
     def poll(self, timeout_ms: int) -> dict[TopicPartition, list[Any]]:
-        came, self._at = self._log.records[self._at :], len(self._log.records)
+        newer, self._at = self._log.records[self._at :], len(self._log.records)
         self._log.drift()
-        return {PART: came}
+        return {PART: newer}
 
     def close(self) -> None:
         pass
@@ -124,47 +124,47 @@ def cluster(log: Log) -> Iterator[None]:
         yield
 
 
-def folded(records: Sequence[Any], floor: WriterFence | None) -> tuple[View, list[str]]:
+def folded(records: Sequence[Any], fence: WriterFence | None) -> tuple[View, list[str]]:
     """What a follower holds after all records, and what was impossible on the way; without a floor he hears all."""
     view, wrong, standing = View(), list[str](), set[str]()
     for record in records:
         kind = kind_of(record)
-        if floor is not None and not floor.admits(kind, header_of(record, updates.SESSION), record.value):
+        if fence is not None and not fence.admits(kind, header_of(record, updates.SESSION), record.value):
             continue
         if kind != updates.UPDATE:
             continue
-        told = updates.decode(record.value)
-        if view.take(told):
-            if (told.diff > 0) == (told.event.id in standing):
-                wrong.append(f"{told.diff:+d} {told.event.id}")
-            (standing.add if told.diff > 0 else standing.discard)(told.event.id)
+        update = updates.decode(record.value)
+        if view.take(update):
+            if (update.diff > 0) == (update.event.id in standing):
+                wrong.append(f"{update.diff:+d} {update.event.id}")
+            (standing.add if update.diff > 0 else standing.discard)(update.event.id)
     return view, wrong
 
 
 def begun(log: Log, feed: MatchFeed, folder: Path) -> tuple[Relay, Sender]:
-    """A relay that has begun to speak, without its thread."""
+    """A relay that has begun its session, without its thread."""
     made, sender = Relay(feed, ADDRESS, folder), Sender(log)
-    made._catch_up(sender, made._take_the_floor(sender))
+    made._catch_up(sender, made._begin_session(sender))
     return made, sender
 
 
 @settings(max_examples=60)
 @given(connected_stages(), st.randoms(use_true_random=False), st.sampled_from([0.1, 0.5, 0.9]))
-def test_whatever_of_dead_relays_arrives_and_when_followers_hold_what_the_last_one_holds(lane, chance, share):
-    """Each relay plays the lane as far as it comes, and dies; the next begins with what was committed by then."""
+def test_whatever_of_dead_relays_arrives_and_when_followers_hold_what_the_last_one_holds(messages, chance, share):
+    """Each relay sends the stream for a while, and dies; the next begins with what was committed by then."""
     log = Log(lambda: chance.random() < share)
     with cluster(log):
         begin = 0
-        while begin < len(lane):
-            end = chance.randint(begin, len(lane) - 1) + 1
+        while begin < len(messages):
+            end = chance.randint(begin, len(messages) - 1) + 1
             feed = MatchFeed(MatchSheet("m"))
             # What the dead one had heard beyond the last commit is not held by the next one, until it is redone.
-            for said in lane[: chance.randint(0, begin)]:
-                feed.apply(said, 0)
+            for message in messages[: chance.randint(0, begin)]:
+                feed.apply(message, 0)
             relay, sender = begun(log, feed, Path("/nonexistent"))
-            for said in lane[feed.messages : end]:
-                feed.apply(said, 0)
-                relay._send_news(sender)
+            for message in messages[feed.messages : end]:
+                feed.apply(message, 0)
+                relay._send_updates(sender)
             begin = end
         for network in log.networks:
             while network:
@@ -174,33 +174,33 @@ def test_whatever_of_dead_relays_arrives_and_when_followers_hold_what_the_last_o
     assert view.events == feed.events()
 
 
-def late_words() -> tuple[Log, MatchFeed]:
-    """A relay's five updates arrive after its successor has said three others."""
+def late_records() -> tuple[Log, MatchFeed]:
+    """A relay's five updates arrive after its successor has sent three others."""
     log = Log(lambda: False)
     with cluster(log):
         first, second = MatchFeed(MatchSheet("final")), MatchFeed(MatchSheet("final"))
         relay, sender = begun(log, first, Path("/nonexistent"))
         first.apply(message(0, 0, 5, 0), 0)
         first.apply(message(1, 2, 1, 2), 0)
-        relay._send_news(sender)
+        relay._send_updates(sender)
         log.deliver(log.networks[0])
         relay, sender = begun(log, second, Path("/nonexistent"))
         second.apply(message(2, 0, 3, 0), 0)
-        relay._send_news(sender)
+        relay._send_updates(sender)
         for network in reversed(log.networks):
             while network:
                 log.deliver(network)
     return log, second
 
 
-def test_late_words_count_and_would_be_wrong_if_they_did():
-    log, feed = late_words()
+def test_late_records_count_and_would_be_wrong_if_they_did():
+    log, feed = late_records()
     view, wrong = folded(log.records, WriterFence())
     assert (view.events, wrong) == (feed.events(), [])
     assert folded(log.records, None)[0].events != feed.events(), "what is late would have been believed"
 
 
-def test_a_beginning_that_comes_late_does_not_take_the_floor_back():
+def test_a_late_begin_record_does_not_make_a_dead_session_current():
     log = Log(lambda: False)
     dead = Sender(log)
     dead.send("t", msgspec.json.encode(Begin("m", "dead", "")), b"m", [("kind", b"begin"), ("session", b"dead")])
@@ -208,12 +208,12 @@ def test_a_beginning_that_comes_late_does_not_take_the_floor_back():
         feed = MatchFeed(MatchSheet("m"))
         relay, _ = begun(log, feed, Path("/nonexistent"))
         log.deliver(log.networks[0])
-    floor = WriterFence()
-    folded(log.records, floor)
-    assert floor.session == relay._sessions[-1] != "dead"
+    fence = WriterFence()
+    folded(log.records, fence)
+    assert fence.session == relay._sessions[-1] != "dead"
 
 
-def test_of_two_that_begin_at_once_one_has_the_floor_and_the_other_tries_again():
+def test_of_two_that_begin_at_once_one_is_current_and_the_other_tries_again():
     log = Log(lambda: False)
     with cluster(log):
         made, sender = Relay(MatchFeed(MatchSheet("m")), ADDRESS, Path("/nonexistent")), Sender(log)
@@ -226,13 +226,13 @@ def test_of_two_that_begin_at_once_one_has_the_floor_and_the_other_tries_again()
             return real(*given)
 
         made._put = beaten  # type: ignore[method-assign]
-        with pytest.raises(KafkaError, match="somebody else began to speak for m"):
-            made._take_the_floor(sender)
-        made._take_the_floor(sender)
+        with pytest.raises(KafkaError, match="another relay began to write for m"):
+            made._begin_session(sender)
+        made._begin_session(sender)
         other = Relay(MatchFeed(MatchSheet("m")), ADDRESS, Path("/nonexistent"))
-        other._take_the_floor(Sender(log))
-        with pytest.raises(ReplacedError, match="another relay speaks for m"):
-            made._take_the_floor(sender)
+        other._begin_session(Sender(log))
+        with pytest.raises(ReplacedError, match="another relay writes for m"):
+            made._begin_session(sender)
 
 
 @pytest.mark.spark
@@ -252,9 +252,9 @@ def test_what_a_replaced_relay_had_under_way_changes_nothing_when_it_comes(
         second.apply(message(0, 0, 3), 0)
         with Relay(second, parse(near), tmp_path / "another"):
             second.apply(message(1, 3, 4, 3), 0)
-            said = arrived(near, 6 + 1 + 2 + 4)
+            standing = arrived(near, 6 + 1 + 2 + 4)
             between.flowing.set()
-            arrived(near, said + 5)
+            arrived(near, standing + 5)
             second.apply(message(1, 7, 1, ended=True), 0)
     *_, last = follow(near, idle_s=20)
     assert last.events == second.events()

@@ -109,7 +109,7 @@ def test_files_of_many_processes_are_bounded_too(tmp_path: Path):
     with logging_to(tmp_path, "files", "info"):
         log_event(log, logging.INFO, "here")
     left = sorted(path.name for path in tmp_path.glob("engine-*.jsonl"))
-    assert len(left) + 1 + logs.FILES_BEFORE == logs.FILES_MOST
+    assert len(left) + 1 + logs.FILES_BEFORE == logs.FILES_MAX
     assert "engine-59.jsonl" in left
     assert "engine-0.jsonl" not in left
     assert (tmp_path / "letter.txt").exists()
