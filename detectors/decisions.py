@@ -2,10 +2,11 @@
 
 Theory of operation
 -------------------
-A rule compares by :func:`at_least`, :func:`at_most`, :func:`is_over` or :func:`is_under`, which return a plain bool.
-While a recorder is active (:func:`recording`), they also append a :class:`Comparison`. Otherwise a call costs one read
-of a global. Steps are pure, so ``explain`` runs the step that emitted an event once more under a recorder, and each
-rule stands once, with the detector.
+A rule compares by :func:`at_least`, :func:`at_most`, :func:`above` or :func:`below`, which return a plain bool. While a
+recorder is active (:func:`recording`), they also append a :class:`Comparison` if it holds. Otherwise a call costs one
+read of a global. Where either answer decides, :func:`is_over` and :func:`is_under` record both.
+Steps are pure, so ``explain`` runs the step that emitted an event once more under a recorder, and each rule stands
+once, with the detector.
 
 Hot loops and kernels compare in their own way. The code that emits an event then notes the value that was compared, by
 :func:`note`, if :func:`is_recording`.
@@ -86,6 +87,22 @@ def at_least(what: str, value: float, threshold: float, parameter: str = "", abo
 def at_most(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
     """Return ``value <= threshold``; record the comparison if it holds."""
     holds = value <= threshold
+    if _recorder is not None and holds:
+        note(what, value, "at most", threshold, parameter, about, unit)
+    return holds
+
+
+def above(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
+    """Return ``value > threshold``; record the comparison if it holds."""
+    holds = value > threshold
+    if _recorder is not None and holds:
+        note(what, value, "at least", threshold, parameter, about, unit)
+    return holds
+
+
+def below(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
+    """Return ``value < threshold``; record the comparison if it holds."""
+    holds = value < threshold
     if _recorder is not None and holds:
         note(what, value, "at most", threshold, parameter, about, unit)
     return holds

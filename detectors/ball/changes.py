@@ -1,20 +1,21 @@
-"""Level 2: what the ball alone tells of a contact: acceleration peaks, turns, steps of speed.
+"""Level 2: signs of a contact in the ball's trajectory alone: acceleration peaks, turns, steps of speed.
 
-All three look at the corners of the ball's way (:mod:`detectors.ball.trajectory_breaks`), each for something else, and
-none of them needs a player.
+All three judge the breaks of the trajectory (:mod:`detectors.ball.trajectory_breaks`); none of them needs a player.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from detectors.ball.optical_breaks import OPTICAL_CHANGE_MIN_M_S, OpticalBreaks, fits_optical_breaks
 from detectors.ball.radio_breaks import RadioBreaks, fits_radio_breaks
-from detectors.ball.trajectory_breaks import Shoulders, TrajectoryBreak
+from detectors.ball.trajectory_breaks import ShoulderBreaks, TrajectoryBreak
+from detectors.decisions import above, at_least, below, is_recording, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from detectors.signals.sampling import CONTACT_WINDOW_S, ball_sampling, delta_v_noise_m_s
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload
@@ -24,26 +25,31 @@ from middleware.events import Event
 #: Below it the ball's centre is on the ground (hierarchy 2.5).
 GROUND_M = 0.3
 
-
 #: Grass only takes speed: a ball that leaves the ground faster over it by so many standard errors was played.
 FASTER_SIGMAS = 3.0
 
-#: State of a finder of corners: its own, whichever it is.
-Way = Any
+#: State of a break finder: each has its own.
+FinderState = Any
 
 
 class PeakParameters(msgspec.Struct, frozen=True):
-    """Peak heights of hierarchy 2.1 (55 is DEBS 2013 Q2; the others ours), read as changes of velocity: see
-    ``detectors.signals.sampling``. ``window_s``: over which those of a slow input are read; ``radio_window_s``: where
-    corners are fitted, to a radio's positions or a camera's: that shows the contact itself, 8 to 10 ms.
-    ``refractory_us``: of a slow input's, at least one whole corner of its states."""
+    """Heights of acceleration peaks, read as changes of velocity (see ``detectors.signals.sampling``).
 
-    touch_m_s2: float = 20.0
-    hit_m_s2: float = 55.0
-    hard_m_s2: float = 150.0
-    window_s: float = CONTACT_WINDOW_S
-    radio_window_s: float = 0.010
-    refractory_us: int = 20_000
+    Attributes:
+        touch_m_s2: least peak of a touch.
+        hit_m_s2: least peak of a hit.
+        hard_m_s2: least peak of a hard hit.
+        window_s: window over which the peaks of a slow input are read.
+        radio_window_s: the same where breaks are fitted, to a radio's positions or a camera's.
+        refractory_us: least time between two peaks of a slow input, and at least one whole break of its states.
+    """
+
+    touch_m_s2: Annotated[float, reason("hierarchy 2.1, ours")] = 20.0
+    hit_m_s2: Annotated[float, reason("DEBS 2013 Q2")] = 55.0
+    hard_m_s2: Annotated[float, reason("hierarchy 2.1, ours")] = 150.0
+    window_s: Annotated[float, reason("a period of common optical tracking")] = CONTACT_WINDOW_S
+    radio_window_s: Annotated[float, reason("a fit shows the contact itself, 8 to 10 ms")] = 0.010
+    refractory_us: Annotated[int, reason("hierarchy 2.1")] = 20_000
 
 
 class AccelerationPeak:
@@ -51,7 +57,7 @@ class AccelerationPeak:
 
     ``detail``: ``delta_v_m_s`` (net change; its parts ``delta_vx_m_s``, ``delta_vy_m_s``, ``delta_vz_m_s``),
     ``noise_m_s`` (its standard error), ``speed_before_m_s``, ``speed_after_m_s``, ``vx_m_s``, ``vy_m_s``, ``vz_m_s``
-    (velocity after), ``bounce`` (the ground explains it). The anchor is the ball's state at the corner.
+    (velocity after), ``bounce`` (the ground explains it). The anchor is the ball's state at the break.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: PeakParameters | None = None) -> None:
@@ -61,6 +67,7 @@ class AccelerationPeak:
         self._touch_m_s = max(p.touch_m_s2 * window_s, noise_m_s)
         self._hit_m_s = max(p.hit_m_s2 * window_s, noise_m_s)
         self._hard_m_s = p.hard_m_s2 * window_s
+        self._floors_m_s = ("hard", self._hard_m_s), ("hit", self._hit_m_s), ("touch", self._touch_m_s)
         self._breaks = build_break_finder(sheet, self._touch_m_s, p.refractory_us)
         self.spec = Spec(
             name="ball_acceleration_peak",
@@ -79,40 +86,47 @@ class AccelerationPeak:
             variants={"ball.accel_peak": ("touch", "hit", "hard")},
         )
 
-    def initial(self) -> Way:
+    def initial(self) -> FinderState:
         """No ball yet."""
         return self._breaks.initial()
 
-    def step(self, state: Way, event: Event) -> Step[Way]:
-        """Looks whether the newest corner changed the velocity by enough."""
+    def step(self, state: FinderState, event: Event) -> Step[FinderState]:
+        """Judge by how much the newest break changed the velocity."""
         trail, break_ = self._breaks.look(state, event)
-        if break_ is None or break_.net_m_s < self._touch_m_s:
+        if break_ is None:
             return trail, NOTHING
-        net_m_s = break_.net_m_s
-        variant = "hard" if net_m_s >= self._hard_m_s else "hit" if net_m_s >= self._hit_m_s else "touch"
-        return self._breaks.told(trail, break_), (_break_event("ball.accel_peak", variant, break_),)
+        net_m_s, what = break_.net_m_s, "change of the ball's velocity"
+        for variant, floor_m_s in self._floors_m_s:
+            if at_least(what, net_m_s, floor_m_s, f"ball_peak.{variant}_m_s2", unit="m/s"):
+                return self._breaks.reported(trail, break_), (_break_event("ball.accel_peak", variant, break_),)
+        return trail, NOTHING
 
 
 class BendParameters(msgspec.Struct, frozen=True):
-    """``turn_rad``: StreamTeam (databallpy: 10 degrees). ``step_m_s``, ``slow_m_s``: StreamTeam's 2 m/s while the
-    new speed is below 10 m/s."""
+    """Thresholds of turns and steps of speed.
 
-    turn_rad: float = 0.5
-    step_m_s: float = 2.0
-    slow_m_s: float = 10.0
+    Attributes:
+        turn_rad: least angle of a turn.
+        step_m_s: least change of speed.
+        slow_m_s: the new speed after a step is below it.
+    """
+
+    turn_rad: Annotated[float, reason("StreamTeam (databallpy: 10 degrees)")] = 0.5
+    step_m_s: Annotated[float, reason("StreamTeam")] = 2.0
+    slow_m_s: Annotated[float, reason("StreamTeam")] = 10.0
 
 
 class BallTurn:
-    """2.2: ``ball.turn`` x {ground, air}: the ball's way over ground bends by more than ``turn_rad`` at one corner.
+    """2.2: ``ball.turn`` x {ground, air}: the ball's path over ground turns by more than ``turn_rad`` at one break.
 
-    The slowest speed looked at is where the noise of two velocities could feign the angle.
+    Slower balls are passed over where the noise of two velocities could feign the angle.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: BendParameters | None = None) -> None:
         self.parameters = parameters or BendParameters()
         self._speed_min_m_s = max(1.0, least_change_m_s(sheet) / self.parameters.turn_rad / 2.0)
         self._cos = math.cos(self.parameters.turn_rad)
-        # A turn at the slowest speed looked at changes the velocity by at least so much.
+        # A turn at the least speed changes the velocity by at least so much.
         self._breaks = build_break_finder(sheet, self._speed_min_m_s * math.sin(self.parameters.turn_rad))
         self.spec = Spec(
             name="ball_turn",
@@ -129,35 +143,41 @@ class BallTurn:
             variants={"ball.turn": ("ground", "air")},
         )
 
-    def initial(self) -> Way:
+    def initial(self) -> FinderState:
         """No ball yet."""
         return self._breaks.initial()
 
-    def step(self, state: Way, event: Event) -> Step[Way]:
-        """Compares the velocities at a corner."""
+    def step(self, state: FinderState, event: Event) -> Step[FinderState]:
+        """Compare the velocities at a break."""
         trail, break_ = self._breaks.look(state, event)
         if break_ is None or not self._turned(break_):
             return trail, NOTHING
         variant = "ground" if break_.z_m < GROUND_M else "air"
-        return self._breaks.told(trail, break_), (_break_event("ball.turn", variant, break_),)
+        return self._breaks.reported(trail, break_), (_break_event("ball.turn", variant, break_),)
 
     def _turned(self, break_: TrajectoryBreak) -> bool:
-        """By the cosine of the angle, without a root unless both are fast enough."""
+        """True if it turns enough: by the cosine of the angle, without a root unless both speeds suffice."""
         (bx, by, _), (ax, ay, _) = break_.before, break_.after
         b2, a2 = bx * bx + by * by, ax * ax + ay * ay
         least = self._speed_min_m_s * self._speed_min_m_s
         if b2 < least or a2 < least:
             return False
-        return bx * ax + by * ay < self._cos * math.sqrt(a2 * b2)
+        dot, size = bx * ax + by * ay, math.sqrt(a2 * b2)
+        if dot >= self._cos * size:
+            return False
+        if is_recording():
+            angle = math.acos(min(max(dot / size, -1.0), 1.0))
+            note("angle between the ball's paths", angle, "at least", self.parameters.turn_rad, "ball_bend.turn_rad")
+        return True
 
 
 class SpeedStep:
-    """2.3: ``ball.speed_step`` x {up, down}: the speed over ground changes at one corner, the new one being low."""
+    """2.3: ``ball.speed_step`` x {up, down}: the speed over ground changes at one break, and the new one is low."""
 
     def __init__(self, sheet: MatchSheet, parameters: BendParameters | None = None) -> None:
         self.parameters = parameters or BendParameters()
         self._step_m_s = max(self.parameters.step_m_s, least_change_m_s(sheet))
-        # Half of the step may happen on either side of the corner's middle.
+        # Half of the step may happen on either side of the break's middle.
         self._breaks = build_break_finder(sheet, self._step_m_s / 2.0)
         self.spec = Spec(
             name="ball_speed_step",
@@ -171,61 +191,66 @@ class SpeedStep:
             variants={"ball.speed_step": ("up", "down")},
         )
 
-    def initial(self) -> Way:
+    def initial(self) -> FinderState:
         """No ball yet."""
         return self._breaks.initial()
 
-    def step(self, state: Way, event: Event) -> Step[Way]:
-        """Compares the speeds at a corner."""
+    def step(self, state: FinderState, event: Event) -> Step[FinderState]:
+        """Compare the speeds at a break."""
         trail, break_ = self._breaks.look(state, event)
         if break_ is None:
             return trail, NOTHING
         before, after = break_.speeds_m_s
-        if abs(after - before) <= self._step_m_s or after >= self.parameters.slow_m_s:
+        change, slow_m_s = abs(after - before), self.parameters.slow_m_s
+        if not above("change of the ball's speed", change, self._step_m_s, "ball_bend.step_m_s"):
+            return trail, NOTHING
+        if not below("the ball's new speed", after, slow_m_s, "ball_bend.slow_m_s"):
             return trail, NOTHING
         variant = "up" if after > before else "down"
-        return self._breaks.told(trail, break_), (_break_event("ball.speed_step", variant, break_),)
+        return self._breaks.reported(trail, break_), (_break_event("ball.speed_step", variant, break_),)
 
 
 def build_break_finder(
     sheet: MatchSheet, least_m_s: float, refractory_us: int = 0
-) -> Shoulders | RadioBreaks | OpticalBreaks:
-    """The finder of corners for an input."""
+) -> ShoulderBreaks | RadioBreaks | OpticalBreaks:
+    """The break finder for an input."""
     if fits_optical_breaks(sheet.quality):
         return OpticalBreaks(sheet, least_m_s)
     return (
         RadioBreaks(sheet, least_m_s)
         if fits_radio_breaks(sheet.quality)
-        else Shoulders(sheet, least_m_s, refractory_us)
+        else ShoulderBreaks(sheet, least_m_s, refractory_us)
     )
 
 
 def is_fitted(quality: Quality) -> bool:
-    """Whether corners are fitted to the ball's very places, which tell their noise and the contact itself."""
+    """True if breaks are fitted to the ball's positions, which show their noise and the contact itself."""
     return fits_radio_breaks(quality) or fits_optical_breaks(quality)
 
 
 def least_change_m_s(sheet: MatchSheet) -> float:
-    """Changes of velocity below this are noise by what the input declares; what is fitted asks its own residue."""
+    """Least change of velocity over the declared noise; a fit is judged by its own residue instead."""
     if fits_optical_breaks(sheet.quality):
         return OPTICAL_CHANGE_MIN_M_S
     return 0.0 if fits_radio_breaks(sheet.quality) else delta_v_noise_m_s(sheet.quality)
 
 
 def break_horizon_us(sheet: MatchSheet) -> int:
-    """How far before its newest cause a corner may be dated."""
+    """How far before its newest cause a break may be dated."""
     return build_break_finder(sheet, 0.0).horizon_us
 
 
 def break_spread_us(sheet: MatchSheet) -> int:
-    """How far a corner may be dated from its contact: one fit of a velocity."""
+    """How far a break may be dated from its contact: one fit of a velocity."""
     sampling = ball_sampling(sheet.quality)
     return (sampling.fit + 1) * sampling.period_us
 
 
 def _is_bounce(break_: TrajectoryBreak, horizontal_m_s: float) -> bool:
-    """The ball falls, is at the ground, and rises: nobody is needed for that unless its way over ground changes too,
-    or it gets faster over ground than noise tells."""
+    """True if the ground explains a break: the ball falls, is at the ground, and rises.
+
+    It does not where its path over ground changes too, or the ball gets faster over ground by more than noise.
+    """
     falls_m_s, rises_m_s = break_.before[2], break_.after[2]
     before_m_s, after_m_s = break_.speeds_m_s
     if after_m_s - before_m_s > FASTER_SIGMAS * break_.noise_m_s:

@@ -1,4 +1,4 @@
-"""2.8 and 2.9: the whole ball crosses a line, goes into a goal or over its bar (IFAB Laws 1, 9, 10).
+"""2.8 and 2.9: detect that the whole ball crosses a line, enters a goal or passes over its bar (IFAB Laws 1, 9, 10).
 
 Theory of operation
 -------------------
@@ -7,22 +7,25 @@ deadband around every line: outwards a line is passed when the whole ball is bey
 radius past it), inwards when the centre is back at that edge. So a ball that lies on a line does not
 flicker, and the usual sample, which changes no band, costs four comparisons.
 
-The instant and the place of a crossing are interpolated between the two samples around it, which
-back-sets the event by at most one sample. A provider that mends its ball track makes it jump; such a
-crossing is real (the ball is on the other side now) but its time and place are not: low confidence.
+Time and location of a crossing are interpolated between the two samples around it, which
+back-sets the event by at most one sample. A provider that repairs its ball track makes it jump. Such a
+crossing is real (the ball is on the other side now) but its time and location are not: low confidence.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Annotated, cast
 
 import msgspec
 
+from detectors.decisions import below, is_over, is_recording, is_under, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.constants import BALL_RADIUS_M
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, EventPayload
+from football.payloads import BallState, EventPayload, ball_of
 from football.pitch import (
     BAR_HEIGHT_M,
     CIRCLE_RADIUS_M,
@@ -73,17 +76,16 @@ class LineParameters(msgspec.Struct, frozen=True):
     """Thresholds of the line detectors.
 
     Attributes:
-        radius_m: how far past a line's outer edge the centre is when the whole ball has crossed (Law 2).
-        jump_speed_m_s: above this speed between two samples the ball did not travel but was moved by its
-            provider: the greatest ball speed in paper 004 is 150 km/h.
+        radius_m: distance of the ball's centre past a line's outer edge when the whole ball has crossed.
+        jump_speed_m_s: speed between two samples above which the provider moved the ball.
         jump_confidence: confidence of a crossing within such a jump.
         doubt_confidence: confidence of a ball in goal whose height is unknown or that touches post or bar.
     """
 
-    radius_m: float = BALL_RADIUS_M
-    jump_speed_m_s: float = 42.0
-    jump_confidence: float = 0.3
-    doubt_confidence: float = 0.5
+    radius_m: Annotated[float, reason("Law 2")] = BALL_RADIUS_M
+    jump_speed_m_s: Annotated[float, reason("150 km/h, the greatest speed of a ball in paper 004")] = 42.0
+    jump_confidence: Annotated[float, reason("ours")] = 0.3
+    doubt_confidence: Annotated[float, reason("ours")] = 0.5
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -109,7 +111,7 @@ class LineCrossing:
     """2.8: ``ball.crossed`` for 14 lines x 2 senses; ``variant`` is line and sense (``left touch out``).
 
     ``out`` leaves the field, an area or the circle; the halfway line has the senses ``+x`` and ``-x``. The
-    fact holds the interpolated place of the ball's centre; ``detail`` how far apart the two samples are.
+    payload has the interpolated position of the ball's centre; ``detail`` how far apart the two samples are.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: LineParameters | None = None) -> None:
@@ -138,9 +140,8 @@ class LineCrossing:
         return None
 
     def step(self, state: LineState | None, event: Event) -> Step[LineState | None]:
-        """Compares the bands of this sample with those of the one before."""
-        ball = event.payload
-        assert isinstance(ball, BallState)
+        """Compare the bands of this sample with those of the one before."""
+        ball = cast(BallState, event.payload)
         x_m, y_m = ball.x_m, ball.y_m
         distance_m2 = x_m * x_m + y_m * y_m
         if state is None:
@@ -154,8 +155,7 @@ class LineCrossing:
         return self._crossed(state, event, ball, in_circle)
 
     def _crossed(self, state: LineState, event: Event, ball: BallState, in_circle: bool) -> Step[LineState | None]:
-        before = state.last.payload
-        assert isinstance(before, BallState)
+        before = ball_of(state.last)
         x_band, y_band = state.x_band, state.y_band
         found: list[tuple[float, str]] = []
         x_band = _walk(self._x_lines, x_band, before.x_m, ball.x_m, before.y_m, ball.y_m, found)
@@ -171,7 +171,8 @@ class LineCrossing:
     def _event(self, before: Event, now: Event, share: float, name: str) -> Event:
         ts_us, ball = between(before, now, share, self.spec.horizon_us)
         speed_m_s, gap_us = _travel(before, now)
-        jumped = speed_m_s > self.parameters.jump_speed_m_s
+        limit_m_s = self.parameters.jump_speed_m_s
+        jumped = is_over("speed over the line", speed_m_s, limit_m_s, "lines.jump_speed_m_s", name)
         payload = EventPayload(
             variant=name,
             x_m=ball[0],
@@ -220,9 +221,8 @@ class GoalMouth:
         return None
 
     def step(self, state: GoalMouthState | None, event: Event) -> Step[GoalMouthState | None]:
-        """Looks at the samples around the instant at which the whole ball has passed a goal line."""
-        ball = event.payload
-        assert isinstance(ball, BallState)
+        """Judge the samples around the instant at which the whole ball has passed a goal line."""
+        ball = cast(BallState, event.payload)
         out_m = abs(ball.x_m)
         if state is None:
             return GoalMouthState(event, out_m > self._past_m), NOTHING
@@ -232,16 +232,15 @@ class GoalMouth:
         return GoalMouthState(event, True), self._look(state.last, event, ball)
 
     def _look(self, before: Event, event: Event, ball: BallState) -> tuple[Event, ...]:
-        first = before.payload
-        assert isinstance(first, BallState)
+        first = ball_of(before)
         line_m = math.copysign(self._past_m, ball.x_m)
         share = (line_m - first.x_m) / (ball.x_m - first.x_m)
         if not 0.0 <= share <= 1.0:
             return NOTHING
         ts_us, (x_m, y_m, z_m) = between(before, event, share, self.spec.horizon_us)
-        if abs(y_m) >= GOAL_HALF_WIDTH_M:
+        if not below("the ball from the goal's middle", abs(y_m), GOAL_HALF_WIDTH_M, unit="m"):
             return NOTHING
-        over = self._has_height and z_m >= BAR_HEIGHT_M
+        over = self._has_height and not is_under("height of the ball", z_m, BAR_HEIGHT_M, unit="m")
         end = end_of(x_m)
         confidence = self._confidence(before, event, y_m, z_m, over)
         payload = EventPayload(end, x_m=x_m, y_m=y_m, z_m=z_m, confidence=confidence)
@@ -264,27 +263,23 @@ def sample_horizon_us(sheet: MatchSheet) -> int:
 
 
 def between(before: Event, now: Event, share: float, horizon_us: int) -> tuple[int, tuple[float, float, float]]:
-    """Time and place of the ball at ``share`` (0..1) of the way between two samples.
+    """Time and position of the ball at ``share`` (0..1) of the path between two samples.
 
     Past ``horizon_us`` the time is cut: after a longer gap it is unknown anyway.
     """
-    first, last = before.payload, now.payload
-    assert isinstance(first, BallState)
-    assert isinstance(last, BallState)
+    first, last = ball_of(before), ball_of(now)
     ts_us = before.ts_us + round((now.ts_us - before.ts_us) * share)
-    place = (
+    position = (
         first.x_m + (last.x_m - first.x_m) * share,
         first.y_m + (last.y_m - first.y_m) * share,
         first.z_m + (last.z_m - first.z_m) * share,
     )
-    return max(ts_us, now.ts_us - horizon_us), place
+    return max(ts_us, now.ts_us - horizon_us), position
 
 
 def _travel(before: Event, now: Event) -> tuple[float, int]:
     """Speed over ground (m/s) that two samples imply, and the time between them (us)."""
-    first, last = before.payload, now.payload
-    assert isinstance(first, BallState)
-    assert isinstance(last, BallState)
+    first, last = ball_of(before), ball_of(now)
     gap_us = max(now.ts_us - before.ts_us, 1)
     return math.hypot(last.x_m - first.x_m, last.y_m - first.y_m) * 1e6 / gap_us, gap_us
 
@@ -319,9 +314,9 @@ def _edges(lines: tuple[_Line, ...]) -> tuple[tuple[float, float], ...]:
     return tuple(zip(lows, highs, strict=True))
 
 
-def _band(lines: tuple[_Line, ...], place_m: float) -> int:
+def _band(lines: tuple[_Line, ...], coordinate_m: float) -> int:
     """Band of a first sample: of a ball on a line the side where it belongs to the area."""
-    return sum(place_m > (line.high if line.up.endswith("out") else line.low) for line in lines)
+    return sum(coordinate_m > (line.high if line.up.endswith("out") else line.low) for line in lines)
 
 
 def _walk(
@@ -333,31 +328,35 @@ def _walk(
     across_to_m: float,
     found: list[tuple[float, str]],
 ) -> int:
-    """Passes line after line from ``band``; appends (share of the way, variant) and returns the new band."""
+    """Pass line after line from ``band``; append (share of the path, variant) of each; return the new band."""
     while band < len(lines) and to_m > lines[band].high:
-        line = lines[band]
-        _note(line.high, line.up, line.half_span_m, (from_m, to_m, across_from_m, across_to_m), found)
+        _cross(lines[band], True, (from_m, to_m, across_from_m, across_to_m), found)
         band += 1
     while band > 0 and to_m < lines[band - 1].low:
-        line = lines[band - 1]
-        _note(line.low, line.down, line.half_span_m, (from_m, to_m, across_from_m, across_to_m), found)
+        _cross(lines[band - 1], False, (from_m, to_m, across_from_m, across_to_m), found)
         band -= 1
     return band
 
 
-def _note(
-    at_m: float,
-    name: str,
-    half_span_m: float,
-    way: tuple[float, float, float, float],
-    found: list[tuple[float, str]],
-) -> None:
-    from_m, to_m, across_from_m, across_to_m = way
+def _cross(line: _Line, upwards: bool, path: tuple[float, float, float, float], found: list[tuple[float, str]]) -> None:
+    """Append the crossing of a line, if the ball passes it within its span."""
+    from_m, to_m, across_from_m, across_to_m = path
+    at_m, name = (line.high, line.up) if upwards else (line.low, line.down)
     share = (at_m - from_m) / (to_m - from_m) if to_m != from_m else 1.0
     share = min(max(share, 0.0), 1.0)
     across_m = across_from_m + (across_to_m - across_from_m) * share
-    if abs(across_m) <= half_span_m:
-        found.append((share, _goal_line_part(name, across_m)))
+    if abs(across_m) > line.half_span_m:
+        return
+    name = _goal_line_part(name, across_m)
+    found.append((share, name))
+    if is_recording():
+        passed_m = to_m - line.low if upwards else line.high - to_m
+        if name.endswith(" in"):
+            note("the ball's centre within the line", passed_m - (line.high - line.low), "at least", 0.0, "", name, "m")
+        else:
+            note(
+                "the ball's centre beyond the line", passed_m, "at least", line.high - line.low, "lines.radius_m", name
+            )
 
 
 def _goal_line_part(name: str, y_m: float) -> str:
@@ -371,7 +370,7 @@ def _goal_line_part(name: str, y_m: float) -> str:
 
 
 def _circle_share(before: BallState, now: BallState, radius_m: float, leaves: bool) -> float:
-    """Where on the straight way between two samples the circle of ``radius_m`` is passed."""
+    """Share of the straight path between two samples at which it passes the circle of ``radius_m``."""
     dx, dy = now.x_m - before.x_m, now.y_m - before.y_m
     a = dx * dx + dy * dy
     half_b = before.x_m * dx + before.y_m * dy

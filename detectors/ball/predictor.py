@@ -1,28 +1,30 @@
-"""2.10: where the ball will be: at a goal, over a line, on the ground.
+"""2.10: predict where the ball will be: at a goal, over a line, on the ground.
 
 Theory of operation
 -------------------
-From a metre of undisturbed flight on (51 ms at 70 km/h, 004), the ball's way is reckoned on for ``horizon_s``: a sphere
-with drag under gravity, that bounces with a share of its fall and is slowed by the grass it rolls over. The first of
-these that it meets is the prediction: a goal's mouth, the goal line beside or above it, a touch line; and if none,
-where it comes down, unless it is on the ground already. It is reckoned ten times a second, and told when it is another
-one or its place has moved by ``step_m``. A corner of the ball's way (``detectors.ball.trajectory_breaks``) makes all
-void.
+After a metre of undisturbed flight (51 ms at 70 km/h, 004) the trajectory is integrated over ``horizon_s``: a sphere
+with drag under gravity, which bounces with a share of its fall and which the grass slows. The prediction is the first
+of these that it meets: a goal's mouth, the goal line beside or above it, a touch line; if none, the point where it
+lands, unless it is on the ground already. It is computed ten times a second, and emitted when it is another one or its
+location has moved by ``step_m``. A break of the trajectory (``detectors.ball.trajectory_breaks``) voids it.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Annotated, cast
 
 import msgspec
 from numba import njit
 
-from detectors.ball.trajectory_breaks import Corners, Trail
+from detectors.ball.trajectory_breaks import ShoulderFinder, Trail
+from detectors.decisions import at_least, is_recording, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from detectors.signals.sampling import delta_v_noise_m_s
 from football.constants import AIR_DENSITY_KG_M3, BALL_MASS_KG, BALL_RADIUS_M, GRAVITY_M_S2
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, EventPayload, Scalar
+from football.payloads import BallState, EventPayload, Scalar, ball_of
 from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -30,30 +32,41 @@ from middleware.events import Event
 #: Half of air density times the ball's cross-section over its mass: deceleration per metre and unit of Cd.
 DRAG_PER_M = 0.5 * AIR_DENSITY_KG_M3 * math.pi * BALL_RADIUS_M**2 / BALL_MASS_KG
 
-Position = tuple[float, float, float]
+Point = tuple[float, float, float]
 
 PLACES = ("goal mouth", "goal line wide", "touch line", "landing")
 
 
 class PredictorParameters(msgspec.Struct, frozen=True):
-    """Of hierarchy 2.10: ``drag_share`` (Cd), ``bounce_share`` (restitution), ``horizon_s``, ``flight_m``. Ours:
-    ``roll_m_s2``, grass slows a rolling ball; ``speed_m_s``: slower balls are not reckoned on; ``look_us``; ``step_s``
-    of the reckoning; ``step_m``: a prediction that moved less is the same; ``air_m``: a ball so high is in the air."""
+    """Model of the flight, and when a prediction is made.
 
-    drag_share: float = 0.25
-    bounce_share: float = 0.6
-    horizon_s: float = 1.5
-    flight_m: float = 1.0
-    roll_m_s2: float = 1.0
-    speed_m_s: float = 3.0
-    look_us: int = 100_000
-    step_s: float = 0.02
-    step_m: float = 1.0
-    air_m: float = 0.5
+    Attributes:
+        drag_share: drag coefficient (Cd).
+        bounce_share: restitution of a bounce.
+        horizon_s: how far ahead.
+        flight_m: undisturbed flight before the first prediction.
+        roll_m_s2: deceleration of a rolling ball by grass.
+        speed_m_s: least speed over ground.
+        look_us: time between predictions.
+        step_s: step of the integration.
+        step_m: a prediction whose location moved less is the same one.
+        air_m: least height of a ball in the air.
+    """
+
+    drag_share: Annotated[float, reason("hierarchy 2.10")] = 0.25
+    bounce_share: Annotated[float, reason("hierarchy 2.10")] = 0.6
+    horizon_s: Annotated[float, reason("hierarchy 2.10")] = 1.5
+    flight_m: Annotated[float, reason("hierarchy 2.10; 004: 51 ms at 70 km/h")] = 1.0
+    roll_m_s2: Annotated[float, reason("ours")] = 1.0
+    speed_m_s: Annotated[float, reason("ours")] = 3.0
+    look_us: Annotated[int, reason("ours")] = 100_000
+    step_s: Annotated[float, reason("ours")] = 0.02
+    step_m: Annotated[float, reason("ours")] = 1.0
+    air_m: Annotated[float, reason("ours")] = 0.5
 
 
 class Prediction(msgspec.Struct, frozen=True, gc=False):
-    """What the ball will meet, where, and in how many seconds."""
+    """The first thing that the ball will meet, where, and in how many seconds."""
 
     variant: str
     x_m: float
@@ -63,21 +76,21 @@ class Prediction(msgspec.Struct, frozen=True, gc=False):
 
 
 class Flight(msgspec.Struct, frozen=True, gc=False):
-    """State: the ball's trail; where its present flight began; time of the next look; what was told of it."""
+    """State: the ball's trail; the start of its present flight; time of the next prediction; the last one emitted."""
 
     trail: Trail = Trail()
     from_x_m: float = math.nan
     from_y_m: float = math.nan
     from_z_m: float = math.nan
     due_us: int = -(2**62)
-    told: Prediction | None = None
+    emitted: Prediction | None = None
 
 
 class TrajectoryPredictor:
     """2.10: ``ball.predicted`` x {goal mouth, goal line wide, touch line, landing} x side.
 
-    ``variant`` is what it meets and of which end or touch (a landing: in which half); the place is that where it
-    meets it. ``detail``: ``at_us`` when, and the ball's velocity now, ``vx_m_s``, ``vy_m_s``, ``vz_m_s``.
+    ``variant`` is what it meets and of which end or touch line (a landing: in which half), at the event's location.
+    ``detail``: ``at_us`` when, and the ball's velocity now, ``vx_m_s``, ``vy_m_s``, ``vz_m_s``.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: PredictorParameters | None = None) -> None:
@@ -86,7 +99,7 @@ class TrajectoryPredictor:
         self._has_height = sheet.quality.ball_height
         # Once, so that the kernel is loaded now and not at the first look.
         predict(BallState(0.0, 0.0, 1.0, 9.0, 0.0, 0.0, 0), self._pitch, self.parameters, True)
-        self._breaks = Corners(sheet, delta_v_noise_m_s(sheet.quality))
+        self._breaks = ShoulderFinder(sheet, delta_v_noise_m_s(sheet.quality))
         self.spec = Spec(
             name="trajectory_predictor",
             number="2.10",
@@ -104,40 +117,40 @@ class TrajectoryPredictor:
         return Flight()
 
     def step(self, state: Flight, event: Event) -> Step[Flight]:
-        """Follows the flight; reckons it on if a look is due."""
-        ball, p = event.payload, self.parameters
-        assert isinstance(ball, BallState)
+        """Follow the flight; predict if it is time."""
+        ball, p = cast(BallState, event.payload), self.parameters
         trail, found = self._breaks.look(state.trail, event)
         if found:
             at = trail.samples[1]
-            break_ = at.payload
-            assert isinstance(break_, BallState)
+            break_ = ball_of(at)
             trail = Trail(trail.samples, trail.change, at.ts_us)
             return Flight(trail, break_.x_m, break_.y_m, break_.z_m), NOTHING
         if not trail.samples or math.isnan(state.from_x_m):
             return Flight(trail, ball.x_m, ball.y_m, ball.z_m), NOTHING
         due = event.ts_us >= state.due_us
-        flown_m = (
-            math.dist((ball.x_m, ball.y_m, ball.z_m), (state.from_x_m, state.from_y_m, state.from_z_m)) if due else 0
-        )
-        if flown_m < p.flight_m:
-            return Flight(trail, state.from_x_m, state.from_y_m, state.from_z_m, state.due_us, state.told), NOTHING
+        start = state.from_x_m, state.from_y_m, state.from_z_m
+        flown_m = math.dist((ball.x_m, ball.y_m, ball.z_m), start) if due else 0.0
+        if not at_least("path since the last break", flown_m, p.flight_m, "predictor.flight_m"):
+            return Flight(trail, state.from_x_m, state.from_y_m, state.from_z_m, state.due_us, state.emitted), NOTHING
         due_us = event.ts_us + p.look_us
-        told = predict(ball, self._pitch, p, self._has_height)
-        same = told is None or (state.told is not None and _same(told, state.told, p.step_m))
-        after = Flight(trail, state.from_x_m, state.from_y_m, state.from_z_m, due_us, state.told if same else told)
-        return after, NOTHING if same or told is None else (_event(event, ball, told),)
+        new = predict(ball, self._pitch, p, self._has_height)
+        same = new is None or (state.emitted is not None and _same(new, state.emitted, p.step_m))
+        after = Flight(trail, *start, due_us, state.emitted if same else new)
+        return after, NOTHING if same or new is None else (_event(event, ball, new),)
 
 
 def predict(ball: BallState, pitch: Pitch, p: PredictorParameters, has_height: bool) -> Prediction | None:
-    """What a ball will meet first within the horizon; None if nothing, or if it is too slow or off the field."""
+    """The first thing that a ball will meet within the horizon; None if nothing, or if it is slow or off the field."""
     x, y, z = ball.x_m, ball.y_m, ball.z_m if has_height else BALL_RADIUS_M
     vx, vy, vz = ball.vx_m_s, ball.vy_m_s, ball.vz_m_s if has_height else 0.0
-    if ball.run < 2 or vx * vx + vy * vy < p.speed_m_s**2 or not pitch.inside(x, y, BALL_RADIUS_M):
+    speed2 = vx * vx + vy * vy
+    if ball.run < 2 or speed2 < p.speed_m_s**2 or not pitch.inside(x, y, BALL_RADIUS_M):
         return None
+    if is_recording():
+        note("speed", math.sqrt(speed2), "at least", p.speed_m_s, "predictor.speed_m_s")
     line_m, touch_m = pitch.half_length_m + BALL_RADIUS_M, pitch.half_width_m + BALL_RADIUS_M
     steps, drag = round(p.horizon_s / p.step_s), DRAG_PER_M * p.drag_share
-    way = _reckon(
+    path = _integrate(
         (x, y, z),
         (vx, vy, vz),
         line_m,
@@ -150,22 +163,29 @@ def predict(ball: BallState, pitch: Pitch, p: PredictorParameters, has_height: b
         steps,
         BALL_RADIUS_M,
     )
-    crossed, landed, before, after, (land_x, land_y) = way
+    crossed, landed, before, after, (land_x, land_y) = path
     if crossed:
-        return _crossing(before, after, line_m, touch_m, (crossed - 1) * p.step_s, p.step_s)
+        found = _crossing(before, after, line_m, touch_m, (crossed - 1) * p.step_s, p.step_s)
+        note("time until then", found.in_s, "at most", p.horizon_s, "predictor.horizon_s")
+        return found
     if landed:
+        note("time until then", landed * p.step_s, "at most", p.horizon_s, "predictor.horizon_s")
         return Prediction(f"landing {end_of(land_x)}", land_x, land_y, BALL_RADIUS_M, landed * p.step_s)
     return None
 
 
 @njit(cache=True)
-def _reckon(
-    at: Position, velocity: Position, line_m: float, touch_m: float, drag: float, roll: float, bounce: float,
+def _integrate(
+    at: Point, velocity: Point, line_m: float, touch_m: float, drag: float, roll: float, bounce: float,
     air_m: float, dt: float, steps: int, radius_m: float,
-) -> tuple[int, int, Position, Position, tuple[float, float]]:  # fmt: skip
-    """Follows a ball step by step until it has crossed a line: the step at which it has, and at which it first came
-    down from the air (0: never); the places before and after the last step; and where it came down. (The radius is
-    given, because a compiled kernel that is kept knows nothing of another module's changes.)"""
+) -> tuple[int, int, Point, Point, tuple[float, float]]:  # fmt: skip
+    """Integrate a flight step by step until it has crossed a line.
+
+    Returns:
+        the step of the crossing and of the first landing from the air (0: none); the positions before and after the
+        last step; and where it landed. (The radius is an argument, because a cached kernel does not see another
+        module's changes.)
+    """
     (x, y, z), (vx, vy, vz) = at, velocity
     before, landed, land_x, land_y = at, 0, 0.0, 0.0
     airborne = z > air_m
@@ -188,14 +208,14 @@ def _reckon(
 
 
 def _crossing(
-    before: Position,
-    after: Position,
+    before: Point,
+    after: Point,
     line_m: float,
     touch_m: float,
     from_s: float,
     dt_s: float,
 ) -> Prediction:
-    """Which line is crossed first between two places, and where."""
+    """The line that is crossed first between two positions, and where."""
     (bx, by, bz), (x, y, z) = before, after
     over_line = (line_m - abs(bx)) / (abs(x) - abs(bx)) if abs(x) > line_m else math.inf
     over_touch = (touch_m - abs(by)) / (abs(y) - abs(by)) if abs(y) > touch_m else math.inf
@@ -214,14 +234,12 @@ def _same(new: Prediction, old: Prediction, step_m: float) -> bool:
     return near and new.variant == old.variant
 
 
-def _event(event: Event, ball: BallState, told: Prediction) -> Event:
+def _event(event: Event, ball: BallState, new: Prediction) -> Event:
     detail: dict[str, Scalar] = {
-        "at_us": event.ts_us + round(told.in_s * 1e6),
+        "at_us": event.ts_us + round(new.in_s * 1e6),
         "vx_m_s": round(ball.vx_m_s, 2),
         "vy_m_s": round(ball.vy_m_s, 2),
         "vz_m_s": round(ball.vz_m_s, 2),
     }
-    payload = EventPayload(
-        told.variant, "", "", round(told.x_m, 2), round(told.y_m, 2), round(told.z_m, 2), detail=detail
-    )
+    payload = EventPayload(new.variant, "", "", round(new.x_m, 2), round(new.y_m, 2), round(new.z_m, 2), detail=detail)
     return make_event("ball.predicted", event.ts_us, f"{event.source}:{event.ts_us}", payload)

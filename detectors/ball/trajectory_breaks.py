@@ -1,18 +1,19 @@
-"""Where the ball's way bends: what the changes of level 2 share.
+"""Breaks of the ball's trajectory: what the changes of level 2 share.
 
 Theory of operation
 -------------------
-A *corner* is a place of the ball's way with another velocity before it than after it. Two finders, by what an input
-declares, give the same :class:`TrajectoryBreak`:
+A *break* is a point of the trajectory where the velocity changes at once, as at a contact or a bounce. Three finders,
+by the quality of the input, give the same :class:`TrajectoryBreak`:
 
-* :class:`Shoulders` for cameras, a thin cover of :class:`Corners`. Their positions are few and smoothed already. With
-  ``lag`` = states per velocity fit less one, the velocities at states ``j - lag`` and ``j`` share only the corner
-  ``j - lag``; the states next to them, ``j - lag - 1`` and ``j + 1``, are the shoulders. A contact changes the
-  shoulders. A single wrong position bends three neighbouring velocities and leaves the shoulders alone. So a corner
-  counts by the change between its shoulders (*net*), found where the change between the inner two is greatest.
+* :class:`ShoulderBreaks` for cameras of low rates, around :class:`ShoulderFinder`. Their positions are few and already
+  smoothed. With ``lag`` = states per velocity fit less one, the velocities at states ``j - lag`` and ``j`` share only
+  the state ``j - lag``. The states next to them, ``j - lag - 1`` and ``j + 1``, are the *shoulders*. A contact changes
+  the shoulders. A single wrong position bends three neighbouring velocities and leaves the shoulders alone. So a break
+  counts by the change between its shoulders (*net*), where the change between the inner two is greatest.
 * :class:`detectors.ball.radio_breaks.RadioBreaks` for radio, whose positions are many and noisy.
+* :class:`detectors.ball.optical_breaks.OpticalBreaks` for cameras, whose positions are few and good.
 
-Both wait for what follows the corner and date it back to where it was. Runs (``BallState.run``) are never compared
+All wait for what follows the break and date it back to where it was. Runs (``BallState.run``) are never compared
 across a jump or a loss.
 """
 
@@ -20,32 +21,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
+from detectors.signals.kernels.break_solver import Vector
 from detectors.signals.sampling import ball_sampling
 from football.match_sheet import MatchSheet
-from football.payloads import BallState
+from football.payloads import BallState, ball_of
 from middleware.events import Event
-
-#: Metres a second along x, y, z.
-Velocity = tuple[float, float, float]
-
-#: A ball whose centre is higher falls: heights of one that rolls are 0.11 m and noise.
-AIRBORNE_M = 0.2
 
 
 class TrajectoryBreak(msgspec.Struct, frozen=True, gc=False):
-    """A corner: when, of which ball, where, velocity into it and out of it, standard error of their difference."""
+    """A break of the ball's trajectory.
+
+    Attributes:
+        ts_us: time of it.
+        source: the ball.
+        x_m, y_m, z_m: position.
+        before, after: velocity into it and out of it.
+        noise_m_s: standard error of their difference.
+    """
 
     ts_us: int
     source: str
     x_m: float
     y_m: float
     z_m: float
-    before: Velocity
-    after: Velocity
+    before: Vector
+    after: Vector
     noise_m_s: float
 
     @property
@@ -60,21 +64,26 @@ class TrajectoryBreak(msgspec.Struct, frozen=True, gc=False):
 
 
 class Trail(msgspec.Struct, frozen=True, gc=False):
-    """State of :class:`Corners`: newest ball states, oldest first; the two newest changes between inner velocities, by
-    which the greatest is found; time of the last corner reported."""
+    """State of :class:`ShoulderFinder`.
+
+    Attributes:
+        samples: newest ball states, oldest first.
+        change: the two newest changes between inner velocities, by which the greatest is found.
+        break_us: time of the last break reported.
+    """
 
     samples: tuple[Event, ...] = ()
     change: tuple[float, float] = (0.0, 0.0)
     break_us: int = -(2**62)
 
 
-class Corners:
-    """Finds corners by their shoulders.
+class ShoulderFinder:
+    """Finds breaks by their shoulders.
 
     Args:
         sheet: its quality gives the length of a fit.
-        least_m_s: change of velocity below which nothing is looked at.
-        refractory_us: corners are at least so far apart, and at least one whole corner of the input's states.
+        least_m_s: least change of velocity.
+        refractory_us: least time between breaks, and at least one whole break of the input's states.
     """
 
     def __init__(self, sheet: MatchSheet, least_m_s: float, refractory_us: int = 0) -> None:
@@ -83,13 +92,12 @@ class Corners:
         self._need = self._lag + 3
         self._least_m_s = least_m_s
         self._refractory_us = max(refractory_us, (self._lag + 1) * sampling.period_us)
-        #: A corner is known ``fit`` states later; one more, so that a lost sample does not lose the contact.
+        #: A break is known ``fit`` states later; one more, so that a lost sample does not lose the contact.
         self.horizon_us = (sampling.fit + 1) * sampling.period_us
 
     def look(self, state: Trail, event: Event) -> tuple[Trail, bool]:
-        """The trail with one more state, and whether its second sample is a corner now."""
-        ball = event.payload
-        assert isinstance(ball, BallState)
+        """The trail with one more state, and True if its second sample is a break now."""
+        ball = cast(BallState, event.payload)
         if ball.run < self._need - 2:
             return Trail((), (0.0, 0.0), state.break_us), False
         samples = (*state.samples[1 - self._need :], event)
@@ -105,37 +113,35 @@ class Corners:
         return trail, not late and break_us - state.break_us >= self._refractory_us
 
 
-class Shoulders:
-    """:class:`Corners` as a finder of :class:`TrajectoryBreak`. Arguments as there."""
+class ShoulderBreaks:
+    """:class:`ShoulderFinder` as a finder of :class:`TrajectoryBreak`. Arguments as there."""
 
     def __init__(self, sheet: MatchSheet, least_m_s: float, refractory_us: int = 0) -> None:
-        self._breaks = Corners(sheet, least_m_s, refractory_us)
+        self._finder = ShoulderFinder(sheet, least_m_s, refractory_us)
         self._noise_m_s = math.sqrt(2.0) * ball_sampling(sheet.quality).velocity_noise_m_s
-        self.horizon_us = self._breaks.horizon_us
+        self.horizon_us = self._finder.horizon_us
 
     def initial(self) -> Trail:
         """No ball yet."""
         return Trail()
 
     def look(self, state: Trail, event: Event) -> tuple[Trail, TrajectoryBreak | None]:
-        """The trail with one more state, and the corner that is known now."""
-        trail, found = self._breaks.look(state, event)
+        """The trail with one more state, and the break that is known now."""
+        trail, found = self._finder.look(state, event)
         if not found:
             return trail, None
-        at = trail.samples[1].payload
-        assert isinstance(at, BallState)
+        at = ball_of(trail.samples[1])
         into, out = _velocity(trail.samples[0]), _velocity(trail.samples[-1])
         ts_us, source = trail.samples[1].ts_us, trail.samples[1].source
         return trail, TrajectoryBreak(ts_us, source, at.x_m, at.y_m, at.z_m, into, out, self._noise_m_s)
 
-    def told(self, state: Any, break_: TrajectoryBreak) -> Any:
-        """The trail that remembers a corner that was told of: the next one keeps its distance."""
+    def reported(self, state: Any, break_: TrajectoryBreak) -> Any:
+        """The trail after the report of a break: the next one keeps its distance."""
         return Trail(state.samples, state.change, break_.ts_us)
 
 
-def _velocity(event: Event) -> Velocity:
-    ball = event.payload
-    assert isinstance(ball, BallState)
+def _velocity(event: Event) -> Vector:
+    ball = cast(BallState, event.payload)
     return ball.vx_m_s, ball.vy_m_s, ball.vz_m_s
 
 
@@ -149,10 +155,10 @@ def _change(before: Event, after: Event) -> float:
 
 
 def only_slowed(before: Sequence[float], change: Sequence[float], slow_m_s: float) -> bool:
-    """Whether a ball goes on the way that it went, slower by less than ``slow_m_s``: grass or air may have done that.
+    """True if a ball keeps its path and only slows, by less than ``slow_m_s``, as grass or air does.
 
     Args:
-        before, change: its velocity before, and the change of it, over the ground (m/s); what follows is not looked at.
+        before, change: velocity before, and its change, over the ground (m/s); further components are ignored.
     """
     vx, vy, dvx, dvy = before[0], before[1], change[0], change[1]
     along = dvx * vx + dvy * vy

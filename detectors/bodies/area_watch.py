@@ -23,7 +23,7 @@ from numba import njit
 from detectors.emission import make_event
 from football.areas import Area, ball_areas, player_areas
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame
+from football.payloads import EventPayload, frame_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -93,8 +93,7 @@ class AreaWatch:
 
     def step(self, state: Watch, event: Event) -> Step[Watch]:
         """Looks who left his calm box."""
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         names, marks = frame.names, state.marks
         boxes = state.boxes if names == state.names else _boxes(names, marks)
         changed: Marks = {}

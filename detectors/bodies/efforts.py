@@ -27,7 +27,7 @@ from detectors.signals.smoothed_speed import (
     reordered,
 )
 from football.match_sheet import Team
-from football.payloads import EventPayload, Frame, Scalar
+from football.payloads import EventPayload, Scalar, frame_of, payload_as
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -89,8 +89,7 @@ class Sprint:
 
     def step(self, state: SprintState, event: Event) -> Step[SprintState]:
         """Looks at who is fast."""
-        now_us, paces = event.ts_us, event.payload
-        assert isinstance(paces, PlayerSpeeds)
+        now_us, paces = event.ts_us, payload_as(event, PlayerSpeeds)
         out: list[Event] = []
         fast: dict[str, Sprinter] = {}
         for index in np.flatnonzero(paces.m_s >= self.parameters.speed_m_s).tolist():
@@ -198,8 +197,7 @@ class Effort:
 
     def step(self, state: EffortState, event: Event) -> Step[EffortState]:
         """Looks at what everybody gained over the last looks."""
-        paces = event.payload
-        assert isinstance(paces, PlayerSpeeds)
+        paces = payload_as(event, PlayerSpeeds)
         if state.paces and paces.ts_us - state.paces[-1].ts_us > GAP_US:
             return EffortState((paces,)), NOTHING
         last = (*state.paces[-GAIN_LOOKS:], paces)
@@ -294,8 +292,7 @@ class DistanceAccumulator:
         now_us, p = event.ts_us, self.parameters
         if now_us < state.chord_us:
             return state, NOTHING
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         players = dict(state.players)
         for body in frame.players:
             team, last, way_m = players.get(body.object_id, (body.team, (now_us, body.x_m, body.y_m), 0.0))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import msgspec
 
@@ -101,8 +101,7 @@ class Jump:
 
     def step(self, state: Feet, event: Event) -> Step[Feet]:
         """Takes a run of a foot."""
-        run = event.payload
-        assert isinstance(run, LimbRun)
+        run = cast(LimbRun, event.payload)
         return _taken(self._take, state, run.limb == "left_foot", run)
 
     def _take(self, state: Feet, left: bool, now: LimbState, run: LimbRun) -> Step[Feet]:
@@ -206,8 +205,7 @@ class PlayerDown:
 
     def step(self, state: Hands, event: Event) -> Step[Hands]:
         """Takes a run of a hand."""
-        run = event.payload
-        assert isinstance(run, LimbRun)
+        run = cast(LimbRun, event.payload)
         if run.limb not in ("left_hand", "right_hand"):
             return state, NOTHING
         return _taken(self._take, state, run.limb == "left_hand", run)
@@ -317,8 +315,7 @@ class LegSwing:
 
     def step(self, state: Legs, event: Event) -> Step[Legs]:
         """Takes a run of a foot."""
-        run = event.payload
-        assert isinstance(run, LimbRun)
+        run = cast(LimbRun, event.payload)
         return _taken(self._take, state, run.limb == "left_foot", run)
 
     def _take(self, state: Legs, left: bool, now: LimbState, run: LimbRun) -> Step[Legs]:

@@ -18,7 +18,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import Team
-from football.payloads import BodyState, EventPayload, Frame, Scalar
+from football.payloads import BodyState, EventPayload, Scalar, frame_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -118,8 +118,7 @@ class RunningIntensity:
         """Looks at everybody if a look is due."""
         if event.ts_us < state.due_us:
             return state, NOTHING
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         out: list[Event] = []
         ended: list[tuple[str, Team, Run]] = []
         runners: dict[str, Runner] = {}

@@ -11,7 +11,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame
+from football.payloads import EventPayload, Frame, frame_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -69,8 +69,7 @@ class Direction:
         due_us = event.ts_us + self.parameters.vote_every_us
         if not state.team and self._given:
             return SidesState(self._given, 0, due_us), (_told(event, self._given, 1.0, "sheet"),)
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         tally = state.tally + _vote(frame)
         winner: Team = "home" if tally > 0 else "away"
         if not state.team:

@@ -18,7 +18,7 @@ from detectors.contacts.hits import HitParameters, TouchParameters
 from detectors.emission import make_event
 from detectors.proximity.near import NearParameters
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload, Scalar, number
+from football.payloads import EventPayload, Scalar, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -53,8 +53,7 @@ def body_part_of(contact: Contact, p: BodyPartParameters, has_height: bool) -> t
     >>> part_of(at(9.0, 7.0), PartParameters(), True), part_of(at(0.4, 9.0), PartParameters(), True)
     (('head', 0.6), ('other', 0.6))
     """
-    payload = contact.event.payload
-    assert isinstance(payload, EventPayload)
+    payload = published(contact.event)
     mine = [r for r in contact.candidates if r.object_id == payload.player and r.limb]
     # Of two feet that are equally near, the one that can have pushed the ball (5.1).
     pushed = payload.detail.get("limb")
@@ -110,8 +109,7 @@ class BodyPart:
 
     def _told(self, contact: Contact) -> Event:
         made = contact.event
-        payload = made.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(made)
         part, sure = body_part_of(contact, self.parameters, self._has_height)
         detail: dict[str, Scalar] = {"contact": made.kind, "distance_m": payload.detail["distance_m"]}
         mine = [r for r in contact.candidates if r.object_id == payload.player and r.limb.replace("_", " ") == part]
@@ -185,8 +183,7 @@ class Header:
     def step(self, state: HeaderState, event: Event) -> Step[HeaderState]:
         """Remembers jumps, follows contacts."""
         if event.kind == "jump.take_off":
-            payload = event.payload
-            assert isinstance(payload, EventPayload)
+            payload = published(event)
             oldest_us = event.ts_us - self.spec.horizon_us - self.parameters.jump_us
             kept = tuple(j for j in state.jumps if j[0] != payload.player and j[1] >= oldest_us)
             return HeaderState(state.finding, (*kept, (payload.player, event.ts_us))), NOTHING
@@ -197,8 +194,7 @@ class Header:
 
     def _told(self, contact: Contact, jumps: tuple[tuple[str, int], ...]) -> Event:
         made = contact.event
-        payload = made.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(made)
         assert payload.z_m is not None
         if self._jumps:
             took_off_us = dict(jumps).get(payload.player, -(2**62))

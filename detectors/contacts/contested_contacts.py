@@ -23,7 +23,7 @@ from detectors.contacts.hits import HitParameters, TouchParameters
 from detectors.emission import make_event
 from detectors.proximity.near import NearParameters
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload, Scalar, number
+from football.payloads import EventPayload, Scalar, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -96,8 +96,7 @@ class Deflection:
         return LastContact(finding, last), out or NOTHING
 
     def _judge(self, made: Event, last: Event | None) -> list[Event]:
-        payload, p = made.payload, self.parameters
-        assert isinstance(payload, EventPayload)
+        payload, p = published(made), self.parameters
         before_m_s, after_m_s = number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")
         headed = self._has_height and payload.z_m is not None and payload.z_m >= p.head_m
         if headed or before_m_s < p.speed_m_s or not p.least_factor <= after_m_s / before_m_s <= p.most_factor:
@@ -125,9 +124,7 @@ def turned_rad(payload: EventPayload) -> float:
 
 def _own(made: Event, last: Event, own_us: int) -> bool:
     """Whether the contact before was the same player's, not long ago."""
-    payload, before = made.payload, last.payload
-    assert isinstance(payload, EventPayload)
-    assert isinstance(before, EventPayload)
+    payload, before = published(made), published(last)
     return payload.player == before.player and made.ts_us - last.ts_us <= own_us
 
 
@@ -190,11 +187,9 @@ class SimultaneousContact:
 
     def _judge(self, contact: Contact, last: Event | None) -> list[Event]:
         made, p = contact.event, self.parameters
-        payload = made.payload
-        assert isinstance(payload, EventPayload)
+        payload = published(made)
         if last is not None and made.ts_us - last.ts_us <= p.within_us:
-            before = last.payload
-            assert isinstance(before, EventPayload)
+            before = published(last)
             if before.team != payload.team:
                 return [_contest(last, before, payload.player, 2, apart_us=made.ts_us - last.ts_us)]
         most_m = p.limb_m if self._limbs else number(payload, "distance_m") + p.farther_m

@@ -20,7 +20,6 @@ import msgspec
 
 from detectors.ball.changes import is_fitted
 from detectors.ball.optical_breaks import fits_optical_breaks
-from detectors.ball.trajectory_breaks import AIRBORNE_M
 from detectors.contacts.contact_attribution import (
     ContactParameters,
     ContactRule,
@@ -32,9 +31,10 @@ from detectors.contacts.contact_attribution import (
 )
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest, NearParameters
+from detectors.signals.kernels.break_solver import AIRBORNE_M
 from football.constants import GRAVITY_M_S2
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, EventPayload, Frame, Scalar, number
+from football.payloads import BallState, EventPayload, Scalar, frame_of, number, payload_as, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -134,8 +134,7 @@ class SoftTouch:
                 return state, NOTHING
             return _close(state, event, self._rule)
         if event.kind == "ball.accel_peak":
-            payload = event.payload
-            assert isinstance(payload, EventPayload)
+            payload = published(event)
             if payload.variant == "touch":
                 return state, NOTHING
             return ContactState(state.closest, None, NOBODY, PreviousContact(event.ts_us)), NOTHING
@@ -148,8 +147,7 @@ class SoftTouch:
 
 def is_hit(peak: Event, share_min: float) -> bool:
     """Whether an acceleration peak is a hit's: high enough, no bounce, and not the shaking of a fast ball."""
-    payload = peak.payload
-    assert isinstance(payload, EventPayload)
+    payload = published(peak)
     speed_m_s = max(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
     if payload.variant == "touch" or payload.detail["bounce"]:
         return False
@@ -163,8 +161,7 @@ def share_min(sheet: MatchSheet, p: HitParameters) -> float:
 
 def _around(state: ContactState, event: Event) -> ContactState:
     """Who is near from now on; also for the waiting contact if it is of this instant."""
-    closest, waiting = event.payload, state.waiting
-    assert isinstance(closest, Closest)
+    closest, waiting = payload_as(event, Closest), state.waiting
     same = waiting is not None and event.ts_us <= waiting.ts_us
     chosen = closest if same else state.chosen
     return ContactState(closest, waiting, chosen, state.last, state.first, state.first_chosen)
@@ -247,8 +244,7 @@ def _last(at_us: int, payload: EventPayload, by: Candidate) -> PreviousContact:
 
 
 def _fact(contact: Event) -> EventPayload:
-    payload = contact.payload
-    assert isinstance(payload, EventPayload)
+    payload = published(contact)
     return payload
 
 
@@ -380,9 +376,7 @@ class KickReleased:
         return number(kicked, "vx_m_s"), number(kicked, "vy_m_s"), number(kicked, "vz_m_s") - fallen_m_s
 
     def _released(self, hit: Event, frame_event: Event, distance_m: float) -> Event | None:
-        frame, kicked = frame_event.payload, hit.payload
-        assert isinstance(frame, Frame)
-        assert isinstance(kicked, EventPayload)
+        frame, kicked = frame_of(frame_event), published(hit)
         ball = frame.ball
         kicker = next((b for b in frame.players if b.object_id == kicked.player), None)
         if ball is None or kicker is None:
@@ -410,6 +404,5 @@ class KickReleased:
 
 
 def _player(event: Event) -> str:
-    payload = event.payload
-    assert isinstance(payload, EventPayload)
+    payload = published(event)
     return payload.player

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from football.match_sheet import Team
-from football.payloads import EventPayload
+from football.payloads import published
 from middleware.events import Event
 
 #: Kinds of level 5 that are contacts of a player with the ball.
@@ -35,8 +35,7 @@ Contacts = tuple[Contact, ...]
 
 def remember(contacts: Contacts, event: Event) -> Contacts:
     """The contacts with one more; oldest first."""
-    payload = event.payload
-    assert isinstance(payload, EventPayload)
+    payload = published(event)
     return (
         *contacts[1 - KEPT :],
         Contact(event.ts_us, payload.team, payload.player, payload.x_m, payload.y_m, event.id),

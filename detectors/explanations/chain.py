@@ -17,41 +17,10 @@ from detectors.explanations.evidence import (
     against,
     number,
     payload_of,
-    raised,
     since,
 )
 from football.payloads import Frame
-from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M
 from middleware.events import Event
-
-
-def _peak(e: Evidence) -> Found:
-    """2.1: the class by the change of velocity; the heights are accelerations over a window."""
-    change, what = number(e.payload, "delta_v_m_s"), "change of the ball's velocity"
-    floor = raised(e, f"{e.payload.variant}_floor_m_s")
-    if change is not None and floor is not None:
-        yield Margin(what, change, "at least", floor, "m/s", f"ball_peak.{e.payload.variant}_m_s2")
-
-
-def _turn(e: Evidence) -> Found:
-    """2.2: the angle between the ball's ways before and after."""
-    names = ("vx_m_s", "vy_m_s", "delta_vx_m_s", "delta_vy_m_s")
-    found = [number(e.payload, name) for name in names]
-    if None in found:
-        return
-    vx, vy, dvx, dvy = (value or 0.0 for value in found)
-    angle = abs(math.remainder(math.atan2(vy, vx) - math.atan2(vy - dvy, vx - dvx), math.tau))
-    yield against(e, "angle between the ball's ways", round(angle, 3), "at least", "ball_bend.turn_rad")
-
-
-def _step(e: Evidence) -> Found:
-    """2.3: the change of speed, and the new speed."""
-    before, after = number(e.payload, "speed_before_m_s"), number(e.payload, "speed_after_m_s")
-    if before is not None and after is not None:
-        floor = raised(e, "step_floor_m_s")
-        change = round(abs(after - before), 2)
-        yield against(e, "change of the ball's speed", change, "at least", "ball_bend.step_m_s", floor)
-        yield against(e, "the ball's new speed", after, "at most", "ball_bend.slow_m_s")
 
 
 def _near(e: Evidence) -> Found:
@@ -155,26 +124,11 @@ def _shot_outcome(e: Evidence) -> Found:
         yield against(e, "speed of the ball after the save", speed_m_s, sense, "save.caught_m_s")
 
 
-def _mouth(e: Evidence) -> Found:
-    """2.9: between the posts, and under or over the bar."""
-    if e.payload.y_m is not None:
-        across_m = round(abs(e.payload.y_m), 3)
-        yield Margin("the ball from the goal's middle", across_m, "at most", GOAL_HALF_WIDTH_M, "m")
-    if e.payload.z_m is not None and e.sheet.quality.ball_height:
-        sense: Sense = "at least" if e.told.kind == "ball.over_bar" else "at most"
-        yield Margin("height of the ball", round(e.payload.z_m, 3), sense, BAR_HEIGHT_M, "m")
-
-
 _PASS_OUTCOME = since("pass_outcome.within_us", "time since the pass", "pass.attempt")
 _CONFIRMED = since("goal.confirm_us", "time since the goal", "goal.scored", "goal.own")
 
 #: By kind.
 RULES: dict[str, Rule] = {
-    "ball.accel_peak": _peak,
-    "ball.turn": _turn,
-    "ball.speed_step": _step,
-    "ball.in_goal": _mouth,
-    "ball.over_bar": _mouth,
     "near": _near,
     "hit": _contact("hit"),
     "touch": _contact("touch"),

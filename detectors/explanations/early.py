@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from detectors.ball.bands import HEIGHTS, SPEEDS, Banded
-from detectors.ball.motion import MotionState
-from detectors.ball.predictor import Flight
-from detectors.ball.trajectory_breaks import Trail
 from detectors.bodies.efforts import EffortState, gains_of, speed_gains
 from detectors.bodies.running import CLASSES, Running
 from detectors.bodies.sides import SidesState
@@ -19,7 +14,6 @@ from detectors.explanations.evidence import (
     Margin,
     Rule,
     against,
-    all_of,
     ball_in_frame,
     between,
     in_frame,
@@ -29,209 +23,12 @@ from detectors.explanations.evidence import (
 )
 from detectors.proximity.near import Nearest, NearState
 from detectors.proximity.unit_lines import UnitState
-from detectors.signals.conditioning import Track
-from detectors.signals.frame_fast_path import Instant, PackedFrameState, unpack
-from detectors.signals.fusion import Balls, Limbs
-from detectors.signals.kernels.filter_kernel import last_of
-from detectors.signals.sampling import NOISE_SIGMAS, ball_sampling, body_sampling
 from detectors.signals.smoothed_speed import PlayerSpeeds
 from football.areas import ball_areas, player_areas
-from football.packets import Packet, raw_kind
-from football.payloads import BallState, BodyState, LimbRun, Tick
+from football.payloads import BallState, BodyState, LimbRun
 from football.pitch import pitch_of
 
 Place = tuple[float, float, float]
-
-
-def _rejected(e: Evidence) -> Found:
-    """1.3: outside the volume, or farther from the last place than anybody moves in that time."""
-    name, at = e.payload.detail.get("transmitter"), number(e.payload, "index")
-    packets = e.by.payload if isinstance(e.by.payload, tuple) else (e.by.payload,)
-    packet = next((p for p in packets if isinstance(p, Packet) and p.transmitter == name), None)
-    if packet is None or at is None:
-        return
-    place = packet.x_m[int(at)], packet.y_m[int(at)], packet.z_m[int(at)]
-    if e.payload.variant.startswith("outside"):
-        yield from _outside(e, place)
-    instant = _instant(e)
-    before = instant.tracks.get(packet.transmitter) if instant else e.before
-    if not e.payload.variant.startswith("speed") or not isinstance(before, Track):
-        return
-    last = last_of(before.memory)
-    if at:
-        i = int(at) - 1
-        last = packet.ts_us[i], packet.x_m[i], packet.y_m[i], packet.z_m[i]
-    if last is None:
-        return
-    kind = raw_kind(packet.transmitter)
-    ball = kind == "raw.ball"
-    sampling = (ball_sampling if ball else body_sampling)(e.sheet.quality)
-    spared_m = e.parameters.conditioning.noise_sigmas * sampling.jitter_m
-    way_m, took_s = math.dist(place, last[1:]), (packet.ts_us[int(at)] - last[0]) * 1e-6
-    parameter = f"conditioning.{'ball' if ball else 'limb' if kind == 'raw.limb' else 'body'}_speed_max_m_s"
-    if took_s > 0.0:
-        yield against(e, "speed from the last place, noise spared", (way_m - spared_m) / took_s, "at least", parameter)
-
-
-def _instant(e: Evidence) -> Instant | None:
-    """The state of level 1 before, on a framed input."""
-    before = unpack(e.before) if isinstance(e.before, PackedFrameState) else e.before
-    return before if isinstance(before, Instant) else None
-
-
-def _outside(e: Evidence, place: Place) -> Found:
-    pitch, p = pitch_of(e.sheet), e.parameters.conditioning
-    far_m = max(abs(place[0]) - pitch.half_length_m, abs(place[1]) - pitch.half_width_m)
-    if far_m > p.margin_m or not abs(place[2]) > p.height_max_m:
-        yield against(e, "distance outside the lines", far_m, "at least", "conditioning.margin_m")
-    else:
-        yield against(e, "height", abs(place[2]), "at least", "conditioning.height_max_m")
-
-
-def _switched(e: Evidence) -> Found:
-    """1.5, 1.7: radio that was silent for long, or is good again."""
-    if not isinstance(e.before, Limbs):
-        return
-    if e.payload.variant == "optical":
-        silent_us = e.by.ts_us - e.before.given_us
-        yield against(e, "time since radio gave him", silent_us, "at least", "player_fusion.hold_us")
-    runs = [*e.before.limbs, *([e.by.payload] if isinstance(e.by.payload, LimbRun) else [])]
-    if e.payload.variant == "rtls" and runs:
-        best = max(run.quality for run in runs)
-        yield against(e, "quality of his limbs", best, "at least", "player_fusion.quality_floor")
-
-
-def _another_ball(e: Evidence) -> Found:
-    """1.6: the new ball was struck; the old one has left the pitch, or is silent."""
-    instant = _instant(e)
-    balls = instant.balls if instant else e.before
-    if not isinstance(balls, Balls) or balls.newest is None:
-        return
-    new, old = e.by.payload, balls.newest.payload
-    if isinstance(new, BallState):
-        speed_m_s = math.hypot(new.vx_m_s, new.vy_m_s)
-        yield against(e, "speed of the new ball", speed_m_s, "at least", "active_ball.moving_m_s")
-    silent_us = e.told.ts_us - balls.newest.ts_us
-    if silent_us > e.parameters.active_ball.silent_us:
-        yield against(e, "time since the old ball was heard", silent_us, "at least", "active_ball.silent_us")
-    elif isinstance(old, BallState):
-        far_m = _beyond_m(e, old.x_m, old.y_m)
-        yield against(e, "the old ball outside the lines", far_m, "at least", "active_ball.margin_m")
-
-
-def _beyond_m(e: Evidence, x_m: float, y_m: float) -> float:
-    pitch = pitch_of(e.sheet)
-    return max(abs(x_m) - pitch.half_length_m, abs(y_m) - pitch.half_width_m)
-
-
-def _spare(e: Evidence) -> Found:
-    """1.6: a second ball is on the pitch."""
-    if e.payload.x_m is not None and e.payload.y_m is not None:
-        far_m = _beyond_m(e, e.payload.x_m, e.payload.y_m)
-        yield against(e, "the ball outside the lines", far_m, "at most", "active_ball.margin_m")
-
-
-def _heard(e: Evidence) -> Found:
-    """1.2: how long a transmitter was silent, or how good it was."""
-    ball = e.payload.variant == "ball"
-    if e.told.kind == "tx.low_quality":
-        tick, name = e.by.payload, "ball" if ball else e.payload.player
-        seen = [s.quality for s in tick.seen if s.object_id == name] if isinstance(tick, Tick) else []
-        yield against(e, "quality", min(seen, default=None), "at most", "transmitter_health.quality_floor")
-        return
-    last_us, p = number(e.payload, "last_seen_us"), e.parameters.transmitter_health
-    if last_us is None:
-        return
-    limit_us = max(p.ball_silent_us, 3 * ball_sampling(e.sheet.quality).period_us) if ball else p.body_silent_us
-    name = f"transmitter_health.{'ball' if ball else 'body'}_silent_us"
-    silent_us = e.told.ts_us - last_us
-    yield against(
-        e, "time of silence", silent_us, "at least" if e.told.kind == "tx.lost" else "at most", name, limit_us
-    )
-
-
-def _rests(e: Evidence) -> Found:
-    """2.4: slow enough."""
-    ball = e.by.payload
-    if isinstance(ball, BallState):
-        noise_m_s = NOISE_SIGMAS * ball_sampling(e.sheet.quality).velocity_noise_m_s
-        slow_m_s = e.parameters.ball_motion.static_speed_m_s + noise_m_s
-        yield against(e, "speed of the ball", _speed(ball), "at most", "ball_motion.static_speed_m_s", slow_m_s)
-
-
-def _speed(ball: BallState) -> float:
-    return math.hypot(ball.vx_m_s, ball.vy_m_s, ball.vz_m_s)
-
-
-def _moves(e: Evidence) -> Found:
-    """2.4: fast, or away from where it lay."""
-    ball = e.by.payload
-    if not isinstance(ball, BallState) or not isinstance(e.before, MotionState):
-        return
-    if _speed(ball) >= e.parameters.ball_motion.moving_speed_m_s:
-        yield against(e, "speed of the ball", _speed(ball), "at least", "ball_motion.moving_speed_m_s")
-    else:
-        away_m = math.hypot(ball.x_m - e.before.x_m, ball.y_m - e.before.y_m)
-        yield against(e, "the ball from where it lay", away_m, "at least", "ball_motion.leave_m")
-
-
-def _band(group: str, value: str, names: Sequence[str], bounds: Sequence[str]) -> Rule:
-    """2.5, 2.7: in which band, and for how long."""
-
-    def rule(e: Evidence) -> Found:
-        index = names.index(e.payload.variant)
-        yield from between(e, value.replace("_m_s", "").replace("_m", ""), number(e.payload, value), bounds, index)
-        if isinstance(e.before, Banded) and e.before.since is not None:
-            yield against(e, "time that it held", e.by.ts_us - e.told.ts_us, "at least", f"{group}.hold_us")
-
-    return rule
-
-
-def _bounce(e: Evidence) -> Found:
-    """2.6: falls, rises, and is low."""
-    fall, p = number(e.payload, "fall_m_s"), e.parameters.ball_bounce
-    yield against(e, "speed of its fall", fall, "at least", "ball_bounce.fall_m_s")
-    yield against(e, "speed of its rise", number(e.payload, "rise_m_s"), "at least", "ball_bounce.rise_m_s")
-    if fall is not None:
-        low_m = p.height_m + fall * ball_sampling(e.sheet.quality).period_us * 0.5e-6
-        yield against(e, "height of the ball", e.payload.z_m, "at most", "ball_bounce.height_m", low_m)
-
-
-def _crossed(e: Evidence) -> Found:
-    """2.8: how far beyond an outer line the ball's centre is; whether it can have gone so fast."""
-    ball, name, pitch = e.by.payload, e.payload.variant, pitch_of(e.sheet)
-    sideways = " touch " in name
-    if isinstance(ball, BallState) and (sideways or " goal line " in name or " goal mouth " in name):
-        beyond_m = abs(ball.y_m) - pitch.half_width_m if sideways else abs(ball.x_m) - pitch.half_length_m
-        if name.endswith(" out"):
-            yield against(e, "the ball's centre beyond the line", beyond_m, "at least", "lines.radius_m")
-        else:
-            yield Margin("the ball's centre within the line", -beyond_m, "at least", 0.0, "m")
-    jumped = e.payload.detail.get("jump") is True
-    speed = number(e.payload, "speed_m_s")
-    yield against(e, "speed over the line", speed, "at least" if jumped else "at most", "lines.jump_speed_m_s")
-
-
-def _predicted(e: Evidence) -> Found:
-    """2.10: how soon, how fast, how far it has flown since its last corner."""
-    at_us, ball = number(e.payload, "at_us"), e.by.payload
-    if at_us is not None:
-        ahead_s = (at_us - e.told.ts_us) * 1e-6
-        yield against(e, "time until then", round(ahead_s, 3), "at most", "predictor.horizon_s")
-    if isinstance(ball, BallState):
-        yield against(e, "speed", math.hypot(ball.vx_m_s, ball.vy_m_s), "at least", "predictor.speed_m_s")
-        if isinstance(e.before, Flight):
-            corner = e.before.from_x_m, e.before.from_y_m, e.before.from_z_m
-            flown_m = math.dist((ball.x_m, ball.y_m, ball.z_m), corner)
-            yield against(e, "way since its last corner", flown_m, "at least", "predictor.flight_m")
-
-
-def _woodwork(e: Evidence) -> Found:
-    """2.11: how fast the ball came."""
-    samples = e.before.samples if isinstance(e.before, Trail) else ()
-    earlier = [s.payload for s in samples if s.ts_us < e.told.ts_us]
-    if earlier and isinstance(earlier[-1], BallState):
-        yield against(e, "speed of the ball before", _speed(earlier[-1]), "at least", "woodwork.speed_m_s")
 
 
 def _ran(e: Evidence) -> Found:
@@ -392,23 +189,6 @@ def _lines(e: Evidence) -> Found:
 
 #: By kind.
 RULES: dict[str, Rule] = {
-    "sample.rejected": _rejected,
-    "source.switched": _switched,
-    "ball.active_changed": _another_ball,
-    "ball.spare_on_pitch": _spare,
-    **dict.fromkeys(("tx.lost", "tx.recovered", "tx.low_quality"), _heard),
-    "ball.static": all_of(lasted("ball_motion.static_us", "time that it rests"), _rests),
-    "ball.moving": _moves,
-    "ball.height": _band(
-        "ball_height", "height_m", HEIGHTS, ("ball_height.low_m", "ball_height.head_m", "ball_height.high_m")
-    ),
-    "ball.speed": _band(
-        "ball_speed", "speed_m_s", SPEEDS, ("ball_speed.pass_m_s", "ball_speed.drive_m_s", "ball_speed.rocket_m_s")
-    ),
-    "ball.bounce": _bounce,
-    "ball.crossed": _crossed,
-    "ball.predicted": _predicted,
-    "ball.woodwork": _woodwork,
     "run.intensity": _ran,
     "sprint.start": _sprints,
     "sprint.end": told_value("top_m_s", "greatest speed", "at least", "sprint.speed_m_s"),

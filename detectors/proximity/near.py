@@ -21,7 +21,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BallState, BodyState, EventPayload, Frame, LimbRun, LimbState
+from football.payloads import BallState, BodyState, EventPayload, Frame, LimbRun, LimbState, frame_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -295,8 +295,7 @@ class PossessionZone:
 
     def step(self, state: tuple[str, ...], event: Event) -> Step[tuple[str, ...]]:
         """Looks around the ball."""
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         ball, around = frame.ball, frame.nearest
         leave2 = self._leave2_m2
         if ball is None or around is None or (around.first_m2 > leave2 and not state):
@@ -370,8 +369,7 @@ class NearestPlayer:
 
     def step(self, state: tuple[Nearest, Nearest, Nearest], event: Event) -> Step[tuple[Nearest, Nearest, Nearest]]:
         """Looks who is nearest; nearly always it is who it was."""
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         if frame.ball is None or frame.nearest is None:
             return state, NOTHING
         players, around = frame.players, frame.nearest

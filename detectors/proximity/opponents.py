@@ -18,7 +18,7 @@ from numba import njit
 
 from detectors.emission import make_event
 from football.match_sheet import Team
-from football.payloads import BodyState, EventPayload, Frame, Scalar
+from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -69,8 +69,7 @@ class OpponentProximity:
         """Looks at everybody if a look is due."""
         if event.ts_us < state.due_us:
             return state, NOTHING
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         due_us = event.ts_us + self.parameters.look_us
         found = self._near(frame, state.near)
         near = tuple(sorted(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import msgspec
 
@@ -62,8 +63,7 @@ class GoalRing:
 
     def step(self, state: Depth, event: Event) -> Step[Depth]:
         """Measures to either goal; nearly always no ring is crossed."""
-        ball = event.payload
-        assert isinstance(ball, BallState)
+        ball = cast(BallState, event.payload)
         x_m, y2 = ball.x_m, ball.y_m * ball.y_m
         dx, ex = x_m - self._goals_x_m[0], x_m - self._goals_x_m[1]
         d2, e2 = dx * dx + y2, ex * ex + y2

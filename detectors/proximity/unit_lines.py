@@ -19,7 +19,7 @@ from numba import njit
 
 from detectors.emission import make_event
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar
+from football.payloads import EventPayload, Frame, Scalar, frame_of, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -83,14 +83,12 @@ class UnitLines:
     def step(self, state: UnitState, event: Event) -> Step[UnitState]:
         """Looks at both teams if a look is due."""
         if event.kind == "direction":
-            payload = event.payload
-            assert isinstance(payload, EventPayload)
+            payload = published(event)
             # Changed ends turn defence into attack: what was told is void.
             return UnitState(payload.team, state.due_us), NOTHING
         if event.ts_us < state.due_us or not state.attacks:
             return state, NOTHING
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         told = dict(state.told)
         out: list[Event] = []
         for team in TEAMS:

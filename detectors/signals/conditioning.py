@@ -1,33 +1,36 @@
-"""Level 1, from packets to conditioned states: unpacker, plausibility gate and kinematic filter of one transmitter.
+"""Level 1, from packets to conditioned states: unpack, gate and filter the positions of one transmitter.
 
 Theory of operation
 -------------------
 One unit per transmitter. A packet's positions pass three sub-functions in turn:
 
-1. unpack (hierarchy 1.1): a packet whose sequence or time is not beyond the last one's is refused whole.
-2. gate (1.3): outside the volume, or farther from the last accepted position than anybody moves in that time.
-   A source may also be right about a jump (a corrected identity, a ball set down elsewhere while nobody
-   looked): once ``relock`` refused positions in a row agree among themselves, they are believed and the filter
-   starts afresh there. Of each run of refusals the first is reported.
-3. filter (1.4): blocks of samples are averaged (``signal.Sampling``), and a straight line through the last few
-   averages gives velocity and, where samples are averaged, the position. It is causal: a state depends on
-   nothing later than its own time.
+1. Unpack (hierarchy 1.1). A packet is rejected whole if its sequence or time is not beyond the last one's.
+2. Gate (1.3). A position is rejected if it is outside the volume, or farther from the last accepted position than the
+   object can move in that time. A jump may also be true: an identity was corrected, or a ball was set down elsewhere
+   unobserved. So once ``relock`` rejected positions in a row agree among themselves, the gate accepts them and the
+   filter starts afresh there. Of each run of rejections the first is reported.
+3. Filter (1.4). Blocks of samples are averaged (:class:`detectors.signals.sampling.Sampling`). A straight line through
+   the last few averages gives the velocity and, where samples are averaged, the position. The filter is causal: a state
+   depends on nothing later than its own time.
 
-Acceleration is not gated: in positions alone its bound is either implied by the bound of speed or drowned by
-noise.
+Acceleration is not gated: in positions alone its bound is implied by the bound of speed, or noise exceeds it.
 
-Nearly all packets are good ones: no position of theirs is refused, and none was before. They are taken as a run by a
-compiled kernel (:mod:`detectors.signals.kernels.filter_kernel`); the others position by position. Both ways give the
-same, bit for bit.
+Nearly all packets have no rejected position and follow none. A compiled kernel takes them as a run
+(:mod:`detectors.signals.kernels.filter_kernel`). The plain fold takes the others position by position, and is the
+kernel's oracle in the tests: both give the same, bit for bit.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Annotated, cast
 
 import msgspec
 
+from detectors.decisions import is_recording, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from detectors.signals.kernels.filter_kernel import Filter, Fitted, PacketFilter, Point, Taken
 from detectors.signals.sampling import Sampling, ball_sampling, body_sampling
 from football.match_sheet import MatchSheet, Team
@@ -38,43 +41,50 @@ from middleware.events import Event
 
 
 class ConditioningParameters(msgspec.Struct, frozen=True):
-    """Bounds of what is believed.
+    """Bounds of plausible positions, and when a filter starts afresh.
 
-    ``ball_speed_max_m_s``: 150 km/h, the seeds' greatest. ``body_speed_max_m_s``: LaurieOnTracking's 12.
-    ``limb_speed_max_m_s``: ours; a kicking foot reaches about 25. ``noise_sigmas``: slack for noise.
-    ``margin_m``: beyond the lines. ``height_max_m``: ours; the highest kicks stay below 35.
-    ``relock``: refused positions in a row that must agree before a jump is believed (ours; 3 is 0.12 s of
-    optical tracking, while single-frame jumps of real files come back after one).
-    ``reset_us``: after so long a silence the filter starts afresh (1.7: hold at most 200 ms).
+    Attributes:
+        ball_speed_max_m_s: the greatest speed of a ball.
+        body_speed_max_m_s: the greatest speed of a player or referee.
+        limb_speed_max_m_s: the greatest speed of a limb.
+        noise_sigmas: slack of a distance for noise, in standard deviations of a position.
+        margin_m: how far beyond the lines a position is accepted.
+        height_max_m: the greatest height.
+        relock: rejected positions in a row that must agree before a jump is accepted.
+        reset_us: silence after which the filter starts afresh.
     """
 
-    ball_speed_max_m_s: float = 42.0
-    body_speed_max_m_s: float = 12.0
-    limb_speed_max_m_s: float = 30.0
-    noise_sigmas: float = 6.0
-    margin_m: float = 10.0
-    height_max_m: float = 60.0
-    relock: int = 3
-    reset_us: int = 200_000
+    ball_speed_max_m_s: Annotated[float, reason("150 km/h, the greatest in paper 004")] = 42.0
+    body_speed_max_m_s: Annotated[float, reason("LaurieOnTracking")] = 12.0
+    limb_speed_max_m_s: Annotated[float, reason("ours; a kicking foot reaches about 25 m/s")] = 30.0
+    noise_sigmas: Annotated[float, reason("ours")] = 6.0
+    margin_m: Annotated[float, reason("hierarchy 1.3")] = 10.0
+    height_max_m: Annotated[float, reason("ours; the highest kicks stay below 35 m")] = 60.0
+    relock: Annotated[
+        int, reason("ours; 3 are 0.12 s of optical tracking, and single-frame jumps of real files last one frame")
+    ] = 3
+    reset_us: Annotated[int, reason("hierarchy 1.7: hold at most 200 ms")] = 200_000
 
 
-#: Runs of positions of limbs: hands and whatever else, and feet, which most listeners want alone.
+#: Kinds of runs of positions: of hands and other limbs, and of feet, which most detectors take alone.
 LIMB_RUNS = ("limb.run", "foot.run")
 
-#: Why a sample or a packet is refused, and whose.
+#: Variants of ``sample.rejected``: the why, and the class of the transmitter.
 REJECTIONS = (
-    *(
-        f"{reason} {name}"
-        for reason in ("outside", "speed", "time backwards")
-        for name in ("ball", "player", "referee")
-    ),
+    *(f"{why} {name}" for why in ("outside", "speed", "time backwards") for name in ("ball", "player", "referee")),
     "unknown player",
 )
 
 
 class Track(msgspec.Struct, frozen=True, gc=False):
-    """State of one transmitter: number and last time of what was taken, its filter
-    (:mod:`detectors.signals.kernels.filter_kernel`), and the positions refused since."""
+    """State of one transmitter.
+
+    Attributes:
+        sequence: number of the last accepted packet.
+        last_us: time of its last position.
+        memory: the filter, packed (:mod:`detectors.signals.kernels.filter_kernel`).
+        refused: positions rejected since.
+    """
 
     sequence: int = -1
     last_us: int | None = None
@@ -83,18 +93,30 @@ class Track(msgspec.Struct, frozen=True, gc=False):
 
 
 class TransmitterClass(msgspec.Struct, frozen=True):
-    """What is common to all transmitters of a class: bounds and sampling. ``kind``: of its states; limbs give runs."""
+    """A class of transmitters: bounds, sampling and filter.
+
+    Attributes:
+        name: ``ball``, ``player`` or ``referee``.
+        kind: kind of its states; empty for limbs, which give runs.
+        speed_max_m_s: bound of speed.
+        sampling: how its samples are averaged and fitted.
+        slack_m: slack of a distance for noise.
+        packets: the filter of one packet.
+    """
 
     name: str
     kind: str
     speed_max_m_s: float
     sampling: Sampling
     slack_m: float
-    runs: PacketFilter
+    packets: PacketFilter
 
 
 class Conditioning:
     """1.4, covering 1.1 and 1.3: raw packets of one transmitter to its conditioned states.
+
+    With limb transmitters declared, limbs and centroids go to the player fusion (``foot.run`` and ``limb.run``, a run
+    of positions a packet; ``centroid.state``). Without them a centroid is the player (``player.state``).
 
     Attributes:
         classes: of transmitters, by the kind of their packets.
@@ -102,9 +124,6 @@ class Conditioning:
     Args:
         sheet: the pitch bounds the volume, the players give the teams, the quality chooses the sampling.
         parameters: bounds.
-
-    With limb transmitters declared, limbs and centroids go to the player fusion (``foot.run`` and ``limb.run``, a run
-    of positions for each packet; ``centroid.state``); without them a centroid is the player (``player.state``).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ConditioningParameters | None = None) -> None:
@@ -136,16 +155,16 @@ class Conditioning:
         ball, body = ball_sampling(sheet.quality), body_sampling(sheet.quality)
         bounds_m = self._x_max_m, self._y_max_m, p.height_max_m
 
-        def made(name: str, kind: str, speed_max_m_s: float, sampling: Sampling) -> TransmitterClass:
+        def build(name: str, kind: str, speed_max_m_s: float, sampling: Sampling) -> TransmitterClass:
             slack_m = p.noise_sigmas * sampling.jitter_m
-            runs = PacketFilter(sampling, speed_max_m_s, slack_m, p.reset_us, bounds_m)
-            return TransmitterClass(name, kind, speed_max_m_s, sampling, slack_m, runs)
+            packets = PacketFilter(sampling, speed_max_m_s, slack_m, p.reset_us, bounds_m)
+            return TransmitterClass(name, kind, speed_max_m_s, sampling, slack_m, packets)
 
         return {
-            "raw.ball": made("ball", "ball.sample", p.ball_speed_max_m_s, ball),
-            "raw.player": made("player", centroid_kind, p.body_speed_max_m_s, body),
-            "raw.limb": made("player", "", p.limb_speed_max_m_s, body),
-            "raw.referee": made("referee", "referee.state", p.body_speed_max_m_s, body),
+            "raw.ball": build("ball", "ball.sample", p.ball_speed_max_m_s, ball),
+            "raw.player": build("player", centroid_kind, p.body_speed_max_m_s, body),
+            "raw.limb": build("player", "", p.limb_speed_max_m_s, body),
+            "raw.referee": build("referee", "referee.state", p.body_speed_max_m_s, body),
         }
 
     def key(self, event: Event) -> str:
@@ -153,26 +172,25 @@ class Conditioning:
         return event.source
 
     def initial(self) -> Track:
-        """Nothing seen."""
+        """No packet yet."""
         return Track()
 
     def step(self, state: Track, event: Event) -> Step[Track]:
         """Takes one packet."""
-        packet = event.payload
-        assert isinstance(packet, Packet)
+        packet = cast(Packet, event.payload)
         if packet.sequence != event.seq:  # the source's counter wrapped or began anew, and was counted on
             packet = msgspec.structs.replace(packet, sequence=event.seq)
         kind = self.classes[event.kind]
         team = self.team(packet.transmitter)
-        reason = _refusal_of_packet(state, packet, unknown=kind.name == "player" and not team)
-        if reason:
-            return self._refuse_packet(state, packet, kind, reason, team)
-        return self._take(state, packet, kind, team, None if state.refused else kind.runs.take(state.memory, packet))
+        why = _refusal_of_packet(state, packet, unknown=kind.name == "player" and not team)
+        if why:
+            return self._refuse_packet(state, packet, kind, why, team)
+        return self._take(state, packet, kind, team, None if state.refused else kind.packets.take(state.memory, packet))
 
     def _take(
         self, state: Track, packet: Packet, kind: TransmitterClass, team: Team, taken: Taken | None
     ) -> Step[Track]:
-        """Goes on from what the kernel says; position by position, if it was not asked or declines."""
+        """Use the kernel's result; filter position by position if there is none."""
         if taken is None:
             return self._one_by_one(state, packet, kind, team)
         return Track(packet.sequence, packet.ts_us[-1], taken[0]), _events(kind, packet, team, taken[1])
@@ -181,33 +199,33 @@ class Conditioning:
         """The plain fold over the positions of a packet."""
         out: list[Event] = []
         fitted: list[Fitted] = []
-        before = now = kind.runs.unpack(state.memory)
+        before = now = kind.packets.unpack(state.memory)
         refused = state.refused
         for index, point in enumerate(zip(packet.ts_us, packet.x_m, packet.y_m, packet.z_m, strict=True)):
-            reason = self._refusal(now.last, point, kind)
-            if reason:
+            why = self._refusal(now.last, point, kind)
+            if why:
                 if not refused:
-                    out.append(_rejected(reason, kind.name, team, packet, index, point[0]))
-                refused = self._refused(refused, point, kind, reason)
+                    out.append(_rejected(why, kind.name, team, packet, index, point[0]))
+                    if is_recording():
+                        self._note_refusal(why, now.last, point, kind, out[-1].source, packet.transmitter)
+                refused = self._refused(refused, point, kind, why)
                 if len(refused) < self.parameters.relock:
                     continue
                 now = Filter(state_us=now.state_us)  # a jump that so many positions agree on is believed
             now, refused = self._accept(now, point, kind, index, fitted), ()
         out.extend(_events(kind, packet, team, fitted))
-        memory = state.memory if now is before else kind.runs.pack(now)
+        memory = state.memory if now is before else kind.packets.pack(now)
         return Track(packet.sequence, now.last[0] if now.last else None, memory, refused), out or NOTHING
 
-    def _refuse_packet(
-        self, track: Track, packet: Packet, kind: TransmitterClass, reason: str, team: Team
-    ) -> Step[Track]:
-        """Refuses a whole packet; of a run of such packets the first is reported."""
+    def _refuse_packet(self, track: Track, packet: Packet, kind: TransmitterClass, why: str, team: Team) -> Step[Track]:
+        """Reject a whole packet; of a run of such packets the first is reported."""
         if track.refused:
             return track, NOTHING
         marked = msgspec.structs.replace(track, refused=(_nowhere(packet.ts_us[0]),))
-        return marked, (_rejected(reason, kind.name, team, packet, 0, packet.ts_us[0]),)
+        return marked, (_rejected(why, kind.name, team, packet, 0, packet.ts_us[0]),)
 
     def team(self, transmitter: str) -> Team:
-        """Team of a transmitter's wearer, empty if he is unknown."""
+        """Team of a transmitter's player, empty if the sheet does not have it."""
         known = self._teams.get(transmitter)
         if known is not None:
             return known
@@ -220,7 +238,7 @@ class Conditioning:
         return "away" if object_id.startswith("away_") else ""
 
     def _refusal(self, last: Point | None, point: Point, kind: TransmitterClass) -> str:
-        """Why ``point`` is not believed, or nothing. Comparisons are so written that NaN is refused."""
+        """The why to reject ``point``, empty if there is none. The comparisons reject NaN."""
         _, x_m, y_m, z_m = point
         inside = abs(x_m) <= self._x_max_m and abs(y_m) <= self._y_max_m
         if not (inside and abs(z_m) <= self.parameters.height_max_m):
@@ -234,16 +252,37 @@ class Conditioning:
         dx, dy, dz = after[1] - before[1], after[2] - before[2], after[3] - before[3]
         return dx * dx + dy * dy + dz * dz <= reach_m * reach_m
 
-    def _refused(
-        self, refused: tuple[Point, ...], point: Point, kind: TransmitterClass, reason: str
-    ) -> tuple[Point, ...]:
-        """Refused positions that agree among themselves, the newest included."""
-        if reason == "outside":
+    def _refused(self, refused: tuple[Point, ...], point: Point, kind: TransmitterClass, why: str) -> tuple[Point, ...]:
+        """Rejected positions that agree among themselves, the newest included."""
+        if why == "outside":
             return (_nowhere(point[0]),)
         return (*refused, point) if refused and self._reachable(refused[-1], point, kind) else (point,)
 
+    def _note_refusal(
+        self, why: str, last: Point | None, point: Point, kind: TransmitterClass, anchor: str, transmitter: str
+    ) -> None:
+        """Note by how much a position missed the gate."""
+        p = self.parameters
+        outside_m = max(abs(point[1]) - self._x_max_m, abs(point[2]) - self._y_max_m) + p.margin_m
+        if why == "speed" and last is not None and point[0] > last[0]:
+            speed_m_s = (math.dist(point[1:], last[1:]) - kind.slack_m) * 1e6 / (point[0] - last[0])
+            group = "limb" if "/" in transmitter else "body" if kind.name != "ball" else "ball"
+            parameter = f"conditioning.{group}_speed_max_m_s"
+            note(
+                "speed from the last position, noise allowed",
+                speed_m_s,
+                "at least",
+                kind.speed_max_m_s,
+                parameter,
+                anchor,
+            )
+        elif why == "outside" and outside_m > p.margin_m:
+            note("distance outside the lines", outside_m, "at least", p.margin_m, "conditioning.margin_m", anchor)
+        elif why == "outside":
+            note("height", abs(point[3]), "at least", p.height_max_m, "conditioning.height_max_m", anchor)
+
     def _accept(self, now: Filter, point: Point, kind: TransmitterClass, index: int, fitted: list[Fitted]) -> Filter:
-        """Averages the point into its block; a full block gives a state."""
+        """Add the point to its block; a full block gives a state."""
         sampling = kind.sampling
         block = (*now.block, point)
         if len(block) < sampling.block:
@@ -262,7 +301,7 @@ class Conditioning:
 
 
 def _nowhere(ts_us: int) -> Point:
-    """A refused position that no other can agree with."""
+    """A rejected position that no other can agree with."""
     return ts_us, 1e9, 1e9, 0.0
 
 
@@ -313,14 +352,14 @@ def _velocity(points: tuple[Point, ...]) -> tuple[float, float, float]:
 
 
 def _position(mean: Point, velocity: tuple[float, float, float], at_us: int) -> tuple[float, float, float]:
-    """The newest average carried on to ``at_us``, metres. A line through more of them would cut corners."""
+    """The newest average carried on to ``at_us``, metres. A line through more of them would cut the curves."""
     t, x, y, z = mean
     ahead_s = (at_us - t) * 1e-6
     return x + velocity[0] * ahead_s, y + velocity[1] * ahead_s, z + velocity[2] * ahead_s
 
 
 def _events(kind: TransmitterClass, packet: Packet, team: Team, fitted: Sequence[Fitted]) -> Sequence[Event]:
-    """What a packet comes to: an event a state, or one run of a limb's states."""
+    """Events of a packet: one a state, or one run of a limb's states."""
     if not fitted:
         return NOTHING
     name = packet.transmitter
@@ -341,11 +380,11 @@ def _events(kind: TransmitterClass, packet: Packet, team: Team, fitted: Sequence
     ]
 
 
-def _rejected(reason: str, name: str, team: Team, packet: Packet, index: int, ts_us: int) -> Event:
-    """A refused position, or a refused packet (index 0)."""
+def _rejected(why: str, name: str, team: Team, packet: Packet, index: int, ts_us: int) -> Event:
+    """The event of a rejected position, or of a rejected packet (index 0)."""
     finite = all(abs(v[index]) < 1e6 for v in (packet.x_m, packet.y_m, packet.z_m))
     payload = EventPayload(
-        variant=f"{reason} {name}",
+        variant=f"{why} {name}",
         team=team,
         player=packet.transmitter.partition("/")[0] if name == "player" else "",
         x_m=packet.x_m[index] if finite else None,

@@ -23,12 +23,22 @@ import numpy.typing as npt
 from numba import njit
 
 from detectors.signals.conditioning import Conditioning, Track
-from detectors.signals.frames import FrameParameters, Now
+from detectors.signals.frames import FrameInProgress, FrameParameters
 from detectors.signals.fusion import Balls
 from detectors.signals.kernels.filter_kernel import FrameFilter
 from football.match_sheet import Team
 from football.packets import Packet, raw_kind
-from football.payloads import SIDES, BallState, BodyState, Frame, LastSample, NearestPlayers, Tick, build_frame
+from football.payloads import (
+    SIDES,
+    BallState,
+    BodyState,
+    Frame,
+    LastSample,
+    NearestPlayers,
+    Tick,
+    build_frame,
+    frame_of,
+)
 from middleware.detector import Step
 from middleware.events import Event
 
@@ -41,7 +51,7 @@ class Instant(msgspec.Struct, frozen=True, gc=False):
 
     tracks: dict[str, Track] = {}
     balls: Balls = Balls()
-    now: Now = Now()
+    now: FrameInProgress = FrameInProgress()
 
 
 class PackedFrameState(msgspec.Struct, frozen=True, gc=False):
@@ -162,7 +172,7 @@ class FrameFastPath:
         end = begin + kinds.count("raw.player")
         players = names[begin:end]
         teams = tuple([self._conditioning.team(name) for name in players])
-        together = FrameFilter([self._conditioning.classes[kind].runs for kind in kinds])
+        together = FrameFilter([self._conditioning.classes[kind].packets for kind in kinds])
         ball = names[-1] if kinds[-1] == "raw.ball" else ""
         sides = bytes([SIDES[team] for team in teams])
         return _Cast(together, begin, end, players, teams, ("",) * len(players), sides, ball)
@@ -170,8 +180,7 @@ class FrameFastPath:
 
 def _tick(before: Event, first: BodyState, ts_us: int) -> Tick:
     """Who was seen when, told at the first sample of an instant: all others were seen at the one before."""
-    frame, before_us = before.payload, before.ts_us
-    assert isinstance(frame, Frame)
+    frame, before_us = frame_of(before), before.ts_us
     seen = [LastSample(first.object_id, ts_us, first.quality)]
     seen += [LastSample(body.object_id, before_us, body.quality) for body in frame.players[1:]]
     if frame.ball is not None:
@@ -243,8 +252,7 @@ def pack(state: Instant) -> Instant | PackedFrameState:
 
 def unpack(crowd: PackedFrameState) -> Instant:
     """The same transmitter by transmitter."""
-    ts_us, frame, heard = crowd.frame.ts_us, crowd.frame.payload, crowd.ball
-    assert isinstance(frame, Frame)
+    ts_us, frame, heard = crowd.frame.ts_us, frame_of(crowd.frame), crowd.ball
     slices = [crowd.memory[begin:end] for begin, end in pairwise((0, *crowd.ends))]
     here = {
         name: Track(sequence, ts_us, memory)
@@ -259,4 +267,4 @@ def unpack(crowd: PackedFrameState) -> Instant:
         latest["ball"] = heard
         newest = Event("ball.sample", ts_us, heard.source, heard.seq, heard.payload)
         balls = Balls(balls.active, newest, balls.spares)
-    return Instant({**crowd.absent, **here}, balls, Now(latest, ts_us, len(latest), ts_us, crowd.tick))
+    return Instant({**crowd.absent, **here}, balls, FrameInProgress(latest, ts_us, len(latest), ts_us, crowd.tick))

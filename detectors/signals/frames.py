@@ -2,46 +2,52 @@
 
 Theory of operation
 -------------------
-Samples come in order of event time, bodies before the ball. A frame belongs to the instant T of the samples in
-hand. It is complete when every live object has given its sample of T, which on optical input is at the ball of
-T; else the first later sample closes it, and it is dated back to T (within the horizon, else dropped). Radio
-transmitters each keep their own time, so there the later sample always closes it. Frames are at least
-``period_us`` apart. An object without a sample at T is carried on at its last velocity for ``hold_us``, then left
-out: it is stale (hierarchy 1.7).
+Samples arrive in order of event time, bodies before the ball. A frame belongs to the instant T of the samples in
+progress. It is complete when every live object has given its sample of T, which on optical input is at the ball of T.
+Otherwise the first later sample closes the frame, which is dated back to T (within the horizon, else dropped). Radio
+transmitters each keep their own time, so there the later sample always closes it. Frames are at least ``period_us``
+apart. An object without a sample at T is extrapolated at its last velocity for ``hold_us``, then left out: it is stale
+(hierarchy 1.7).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated, cast
 
 import msgspec
 
+from detectors.reasons import reason
 from detectors.signals.sampling import ball_sampling, body_sampling
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, BodyState, Frame, LastSample, Tick, build_frame
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
-#: Before any event. The first instant of a stream is closed by the second: nobody knows yet who is there.
+#: Before any event. The first instant of a stream is closed by the second: the objects are not known yet.
 _NEVER_US = -(2**62)
 
-
-#: Corrections of frames wait so long for each other (arrival time; ours): a packet of limbs is said every 50 ms, and
-#: each corrects the last five frames, to which thirty detectors listen.
-_GATHER_US = 100_000
+#: Corrections of frames are batched for so long (arrival time; ours): packets of limbs arrive every 50 ms, and each
+#: corrects the last five frames, which thirty detectors read.
+_CORRECTION_BATCH_US = 100_000
 
 
 class FrameParameters(msgspec.Struct, frozen=True):
-    """``period_us``: 50 Hz at most, less 1 ms for clocks that shake. ``hold_us``: 1.7. ``tick_us``: ours, a
-    fifth of the shortest wait that ticks serve (1 s)."""
+    """Rates of frames and ticks.
 
-    period_us: int = 19_000
-    hold_us: int = 200_000
-    tick_us: int = 200_000
+    Attributes:
+        period_us: least time between frames.
+        hold_us: how long an object without samples is extrapolated.
+        tick_us: time between ticks.
+    """
+
+    period_us: Annotated[int, reason("50 Hz at most, less 1 ms for the jitter of clocks")] = 19_000
+    hold_us: Annotated[int, reason("hierarchy 1.7")] = 200_000
+    tick_us: Annotated[int, reason("ours: a fifth of the shortest wait that ticks serve (1 s)")] = 200_000
 
 
-class Now(msgspec.Struct, frozen=True, gc=False):
-    """State: newest sample of each object; the instant in hand and how many samples it has; last frame, last tick."""
+class FrameInProgress(msgspec.Struct, frozen=True, gc=False):
+    """State: newest sample of each object; the instant in progress and its number of samples; last frame and tick."""
 
     latest: dict[str, Event] = {}
     instant_us: int = _NEVER_US
@@ -65,21 +71,21 @@ class FrameFusion:
             internal=("frame", "clock.tick"),
             # One period, and half of one for clocks that shake: an older instant is not worth a frame.
             horizon_us=max(periods) * 3 // 2,
-            correction_batch_us=_GATHER_US,
+            correction_batch_us=_CORRECTION_BATCH_US,
             parameters=msgspec.structs.asdict(self.parameters),
             source="1.7; frames for views and cameras at 50 Hz: ours",
         )
 
-    def initial(self) -> Now:
-        """Nobody seen."""
-        return Now()
+    def initial(self) -> FrameInProgress:
+        """No sample yet."""
+        return FrameInProgress()
 
-    def step(self, state: Now, event: Event) -> Step[Now]:
-        """Takes a sample of a player or of the ball."""
+    def step(self, state: FrameInProgress, event: Event) -> Step[FrameInProgress]:
+        """Take a sample of a player or of the ball."""
         return self.step_run(state, (event,))
 
-    def step_run(self, state: Now, events: Sequence[Event]) -> Step[Now]:
-        """Takes samples in order: the fold of ``step`` over them, with one copy of what was seen."""
+    def step_run(self, state: FrameInProgress, events: Sequence[Event]) -> Step[FrameInProgress]:
+        """Take samples in order: the fold of ``step`` over them, with one copy of the newest samples."""
         out: list[Event] = []
         latest = dict(state.latest)
         instant_us, fresh, framed_us, last_tick = state.instant_us, state.fresh, state.framed_us, state.tick
@@ -100,12 +106,12 @@ class FrameFusion:
             if tick > last_tick:
                 out.append(Event("clock.tick", ts_us, "clock", tick, _tick(latest)))
                 last_tick = tick
-        return Now(latest, instant_us, fresh, framed_us, last_tick), out or NOTHING
+        return FrameInProgress(latest, instant_us, fresh, framed_us, last_tick), out or NOTHING
 
     def _close(
         self, latest: dict[str, Event], instant_us: int, framed_us: int, out: list[Event]
     ) -> tuple[dict[str, Event], int]:
-        """Gives the frame of ``instant_us`` unless it follows too close; forgets who is stale."""
+        """Emit the frame of ``instant_us`` unless it follows too close; drop stale objects."""
         if instant_us - framed_us < self.parameters.period_us:
             return latest, framed_us
         oldest_us = instant_us - self.parameters.hold_us
@@ -121,10 +127,10 @@ def _frame(latest: dict[str, Event], instant_us: int) -> Frame:
     for event in latest.values():
         state, age_us = event.payload, instant_us - event.ts_us
         if isinstance(state, BodyState):
-            players.append(state if age_us == 0 else _carry_body(state, age_us))
+            players.append(state if age_us == 0 else _extrapolate_body(state, age_us))
         else:
-            assert isinstance(state, BallState)
-            ball = state if age_us == 0 else _carry_ball(state, age_us)
+            ball = cast(BallState, state)
+            ball = ball if age_us == 0 else _extrapolate_ball(ball, age_us)
     players.sort(key=_object_id)
     return build_frame(ball, tuple(players))
 
@@ -133,7 +139,7 @@ def _object_id(body: BodyState) -> str:
     return body.object_id
 
 
-def _carry_body(body: BodyState, age_us: int) -> BodyState:
+def _extrapolate_body(body: BodyState, age_us: int) -> BodyState:
     s = age_us * 1e-6
     return BodyState(
         body.object_id,
@@ -148,8 +154,8 @@ def _carry_body(body: BodyState, age_us: int) -> BodyState:
     )
 
 
-def _carry_ball(ball: BallState, age_us: int) -> BallState:
-    """Carried on level: over 0.2 s a fall would matter less than the noise of its start."""
+def _extrapolate_ball(ball: BallState, age_us: int) -> BallState:
+    """Extrapolate on the level: over 0.2 s a fall matters less than the noise of its start."""
     s = age_us * 1e-6
     x, y = ball.x_m + ball.vx_m_s * s, ball.y_m + ball.vy_m_s * s
     return BallState(x, y, ball.z_m, ball.vx_m_s, ball.vy_m_s, ball.vz_m_s, ball.gap_us, ball.quality, ball.run)

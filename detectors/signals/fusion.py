@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import math
+from typing import Annotated, cast
+
 import msgspec
 
+from detectors.decisions import is_recording, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, BodyState, EventPayload, LimbRun
+from football.payloads import BallState, BodyState, EventPayload, LimbRun, ball_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class FusionParameters(msgspec.Struct, frozen=True):
-    """``hold_us``: a limb or a source counts for so long after its sample (1.7). ``period_us``: players are
-    given at most 50 times a second. ``quality_floor``: radio below it gives way to a camera's centroid (ours)."""
+    """How the limbs and centroids of a player become one position.
 
-    hold_us: int = 200_000
-    period_us: int = 20_000
-    quality_floor: float = 0.3
+    Attributes:
+        hold_us: how long a limb or a source counts after its sample.
+        period_us: time between positions of a player.
+        quality_floor: radio of less quality gives way to a camera's centroid.
+    """
+
+    hold_us: Annotated[int, reason("hierarchy 1.7")] = 200_000
+    period_us: Annotated[int, reason("hierarchy 1.5: at most 50 times a second")] = 20_000
+    quality_floor: Annotated[float, reason("ours")] = 0.3
 
 
 class Limbs(msgspec.Struct, frozen=True, gc=False):
-    """State of one player: newest run of each limb; which source gave him last, and when."""
+    """State of one player: newest run of each limb; source and time of the newest position."""
 
     limbs: tuple[LimbRun, ...] = ()
     given_us: int = -(2**62)
@@ -32,9 +42,8 @@ class PlayerFusion:
     """1.5 (and source.switched of 1.7): the limbs of one player, or his centroid, to one position.
 
     A player is the mean of his feet, or of whatever limbs are known (DEBS 2013). A centroid from a camera
-    serves while no limb of quality is fresh: radio wins over optical.
-
-    Looked at is each position of a run, with the newest positions of the other limbs that are not later.
+    serves while no limb of quality is fresh: radio wins over optical. Each position of a run is combined with the
+    newest positions of the other limbs that are not later.
     """
 
     def __init__(self, parameters: FusionParameters | None = None) -> None:
@@ -60,23 +69,23 @@ class PlayerFusion:
         return event.source.partition("/")[0]
 
     def initial(self) -> Limbs:
-        """Nothing seen."""
+        """No position yet."""
         return Limbs()
 
     def step(self, state: Limbs, event: Event) -> Step[Limbs]:
-        """Takes a limb or a centroid."""
-        body, p, now_us = event.payload, self.parameters, event.ts_us
-        if isinstance(body, LimbRun):
-            return self._run(state, body)
-        assert isinstance(body, BodyState)
-        fresh = state.source == "rtls" and now_us - state.given_us <= p.hold_us
-        if fresh or now_us - state.given_us < p.period_us:
+        """Take a run of a limb, or a centroid."""
+        p, now_us = self.parameters, event.ts_us
+        if event.kind != "centroid.state":
+            return self._run(state, cast(LimbRun, event.payload))
+        body, silent_us = cast(BodyState, event.payload), now_us - state.given_us
+        if (state.source == "rtls" and silent_us <= p.hold_us) or silent_us < p.period_us:
             return state, NOTHING
+        note("time since the last radio position", silent_us, "at least", p.hold_us, "player_fusion.hold_us", "optical")
         out: list[Event] = []
         return self._give(state, state.limbs, body, now_us, "optical", out), out
 
     def _run(self, state: Limbs, run: LimbRun) -> Step[Limbs]:
-        """Takes what a packet said of a limb."""
+        """Take the run of one limb."""
         p, first_us = self.parameters, run.states[0][0]
         others = [o for o in state.limbs if o.limb != run.limb and first_us - o.states[-1][0] <= p.hold_us]
         limbs = (*others, run)
@@ -86,7 +95,12 @@ class PlayerFusion:
         out: list[Event] = []
         for now_us, *_ in run.states if feet else ():
             if now_us - after.given_us >= p.period_us:
-                after = self._give(after, limbs, _mean_of_limbs(feet, now_us), now_us, "rtls", out)
+                mean = _mean_of_limbs(feet, now_us)
+                if after.source == "optical":
+                    note(
+                        "quality of the limbs", mean.quality, "at least", p.quality_floor, "player_fusion.quality_floor"
+                    )
+                after = self._give(after, limbs, mean, now_us, "rtls", out)
         return after, out or NOTHING
 
     def _give(
@@ -100,7 +114,7 @@ class PlayerFusion:
 
 
 def _mean_of_limbs(limbs: list[LimbRun], now_us: int) -> BodyState:
-    """Mean of limbs, each carried on to ``now_us``; their order is that in which they were heard."""
+    """Mean of limbs, each extrapolated to ``now_us``; they are in the order in which they arrived."""
     n, x, y, z, vx, vy, quality = len(limbs), 0.0, 0.0, 0.0, 0.0, 0.0, 1.0
     for limb in limbs:
         ts_us, limb_x, limb_y, limb_z, limb_vx, limb_vy = limb.at(now_us)
@@ -116,12 +130,17 @@ def _mean_of_limbs(limbs: list[LimbRun], now_us: int) -> BodyState:
 
 
 class BallParameters(msgspec.Struct, frozen=True):
-    """``margin_m``: the ball in play is inside the pitch and so much around it (1.6). ``moving_m_s``: another
-    ball takes over only when it was struck (2.4's moving). ``silent_us``: a ball unheard for so long is gone."""
+    """Which of several balls is in play.
 
-    margin_m: float = 2.0
-    moving_m_s: float = 4.0
-    silent_us: int = 500_000
+    Attributes:
+        margin_m: how far outside the lines the ball in play may be.
+        moving_m_s: speed from which another ball takes over.
+        silent_us: silence after which the ball in play is lost.
+    """
+
+    margin_m: Annotated[float, reason("hierarchy 1.6")] = 2.0
+    moving_m_s: Annotated[float, reason("hierarchy 2.4: moving, as only a struck ball does")] = 4.0
+    silent_us: Annotated[int, reason("ours")] = 500_000
 
 
 class Balls(msgspec.Struct, frozen=True, gc=False):
@@ -135,9 +154,9 @@ class Balls(msgspec.Struct, frozen=True, gc=False):
 class ActiveBall:
     """1.6: which of several balls is in play.
 
-    It is the first one seen on the pitch: spare balls lie beside it. The one that plays stays until it has left the
-    pitch by ``margin_m`` or fell silent while another one on the pitch moves as only a struck ball does. (The
-    hierarchy's "last hit ball" would need hits, which stand above.)
+    It is the first ball on the pitch: spare balls lie beside it. It stays active until it has left the pitch by
+    ``margin_m``, or is silent, while another ball on the pitch moves as only a struck ball does. (The hierarchy's
+    "last hit ball" would need hits, which stand above.)
     """
 
     def __init__(self, sheet: MatchSheet, parameters: BallParameters | None = None) -> None:
@@ -160,9 +179,8 @@ class ActiveBall:
         return Balls()
 
     def step(self, state: Balls, event: Event) -> Step[Balls]:
-        """Takes a sample of any ball; passes the active one's on."""
-        ball = event.payload
-        assert isinstance(ball, BallState)
+        """Take a sample of any ball; pass on that of the active one."""
+        ball = cast(BallState, event.payload)
         if event.source == state.active:
             return Balls(state.active, event, state.spares), (_as_state(event, ball),)
         if not state.active:
@@ -170,7 +188,7 @@ class ActiveBall:
                 return state, NOTHING
             return Balls(event.source, event), (_as_state(event, ball),)
         if self._takes_over(state, event, ball):
-            changed = _ball_fact("ball.active_changed", event, ball)
+            changed = _ball_event("ball.active_changed", event, ball)
             spares = tuple(s for s in state.spares if s != event.source)
             return Balls(event.source, event, spares), (changed, _as_state(event, ball))
         return self._spare(state, event, ball)
@@ -179,14 +197,47 @@ class ActiveBall:
         return abs(ball.x_m) <= self._x_max_m and abs(ball.y_m) <= self._y_max_m
 
     def _takes_over(self, state: Balls, event: Event, ball: BallState) -> bool:
-        assert state.newest is not None
+        p = self.parameters
         speed2 = ball.vx_m_s**2 + ball.vy_m_s**2
-        if not self._inside(ball) or speed2 < self.parameters.moving_m_s**2:
+        if state.newest is None or not self._inside(ball) or speed2 < p.moving_m_s**2:
             return False
-        active = state.newest.payload
-        assert isinstance(active, BallState)
-        silent = event.ts_us - state.newest.ts_us > self.parameters.silent_us
-        return silent or not self._inside(active)
+        active, silent_us = ball_of(state.newest), event.ts_us - state.newest.ts_us
+        silent = silent_us > p.silent_us
+        if not silent and self._inside(active):
+            return False
+        if is_recording():
+            note(
+                "speed of the new ball",
+                math.sqrt(speed2),
+                "at least",
+                p.moving_m_s,
+                "active_ball.moving_m_s",
+                "ball.active_changed",
+            )
+            if silent:
+                note(
+                    "time since the old ball's sample",
+                    silent_us,
+                    "at least",
+                    p.silent_us,
+                    "active_ball.silent_us",
+                    "ball.active_changed",
+                )
+            else:
+                beyond_m = self._beyond_m(active)
+                note(
+                    "the old ball outside the lines",
+                    beyond_m,
+                    "at least",
+                    p.margin_m,
+                    "active_ball.margin_m",
+                    "ball.active_changed",
+                )
+        return True
+
+    def _beyond_m(self, ball: BallState) -> float:
+        """How far a ball is outside the lines, metres; negative inside."""
+        return max(abs(ball.x_m) - self._x_max_m, abs(ball.y_m) - self._y_max_m) + self.parameters.margin_m
 
     def _spare(self, state: Balls, event: Event, ball: BallState) -> Step[Balls]:
         """A second ball is reported when it enters the pitch, not again until it has left."""
@@ -195,7 +246,10 @@ class ActiveBall:
             return state, NOTHING
         if not inside:
             return Balls(state.active, state.newest, tuple(s for s in state.spares if s != event.source)), NOTHING
-        spare = _ball_fact("ball.spare_on_pitch", event, ball)
+        spare = _ball_event("ball.spare_on_pitch", event, ball)
+        if is_recording():
+            beyond_m, margin_m = self._beyond_m(ball), self.parameters.margin_m
+            note("the ball outside the lines", beyond_m, "at most", margin_m, "active_ball.margin_m", spare.kind)
         return Balls(state.active, state.newest, tuple(sorted((*state.spares, event.source)))), (spare,)
 
 
@@ -203,6 +257,6 @@ def _as_state(event: Event, ball: BallState) -> Event:
     return Event("ball.state", event.ts_us, event.source, event.seq, ball)
 
 
-def _ball_fact(kind: str, event: Event, ball: BallState) -> Event:
+def _ball_event(kind: str, event: Event, ball: BallState) -> Event:
     payload = EventPayload(x_m=ball.x_m, y_m=ball.y_m, z_m=ball.z_m, detail={"ball": event.source})
     return make_event(kind, event.ts_us, f"{event.source}:{event.ts_us}", payload)

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
+from detectors.decisions import Sense, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from detectors.signals.sampling import ball_sampling
 from football.match_sheet import MatchSheet, team_of
-from football.payloads import EventPayload, LastSample, Tick
+from football.payloads import EventPayload, LastSample, Tick, payload_as
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class HealthParameters(msgspec.Struct, frozen=True):
-    """``body_silent_us``, ``ball_silent_us``: 1.2; the latter at least three periods of the ball's states.
-    ``quality_floor`` and ``low_us``: quality below the floor for 100 ms, here for two ticks in a row (ours)."""
+    """When a transmitter counts as lost or of low quality.
 
-    body_silent_us: int = 250_000
-    ball_silent_us: int = 20_000
-    quality_floor: float = 0.3
+    Attributes:
+        body_silent_us: silence of a player.
+        ball_silent_us: silence of the ball; at least three periods of its states.
+        quality_floor: quality below it in two ticks in a row is low.
+    """
+
+    body_silent_us: Annotated[int, reason("hierarchy 1.2")] = 250_000
+    ball_silent_us: Annotated[int, reason("hierarchy 1.2")] = 20_000
+    quality_floor: Annotated[float, reason("ours; the hierarchy asks for 100 ms below the floor")] = 0.3
 
 
-class Watched(msgspec.Struct, frozen=True, gc=False):
-    """One object: when last seen, whether reported lost, ticks in a row with low quality."""
+class ObjectHealth(msgspec.Struct, frozen=True, gc=False):
+    """One object: time of its last sample, whether it was reported lost, ticks in a row with low quality."""
 
     object_id: str
     last_us: int
@@ -31,10 +40,10 @@ class Watched(msgspec.Struct, frozen=True, gc=False):
 
 
 class TransmitterHealth:
-    """1.9 (stands for 1.2): tx.lost, tx.recovered, tx.low_quality x {ball, player}, looked at on each tick.
+    """1.9 (stands for 1.2): tx.lost, tx.recovered, tx.low_quality x {ball, player}, judged on each tick.
 
-    It stands above the frames because "nothing came" is told by ticks only. Ticks name players, so a single
-    lost limb of a player whose other limbs are heard is not reported.
+    It stands above the frames because only ticks show that nothing arrived. Ticks name players, so a single
+    lost limb of a player whose other limbs give samples is not reported.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: HealthParameters | None = None) -> None:
@@ -53,34 +62,38 @@ class TransmitterHealth:
             covers=("1.2",),
         )
 
-    def initial(self) -> tuple[Watched, ...]:
-        """Nobody seen."""
+    def initial(self) -> tuple[ObjectHealth, ...]:
+        """No sample yet."""
         return ()
 
-    def step(self, state: tuple[Watched, ...], event: Event) -> Step[tuple[Watched, ...]]:
-        """Takes a tick."""
-        tick = event.payload
-        assert isinstance(tick, Tick)
-        seen = {s.object_id: s for s in tick.seen}
+    def step(self, state: tuple[ObjectHealth, ...], event: Event) -> Step[tuple[ObjectHealth, ...]]:
+        """Judge each object on a tick."""
+        tick = payload_as(event, Tick)
+        newest = {s.object_id: s for s in tick.seen}
         out: list[Event] = []
-        after = [self._look(watched, seen.pop(watched.object_id, None), event, out) for watched in state]
+        after = [self._look(health, newest.pop(health.object_id, None), event, out) for health in state]
         floor = self.parameters.quality_floor
-        after.extend(Watched(s.object_id, s.ts_us, False, int(s.quality < floor)) for s in seen.values())
+        after.extend(ObjectHealth(s.object_id, s.ts_us, False, int(s.quality < floor)) for s in newest.values())
         return tuple(after), out or NOTHING
 
-    def _look(self, watched: Watched, seen: LastSample | None, event: Event, out: list[Event]) -> Watched:
-        last_us = seen.ts_us if seen else watched.last_us
-        name = watched.object_id
-        silent_us = self._ball_silent_us if name == "ball" else self.parameters.body_silent_us
-        lost = event.ts_us - last_us >= silent_us
-        if lost and not watched.lost:
-            out.append(self._report("tx.lost", event, name, last_us))
-        if watched.lost and not lost:
-            out.append(self._report("tx.recovered", event, name, last_us))
-        low = watched.low + 1 if seen and seen.quality < self.parameters.quality_floor else 0
-        if low == 2:
+    def _look(self, before: ObjectHealth, newest: LastSample | None, event: Event, out: list[Event]) -> ObjectHealth:
+        last_us = newest.ts_us if newest else before.last_us
+        name, p = before.object_id, self.parameters
+        limit_us = self._ball_silent_us if name == "ball" else p.body_silent_us
+        silent_us = event.ts_us - last_us
+        lost = silent_us >= limit_us
+        anchor = f"{name}:{event.ts_us}"
+        if lost != before.lost:
+            out.append(self._report("tx.lost" if lost else "tx.recovered", event, name, last_us))
+            parameter = f"transmitter_health.{'ball' if name == 'ball' else 'body'}_silent_us"
+            sense: Sense = "at least" if lost else "at most"
+            note("time of silence", silent_us, sense, limit_us, parameter, (out[-1].kind, anchor))
+        low = before.low + 1 if newest and newest.quality < p.quality_floor else 0
+        if low == 2 and newest:
             out.append(self._report("tx.low_quality", event, name, last_us))
-        return Watched(name, last_us, lost, min(low, 3))
+            about = "tx.low_quality", anchor
+            note("quality", newest.quality, "at most", p.quality_floor, "transmitter_health.quality_floor", about)
+        return ObjectHealth(name, last_us, lost, min(low, 3))
 
     def _report(self, kind: str, event: Event, name: str, last_us: int) -> Event:
         ball = name == "ball"

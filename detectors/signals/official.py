@@ -1,24 +1,24 @@
-"""1.10 (ours): what an operator or a feed asserts, as events: ``official.card``, ``official.goal`` ...
+"""1.10 (ours): decisions of officials, from an operator or a feed, as events: ``official.card``, ``official.goal`` ...
 
-Tracking cannot know a card, a foul, a decision of the video referee, added time; and on goals, offside and
-substitutions the officials have the last word. What they say enters as ``raw.official`` (``football.packets``) by the
-way of every other input: dated in event time, late, doubled and out of order as it comes. Here it gets its name; who
-knows what it contradicts listens (goals 7.5, their confirmation 10.14, play 5.10, numbers 9.12, time 10.13).
+Tracking cannot measure a card, a foul, a decision of the video referee or added time; on goals, offside and
+substitutions the officials decide. A decision enters as ``raw.official`` (``detectors.arrivals``) like every other
+input: dated in event time, late, doubled or out of order. This detector names it. The detectors that a decision may
+contradict read it (goals 7.5, their confirmation 10.14, play 5.10, numbers 9.12, time 10.13).
 
-``official.void`` takes any one event of the kinds in ``OVERRULED`` out of what is published, decisions included.
+``official.void`` withdraws any one published event of the kinds in ``OVERRULED``, decisions included.
 """
 
 from __future__ import annotations
 
 from detectors.emission import make_event
 from football.officials import DECISIONS, Official
-from football.payloads import EventPayload, Scalar
+from football.payloads import EventPayload, Scalar, payload_as, published, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 KINDS = tuple(f"official.{name}" for name in DECISIONS)
 
-#: Kinds of which ``official.void`` may take an event back.
+#: Kinds of which ``official.void`` may withdraw an event.
 OVERRULED = (
     *(kind for kind in KINDS if kind != "official.void"),
     "goal.scored",
@@ -44,9 +44,9 @@ OVERRULED = (
 
 
 class Officials:
-    """1.10: ``official.<kind>``: a decision as it was told; ``detail`` says by whom, and what else was said.
+    """1.10: ``official.<kind>``: a decision of officials; ``detail`` has its source and further fields.
 
-    Decisions told long after they happened are known from when they were told, and shown under ``detail.at_us``.
+    A decision that arrives long after it was taken is known from its arrival, and shown under ``detail.at_us``.
     """
 
     def __init__(self) -> None:
@@ -66,37 +66,32 @@ class Officials:
         )
 
     def initial(self) -> None:
-        """Nothing is remembered."""
+        """No state."""
         return
 
     def step(self, state: None, event: Event) -> Step[None]:
-        """Names what was told."""
-        emitted = event.payload
-        assert isinstance(emitted, Official)
-        if emitted.kind not in DECISIONS:
+        """Name a decision."""
+        decision = payload_as(event, Official)
+        if decision.kind not in DECISIONS:
             return None, NOTHING
         named: dict[str, Scalar] = {
-            "by": emitted.source,
-            "at_us": emitted.at_us,
-            "other": emitted.other,
-            "minutes": emitted.minutes,
-            "event": emitted.event,
-            "note": emitted.note,
+            "by": decision.source,
+            "at_us": decision.at_us,
+            "other": decision.other,
+            "minutes": decision.minutes,
+            "event": decision.event,
+            "note": decision.note,
         }
         detail = {name: value for name, value in named.items() if value not in ("", None)}
-        payload = EventPayload(emitted.variant, emitted.team, emitted.player, detail=detail)
-        void = emitted.kind == "void" and emitted.event.partition("#")[0] in OVERRULED
-        shown_us = emitted.at_us if emitted.at_us < event.ts_us and emitted.kind != "void" else None
-        anchor = f"official:{emitted.source}:{emitted.number}"
-        annuls = emitted.event if void else ""
-        kind = f"official.{emitted.kind}"
+        payload = EventPayload(decision.variant, decision.team, decision.player, detail=detail)
+        void = decision.kind == "void" and decision.event.partition("#")[0] in OVERRULED
+        shown_us = decision.at_us if decision.at_us < event.ts_us and decision.kind != "void" else None
+        anchor = f"official:{decision.source}:{decision.number}"
+        annuls = decision.event if void else ""
+        kind = f"official.{decision.kind}"
         return None, (make_event(kind, event.ts_us, anchor, payload, annuls=annuls, dated_us=shown_us),)
 
 
 def decided_us(event: Event) -> int:
-    """Event time of what an ``official`` event is about, which may be long before it was said."""
-    payload = event.payload
-    assert isinstance(payload, EventPayload)
-    at_us = payload.detail["at_us"]
-    assert isinstance(at_us, int)
-    return at_us
+    """Event time of an ``official`` event's decision, which may be long before its arrival."""
+    return time_us(published(event), "at_us")

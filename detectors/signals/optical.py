@@ -19,6 +19,7 @@ from detectors.signals.frames import FrameFusion, FrameParameters
 from detectors.signals.fusion import ActiveBall, BallParameters
 from football.match_sheet import MatchSheet
 from football.packets import Packet, raw_kind
+from football.payloads import payload_as
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -68,8 +69,7 @@ class OpticalAdapter:
 
     def step(self, state: Instant | PackedFrameState, event: Event) -> Step[Instant | PackedFrameState]:
         """Takes all packets of one instant."""
-        packets = event.payload
-        assert isinstance(packets, tuple)
+        packets = payload_as(event, tuple)
         if isinstance(state, PackedFrameState):
             step = self._fast_path.step(state, packets)
             if step is not None:

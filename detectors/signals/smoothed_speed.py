@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from football.match_sheet import Team
-from football.payloads import SIDES, Frame
+from football.payloads import SIDES, Frame, frame_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -98,8 +98,7 @@ class SmoothedSpeed:
         """Looks at everybody if a look is due."""
         if state.times_us and event.ts_us < state.times_us[-1] + LOOK_US - EARLY_US:
             return state, NOTHING
-        frame = event.payload
-        assert isinstance(frame, Frame)
+        frame = frame_of(event)
         trails, paces = observe(state, frame, event.ts_us)
         return trails, (Event("pace.state", event.ts_us, "pace", event.ts_us, paces),)
 

@@ -31,12 +31,14 @@ class OneByOne(Conditioning):
     """Takes no packet for a good one."""
 
     def step(self, state: Track, event: Event) -> Step[Track]:
-        self.classes = {kind: msgspec.structs.replace(c, runs=NoRuns(c.runs)) for kind, c in self.classes.items()}
+        self.classes = {
+            kind: msgspec.structs.replace(c, packets=NoPackets(c.packets)) for kind, c in self.classes.items()
+        }
         return super().step(state, event)
 
 
-class NoRuns:
-    """Runs that decline every packet."""
+class NoPackets:
+    """A packet filter that declines every packet."""
 
     def __init__(self, runs: Any) -> None:
         self.pack, self.unpack = runs.pack, runs.unpack
