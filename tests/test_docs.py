@@ -50,7 +50,7 @@ DIALECT = re.compile(
     flags=re.I,
 )
 NOT_YET = {f"{name}.md" for name in ("cli", "cluster", "detectors", "explain", "history", "kafka")}
-NOT_YET |= {f"{name}.md" for name in ("officials", "operation", "security", "simulator", "thresholds")}
+NOT_YET |= {f"{name}.md" for name in ("operation", "security", "thresholds")}
 
 
 def prose(page: Path) -> str:
