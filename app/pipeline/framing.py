@@ -29,7 +29,8 @@ _LEAST = 1024
 
 def pack(arrival_us: int, due_wall_us: int, payload: bytes) -> bytes:
     """One block: when it arrived (stream's clock), when it reached the source (wall clock), and its bytes."""
-    assert payload, "a block is never empty: it has at least its version byte"
+    if not payload:
+        raise ValueError(f"the block that arrived at {arrival_us} us is empty: it lacks even its version byte")
     return _HEAD.pack(arrival_us, due_wall_us, len(payload)) + payload
 
 

@@ -35,7 +35,7 @@ from detectors.parameters import Parameters
 from football.match_sheet import MatchSheet
 from football.officials import Official
 from football.packets import RAW_KINDS, UNPACED_KINDS, Packet, RejectedRecord
-from football.payloads import BallState, BodyState, Frame
+from football.payloads import BodyState, Frame, ball_of, frame_of, payload_as
 from football.update_stream import BallView, BodyView, Health, UpdateMessage, UpdateRecord, View
 from middleware.engine import Engine, MakeUnit
 from middleware.events import Arrival, Event, Update
@@ -134,6 +134,10 @@ class _Carried:
     decisions: dict[tuple[str, int], Official] = field(default_factory=dict)
 
 
+class PipelineError(RuntimeError):
+    """The pipeline was used in a way that would lose or double what is committed."""
+
+
 class MatchPipeline:
     """Everything between a block's bytes and what is said about them, for one match.
 
@@ -226,7 +230,8 @@ class MatchPipeline:
         self._carried.ended = True
         self._view_due_us = self._health_due_us = -(2**62)
         message = self._message(outcome, 0, stage_wall_us)
-        assert message is not None, "the last message always leaves"
+        if message is None:
+            raise PipelineError("the match ended without a last message")
         return message
 
     def take_tables(self) -> dict[str, pa.Table]:
@@ -279,7 +284,8 @@ class MatchPipeline:
     def snapshot(self) -> bytes:
         """State at the last block pushed; take the tables first, they are not part of it. Changes nothing."""
         untaken = self._updates or self._positions or self._kept_out
-        assert not untaken, "take_tables() before snapshot(): untaken rows would be lost"
+        if untaken:
+            raise PipelineError("take_tables() before snapshot(): untaken rows would be lost")
         with _no_collection():
             return pickle.dumps((self._engine.snapshot(), self._carried), protocol=pickle.HIGHEST_PROTOCOL)
 
@@ -390,8 +396,7 @@ class MatchPipeline:
     def _keep_frame(self, update: Update) -> None:
         frames, event = self._carried.frames, update.event
         if update.diff > 0:
-            assert isinstance(event.payload, Frame)
-            frames[event.ts_us] = event.payload
+            frames[event.ts_us] = frame_of(event)
             if self._newest_frame is None or event.ts_us >= self._newest_frame.ts_us:
                 self._newest_frame = event
         elif frames.get(event.ts_us) == event.payload:
@@ -402,7 +407,7 @@ class MatchPipeline:
         newest_us = max((e.ts_us for e in (self._ball, self._newest_frame, *self._bodies.values()) if e), default=0)
         oldest_us = newest_us - VIEW_STALE_US
         ball = self._ball if self._ball and self._ball.ts_us >= oldest_us else None
-        bodies = [_body_view(e.payload, e.ts_us) for e in self._bodies.values() if e.ts_us >= oldest_us]
+        bodies = [_body_view(payload_as(e, BodyState), e.ts_us) for e in self._bodies.values() if e.ts_us >= oldest_us]
         frame = self._newest_frame
         if not bodies and frame and isinstance(frame.payload, Frame):
             bodies = [_body_view(body, frame.ts_us) for body in frame.payload.players]
@@ -431,13 +436,11 @@ class MatchPipeline:
 
 
 def _ball_view(event: Event) -> BallView:
-    s = event.payload
-    assert isinstance(s, BallState)
+    s = ball_of(event)
     return BallView(event.ts_us, s.x_m, s.y_m, s.z_m, s.vx_m_s, s.vy_m_s, s.vz_m_s)
 
 
-def _body_view(body: object, ts_us: int) -> BodyView:
-    assert isinstance(body, BodyState)
+def _body_view(body: BodyState, ts_us: int) -> BodyView:
     return BodyView(body.object_id, body.team, ts_us, body.x_m, body.y_m, body.vx_m_s, body.vy_m_s)
 
 

@@ -71,7 +71,8 @@ def too_late(late: Loss) -> RejectedRecord:
     if isinstance(packet, Official):
         record = f"decision {packet.number} of {packet.source}"
         return RejectedRecord(record, "official", packet.number, packet.at_us, _LATE_FOR[late.reason], packet.kind)
-    assert isinstance(packet, Packet)
+    if not isinstance(packet, Packet):
+        raise TypeError(f"{late.event.kind}: an input of the engine is a packet or a decision, not {packet!r:.80}")
     return RejectedRecord(
         record=f"packet {packet.sequence} of {packet.transmitter}",
         transmitter=packet.transmitter,

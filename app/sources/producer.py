@@ -15,13 +15,11 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -52,22 +50,28 @@ class Producer:
 
     def __init__(self, request: Mapping[str, Any], out: Path) -> None:
         self._request, self._out = dict(request), out
-        self._process: subprocess.Popen[str] | None = None
+        self._child: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Producer:
         self._out.mkdir(parents=True, exist_ok=True)
         root = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-        self._process = subprocess.Popen(
+        self._child = subprocess.Popen(
             [sys.executable, "-m", "app.sources.producer", json.dumps(self._request)],
             cwd=self._out,
             env={**os.environ, "PYTHONPATH": path},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            text=True,
+            start_new_session=True,  # signals to the group are the parent's: what it still has to read must be there
         )
         return self
+
+    @property
+    def _process(self) -> subprocess.Popen[bytes]:
+        if self._child is None:
+            raise RuntimeError("the producer was not started: enter its context first")
+        return self._child
 
     def first_look(self) -> Capture:
         """The capture, once it has begun to grow (again).
@@ -75,33 +79,28 @@ class Producer:
         Raises:
             CaptureError: the child gave up before; the message is its reason.
         """
-        assert self._process is not None
-        assert self._process.stderr is not None
+        process = self._process
         while True:
-            ended = self._process.poll() is not None
+            ended = process.poll() is not None
             if (self._out / HEAD).exists():
                 capture = Capture.open(self._out)
                 if capture.is_finished or capture.is_growing():
                     return capture
             if ended:
-                said = self._process.stderr.read().strip()
-                raise CaptureError(said.splitlines()[-1] if said else "the simulator stopped without a word")
+                reason = process.communicate()[1].decode(errors="replace").strip()
+                raise CaptureError(reason.splitlines()[-1] if reason else "the simulator stopped without a reason")
             time.sleep(_LOOK_S)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         process = self._process
-        assert process is not None
-        assert process.stdin is not None
-        with suppress(BrokenPipeError):
-            process.stdin.close()
         process.terminate()
         try:
-            process.wait(_GRACE_S)
+            process.communicate(timeout=_GRACE_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+            process.communicate()
 
 
 def keep_pace(folder: Path, writer: CaptureWriter) -> None:
@@ -132,8 +131,6 @@ def main(request: str) -> int:
     from simulator.settings import SimulatorError
 
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # Ctrl-C is for the parent: what it still has to read up to the end of its batch must be there.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(_NICE)
     folder = Path()
     told: dict[str, Any] = json.loads(request)

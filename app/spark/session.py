@@ -146,7 +146,9 @@ def _launch(settings: Mapping[str, str], log: Path) -> None:
         return
     conf = SparkConf().setAll(list(settings.items()))
     with log.open("ab") as output, _at_home(log.with_name("home")):
-        gateway = launch_gateway(conf, {"stdout": output, "stderr": output})
+        # In a session of its own, with its Python processes: signals to our group are ours to answer. It ends when the
+        # pipe from us is closed, however we end.
+        gateway = launch_gateway(conf, {"stdout": output, "stderr": output, "start_new_session": True})
     SparkContext._ensure_initialized(gateway=gateway)
 
 
