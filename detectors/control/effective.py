@@ -1,8 +1,8 @@
-"""10.13: effective time: how long the ball was in play, and what the rest was lost for.
+"""10.13: effective time: the time that the ball was in play, and the time lost, by cause.
 
-At each stop the time since the last restart counts as live, at each restart the time since the stop as lost, for what
-play was taken up again with; but for an injury, a substitution or a review if one was told meanwhile. A goal is a goal
-whatever else happened. Before the first kick-off and between periods nothing is lost.
+At each stop the time since the last restart counts as live. At each restart the time since the stop counts as lost,
+with the restart as its cause; an injury, a substitution or a review in between replaces that cause, except after a
+goal. Before the first kick-off and between periods no time is lost.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from football.payloads import EventPayload, Scalar, published, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
-#: What time is lost for, by the restart that ends it.
+#: Cause of lost time by the restart that ends it.
 BY_RESTART = {
     "restart.throw_in": "throw-in",
     "restart.goal_kick": "goal kick",
@@ -23,13 +23,21 @@ BY_RESTART = {
     "restart.penalty": "free kick",
     "restart.kick_off": "goal",
 }
-#: What officials stop play for that outweighs the restart.
+#: Causes of the officials' stops that replace the restart.
 _BY_STOP = {"injury": "injury", "substitution": "sub", "var": "VAR"}
 CAUSES = (*dict.fromkeys(BY_RESTART.values()), "injury", "sub", "VAR")
 
 
 class EffectiveState(msgspec.Struct, frozen=True, gc=False):
-    """Since when the ball is live or dead (-1: unknown), what was told meanwhile, and the sums so far."""
+    """State of the detector.
+
+    Attributes:
+        live: True if the ball is in play.
+        since_us: time since which it is; -1: unknown.
+        cause: cause that replaces the restart.
+        live_us: live time so far.
+        lost_us: lost time so far.
+    """
 
     live: bool = True
     since_us: int = -1
@@ -40,7 +48,10 @@ class EffectiveState(msgspec.Struct, frozen=True, gc=False):
 
 class EffectiveTime:
     """10.13: ``time.live`` at each stop and ``time.lost`` x {throw-in, goal kick, corner, free kick, goal, injury, sub,
-    VAR} at each restart; ``detail.seconds`` of this stretch, ``detail.total_s`` of all."""
+    VAR} at each restart.
+
+    ``detail``: ``seconds`` (of this stretch), ``total_s`` (of all so far).
+    """
 
     def __init__(self) -> None:
         self.spec = Spec(
@@ -61,14 +72,14 @@ class EffectiveTime:
         return EffectiveState()
 
     def step(self, state: EffectiveState, event: Event) -> Step[EffectiveState]:
-        """Sums up at stops and restarts."""
+        """Sum up at stops and restarts."""
         payload = published(event)
         if event.kind in BY_RESTART:
             return self._restart(state, event)
         if event.kind == "play.dead":
             return self._stop(state, event, payload)
         if event.kind == "play.live":
-            # With a restart told, its time is known; without one play just went on.
+            # After a restart its time is counted already; without one play just went on.
             kick_us = time_us(payload, "kick_us")
             if state.live:
                 return state, NOTHING
@@ -91,11 +102,11 @@ class EffectiveTime:
             return dead, NOTHING
         live_us = max(0, since_us - state.since_us)
         total_us = state.live_us + live_us
-        told = _told("time.live", event, "", live_us, total_us)
-        return msgspec.structs.replace(dead, live_us=total_us), (told,)
+        stretch = _stretch("time.live", event, "", live_us, total_us)
+        return msgspec.structs.replace(dead, live_us=total_us), (stretch,)
 
     def _restart(self, state: EffectiveState, event: Event) -> Step[EffectiveState]:
-        """The restart is dated at its kick, so it comes before play is known to be live."""
+        """Count lost time; a restart is dated at its kick, so it precedes ``play.live``."""
         alive = EffectiveState(True, event.ts_us, "", state.live_us, state.lost_us)
         if state.live or state.since_us < 0:
             return alive, NOTHING
@@ -104,10 +115,10 @@ class EffectiveTime:
             cause = state.cause or cause
         lost_us = max(0, event.ts_us - state.since_us)
         total_us = state.lost_us + lost_us
-        told = _told("time.lost", event, cause, lost_us, total_us)
-        return msgspec.structs.replace(alive, lost_us=total_us), (told,)
+        stretch = _stretch("time.lost", event, cause, lost_us, total_us)
+        return msgspec.structs.replace(alive, lost_us=total_us), (stretch,)
 
 
-def _told(kind: str, event: Event, variant: str, this_us: int, total_us: int) -> Event:
+def _stretch(kind: str, event: Event, variant: str, this_us: int, total_us: int) -> Event:
     detail: dict[str, Scalar] = {"seconds": round(this_us / 1e6, 3), "total_s": round(total_us / 1e6, 3)}
     return make_event(kind, event.ts_us, event.source, EventPayload(variant, detail=detail), causes=(event.id,))

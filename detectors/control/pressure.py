@@ -1,17 +1,20 @@
-"""10.1, 10.2, 10.3: how hard the player with the ball is pressed, in three measures that others use.
+"""10.1, 10.2, 10.3: pressure on the holder of the ball, in three published measures.
 
-All look at who has the ball at his feet while it is in play; when he has it no more, they let go.
+All three follow the player who has the ball at his feet while it is in play, and begin anew with the next holder.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
-from detectors.control.bands import NO_BAND, Band, follow
+from detectors.control.bands import NO_BAND, Band, follow, note_band, note_hold
 from detectors.control.scene import Scene, attacked_end
+from detectors.decisions import at_least, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BallState, BodyState, EventPayload, Scalar, payload_as
 from football.pitch import Pitch, end_sign, pitch_of
@@ -20,21 +23,21 @@ from middleware.events import Event
 
 
 class PressingParameters(msgspec.Struct, frozen=True):
-    """Thresholds of the pressing index, in 1/s.
+    """Limits of the pressing index.
 
     Attributes:
-        under_per_s: StreamTeam's minimum of under pressure.
-        released_per_s: below it he is released (ours: a quarter less, against flicker).
-        nearest_m: nobody counts as nearer to the ball (ours): closer, the index is noise over noise.
+        under_per_s: least index of a holder under pressure.
+        released_per_s: a holder with a lower index is released.
+        nearest_m: least distance of an opponent from the ball that the index counts.
     """
 
-    under_per_s: float = 2.0
-    released_per_s: float = 1.5
-    nearest_m: float = 0.5
+    under_per_s: Annotated[float, reason("StreamTeam's minimum of under pressure.")] = 2.0
+    released_per_s: Annotated[float, reason("Ours: a quarter less, against flicker.")] = 1.5
+    nearest_m: Annotated[float, reason("Ours: nearer, the index is noise divided by noise.")] = 0.5
 
 
 class PressedState(msgspec.Struct, frozen=True, gc=False):
-    """Who was told to be under pressure, since when, of which team; empty if nobody is."""
+    """State: the player under pressure (empty: none), his team, and the begin of it."""
 
     player: str = ""
     team: Team = ""
@@ -44,8 +47,9 @@ class PressedState(msgspec.Struct, frozen=True, gc=False):
 class PressingIndex:
     """10.1: ``press.under`` and ``press.released``: the holder of the ball is under pressure, and no longer.
 
-    The index is the sum over his opponents of how fast each and the ball approach each other, over their distance.
-    ``detail.index_per_s``; of the release ``lasted_us``, and ``kept`` if he still has the ball.
+    The index is the sum over his opponents of the speed at which each and the ball approach each other, divided by
+    their distance. ``detail``: ``index_per_s``; of the release also ``lasted_us``, and ``kept`` (true if he still has
+    the ball).
     """
 
     def __init__(self, parameters: PressingParameters | None = None) -> None:
@@ -62,11 +66,11 @@ class PressingIndex:
         )
 
     def initial(self) -> PressedState:
-        """Nobody is under pressure."""
+        """No player is under pressure."""
         return PressedState()
 
     def step(self, state: PressedState, event: Event) -> Step[PressedState]:
-        """Measures if somebody has the ball."""
+        """Measure the pressure on the holder."""
         scene, p = payload_as(event, Scene), self.parameters
         holder = scene.holder if scene.live else ""
         if not holder and not state.player:
@@ -75,10 +79,14 @@ class PressingIndex:
         if holder and scene.ball is not None:
             index = pressing_index_per_s(scene.ball, scene.opponents(scene.holder_team), p.nearest_m)
         out: list[Event] = []
-        if state.player and (state.player != holder or index < p.released_per_s):
+        lower = index < p.released_per_s
+        if state.player and (state.player != holder or lower):
+            if lower:
+                note("index", index, "at most", p.released_per_s, "pressing_index.released_per_s", "press.released")
             out.append(_released(state, event, scene, index, kept=state.player == holder))
             state = PressedState()
-        if holder and not state.player and index >= p.under_per_s:
+        what, path, about = "index", "pressing_index.under_per_s", "press.under"
+        if holder and not state.player and at_least(what, index, p.under_per_s, path, about):
             detail: dict[str, Scalar] = {"index_per_s": round(index, 2)}
             payload = _at(scene, "", scene.holder_team, holder, detail)
             out.append(make_event("press.under", event.ts_us, f"{holder}:{event.ts_us}", payload))
@@ -108,44 +116,49 @@ def _released(state: PressedState, event: Event, scene: Scene, index: float, *, 
 
 
 def _at(scene: Scene, variant: str, team: Team, player: str, detail: dict[str, Scalar]) -> EventPayload:
-    """A fact about a player, at his place if he is on the pitch."""
+    """A payload about a player, with his position if he is on the pitch."""
     body = scene.body(player)
     x_m, y_m = (body.x_m, body.y_m) if body else (None, None)
     return EventPayload(variant, team, player, x_m, y_m, detail=detail)
 
 
 class PressureParameters(msgspec.Struct, frozen=True):
-    """Andrienko's oval (2017) with Herold's front (2022), and the bands of the sum.
+    """The oval of pressure, and the bands of the sum.
 
     Attributes:
-        back_m, front_m: how far pressure reaches from behind, and from the side of the goal where that is farthest.
-        front_share: the front is shorter by this share of what the goal is nearer than the pitch is long.
-        exponent: q.
-        mid_share, high_share: pressure from which the band is mid and high, 1 being an opponent on the spot (ours).
-        margin_share, hold_us: a band is left this far beyond its bound, and told when kept for so long (ours).
+        back_m: reach of pressure from behind.
+        front_m: greatest reach of pressure from the side of the goal.
+        front_share: that reach is shorter by this share of the pitch's length less the distance of the goal.
+        exponent: exponent q of the pressure of one opponent.
+        mid_share: least pressure of the band mid, 1 being an opponent at the same position.
+        high_share: least pressure of the band high.
+        margin_share: a band is left this far beyond its bound.
+        hold_us: a band is published when it has lasted for this long.
     """
 
-    back_m: float = 3.0
-    front_m: float = 9.0
-    front_share: float = 0.05
-    exponent: float = 1.75
-    mid_share: float = 0.25
-    high_share: float = 0.75
-    margin_share: float = 0.05
-    hold_us: int = 400_000
+    back_m: Annotated[float, reason("Andrienko's oval (2017).")] = 3.0
+    front_m: Annotated[float, reason("Andrienko's oval (2017).")] = 9.0
+    front_share: Annotated[float, reason("Herold's front (2022).")] = 0.05
+    exponent: Annotated[float, reason("Andrienko (2017).")] = 1.75
+    mid_share: Annotated[float, reason("Ours.")] = 0.25
+    high_share: Annotated[float, reason("Ours.")] = 0.75
+    margin_share: Annotated[float, reason("Ours: hysteresis.")] = 0.05
+    hold_us: Annotated[int, reason("Ours.")] = 400_000
 
 
 class PressureState(msgspec.Struct, frozen=True, gc=False):
-    """Whose pressure is followed, and its band."""
+    """State: the followed player, and the band of the pressure on him."""
 
     player: str = ""
     band: Band = NO_BAND
 
 
 class PressureOnPlayer:
-    """10.2: ``pressure.band`` x {low, mid, high} of who has the ball; ``detail.pressure`` is the sum, 1 being full.
+    """10.2: ``pressure.band`` x {low, mid, high}: the pressure on the holder of the ball.
 
-    Each opponent presses by (1 - d/L)^q, where L is the oval's reach on his side.
+    Each opponent presses by (1 - d/L)^q, where d is his distance and L the oval's reach on his side. ``detail``:
+    ``pressure`` (the sum, 1 being an opponent at the same position), ``since_us`` (event time of the begin of the
+    band).
     """
 
     BANDS = ("low", "mid", "high")
@@ -165,11 +178,11 @@ class PressureOnPlayer:
         )
 
     def initial(self) -> PressureState:
-        """Nobody followed."""
+        """No player followed."""
         return PressureState()
 
     def step(self, state: PressureState, event: Event) -> Step[PressureState]:
-        """Follows the holder's band; a new holder begins anew."""
+        """Follow the holder's band; a new holder begins anew."""
         scene, p = payload_as(event, Scene), self.parameters
         sign = scene.sign(scene.holder_team)
         body = scene.body(scene.holder) if scene.holder and scene.live and sign else None
@@ -179,18 +192,21 @@ class PressureOnPlayer:
         pressure = pressure_on(body, scene.opponents(scene.holder_team), self.pitch, sign, p)
         bounds = (p.mid_share, p.high_share)
         after = follow(band, pressure, bounds, p.margin_share, p.hold_us, event.ts_us)
-        if after.told == band.told:
+        if after.settled == band.settled:
             return PressureState(scene.holder, after), NOTHING
+        paths = "pressure.mid_share", "pressure.high_share"
+        note_band(after, "pressure", pressure, bounds, paths, p.margin_share)
+        note_hold(after, event.ts_us, p.hold_us, "pressure.hold_us")
         detail: dict[str, Scalar] = {"pressure": round(pressure, 3), "since_us": after.since_us}
-        payload = _at(scene, self.BANDS[after.told], scene.holder_team, scene.holder, detail)
-        told = make_event("pressure.band", event.ts_us, f"{scene.holder}:{after.since_us}", payload)
-        return PressureState(scene.holder, after), (told,)
+        payload = _at(scene, self.BANDS[after.settled], scene.holder_team, scene.holder, detail)
+        change = make_event("pressure.band", event.ts_us, f"{scene.holder}:{after.since_us}", payload)
+        return PressureState(scene.holder, after), (change,)
 
 
 def pressure_on(
     player: BodyState, opponents: tuple[BodyState, ...], pitch: Pitch, sign: float, p: PressureParameters
 ) -> float:
-    """Sum of the opponents' pressure on a player who attacks the end of ``sign``; 1 is one who stands on him."""
+    """Sum of the opponents' pressure on a player who attacks the end of ``sign``."""
     end = attacked_end(sign)
     gx_m, gy_m = end_sign(end) * pitch.half_length_m - player.x_m, -player.y_m
     goal_m = math.hypot(gx_m, gy_m)
@@ -209,41 +225,56 @@ def pressure_on(
 
 
 class IntensityParameters(msgspec.Struct, frozen=True):
-    """Bekkers' pressing intensity (2024), and what a peak is.
+    """The model of pressing intensity, and the limits of a peak.
 
     Attributes:
-        reaction_s, speed_m_s: an opponent keeps his way that long, then runs that fast.
+        reaction_s: reaction time of an opponent, for which he keeps his velocity.
+        speed_m_s: speed of a running opponent.
         sigma_s: spread of arrival times.
-        within_s: T: the chance counts that he is there within this time.
+        within_s: an opponent presses if he can arrive within this time (T).
         least_m_s: slower opponents do not press.
-        peak_share: least intensity of a peak; fall_share: it has passed when the intensity fell by so much (ours).
+        peak_share: least intensity of a peak.
+        fall_share: a peak has passed when the intensity has fallen by this much.
     """
 
-    reaction_s: float = 0.7
-    speed_m_s: float = 12.0
-    sigma_s: float = 0.45
-    within_s: float = 1.5
-    least_m_s: float = 2.0
-    peak_share: float = 0.6
-    fall_share: float = 0.15
+    reaction_s: Annotated[float, reason("Bekkers 2024.")] = 0.7
+    speed_m_s: Annotated[float, reason("Bekkers 2024.")] = 12.0
+    sigma_s: Annotated[float, reason("Bekkers 2024.")] = 0.45
+    within_s: Annotated[float, reason("Bekkers 2024.")] = 1.5
+    least_m_s: Annotated[float, reason("Bekkers 2024.")] = 2.0
+    peak_share: Annotated[float, reason("Ours.")] = 0.6
+    fall_share: Annotated[float, reason("Ours.")] = 0.15
+
+
+_PEAK = "pressing_intensity.peak_share"
 
 
 class PeakState(msgspec.Struct, frozen=True, gc=False):
-    """Of the present holder: the highest intensity so far, when, and by whom; the lowest since it was told."""
+    """State of the present holder.
+
+    Attributes:
+        player: the holder.
+        peak: the highest intensity so far.
+        peak_us: its time.
+        by: the opponent who pressed most then.
+        reported: True once the peak was published.
+        low: the lowest intensity since.
+    """
 
     player: str = ""
     peak: float = 0.0
     peak_us: int = 0
     by: str = ""
-    told: bool = False
+    reported: bool = False
     low: float = 0.0
 
 
 class PressingIntensity:
-    """10.3: ``intensity.peak``: the pressing of the holder was hardest; ``team`` presses, ``player`` is its nearest.
+    """10.3: ``intensity.peak``: the pressing of the holder was hardest; ``team`` presses, ``player`` most of it.
 
-    The intensity is the chance that one of them at least could have been with the holder within 1.5 s. Told when it
-    has fallen again or the holder is another, dated then; ``detail.peak_us``, ``intensity`` and ``on``.
+    The intensity is the chance that at least one opponent could have been with the holder within 1.5 s. Published when
+    it has fallen again or the holder has changed, dated then; the position is the holder's. ``detail``: ``intensity``,
+    ``peak_us`` (event time of the peak), ``on`` (the holder).
     """
 
     def __init__(self, parameters: IntensityParameters | None = None) -> None:
@@ -260,36 +291,39 @@ class PressingIntensity:
         )
 
     def initial(self) -> PeakState:
-        """Nobody has the ball."""
+        """No player has the ball."""
         return PeakState()
 
     def step(self, state: PeakState, event: Event) -> Step[PeakState]:
-        """Climbs with the intensity, and tells of the top when it is left behind."""
+        """Follow the intensity, and publish a peak that has passed."""
         scene, p = payload_as(event, Scene), self.parameters
         holder = scene.holder if scene.live else ""
         if not holder and not state.player:
             return state, NOTHING
         out: list[Event] = []
         if state.player and state.player != holder:
-            if not state.told and state.peak >= p.peak_share:
+            if not state.reported and at_least("intensity", state.peak, p.peak_share, _PEAK):
                 out.append(_peak(state, event, scene))
             state = PeakState()
         body = scene.body(holder) if holder else None
         if body is None:
             return state, out or NOTHING
         value, by = intensity_on(body, scene.opponents(body.team), p)
-        if state.told and value - state.low < p.fall_share:
+        if state.reported and value - state.low < p.fall_share:
             return msgspec.structs.replace(state, low=min(value, state.low)), out or NOTHING
-        if state.told or value > state.peak or not state.player:
+        if state.reported or value > state.peak or not state.player:
             return PeakState(holder, value, event.ts_us, by), out or NOTHING
-        if state.peak >= p.peak_share and state.peak - value >= p.fall_share:
+        fallen = state.peak - value
+        if at_least("intensity", state.peak, p.peak_share, _PEAK) and at_least(
+            "fall of the intensity", fallen, p.fall_share, "pressing_intensity.fall_share"
+        ):
             out.append(_peak(state, event, scene))
             state = PeakState(holder, state.peak, state.peak_us, state.by, True, value)
         return state, out or NOTHING
 
 
 def intensity_on(player: BodyState, opponents: tuple[BodyState, ...], p: IntensityParameters) -> tuple[float, str]:
-    """The chance that an opponent at least is with a player in time, and who has the greatest."""
+    """The chance that at least one opponent is with a player in time, and the opponent with the greatest chance."""
     spared, most, by = 1.0, -1.0, ""
     for o in opponents:
         if math.hypot(o.vx_m_s, o.vy_m_s) < p.least_m_s:
@@ -303,10 +337,10 @@ def intensity_on(player: BodyState, opponents: tuple[BodyState, ...], p: Intensi
 
 
 def time_to_intercept_s(runner: BodyState, other: BodyState, p: IntensityParameters) -> float:
-    """How long a runner takes to where another will be: he reacts, turns at the cost of his speed, and runs.
+    """Time in seconds in which a runner meets another player: he reacts, turns at the cost of his speed, and runs.
 
-    As Bekkers has it: the other is expected where he goes within a second, and a turn costs a second for each m/s when
-    it is right about.
+    As in Bekkers' code: the other is expected at his position in one second, and a complete turn costs a second for
+    each m/s.
     """
     tx, ty = other.x_m + other.vx_m_s, other.y_m + other.vy_m_s
     speed_m_s = math.hypot(runner.vx_m_s, runner.vy_m_s)

@@ -1,20 +1,22 @@
-"""9.13 (ours): the scene: both teams on the pitch, the ball, and who has it, a few times a second.
+"""9.13: the scene: both teams on the pitch, the ball and its holder, a few times a second.
 
 Theory of operation
 -------------------
-Measures of space and pressure change over tenths of a second, their inputs come fifty times a second. So one
-detector thins the frames on a grid of event time, puts the teams apart, leaves out who is not on the pitch (benches,
-who was sent off), and adds what the measures ask for: which way the teams play, whether the ball is in play, and who
-has it at his feet. The measures of level 10 listen to nothing else.
+Measures of space and pressure change over tenths of a second; frames arrive fifty times a second. So one detector
+thins the frames on a grid of event time, splits the teams, leaves out players who are not on the pitch (benches,
+players sent off), and adds the attacking direction, whether the ball is in play, and its holder. The measures of level
+10 read nothing else.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from typing import Annotated
 
 import msgspec
 
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BallState, BodyState, frame_of, published
 from football.pitch import End, pitch_of
@@ -25,18 +27,23 @@ Bodies = tuple[BodyState, ...]
 
 
 class SceneParameters(msgspec.Struct, frozen=True):
-    """What a scene is; all ours.
+    """Limits of a scene.
 
     Attributes:
-        every_us: time between scenes. A player at 8 m/s goes 1.6 m in it, less than the metre-wide doubts of models
-            of space, and a band that must hold for a second is seen five times.
-        outside_m: players are on the pitch up to this far outside its lines (a thrower's place); benches are farther.
-        reach_m: the ball is with its holder up to this far from him; farther it is on its way.
+        every_us: time between two scenes.
+        outside_m: players are on the pitch up to this far outside its lines.
+        reach_m: the ball is with its holder up to this distance.
     """
 
-    every_us: int = 200_000
-    outside_m: float = 1.0
-    reach_m: float = 3.0
+    every_us: Annotated[
+        int,
+        reason(
+            "Ours: a player at 8 m/s covers 1.6 m in it, about the uncertainty of models of space, and a band that "
+            "must last a second is sampled five times."
+        ),
+    ] = 200_000
+    outside_m: Annotated[float, reason("Ours: the position of a thrower; benches are farther.")] = 1.0
+    reach_m: Annotated[float, reason("Ours: farther away, the ball is on its way.")] = 3.0
 
 
 class Scene(msgspec.Struct, frozen=True, gc=False):
@@ -44,10 +51,12 @@ class Scene(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         ball: None while it is lost.
-        home, away: who is on the pitch, sorted by object id.
+        home: players of the home team on the pitch, sorted by object id.
+        away: players of the away team on the pitch, sorted by object id.
         attacks_x: team that attacks towards +x, empty if unknown.
-        live: whether the ball is in play, as far as is known.
-        holder, holder_team: who has the ball at his feet, empty if nobody has.
+        live: True if the ball is in play, as far as is known.
+        holder: the player who has the ball at his feet; empty if there is none.
+        holder_team: his team.
     """
 
     ball: BallState | None
@@ -71,12 +80,12 @@ class Scene(msgspec.Struct, frozen=True, gc=False):
         return 0.0 if not self.attacks_x else 1.0 if self.attacks_x == team else -1.0
 
     def body(self, object_id: str) -> BodyState | None:
-        """A player of either team, None if he is not on the pitch."""
+        """A player of either team; None if he is not on the pitch."""
         return next((p for team in (self.home, self.away) for p in team if p.object_id == object_id), None)
 
 
 class SceneState(msgspec.Struct, frozen=True, gc=False):
-    """What was heard of direction, play and possession, and the time from which on the next scene is due."""
+    """State: attacking direction, play and possession; the time from which on the next scene is due."""
 
     attacks_x: Team = ""
     live: bool = True
@@ -102,11 +111,11 @@ class SceneMaker:
         )
 
     def initial(self) -> SceneState:
-        """Nothing heard; play is taken as live until it is known to be dead."""
+        """Nothing known; play counts as live until it is known to be dead."""
         return SceneState()
 
     def step(self, state: SceneState, event: Event) -> Step[SceneState]:
-        """Passes a frame on if one is due; remembers the rest."""
+        """Publish a scene if one is due; remember the other inputs."""
         if event.kind == "frame":
             if event.ts_us < state.due_us:
                 return state, NOTHING
@@ -153,7 +162,7 @@ def keepers_of(sheet: MatchSheet) -> frozenset[str]:
 def outfield(team: Bodies, sign: float, keepers: Collection[str]) -> tuple[BodyState | None, list[BodyState]]:
     """A team's goalkeeper and the others, the rearmost first; ``sign`` as of :meth:`Scene.sign`, not 0.
 
-    Who is none by the sheet may stand in goal (a keeper sent off, an unknown team): then it is the rearmost.
+    Without a goalkeeper of the sheet (sent off, or an unknown team), the rearmost player counts as goalkeeper.
     """
     ordered = sorted(team, key=lambda b: (sign * b.x_m, b.object_id))
     if not ordered:

@@ -1,22 +1,23 @@
-"""Who would have the ball where: Spearman's model, as kernels over arrays (shared by 10.7 and 10.9; pure).
+"""Pitch control: Spearman's model, as kernels over arrays (shared by 10.7 and 10.9; pure).
 
 Theory of operation
 -------------------
-A player reacts for a while, going on as he goes, then runs straight at full speed: that is his expected time to a
-place. His chance to be there by time T is a logistic curve about it (spread sigma). While he is there he controls
-the ball at a rate lambda, a goalkeeper more. Integrated over time, ball first on its way, these give each team's chance
-to be the one who controls it (Spearman 2018, "Beyond expected goals"; in the form of LaurieOnTracking).
+A player keeps his velocity for a reaction time, then runs straight at full speed: that is his expected time of arrival
+at a position. His chance to be there by time T is a logistic curve about it (spread sigma). While he is there, he
+controls the ball at a rate lambda, a goalkeeper at a higher one. Integrated over time, from the arrival of the ball,
+these rates give each team's chance to control it (Spearman 2018, "Beyond expected goals"; in the form of
+LaurieOnTracking).
 
 Over a step of ``dt`` the logistic's exponential shrinks by a constant factor, so the inner loop needs no exponential.
-Where one team is there so much sooner that the other has no chance worth naming, nothing is integrated. And who asks
-whether something holds, not how much it is, is answered as soon as what is left to look at cannot change it: a zone
-stays its owner's, a pass comes through or not.
+Nothing is integrated where one team arrives so much sooner that the other has no chance worth naming. Questions whether
+a threshold holds are answered as soon as the remaining points cannot change the answer: whether a zone keeps its owner,
+whether a pass succeeds.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -24,42 +25,44 @@ import numpy.typing as npt
 from numba import njit
 
 from detectors.control.scene import Bodies
+from detectors.reasons import reason
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: The ball is waited for at most so long after it has come (seconds).
-MOST_S = 10.0
-#: A place is decided when the chances add up to this.
+#: Time after the arrival of the ball at which the integration ends, in seconds.
+WAIT_MAX_S = 10.0
+#: A position is decided when the chances add up to this.
 SETTLED = 0.99
-#: Who stands this near to the ball's way need not react to be there: he only puts a foot out (ours; without it a pass
-#: straight at an opponent 8 m away would arrive with a chance of 0.7).
+#: A player this near to the ball's path need not react to be there: he only puts a foot out, in metres (ours; without
+#: it a pass straight at an opponent 8 m away would arrive with a chance of 0.7).
 REACH_M = 1.0
-#: Orders of magnitude that the slower team's chance must be smaller by not to be looked at.
+#: The slower team is left out when its chance is smaller by this many orders of magnitude.
 HEAD_START_ORDERS = 3.0
-#: What is told before all was looked at holds by so much more than sums are off by rounding.
-SURE = 1e-9
+#: Margin of an early answer, greater than the rounding of sums.
+ROUNDING_SLACK = 1e-9
 
 
 class SpearmanParameters(msgspec.Struct, frozen=True):
-    """Spearman's numbers in LaurieOnTracking's form; the acceleration of 7 m/s2 only enters by the reaction time.
+    """Numbers of Spearman's model.
 
     Attributes:
-        reaction_s, speed_m_s: a player goes on for that long, then runs at that speed.
+        reaction_s: reaction time of a player, for which he keeps his velocity.
+        speed_m_s: speed of a running player.
         sigma_s: spread of his time of arrival.
-        control_per_s: lambda, rate at which who is there controls the ball.
-        keeper_factor: a defending goalkeeper controls so many times as fast, with his hands.
+        control_per_s: rate at which a player who has arrived controls the ball (lambda).
+        keeper_factor: factor of that rate of a defending goalkeeper, who has hands.
         ball_m_s: mean speed of a pass.
         dt_s: step of the integration.
     """
 
-    reaction_s: float = 0.7
-    speed_m_s: float = 5.0
-    sigma_s: float = 0.45
-    control_per_s: float = 4.3
-    keeper_factor: float = 3.0
-    ball_m_s: float = 15.0
-    dt_s: float = 0.04
+    reaction_s: Annotated[float, reason("LaurieOnTracking; Spearman's acceleration of 7 m/s² enters by it only.")] = 0.7
+    speed_m_s: Annotated[float, reason("LaurieOnTracking.")] = 5.0
+    sigma_s: Annotated[float, reason("LaurieOnTracking.")] = 0.45
+    control_per_s: Annotated[float, reason("LaurieOnTracking.")] = 4.3
+    keeper_factor: Annotated[float, reason("LaurieOnTracking.")] = 3.0
+    ball_m_s: Annotated[float, reason("LaurieOnTracking.")] = 15.0
+    dt_s: Annotated[float, reason("LaurieOnTracking.")] = 0.04
 
 
 def players_array(bodies: Bodies, keeper: str, p: SpearmanParameters) -> Floats:
@@ -96,9 +99,9 @@ def control_grid(
     """The attackers' chance of control at each point of a grid, shape (len(y_m), len(x_m)).
 
     Args:
-        held: zones; of each whose it is (1: the attackers', -1: the defenders', 0: nobody's); and with what mean it
-            stays whose it is. Of a zone that does, only so many points are looked at as tell it, and the others are
-            NaN. Without it all are looked at.
+        held: zones; the owner of each (1: the attackers, -1: the defenders, 0: none); and the mean with which a zone
+            keeps its owner. Of a zone that does, only as many points are evaluated as show it; the others are NaN.
+            Without ``held`` all points are evaluated.
     """
     if held is None:
         held = Zones(np.arange(len(x_m) * len(y_m)), np.array([0, len(x_m) * len(y_m)])), np.zeros(1, np.int64), 0.0
@@ -109,7 +112,7 @@ def control_grid(
 def pass_success(
     target: tuple[float, float], ball: tuple[float, float], attackers: Floats, defenders: Floats, p: SpearmanParameters
 ) -> float:
-    """Chance that the passing team controls a ball played to a place at ``ball_m_s``, by somebody on its way or there.
+    """Chance that the passing team controls a ball played to a position at ``ball_m_s``, on its path or at its end.
 
     Args:
         attackers: the passing team without the passer.
@@ -120,16 +123,16 @@ def pass_success(
 def passes_that_succeed(
     ball: tuple[float, float], attackers: Floats, defenders: Floats, least: float, p: SpearmanParameters
 ) -> int:
-    """To how many of the passing team a pass succeeds with a chance of at least ``least`` (see :func:`pass_success`).
+    """Number of mates to whom a pass succeeds with a chance of at least ``least`` (see :func:`pass_success`).
 
-    A pass goes to where the mate, going on as he goes, is when the ball has come to where he is now.
+    A pass goes to the mate's position after the time that the ball needs to his present one.
     """
     flight_s = np.hypot(attackers[:, 0] - ball[0], attackers[:, 1] - ball[1]) / p.ball_m_s
     return int(_passes(flight_s, ball[0], ball[1], attackers, defenders, least, *_numbers(p)))
 
 
 def load() -> None:
-    """Loads the kernels, or compiles them the first time: not at the first look at a match, which would be late."""
+    """Load the kernels, or compile them the first time, so that the first sample of a match is not late."""
     p, nobody, somewhere = SpearmanParameters(), np.empty((0, 5)), np.zeros(1)
     control_grid(somewhere, somewhere, (0.0, 0.0), nobody, nobody, p)
     pass_success((0.0, 0.0), (0.0, 0.0), nobody, nobody, p)
@@ -143,7 +146,7 @@ def _numbers(p: SpearmanParameters) -> tuple[float, float, float, float, float, 
 
 @njit(cache=True)
 def _times(players: Floats, x: float, y: float, reaction_s: float, speed: float, times: Floats) -> float:
-    """Expected times of arrival at a place, into ``times``; the least of them."""
+    """Expected times of arrival at a position, into ``times``; the least of them."""
     least = np.inf
     for i in range(len(players)):
         dx = x - players[i, 0] - players[i, 2] * reaction_s
@@ -164,8 +167,8 @@ def _in_time(
     e: Floats,
     rates: Floats,
 ) -> int:
-    """Exponentials at the ball's arrival, and rates, of those who are less than a head start behind the first: how
-    many they are."""
+    """Write exponentials at the ball's arrival, and rates, of the players less than a head start behind the first;
+    return their number."""
     count = 0
     for i in range(len(players)):
         if times[i] - max(least_s, ball_s) < head_start_s:
@@ -176,7 +179,7 @@ def _in_time(
 
 
 @njit(cache=True)
-def _room(attackers: Floats, defenders: Floats) -> Floats:
+def _workspace(attackers: Floats, defenders: Floats) -> Floats:
     return np.empty((5, (len(attackers) + len(defenders) + 7) // 8 * 8))
 
 
@@ -192,10 +195,11 @@ def _at(
     sigma_s: float,
     dt_s: float,
     head_start_s: float,
-    room: Floats,
+    workspace: Floats,
 ) -> float:
-    """The attackers' chance of control at a place that the ball takes ``ball_s`` to. ``room``: five rows to work in."""
-    own, other, e, rates, each = room[0], room[1], room[2], room[3], room[4]
+    """The attackers' chance of control at a position that the ball reaches after ``ball_s``; ``workspace``: five
+    rows."""
+    own, other, e, rates, each = workspace[0], workspace[1], workspace[2], workspace[3], workspace[4]
     own_s = _times(attackers, x, y, reaction_s, speed, own)
     other_s = _times(defenders, x, y, reaction_s, speed, other)
     if own_s - max(ball_s, other_s) >= head_start_s:
@@ -204,8 +208,8 @@ def _at(
         return 1.0
     steep = math.pi / math.sqrt(3.0) / sigma_s
     shrink = math.exp(-steep * dt_s)
-    # What is under the logistic's fraction, 1 + e, of each player at the ball's arrival; each step shrinks e. Who is a
-    # head start behind the first of his team would come too late to matter.
+    # The denominator of the logistic is 1 + e, of each player at the ball's arrival; each step shrinks e. A player who
+    # is a head start behind the first of his team would arrive too late to matter.
     owns = _in_time(own, attackers, own_s, ball_s, steep, head_start_s, e, rates)
     others = _in_time(other, defenders, other_s, ball_s, steep, head_start_s, e[owns:], rates[owns:])
     attack = defence = 0.0
@@ -214,7 +218,7 @@ def _at(
     for k in range(n, many):
         e[k] = 0.0
         rates[k] = 0.0
-    for _ in range(int(MOST_S / dt_s)):
+    for _ in range(int(WAIT_MAX_S / dt_s)):
         rest = 1.0 - attack - defence
         if rest < 1.0 - SETTLED:
             break
@@ -254,16 +258,16 @@ def _grid(
     """See :func:`control_grid`."""
     columns = len(xs)
     out = np.full((len(ys), columns), np.nan)
-    room = _room(attackers, defenders)
+    workspace = _workspace(attackers, defenders)
     for zone in range(len(begins) - 1):
-        enough = (least + SURE) * (begins[zone + 1] - begins[zone])
+        enough = (least + ROUNDING_SLACK) * (begins[zone + 1] - begins[zone])
         share = 0.0
         for point in points[begins[zone] : begins[zone + 1]]:
             i, j = point // columns, point % columns
             dx, dy = xs[j] - ball_x, ys[i] - ball_y
             ball_s = math.sqrt(dx * dx + dy * dy) / ball_speed
             out[i, j] = _at(
-                xs[j], ys[i], ball_s, attackers, defenders, reaction_s, speed, sigma_s, dt_s, head_start_s, room
+                xs[j], ys[i], ball_s, attackers, defenders, reaction_s, speed, sigma_s, dt_s, head_start_s, workspace
             )
             if owners[zone]:
                 share += out[i, j] if owners[zone] > 0 else 1.0 - out[i, j]
@@ -316,9 +320,10 @@ def _pass(
     dt_s: float,
     head_start_s: float,
 ) -> float:
-    """Along the flight everybody may intervene where the ball just is, at its end it waits.
+    """Chance of a pass: along the flight each player may intervene at the ball's position; at its end the ball waits.
 
-    Once it is sure whether the chance is ``least`` or more, something on that side of it; if that is NaN, the chance.
+    Once it is certain whether the chance is at least ``least``, any value on that side of it; if ``least`` is NaN, the
+    chance itself.
     """
     length = math.sqrt((x - ball_x) ** 2 + (y - ball_y) ** 2)
     arrival_s = length / ball_speed
@@ -355,12 +360,12 @@ def _pass(
         defence += rest * against * dt_s
         if attack + defence > SETTLED:
             break
-        if attack >= least or defence > 1.0 - least + SURE:
+        if attack >= least or defence > 1.0 - least + ROUNDING_SLACK:
             return attack
         t_s += dt_s
     rest = max(0.0, 1.0 - attack - defence)
-    if len(attackers) == 0 or rest == 0.0 or attack >= least or attack + rest < least - SURE:
+    if len(attackers) == 0 or rest == 0.0 or attack >= least or attack + rest < least - ROUNDING_SLACK:
         return attack
-    room = _room(attackers, defenders)
-    last = _at(x, y, arrival_s, attackers, defenders, reaction_s, speed, sigma_s, dt_s, head_start_s, room)
+    workspace = _workspace(attackers, defenders)
+    last = _at(x, y, arrival_s, attackers, defenders, reaction_s, speed, sigma_s, dt_s, head_start_s, workspace)
     return attack + rest * last

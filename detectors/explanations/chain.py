@@ -8,7 +8,6 @@ from collections.abc import Callable
 from detectors.ball.changes import is_fitted
 from detectors.contacts.contact_attribution import contact_rule
 from detectors.contacts.hits import ContactState
-from detectors.decisions import Sense
 from detectors.explanations.evidence import (
     Evidence,
     Found,
@@ -16,8 +15,6 @@ from detectors.explanations.evidence import (
     Rule,
     against,
     number,
-    payload_of,
-    since,
 )
 from football.payloads import Frame
 from middleware.events import Event
@@ -94,53 +91,10 @@ def _released(e: Evidence) -> Found:
         yield against(e, "the ball from where it was kicked", gone_m, "at least", "release.apart_m")
 
 
-def _interception(e: Evidence) -> Found:
-    """7.8: of a pass that still moved, not at once."""
-    attempt = next((c for c in e.causes if c.kind == "pass.attempt"), None)
-    gain = next((c for c in e.causes if c.kind == "possession.gain"), None)
-    if gain is not None:
-        speed_m_s = number(payload_of(gain), "speed_before_m_s")
-        yield against(e, "speed of the pass", speed_m_s, "at least", "interception.moving_m_s")
-        if attempt is not None:
-            apart_us = gain.ts_us - attempt.ts_us
-            yield against(e, "time from kick to gain", apart_us, "at least", "interception.after_us")
-        if e.payload.variant == "to out":
-            out_us = e.told.ts_us - gain.ts_us
-            yield against(e, "time from gain to out", out_us, "at most", "interception.out_us")
-
-
-def _shot_outcome(e: Evidence) -> Found:
-    """7.1 to 7.3: the contact or line in time; what is a save by the ball's speed alone, by that."""
-    shot = next((c for c in e.causes if c.kind == "shot.attempt"), None)
-    if shot is None:
-        return
-    blocked, saved = e.told.kind in ("shot.blocked", "shot.deflected"), e.told.kind == "shot.saved"
-    name = "save.within_us" if saved else "shot_outcome.block_us" if blocked else "shot_outcome.within_us"
-    touched_us = e.told.ts_us if e.told.dated_us is None else e.told.dated_us
-    yield against(e, "time since the shot", touched_us - shot.ts_us, "at most", name)
-    if saved and e.by.kind in ("hit", "touch"):
-        sense: Sense = "at most" if e.payload.variant == "caught" else "at least"
-        speed_m_s = number(payload_of(e.by), "speed_after_m_s")
-        yield against(e, "speed of the ball after the save", speed_m_s, sense, "save.caught_m_s")
-
-
-_PASS_OUTCOME = since("pass_outcome.within_us", "time since the pass", "pass.attempt")
-_CONFIRMED = since("goal.confirm_us", "time since the goal", "goal.scored", "goal.own")
-
 #: By kind.
 RULES: dict[str, Rule] = {
     "near": _near,
     "hit": _contact("hit"),
     "touch": _contact("touch"),
     "kick.released": _released,
-    "pass.complete": _PASS_OUTCOME,
-    "pass.intercepted": _PASS_OUTCOME,
-    "pass.out": _PASS_OUTCOME,
-    "interception": _interception,
-    "shot.blocked": _shot_outcome,
-    "shot.deflected": _shot_outcome,
-    "shot.saved": _shot_outcome,
-    "shot.off": _shot_outcome,
-    "goal.confirmed": _CONFIRMED,
-    "goal.disallowed": _CONFIRMED,
 }

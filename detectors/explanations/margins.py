@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from detectors.decisions import recording
-from detectors.explanations import acts, chain, early, match
+from detectors.explanations import acts, chain, early
 from detectors.explanations.evidence import ROUNDING, Evidence, Margin, Rule
 from detectors.parameters import all_parameters, unit_of
 from football.payloads import EventPayload
 
 __all__ = ["ROUNDING", "UNDECIDED", "decided", "margins", "told_kinds"]
 
-_RULES: Mapping[str, Rule] = {**early.RULES, **chain.RULES, **acts.RULES, **match.RULES}
+_RULES: Mapping[str, Rule] = {**early.RULES, **chain.RULES, **acts.RULES}
 
 #: Kinds that no threshold decides, and what does.
 UNDECIDED: Mapping[str, str] = {

@@ -1,14 +1,17 @@
-"""7.14: what goalkeepers do besides saves: claim, pick up, smother, sweep."""
+"""7.14: goalkeepers' actions besides saves: claim, pick-up, smother, sweep."""
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
+from detectors.decisions import is_over
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, frame_of, published
+from football.payloads import EventPayload, Scalar, frame_of, location_m, published
 from football.pitch import Pitch, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -17,16 +20,21 @@ CLAIMS = ("gk.claim", "gk.pickup", "gk.smother", "gk.sweep")
 
 
 class ClaimParameters(msgspec.Struct, frozen=True):
-    """``high_m``: a ball caught or punched above it came as a cross or lob (head height of 2.5). ``feet_m``: with an
-    opponent so near, a low ball was taken off his feet (ours). ``shot_us``: so soon after a shot it is a save (7.2)."""
+    """Limits of a goalkeeper's actions.
 
-    high_m: float = 1.5
-    feet_m: float = 1.5
-    shot_us: int = 3_000_000
+    Attributes:
+        high_m: a ball caught or punched above this height was a cross or lob.
+        feet_m: a low ball with an opponent this near was taken off his feet.
+        shot_us: a contact at most this long after a shot is a save.
+    """
+
+    high_m: Annotated[float, reason("Head height of 2.5.")] = 1.5
+    feet_m: Annotated[float, reason("Ours.")] = 1.5
+    shot_us: Annotated[int, reason("As save.within_us (7.2).")] = 3_000_000
 
 
 class ClaimState(msgspec.Struct, frozen=True, gc=False):
-    """The newest frame; whether play is dead; the newest shot that nobody has touched since."""
+    """State: the newest frame; True if play is dead; the newest shot without a contact since."""
 
     frame: Event | None = None
     dead: bool = False
@@ -36,9 +44,9 @@ class ClaimState(msgspec.Struct, frozen=True, gc=False):
 class GoalkeeperClaim:
     """7.14: ``gk.claim``, ``gk.pickup``, ``gk.smother``, ``gk.sweep`` of the goalkeepers that the sheet names.
 
-    By the ball that he takes in play: ``claim`` a high one, ``smother`` a low one with an opponent at it, ``pickup``
-    any other; not a shot at his goal, which he saves. ``sweep``: he plays the ball outside his penalty area.
-    Named by his contact.
+    The ball that he takes in play decides: ``claim`` a high one, ``smother`` a low one with an opponent at it,
+    ``pickup`` any other; a shot at his goal is a save instead. ``sweep``: he plays the ball outside his penalty area.
+    Named by his contact. ``detail``: ``by`` (kind of the contact).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ClaimParameters | None = None) -> None:
@@ -57,11 +65,11 @@ class GoalkeeperClaim:
         )
 
     def initial(self) -> ClaimState:
-        """Play is taken as live."""
+        """Play counts as live."""
         return ClaimState()
 
     def step(self, state: ClaimState, event: Event) -> Step[ClaimState]:
-        """Judges what a goalkeeper does with the ball in play."""
+        """Judge a goalkeeper's contact in play."""
         if event.kind == "frame":
             return ClaimState(event, state.dead, state.shot), NOTHING
         if event.kind in ("play.dead", "play.live"):
@@ -73,26 +81,29 @@ class GoalkeeperClaim:
             return self._played(state, event, payload)
         if state.dead or (state.shot is not None and event.ts_us - state.shot.ts_us <= self.parameters.shot_us):
             return state, NOTHING
-        return state, (_told(self._taken(state, payload), event, payload),)
+        return state, (_publish(self._taken(state, payload), event, payload),)
 
     def _played(self, state: ClaimState, event: Event, payload: EventPayload) -> Step[ClaimState]:
-        """A field player's contact ends a shot; a goalkeeper's outside his area is a sweep."""
+        """End a shot at a field player's contact; publish a goalkeeper's contact outside his area."""
         if payload.player not in self._keepers:
             passed = state.shot is not None and event.ts_us > state.shot.ts_us
             return (ClaimState(state.frame, state.dead) if passed else state), NOTHING
-        assert payload.x_m is not None
-        assert payload.y_m is not None
-        if state.dead or self._pitch.in_penalty_area(payload.x_m, payload.y_m, end_of(payload.x_m)):
+        x_m, y_m = location_m(payload)
+        if state.dead or self._pitch.in_penalty_area(x_m, y_m, end_of(x_m)):
             return state, NOTHING
-        return state, (_told("gk.sweep", event, payload),)
+        return state, (_publish("gk.sweep", event, payload),)
 
     def _taken(self, state: ClaimState, payload: EventPayload) -> str:
-        if payload.z_m is not None and payload.z_m > self.parameters.high_m:
+        high_m, feet_m = self.parameters.high_m, self.parameters.feet_m
+        if payload.z_m is not None and is_over("height of the ball", payload.z_m, high_m, "goalkeeper_claim.high_m"):
             return "gk.claim"
-        return "gk.smother" if self._opponent_m(state, payload) <= self.parameters.feet_m else "gk.pickup"
+        away_m = self._opponent_m(state, payload)
+        if is_over("the nearest opponent from the ball", away_m, feet_m, "goalkeeper_claim.feet_m"):
+            return "gk.pickup"
+        return "gk.smother"
 
     def _opponent_m(self, state: ClaimState, payload: EventPayload) -> float:
-        """Distance of the nearest opponent to the ball."""
+        """Distance of the nearest opponent from the ball, in metres."""
         if state.frame is None or payload.x_m is None or payload.y_m is None:
             return math.inf
         frame = frame_of(state.frame)
@@ -105,9 +116,9 @@ def _rival(one: Team, other: Team) -> bool:
     return bool(one) and one != other
 
 
-def _told(kind: str, event: Event, payload: EventPayload) -> Event:
+def _publish(kind: str, event: Event, payload: EventPayload) -> Event:
     detail: dict[str, Scalar] = {"by": event.kind}
-    told = EventPayload(
+    taken = EventPayload(
         "", payload.team, payload.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
     )
-    return make_event(kind, event.ts_us, event.source, told, causes=(event.id,))
+    return make_event(kind, event.ts_us, event.source, taken, causes=(event.id,))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
+from detectors.decisions import at_most, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, number, published
 from football.pitch import pitch_of
@@ -13,13 +17,17 @@ from middleware.events import Event
 
 
 class ClearanceParameters(msgspec.Struct, frozen=True):
-    """``within_us``: StreamTeam's maxTime of a pass: what comes later has nothing to do with the kick."""
+    """Limits of a clearance.
 
-    within_us: int = 7_000_000
+    Attributes:
+        within_us: the kick ends within this time.
+    """
+
+    within_us: Annotated[int, reason("StreamTeam's maxTime of a pass.")] = 7_000_000
 
 
 class ClearanceState(msgspec.Struct, frozen=True, gc=False):
-    """Who attacks +x; pairs of opponents that are near each other (4.4); the kick under way that may be a clearance."""
+    """State: the team that attacks +x; pairs of opponents near each other (4.4); a kick that may be a clearance."""
 
     attacks: Team = ""
     near: tuple[tuple[str, str], ...] = ()
@@ -29,13 +37,13 @@ class ClearanceState(msgspec.Struct, frozen=True, gc=False):
 class Clearance:
     """7.9: ``clearance``: kicked in the own third with an opponent near, then out, or an opponent's farther up.
 
-    What finds a mate is a pass, as with StreamTeam: what the kicker meant cannot be seen. Shown at the kick, whose
-    name it has; ``detail.to``: who received it (empty: out).
+    A ball that a mate receives is a pass, as in StreamTeam: the kicker's intention is not known. Shown at the kick,
+    named by it. ``detail``: ``to`` (the player who received it, empty if it went out), ``end_x_m``, ``end_y_m``.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ClearanceParameters | None = None) -> None:
         self.parameters = parameters or ClearanceParameters()
-        # Thirds are counted from the halfway line here: the own one ends a sixth of the pitch behind it.
+        # Measured from the halfway line, the own third ends a sixth of the pitch behind it.
         self._third_u_m = -pitch_of(sheet).half_length_m / 3.0
         self.spec = Spec(
             name="clearance",
@@ -54,7 +62,7 @@ class Clearance:
         return ClearanceState()
 
     def step(self, state: ClearanceState, event: Event) -> Step[ClearanceState]:
-        """Follows who is near whom, a kick under pressure, and where it ends."""
+        """Follow pairs of opponents, a kick under pressure, and its end."""
         payload = published(event)
         if event.kind == "direction":
             return ClearanceState(payload.team, state.near, state.kick), NOTHING
@@ -69,7 +77,7 @@ class Clearance:
         return self._ended(state, event, payload)
 
     def _hasty(self, state: ClearanceState, kick: EventPayload) -> bool:
-        """Whether somebody kicks under pressure in his own third."""
+        """True of a kick under pressure in the own third."""
         if not state.attacks or not any(kick.player in pair for pair in state.near):
             return False
         return self._upfield(state, kick.team, number(kick, "kick_x_m")) < self._third_u_m
@@ -83,16 +91,19 @@ class Clearance:
         if not is_out and (ended.player == kick.player or event.ts_us <= kick_us):
             return state, NOTHING
         after = ClearanceState(state.attacks, state.near)
-        if event.ts_us - kick_us > self.parameters.within_us or ended.x_m is None:
+        what, since_us, limit_us = "time since the kick", event.ts_us - kick_us, self.parameters.within_us
+        if not at_most(what, since_us, limit_us, "clearance.within_us") or ended.x_m is None:
             return after, NOTHING
         near_by = ended.team == kick.team or self._upfield(state, kick.team, ended.x_m) < self._third_u_m
         if not is_out and near_by:
             return after, NOTHING
         detail: dict[str, Scalar] = {"to": "" if is_out else ended.player, "end_x_m": ended.x_m, "end_y_m": ended.y_m}
-        place = number(kick, "kick_x_m"), number(kick, "kick_y_m")
-        told = EventPayload("", kick.team, kick.player, *place, None, kick.confidence, detail)
+        kick_x_m, kick_y_m = number(kick, "kick_x_m"), number(kick, "kick_y_m")
+        behind_m = -self._upfield(state, kick.team, kick_x_m)
+        note("the kick behind the halfway line", behind_m, "at least", -self._third_u_m, unit="m")
+        payload = EventPayload("", kick.team, kick.player, kick_x_m, kick_y_m, None, kick.confidence, detail)
         causes = (state.kick.id, event.id)
-        cleared = make_event("clearance", event.ts_us, state.kick.source, told, causes=causes, dated_us=kick_us)
+        cleared = make_event("clearance", event.ts_us, state.kick.source, payload, causes=causes, dated_us=kick_us)
         return after, (cleared,)
 
     def _upfield(self, state: ClearanceState, team: Team, x_m: float) -> float:

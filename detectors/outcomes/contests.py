@@ -1,12 +1,16 @@
-"""7.12, 7.13: take-ons and tackles: what becomes of a player who has the ball and an opponent who wants it."""
+"""7.12, 7.13: take-ons and tackles, between a player with the ball and an opponent."""
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
+from detectors.contacts.hits import ReleaseParameters
+from detectors.decisions import at_most, is_under, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import Team
 from football.payloads import BodyState, EventPayload, Scalar, frame_of, number, published
 from middleware.detector import NOTHING, Spec, Step
@@ -14,42 +18,44 @@ from middleware.events import Event
 
 
 class TakeOnParameters(msgspec.Struct, frozen=True):
-    """Thresholds of a take-on; the first two are the hierarchy's (7.12), all ours.
+    """Limits of a take-on.
 
     Attributes:
-        front_m: an opponent so near in front is taken on.
-        within_us: he must be passed, or have the ball, within this time.
-        front_share: in front means within 60 degrees of the carrier's way (cosine).
-        behind_m: he is passed when he is so far behind, along that way.
-        moving_m_s: StreamTeam's dribbling: who stands takes nobody on.
-        with_m: the ball is with the carrier (5.8).
-        kept_us: who loses the ball to whom he passed within this time has lost the take-on.
-        every_us: how often is looked.
-        slow_m_s: a faster ball had been kicked (7.13).
+        front_m: an opponent in front is taken on at this distance.
+        within_us: he is passed, or has the ball, within this time.
+        front_share: in front means that the cosine of the angle to the carrier's heading is at least this.
+        behind_m: he is passed when he is this far behind, along that heading.
+        moving_m_s: least speed of a carrier who takes an opponent on.
+        with_m: the ball is with the carrier up to this distance.
+        kept_us: a take-on is lost if the passed opponent has the ball within this time.
+        every_us: time between two samples.
+        slow_m_s: a ball at least this fast was kicked before it was lost.
     """
 
-    front_m: float = 2.0
-    within_us: int = 2_000_000
-    front_share: float = 0.5
-    behind_m: float = 0.3
-    moving_m_s: float = 1.944
-    with_m: float = 2.25
-    kept_us: int = 1_000_000
-    every_us: int = 100_000
-    slow_m_s: float = 8.0
+    front_m: Annotated[float, reason("Hierarchy 7.12, ours.")] = 2.0
+    within_us: Annotated[int, reason("Hierarchy 7.12, ours.")] = 2_000_000
+    front_share: Annotated[float, reason("Ours: 60 degrees.")] = 0.5
+    behind_m: Annotated[float, reason("Ours.")] = 0.3
+    moving_m_s: Annotated[float, reason("StreamTeam's dribbling.")] = 1.944
+    with_m: Annotated[float, reason("The default of release.release_m (5.8): farther away, the ball was kicked.")] = (
+        ReleaseParameters().release_m
+    )
+    kept_us: Annotated[int, reason("Ours.")] = 1_000_000
+    every_us: Annotated[int, reason("Ours.")] = 100_000
+    slow_m_s: Annotated[float, reason("As tackle.slow_m_s (7.13).")] = 8.0
 
 
 class Faced(msgspec.Struct, frozen=True, gc=False):
-    """An opponent in front of the carrier: when last, and the carrier's way then (a unit vector)."""
+    """An opponent in front of the carrier: the newest time of it, and the carrier's heading then (a unit vector)."""
 
     player: str
     at_us: int
-    way_x: float
-    way_y: float
+    heading_x: float
+    heading_y: float
 
 
 class TakeOnState(msgspec.Struct, frozen=True, gc=False):
-    """The gain of who has the ball; opponents in front of him lately; the take-on won last; when to look next."""
+    """State: the carrier's gain; opponents lately in front of him; the newest take-on won; time of the next sample."""
 
     gain: Event | None = None
     faced: tuple[Faced, ...] = ()
@@ -58,10 +64,10 @@ class TakeOnState(msgspec.Struct, frozen=True, gc=False):
 
 
 class TakeOn:
-    """7.12: ``takeon.won`` and ``takeon.lost``: who has the ball passes an opponent in front, or loses it to him.
+    """7.12: ``takeon.won`` and ``takeon.lost``: the carrier passes an opponent in front, or loses the ball to him.
 
-    Won when the opponent is behind him along the way that he went; if that opponent has the ball a moment later after
-    all, ``takeon.lost`` annuls it. ``player`` has the ball, ``detail.other`` is the opponent.
+    Won when the opponent is behind him along his heading. If that opponent has the ball a moment later, ``takeon.lost``
+    annuls it. ``player`` is the carrier. ``detail``: ``other`` (the opponent).
     """
 
     def __init__(self, parameters: TakeOnParameters | None = None) -> None:
@@ -83,7 +89,7 @@ class TakeOn:
         return TakeOnState()
 
     def step(self, state: TakeOnState, event: Event) -> Step[TakeOnState]:
-        """Looks at the carrier now and then; a gain decides."""
+        """Sample the carrier; a gain decides."""
         if event.kind == "frame":
             if state.gain is None or event.ts_us < state.due_us:
                 return state, NOTHING
@@ -103,22 +109,26 @@ class TakeOn:
         carrier = next((b for b in frame.players if b.object_id == name), None)
         if carrier is None or ball is None or math.hypot(ball.x_m - carrier.x_m, ball.y_m - carrier.y_m) > p.with_m:
             return TakeOnState(gain, state.faced, state.won, due_us), NOTHING
-        kept = {f.player: f for f in state.faced if event.ts_us - f.at_us <= p.within_us}
+        faced = {f.player: f for f in state.faced if event.ts_us - f.at_us <= p.within_us}
         speed_m_s = math.hypot(carrier.vx_m_s, carrier.vy_m_s)
         won, out = state.won, []
         for body in frame.players:
             dx, dy = body.x_m - carrier.x_m, body.y_m - carrier.y_m
             if body.team == carrier.team or abs(dx) > p.front_m or abs(dy) > p.front_m:
                 continue
-            before = kept.get(body.object_id)
-            if before is not None and dx * before.way_x + dy * before.way_y < -p.behind_m:
-                del kept[body.object_id]
+            before = faced.get(body.object_id)
+            behind_m = 0.0 if before is None else -(dx * before.heading_x + dy * before.heading_y)
+            if before is not None and behind_m > p.behind_m:
+                faced_us = event.ts_us - before.at_us
+                note("distance of the opponent behind", behind_m, "at least", p.behind_m, "take_on.behind_m")
+                note("time since he was in front", faced_us, "at most", p.within_us, "take_on.within_us")
+                del faced[body.object_id]
                 won = _won(event, gain, carrier, body)
                 out.append(won)
             elif self._in_front(carrier, speed_m_s, dx, dy):
-                way = carrier.vx_m_s / speed_m_s, carrier.vy_m_s / speed_m_s
-                kept[body.object_id] = Faced(body.object_id, event.ts_us, round(way[0], 3), round(way[1], 3))
-        return TakeOnState(gain, tuple(kept.values()), won, due_us), out or NOTHING
+                heading = carrier.vx_m_s / speed_m_s, carrier.vy_m_s / speed_m_s
+                faced[body.object_id] = Faced(body.object_id, event.ts_us, round(heading[0], 3), round(heading[1], 3))
+        return TakeOnState(gain, tuple(faced.values()), won, due_us), out or NOTHING
 
     def _in_front(self, carrier: BodyState, speed_m_s: float, dx: float, dy: float) -> bool:
         away_m = math.hypot(dx, dy)
@@ -127,19 +137,28 @@ class TakeOn:
         return carrier.vx_m_s * dx + carrier.vy_m_s * dy >= self.parameters.front_share * speed_m_s * away_m
 
     def _lost(self, state: TakeOnState, event: Event) -> Event | None:
-        """Who was in front, or just passed, has the ball now."""
-        assert state.gain is not None
+        """The loss of the ball to an opponent who was in front, or was just passed."""
+        if state.gain is None:
+            return None
         taker, loser = published(event), published(state.gain)
         if taker.variant == "restart" or taker.team == loser.team:
             return None
-        if number(taker, "speed_before_m_s") >= self.parameters.slow_m_s:
+        speed_m_s, slow_m_s = number(taker, "speed_before_m_s"), self.parameters.slow_m_s
+        if not is_under("speed of the ball before", speed_m_s, slow_m_s, "take_on.slow_m_s"):
             return None
         won, annuls = state.won, ""
+        within_us, kept_us, now_us = self.parameters.within_us, self.parameters.kept_us, event.ts_us
         passed = won is not None and published(won).detail["other"] == taker.player
-        if won is not None and passed and event.ts_us - won.ts_us <= self.parameters.kept_us:
+        if (
+            won is not None
+            and passed
+            and at_most("time since he was passed", now_us - won.ts_us, kept_us, "take_on.kept_us")
+        ):
             annuls = won.id
         elif not any(
-            f.player == taker.player and event.ts_us - f.at_us <= self.parameters.within_us for f in state.faced
+            at_most("time since he was in front", now_us - f.at_us, within_us, "take_on.within_us")
+            for f in state.faced
+            if f.player == taker.player
         ):
             return None
         detail: dict[str, Scalar] = {"other": taker.player}
@@ -156,17 +175,24 @@ def _won(event: Event, gain: Event, carrier: BodyState, body: BodyState) -> Even
 
 
 class TackleParameters(msgspec.Struct, frozen=True):
-    """``kept_us``: hierarchy 7.13: by then it must be his team's ball. ``control_us``: who gets it for less than this
-    has not had it (6.7's block). ``slow_m_s``: a faster ball was kicked, not kept: stopping it is a block or an
-    interception (6.11's bound; the true tackles of two simulated matches were at balls below 6 m/s)."""
+    """Limits of a tackle.
 
-    kept_us: int = 1_000_000
-    control_us: int = 350_000
-    slow_m_s: float = 8.0
+    Attributes:
+        kept_us: a tackle is lost if the ball is out within this time.
+        control_us: a tackle is lost if the other team has the ball again within this time.
+        slow_m_s: a ball at least this fast was kicked, so that stopping it is a block or an interception.
+    """
+
+    kept_us: Annotated[int, reason("Hierarchy 7.13.")] = 1_000_000
+    control_us: Annotated[int, reason("As strike.block_us (6.7): nobody has controlled a ball for less.")] = 350_000
+    slow_m_s: Annotated[
+        float,
+        reason("As loose_ball.slow_m_s (6.11); true tackles of two simulated matches were at balls below 6 m/s."),
+    ] = 8.0
 
 
 class Fight(msgspec.Struct, frozen=True, gc=False):
-    """A duel on the ground: its id, who has the ball, and who wants it."""
+    """A duel on the ground: its id, the holder of the ball, and his opponent."""
 
     id: str
     holder: str
@@ -174,18 +200,18 @@ class Fight(msgspec.Struct, frozen=True, gc=False):
 
 
 class TackleState(msgspec.Struct, frozen=True, gc=False):
-    """The duel that goes on, while its holder keeps the ball, and the tackle that may still turn out to be lost."""
+    """State: the duel, while its holder keeps the ball; the tackle that may still be lost."""
 
     fight: Fight | None = None
     tackle: Event | None = None
 
 
 class Tackle:
-    """7.13: ``tackle.won`` and ``tackle.lost``: in a duel, the one without the ball plays it.
+    """7.13: ``tackle.won`` and ``tackle.lost``: in a duel, the player without the ball plays it.
 
-    Told as won at his contact. If the other team has the ball again before he can have controlled it, or it is out
-    within a second, ``tackle.lost`` annuls that, and is shown at the contact, too. ``detail.other`` is who had the
-    ball. A ball that its holder has kicked is not tackled but intercepted; a try that misses the ball is not seen.
+    Published as won at his contact. If the other team has the ball again before he can have controlled it, or it is out
+    within a second, ``tackle.lost`` annuls that, and is shown at the contact as well. A kicked ball is intercepted, not
+    tackled; an attempt that misses the ball is not detected. ``detail``: ``other`` (the player who had the ball).
     """
 
     def __init__(self, parameters: TackleParameters | None = None) -> None:
@@ -208,7 +234,7 @@ class Tackle:
         return TackleState()
 
     def step(self, state: TackleState, event: Event) -> Step[TackleState]:
-        """A duel, a gain by who wanted the ball, and who has it then."""
+        """Follow a duel, a gain of the opponent, and the next gain."""
         payload = published(event)
         if event.kind == "duel.start":
             fight = (
@@ -218,34 +244,38 @@ class Tackle:
         if event.kind == "duel.end":
             return TackleState(None, state.tackle), NOTHING
         if event.kind == "kick.released":
-            gone = state.fight is not None and payload.player == state.fight.holder
-            return (TackleState(None, state.tackle) if gone else state), NOTHING
+            kicked_away = state.fight is not None and payload.player == state.fight.holder
+            return (TackleState(None, state.tackle) if kicked_away else state), NOTHING
         if event.kind == "play.dead":
-            lost = self._lost(state.tackle, event, "", self.parameters.kept_us)
+            lost = self._lost(state.tackle, event, "", "kept_us")
             return TackleState(), (lost,) if lost is not None else NOTHING
         return self._gained(state, event, payload)
 
     def _gained(self, state: TackleState, event: Event, gain: EventPayload) -> Step[TackleState]:
-        lost = self._lost(state.tackle, event, gain.team, self.parameters.control_us)
+        lost = self._lost(state.tackle, event, gain.team, "control_us")
         out = [lost] if lost is not None else []
         fight, tackle = state.fight, None
         if fight is not None and gain.player == fight.rival and gain.variant != "restart":
-            if number(gain, "speed_before_m_s") < self.parameters.slow_m_s:
+            speed_m_s, slow_m_s = number(gain, "speed_before_m_s"), self.parameters.slow_m_s
+            if is_under("speed of the ball before", speed_m_s, slow_m_s, "tackle.slow_m_s", "tackle.won"):
                 tackle = _tackled(event, gain, fight)
                 out.append(tackle)
             fight = Fight(fight.id, fight.rival, fight.holder)
         return TackleState(fight, tackle), out or NOTHING
 
-    def _lost(self, tackle: Event | None, event: Event, team: Team, within_us: int) -> Event | None:
-        """The tackle as lost, if the ball is not his team's so soon after it."""
-        if tackle is None or not 0 < event.ts_us - tackle.ts_us <= within_us:
+    def _lost(self, tackle: Event | None, event: Event, team: Team, name: str) -> Event | None:
+        """The tackle as lost, if the ball is not his team's within the time of a parameter."""
+        if tackle is None or event.ts_us <= tackle.ts_us:
             return None
-        made = published(tackle)
-        if team == made.team:
+        what, since_us, within_us = "time since the tackle", event.ts_us - tackle.ts_us, getattr(self.parameters, name)
+        if not at_most(what, since_us, within_us, f"tackle.{name}", about="tackle.lost"):
+            return None
+        won = published(tackle)
+        if team == won.team:
             return None
         causes = (tackle.id, event.id)
         return make_event(
-            "tackle.lost", event.ts_us, tackle.source, made, causes=causes, annuls=tackle.id, dated_us=tackle.ts_us
+            "tackle.lost", event.ts_us, tackle.source, won, causes=causes, annuls=tackle.id, dated_us=tackle.ts_us
         )
 
 

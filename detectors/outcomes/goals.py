@@ -2,21 +2,26 @@
 
 Theory of operation
 -------------------
-Whether a ball in the goal counts, only the referee knows. The goal is told at once and stays tentative for its
-readers; the next restart says what he decided: a kick-off confirms it, any other restart within the same two
-minutes means that it was disallowed (offside, foul). ``goal.disallowed`` annuls the goal that it names.
+Only the referee decides whether a ball in the goal counts. The goal is published at once, and is tentative until the
+next restart shows his decision: a kick-off confirms it; any other restart within the same two minutes means that it was
+disallowed (offside, foul). ``goal.disallowed`` annuls the goal that it names.
 
-Officials who speak (1.10) have the last word. ``official.goal`` is about the team's goal of that minute: of it comes a
-newer version, with the scorer that they name; without one, theirs is the goal. So it is confirmed at once.
-``official.no_goal`` disallows at once. Whichever comes last stands, and takes back what was concluded before.
+Decisions of the officials (1.10) overrule that. ``official.goal`` is about the team's goal of that minute: a newer
+version of it follows, with the scorer that they name. If tracking had no such goal, theirs is published. Either is
+confirmed at once. ``official.no_goal`` disallows at once. The newest decision stands, and withdraws earlier
+conclusions.
 """
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from detectors.contacts.recent_contacts import Contact, Contacts, opponents_of, remember
+from detectors.decisions import at_most
 from detectors.emission import make_event
+from detectors.reasons import reason
 from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, published, time_us
@@ -26,33 +31,29 @@ from middleware.events import Event
 
 
 class GoalParameters(msgspec.Struct, frozen=True):
-    """Thresholds of goals.
+    """Limits of goals.
 
     Attributes:
-        shot_us: a defender's contact within this time of an attacker's may be a deflection of his shot.
-        shot_wide_m: the shot was on target if its line meets the goal line at most this far beside a post;
-            the line is drawn between two contacts, so it is crude.
-        confirm_us: the restart after a goal comes within this time.
-        same_us: officials who speak of a goal date it at most so far from the ball's crossing (ours).
-        overrule_us: and decide on it at most so long after it (ours: reviews have taken five minutes).
-        offence_us: an offside or foul of the scorers that is dated so shortly before the goal, or as much later as a
-            whistle is late, was in the attack that led to it (ours).
+        shot_us: a defender's contact at most this long after an attacker's may deflect his shot.
+        shot_wide_m: such a shot was on target if its line meets the goal line at most this far outside a post.
+        confirm_us: the restart after a goal follows within this time.
+        same_us: officials date a goal at most this far from the crossing of the ball.
+        overrule_us: officials decide on a goal at most this long after it.
+        offence_us: an offside or foul of the scorers at most this long before a goal was in the attack that led to it.
+        whistle_us: an offside or foul is dated at most this long after the goal that it disallows.
     """
 
-    shot_us: int = 3_000_000
-    shot_wide_m: float = 0.5
-    confirm_us: int = 120_000_000
-    same_us: int = 60_000_000
-    overrule_us: int = 600_000_000
-    offence_us: int = 10_000_000
-
-
-#: A whistle for an offence in the attack may come when the ball is in the goal already.
-_WHISTLE_US = 3_000_000
+    shot_us: Annotated[int, reason("As shot_outcome.within_us.")] = 3_000_000
+    shot_wide_m: Annotated[float, reason("The line is drawn between two contacts, so it is coarse. Ours.")] = 0.5
+    confirm_us: Annotated[int, reason("Hierarchy 10.14.")] = 120_000_000
+    same_us: Annotated[int, reason("Ours.")] = 60_000_000
+    overrule_us: Annotated[int, reason("Ours: reviews have taken five minutes.")] = 600_000_000
+    offence_us: Annotated[int, reason("Ours.")] = 10_000_000
+    whistle_us: Annotated[int, reason("A whistle may follow when the ball is in the goal already. Ours.")] = 3_000_000
 
 
 class GoalState(msgspec.Struct, frozen=True, gc=False):
-    """The newest contacts, the newest version of the last goal, and who attacks towards +x."""
+    """State: the newest contacts, the newest version of the last goal, the team that attacks towards +x."""
 
     contacts: Contacts = ()
     goal: Event | None = None
@@ -60,11 +61,12 @@ class GoalState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Goal:
-    """7.5: ``goal.scored`` and ``goal.own``. ``team`` is who gets the goal, ``player`` who scored it.
+    """7.5: ``goal.scored`` and ``goal.own``: a goal, published at once and tentative until 10.14 confirms it.
 
-    The scorer is the last attacker who hit the ball. It is an own goal if a defender hit it last and no attacker
-    had shot at the goal just before; ``player`` is then that defender. ``variant`` is the end, empty if nobody knows.
-    ``detail.official`` if officials have spoken for it.
+    ``team`` gets the goal, ``player`` scored it: the last attacker who played the ball. It is an own goal if a defender
+    played it last and no attacker had shot at the goal just before; ``player`` is then that defender. ``variant`` is
+    the end, empty if unknown. ``detail``: ``since_us`` (event time of the crossing), ``official`` (true if officials
+    have decided it).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: GoalParameters | None = None) -> None:
@@ -85,11 +87,11 @@ class Goal:
         )
 
     def initial(self) -> GoalState:
-        """Nobody has touched the ball."""
+        """No contact."""
         return GoalState()
 
     def step(self, state: GoalState, event: Event) -> Step[GoalState]:
-        """Finds the scorer among the newest contacts, or takes the officials' word."""
+        """Find the scorer among the newest contacts, or follow the officials' decision."""
         payload = published(event)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
@@ -99,25 +101,25 @@ class Goal:
             return self._officials(state, event, payload)
         if self._same(state.goal, event.ts_us, payload.team) and _is_official(state.goal):
             return state, NOTHING
-        goal = self._seen(state, event, payload)
+        goal = self._tracked_goal(state, event, payload)
         return msgspec.structs.replace(state, goal=goal), (goal,)
 
-    def _seen(self, state: GoalState, event: Event, payload: EventPayload) -> Event:
-        """The goal of a ball that was seen in it."""
+    def _tracked_goal(self, state: GoalState, event: Event, payload: EventPayload) -> Event:
+        """The goal of a ball that was tracked into it."""
         contacts = tuple(c for c in state.contacts if c.ts_us <= event.ts_us)
         last = contacts[-1] if contacts else None
         attacker = next((c for c in reversed(contacts) if c.team == payload.team), None)
         own = last is not None and last.team == opponents_of(payload.team) and not self._shot(attacker, last, payload)
         scorer = last if own else attacker
-        told = msgspec.structs.replace(
+        goal_payload = msgspec.structs.replace(
             payload, player=scorer.player if scorer else "", detail={"since_us": payload.detail["since_us"]}
         )
         causes = (event.id, scorer.id) if scorer else (event.id,)
         kind = "goal.own" if own else "goal.scored"
-        return make_event(kind, event.ts_us, event.source, told, causes=causes)
+        return make_event(kind, event.ts_us, event.source, goal_payload, causes=causes)
 
     def _same(self, goal: Event | None, at_us: int, team: Team) -> bool:
-        """Whether a goal is the one that a team got about that time."""
+        """True if a goal is the one of a team about that time."""
         if goal is None:
             return False
         payload = published(goal)
@@ -125,7 +127,7 @@ class Goal:
         return team in ("", payload.team) and abs(at_us - since_us) <= self.parameters.same_us
 
     def _officials(self, state: GoalState, event: Event, payload: EventPayload) -> Step[GoalState]:
-        """A newer version of our goal, or the officials' own."""
+        """Publish a newer version of the tracked goal, or the officials' own."""
         if event.kind == "official.var" and payload.variant != "goal":
             return state, NOTHING
         at_us, goal = decided_us(event), state.goal
@@ -133,25 +135,28 @@ class Goal:
             if event.kind == "official.var":
                 return state, NOTHING
             end = "" if not state.attacks_x else "right" if payload.team == state.attacks_x else "left"
-            ours = EventPayload(end, payload.team, payload.player, detail={"since_us": at_us})
-            goal = _by_officials(f"goal.{payload.variant or 'scored'}", event, ours, payload, at_us)
+            untracked = EventPayload(end, payload.team, payload.player, detail={"since_us": at_us})
+            goal = _by_officials(f"goal.{payload.variant or 'scored'}", event, untracked, payload, at_us)
             return msgspec.structs.replace(state, goal=goal), (goal,)
-        ours = goal.payload  # type: ignore[assignment]
+        tracked_payload = published(goal)
         dated_us = goal.ts_us if goal.dated_us is None else goal.dated_us
         kind = goal.kind if event.kind == "official.var" else f"goal.{payload.variant or 'scored'}"
         if kind == goal.kind:
-            told = _with_word(ours, payload)
+            goal_payload = _confirmed_by_officials(tracked_payload, payload)
             newer = msgspec.structs.replace(
-                goal, ts_us=event.ts_us, payload=told, causes=(*goal.causes, event.id), dated_us=dated_us
+                goal, ts_us=event.ts_us, payload=goal_payload, causes=(*goal.causes, event.id), dated_us=dated_us
             )
             return msgspec.structs.replace(state, goal=newer), (newer,) if event.ts_us > goal.ts_us else NOTHING
         void = msgspec.structs.replace(goal, ts_us=event.ts_us, seq=1, annuls=goal.id, dated_us=dated_us)
-        other = _by_officials(kind, event, ours, payload, dated_us)
+        other = _by_officials(kind, event, tracked_payload, payload, dated_us)
         return msgspec.structs.replace(state, goal=other), (void, other)
 
     def _shot(self, attacker: Contact | None, defender: Contact, goal: EventPayload) -> bool:
-        """Whether the defender stood in the way of an attacker's shot on target."""
-        if attacker is None or defender.ts_us - attacker.ts_us > self.parameters.shot_us:
+        """True if the defender only deflected an attacker's shot on target."""
+        if attacker is None:
+            return False
+        what, since_us, limit_us = "time since the shot", defender.ts_us - attacker.ts_us, self.parameters.shot_us
+        if not at_most(what, since_us, limit_us, "goal.shot_us"):
             return False
         if attacker.x_m is None or attacker.y_m is None or defender.x_m is None or defender.y_m is None:
             return True
@@ -161,7 +166,8 @@ class Goal:
             return False
         slope = (defender.y_m - attacker.y_m) / towards_m
         at_line_y_m = attacker.y_m + slope * self.pitch.depth_m(attacker.x_m, end)
-        return abs(at_line_y_m) <= GOAL_HALF_WIDTH_M + self.parameters.shot_wide_m
+        what, wide_m = "the shot from the goal's middle at the line", GOAL_HALF_WIDTH_M + self.parameters.shot_wide_m
+        return at_most(what, abs(at_line_y_m), wide_m, "goal.shot_wide_m")
 
 
 def _is_official(goal: Event | None) -> bool:
@@ -169,29 +175,32 @@ def _is_official(goal: Event | None) -> bool:
     return isinstance(payload, EventPayload) and bool(payload.detail.get("official"))
 
 
-def _with_word(ours: EventPayload, said: EventPayload) -> EventPayload:
-    """Our goal with the officials' scorer, and without a doubt."""
-    detail = {**ours.detail, "official": True}
-    return msgspec.structs.replace(ours, player=said.player or ours.player, confidence=1.0, detail=detail)
+def _confirmed_by_officials(goal: EventPayload, decision: EventPayload) -> EventPayload:
+    """A goal with the officials' scorer, and without doubt."""
+    detail = {**goal.detail, "official": True}
+    return msgspec.structs.replace(goal, player=decision.player or goal.player, confidence=1.0, detail=detail)
 
 
-def _by_officials(kind: str, event: Event, ours: EventPayload, said: EventPayload, at_us: int) -> Event:
-    """A goal that has its name from the officials' word."""
+def _by_officials(kind: str, event: Event, goal: EventPayload, decision: EventPayload, at_us: int) -> Event:
+    """A goal that is named by the officials' decision."""
     dated_us = at_us if at_us < event.ts_us else None
-    return make_event(kind, event.ts_us, event.source, _with_word(ours, said), causes=(event.id,), dated_us=dated_us)
+    payload = _confirmed_by_officials(goal, decision)
+    return make_event(kind, event.ts_us, event.source, payload, causes=(event.id,), dated_us=dated_us)
 
 
-class Verdict(msgspec.Struct, frozen=True, gc=False):
-    """The newest version of the goal, and what was concluded of it, None so far."""
+class VerdictState(msgspec.Struct, frozen=True, gc=False):
+    """State: the newest version of the goal, and the verdict on it, None so far."""
 
     goal: Event | None = None
-    said: Event | None = None
+    verdict: Event | None = None
 
 
 class GoalConfirmation:
-    """10.14: ``goal.confirmed`` or ``goal.disallowed``; team is the goal's, ``detail.restart`` what decided.
+    """10.14: ``goal.confirmed`` or ``goal.disallowed``: the verdict on a goal.
 
-    That is the first restart after the goal, or officials; their word also takes back what was concluded before.
+    The first restart after the goal decides, or the officials, whose decision also withdraws an earlier verdict. Team,
+    player and variant are the goal's. ``detail``: ``restart`` (kind of the deciding event), ``goal_us`` (event time of
+    the goal), ``goal`` (its id).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: GoalParameters | None = None) -> None:
@@ -218,7 +227,10 @@ class GoalConfirmation:
                 "official.void",
             ),
             outputs=kinds,
-            parameters={name: getattr(self.parameters, name) for name in ("confirm_us", "overrule_us", "offence_us")},
+            parameters={
+                name: getattr(self.parameters, name)
+                for name in ("confirm_us", "overrule_us", "offence_us", "whistle_us")
+            },
             source="IFAB Law 8",
             annuls=("goal.scored", "goal.own", *kinds),
             amends=kinds,
@@ -226,12 +238,12 @@ class GoalConfirmation:
             untyped=kinds,
         )
 
-    def initial(self) -> Verdict:
+    def initial(self) -> VerdictState:
         """No goal waits."""
-        return Verdict()
+        return VerdictState()
 
-    def step(self, state: Verdict, event: Event) -> Step[Verdict]:
-        """Remembers the goal; the next restart decides, and officials at any time."""
+    def step(self, state: VerdictState, event: Event) -> Step[VerdictState]:
+        """Remember the goal; the next restart decides, and officials at any time."""
         if event.kind.startswith("goal."):
             return self._goal(state, event)
         goal = state.goal
@@ -239,66 +251,69 @@ class GoalConfirmation:
             return state, NOTHING
         if event.kind.startswith("official."):
             return self._officials(state, goal, event)
-        if state.said is not None or event.ts_us - goal.ts_us > self.parameters.confirm_us:
+        what, since_us, limit_us = "time since the goal", event.ts_us - goal.ts_us, self.parameters.confirm_us
+        if state.verdict is not None or not at_most(what, since_us, limit_us, "goal.confirm_us"):
             return state, NOTHING
         restart = published(event)
         if event.kind == "restart.kick_off":
-            said = _verdict("goal.confirmed", goal, event, goal.source, restart.confidence)
+            verdict = _verdict("goal.confirmed", goal, event, goal.source, restart.confidence)
         else:
-            said = _verdict("goal.disallowed", goal, event, goal.source, restart.confidence, annuls=goal.id)
-        return Verdict(goal, said), (said,)
+            verdict = _verdict("goal.disallowed", goal, event, goal.source, restart.confidence, annuls=goal.id)
+        return VerdictState(goal, verdict), (verdict,)
 
-    def _goal(self, state: Verdict, event: Event) -> Step[Verdict]:
-        """A goal, a newer version of it with the officials' word, or its end as one of this kind."""
+    def _goal(self, state: VerdictState, event: Event) -> Step[VerdictState]:
+        """Remember a goal; confirm it if officials have decided it."""
         if event.annuls:
             return state, NOTHING
         if not _is_official(event):
-            return Verdict(event), NOTHING
-        # It is the same goal under another name if officials have made an own goal of it, or none.
-        said = state.said if state.goal is not None and _when_us(state.goal) == _when_us(event) else None
-        if said is not None and said.kind == "goal.confirmed":
-            return Verdict(event, said), NOTHING
+            return VerdictState(event), NOTHING
+        # It is the same goal under another kind if officials have made an own goal of it, or the reverse.
+        verdict = state.verdict if state.goal is not None and _shown_us(state.goal) == _shown_us(event) else None
+        if verdict is not None and verdict.kind == "goal.confirmed":
+            return VerdictState(event, verdict), NOTHING
         anchor = f"{event.source}/{event.ts_us}"
-        confirmed = _verdict("goal.confirmed", event, event, anchor, 1.0, annuls=said.id if said else "")
-        return Verdict(event, confirmed), (confirmed,)
+        confirmed = _verdict("goal.confirmed", event, event, anchor, 1.0, annuls=verdict.id if verdict else "")
+        return VerdictState(event, confirmed), (confirmed,)
 
-    def _officials(self, state: Verdict, goal: Event, event: Event) -> Step[Verdict]:
-        said, payload = state.said, published(event)
+    def _officials(self, state: VerdictState, goal: Event, event: Event) -> Step[VerdictState]:
+        verdict, payload = state.verdict, published(event)
         if event.kind == "official.void":
-            return (Verdict() if payload.detail["event"] == goal.id else state), NOTHING
-        of = published(goal)
-        if not self._is_against(goal, of, event, payload) or event.ts_us - goal.ts_us > self.parameters.overrule_us:
+            return (VerdictState() if payload.detail["event"] == goal.id else state), NOTHING
+        if not self._is_against(goal, event, payload):
             return state, NOTHING
-        if said is not None and said.kind == "goal.disallowed":
+        what, since_us, limit_us = "time since the goal", event.ts_us - goal.ts_us, self.parameters.overrule_us
+        if not at_most(what, since_us, limit_us, "goal.overrule_us"):
+            return state, NOTHING
+        if verdict is not None and verdict.kind == "goal.disallowed":
             return state, NOTHING
         no = _verdict("goal.disallowed", goal, event, f"{goal.source}/{event.ts_us}", 1.0, annuls=goal.id)
-        if said is None:
-            return Verdict(goal, no), (no,)
-        void = msgspec.structs.replace(said, ts_us=event.ts_us, seq=1, annuls=said.id, dated_us=said.ts_us)
-        return Verdict(goal, no), (void, no)
+        if verdict is None:
+            return VerdictState(goal, no), (no,)
+        void = msgspec.structs.replace(verdict, ts_us=event.ts_us, seq=1, annuls=verdict.id, dated_us=verdict.ts_us)
+        return VerdictState(goal, no), (void, no)
 
-    def _is_against(self, goal: Event, of: EventPayload, event: Event, said: EventPayload) -> bool:
-        """Whether a decision means that a goal does not count.
+    def _is_against(self, goal: Event, event: Event, decision: EventPayload) -> bool:
+        """True if a decision means that a goal does not count.
 
-        It may say so; an offside or a foul of the scorers in the attack says it; and where play is brought back for a
-        penalty, what the other team made of it meanwhile never was.
+        That is a decision against the goal itself, an offside or a foul of the scorers in the attack, or a penalty for
+        the other team for which play is brought back to before the goal.
         """
-        since_us = decided_us(event) - _when_us(goal)
+        p, team, since_us = self.parameters, published(goal).team, decided_us(event) - _shown_us(goal)
         if event.kind in ("official.foul", "official.offside"):
-            return said.team == of.team and -self.parameters.offence_us <= since_us <= _WHISTLE_US
-        if event.kind == "official.penalty" or said.variant == "penalty":
-            return said.team == opponents_of(of.team) and -self.parameters.overrule_us <= since_us < 0
-        return (event.kind == "official.no_goal" or said.variant == "no goal") and said.team in ("", of.team)
+            return decision.team == team and -p.offence_us <= since_us <= p.whistle_us
+        if event.kind == "official.penalty" or decision.variant == "penalty":
+            return decision.team == opponents_of(team) and -p.overrule_us <= since_us < 0
+        return (event.kind == "official.no_goal" or decision.variant == "no goal") and decision.team in ("", team)
 
 
-def _when_us(goal: Event) -> int:
-    """The time under which a goal is shown, whatever its version."""
+def _shown_us(goal: Event) -> int:
+    """The event time under which a goal is shown, in any version."""
     return goal.ts_us if goal.dated_us is None else goal.dated_us
 
 
 def _verdict(kind: str, goal: Event, by: Event, anchor: str, confidence: float, *, annuls: str = "") -> Event:
     payload = published(goal)
-    detail = {"restart": by.kind, "goal_us": _when_us(goal), "goal": goal.id}
-    told = msgspec.structs.replace(payload, confidence=confidence, detail=detail)
+    detail = {"restart": by.kind, "goal_us": _shown_us(goal), "goal": goal.id}
+    goal_payload = msgspec.structs.replace(payload, confidence=confidence, detail=detail)
     causes = (goal.id,) if by.id == goal.id else (goal.id, by.id)
-    return make_event(kind, by.ts_us, anchor, told, causes=causes, annuls=annuls)
+    return make_event(kind, by.ts_us, anchor, goal_payload, causes=causes, annuls=annuls)

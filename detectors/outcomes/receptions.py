@@ -1,29 +1,37 @@
-"""Level 7: what becomes of a pass."""
+"""7.6, 7.7, 7.8: the outcomes of passes, and interceptions."""
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
 from detectors.ball.lines import OUT_LINES
+from detectors.decisions import at_least, at_most, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.payloads import EventPayload, Scalar, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class OutcomeParameters(msgspec.Struct, frozen=True):
-    """``within_us``: StreamTeam's maxTime. Ours: ``kept_from_us``: a contact of the kicker's so soon is still his kick;
-    ``kept_us``: later the ball may have been to a mate and back unseen."""
+    """Limits of the outcome of a pass.
 
-    within_us: int = 7_000_000
-    kept_from_us: int = 120_000
-    kept_us: int = 3_000_000
+    Attributes:
+        within_us: a pass ends within this time.
+        kept_from_us: an earlier contact of the kicker is still his kick.
+        kept_us: the kicker's own contact takes the pass back within this time.
+    """
+
+    within_us: Annotated[int, reason("StreamTeam's maxTime.")] = 7_000_000
+    kept_from_us: Annotated[int, reason("Ours.")] = 120_000
+    kept_us: Annotated[int, reason("Ours: later a mate may have played the ball in between.")] = 3_000_000
 
 
 class OutcomeState(msgspec.Struct, frozen=True, gc=False):
-    """The pass under way, the newest deflection, and the gain by it of an opponent, who may not have meant it."""
+    """State: the pass under way, the newest deflection, and the gain of an opponent by that deflection."""
 
     attempt: Event | None = None
     deflection: Event | None = None
@@ -31,12 +39,13 @@ class OutcomeState(msgspec.Struct, frozen=True, gc=False):
 
 
 class PassOutcome:
-    """7.6 and 7.7: ``pass.complete``, ``pass.intercepted``, ``pass.out``: what came first after an attempt.
+    """7.6, 7.7: ``pass.complete``, ``pass.intercepted``, ``pass.out``: the first gain, or crossing, after an attempt.
 
-    Dated at the gain or the crossing, named by the kick; ``player`` is the passer, ``receiver`` who got it. A pass that
-    an opponent deflects (5.7) is still under way: if he himself plays the ball next he had it, and the pass is
-    intercepted, which is known and dated only then. If the kicker plays the ball next he has dribbled: ``pass.kept``
-    says so and takes the attempt back.
+    Dated at the gain or the crossing, named by the kick; ``player`` is the passer, the position that of the gain. A
+    pass that an opponent deflects (5.7) is still under way. If he plays the ball next himself, the pass is intercepted,
+    which is known and dated only then. If the kicker plays the ball next, he has dribbled: ``pass.kept`` withdraws the
+    attempt. ``detail``: ``start_x_m``, ``start_y_m``, ``kick_us`` (the kick), ``receiver`` (not of ``pass.out``),
+    ``length_m``. ``variant`` of ``pass.out`` is the line.
     """
 
     def __init__(self, parameters: OutcomeParameters | None = None) -> None:
@@ -65,79 +74,94 @@ class PassOutcome:
         return OutcomeState()
 
     def step(self, state: OutcomeState, event: Event) -> Step[OutcomeState]:
-        """A new attempt takes the place of the old one; a gain or an out decides."""
+        """Follow the newest attempt; a gain or an out decides."""
         if event.kind == "pass.attempt":
             return OutcomeState(event), NOTHING
         attempt, payload = state.attempt, published(event)
         if attempt is None:
             return state, NOTHING
-        made = published(attempt)
-        if event.ts_us - attempt.ts_us > self.parameters.within_us:
+        kicked = published(attempt)
+        what, since_us, limit_us = "time since the pass", event.ts_us - attempt.ts_us, self.parameters.within_us
+        if not at_most(what, since_us, limit_us, "pass_outcome.within_us"):
             return OutcomeState(), NOTHING
         if event.kind == "deflection":
             return OutcomeState(attempt, event, state.gain), NOTHING
         if event.kind in ("hit", "touch"):
-            return self._again(state, attempt, made, event, payload)
+            return self._contact(state, attempt, kicked, event, payload)
         if event.kind == "out":
-            return OutcomeState(), (_outcome("pass.out", attempt, made, event, payload, payload.variant),)
+            return OutcomeState(), (_outcome("pass.out", attempt, kicked, event, payload, payload.variant),)
         if event.ts_us <= attempt.ts_us:
             return state, NOTHING
-        if payload.player == made.player:
-            # The taker's own restart is told after the kick; any other contact of his is a dribble after all.
+        if payload.player == kicked.player:
+            # The gain of a restart is known after its kick; any other contact of the kicker is a dribble.
             return state if payload.variant == "restart" else OutcomeState(), NOTHING
-        if payload.team != made.team and is_deflected(event, payload, state.deflection):
+        if payload.team != kicked.team and is_deflected(event, payload, state.deflection):
             return OutcomeState(attempt, None, event), NOTHING
-        kind = "pass.complete" if payload.team == made.team else "pass.intercepted"
-        return OutcomeState(), (_outcome(kind, attempt, made, event, payload, ""),)
+        kind = "pass.complete" if payload.team == kicked.team else "pass.intercepted"
+        return OutcomeState(), (_outcome(kind, attempt, kicked, event, payload, ""),)
 
-    def _again(
-        self, state: OutcomeState, attempt: Event, made: EventPayload, event: Event, payload: EventPayload
+    def _contact(
+        self, state: OutcomeState, attempt: Event, kicked: EventPayload, event: Event, payload: EventPayload
     ) -> Step[OutcomeState]:
-        """A contact of who had the ball: the kicker has dribbled; who plays the ball that he deflected has it."""
+        """Withdraw a pass whose kicker plays the ball again; end one that its deflector plays next."""
         if state.gain is None:
-            after_us, p = event.ts_us - round(number(made, "kick_us")), self.parameters
-            if payload.player != made.player or not p.kept_from_us < after_us <= p.kept_us:
+            after_us, p = event.ts_us - round(number(kicked, "kick_us")), self.parameters
+            what, path = "time since the kick", "pass_outcome"
+            if payload.player != kicked.player or after_us <= p.kept_from_us:
                 return state, NOTHING
-            kept = EventPayload("", made.team, made.player, payload.x_m, payload.y_m, payload.z_m, made.confidence)
+            note(what, after_us, "at least", p.kept_from_us, f"{path}.kept_from_us")
+            if not at_most(what, after_us, p.kept_us, f"{path}.kept_us"):
+                return state, NOTHING
+            kept = EventPayload(
+                "", kicked.team, kicked.player, payload.x_m, payload.y_m, payload.z_m, kicked.confidence
+            )
             causes = (attempt.id, event.id)
-            told = make_event("pass.kept", event.ts_us, attempt.source, kept, causes=causes, annuls=attempt.id)
-            return OutcomeState(), (told,)
-        got = published(state.gain)
-        if event.ts_us <= state.gain.ts_us or payload.player != got.player:
+            outcome = make_event("pass.kept", event.ts_us, attempt.source, kept, causes=causes, annuls=attempt.id)
+            return OutcomeState(), (outcome,)
+        gained = published(state.gain)
+        if event.ts_us <= state.gain.ts_us or payload.player != gained.player:
             return state, NOTHING
-        return OutcomeState(), (_outcome("pass.intercepted", attempt, made, event, payload, ""),)
+        return OutcomeState(), (_outcome("pass.intercepted", attempt, kicked, event, payload, ""),)
 
 
 def is_deflected(gain: Event, payload: EventPayload, deflection: Event | None) -> bool:
-    """Whether a gain is the contact of a deflection."""
+    """True if a gain is the contact of a deflection."""
     if deflection is None or deflection.ts_us != gain.ts_us:
         return False
     by = published(deflection)
     return by.player == payload.player
 
 
-def _outcome(kind: str, attempt: Event, made: EventPayload, event: Event, got: EventPayload, variant: str) -> Event:
-    detail: dict[str, Scalar] = {"start_x_m": made.x_m, "start_y_m": made.y_m, "kick_us": attempt.ts_us}
+def _outcome(
+    kind: str, attempt: Event, kicked: EventPayload, event: Event, gained: EventPayload, variant: str
+) -> Event:
+    detail: dict[str, Scalar] = {"start_x_m": kicked.x_m, "start_y_m": kicked.y_m, "kick_us": attempt.ts_us}
     if kind != "pass.out":
-        detail["receiver"] = got.player
-    if None not in (made.x_m, made.y_m, got.x_m, got.y_m):
-        detail["length_m"] = round(math.hypot(got.x_m - made.x_m, got.y_m - made.y_m), 2)  # type: ignore[operator]
-    payload = EventPayload(variant, made.team, made.player, got.x_m, got.y_m, got.z_m, made.confidence, detail)
+        detail["receiver"] = gained.player
+    if None not in (kicked.x_m, kicked.y_m, gained.x_m, gained.y_m):
+        detail["length_m"] = round(math.hypot(gained.x_m - kicked.x_m, gained.y_m - kicked.y_m), 2)  # type: ignore[operator]
+    payload = EventPayload(
+        variant, kicked.team, kicked.player, gained.x_m, gained.y_m, gained.z_m, kicked.confidence, detail
+    )
     return make_event(kind, event.ts_us, attempt.source, payload, causes=(attempt.id, event.id))
 
 
 class InterceptionParameters(msgspec.Struct, frozen=True):
-    """``moving_m_s``: a pass that still moves (2.4). ``after_us``: sooner, it is a block or a duel (6.7's block).
-    ``out_us``: an opponent's contact that the ball leaves the field after, without another one, won a throw or
-    corner at best: ``to out``."""
+    """Limits of an interception.
 
-    moving_m_s: float = 4.0
-    after_us: int = 350_000
-    out_us: int = 1_500_000
+    Attributes:
+        moving_m_s: least speed of the intercepted pass.
+        after_us: an earlier gain is a block or a duel.
+        out_us: a ball that leaves the pitch within this time was intercepted to out.
+    """
+
+    moving_m_s: Annotated[float, reason("A moving ball (2.4).")] = 4.0
+    after_us: Annotated[int, reason("As strike.block_us (6.7).")] = 350_000
+    out_us: Annotated[int, reason("Ours: it won a throw-in or corner kick at best.")] = 1_500_000
 
 
 class InterceptionState(msgspec.Struct, frozen=True, gc=False):
-    """The pass under way and the opponent's gain that ended it, while the ball may still run out; the newest
+    """State: the pass under way; the opponent's gain that ended it, while the ball may still go out; the newest
     deflection."""
 
     attempt: Event | None = None
@@ -146,10 +170,10 @@ class InterceptionState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Interception:
-    """7.8: ``interception`` x {won, to out}: an opponent gains a moving pass that he does not only deflect (5.7).
+    """7.8: ``interception`` x {won, to out}: an opponent gains a moving pass, and does not only deflect it (5.7).
 
-    ``won`` is published at the gain; if the ball then runs out without another contact, ``to out`` follows and
-    annuls it.
+    ``won`` is published at the gain. If the ball then goes out without another contact, ``to out`` follows and annuls
+    it. ``player`` intercepts, the position is that of the gain. ``detail``: ``passer``.
     """
 
     def __init__(self, parameters: InterceptionParameters | None = None) -> None:
@@ -171,45 +195,47 @@ class Interception:
         return InterceptionState()
 
     def step(self, state: InterceptionState, event: Event) -> Step[InterceptionState]:
-        """Attempt, then an opponent's gain, then perhaps the line."""
+        """Follow an attempt, then an opponent's gain, then a crossing of a line."""
         if event.kind == "pass.attempt":
             return InterceptionState(event, None), NOTHING
         if event.kind == "out":
             return InterceptionState(), self._to_out(state, event)
-        attempt, payload = state.attempt, event.payload
+        attempt, payload = state.attempt, published(event)
         if attempt is None or event.ts_us <= attempt.ts_us:
             return state, NOTHING
         if event.kind == "deflection":
             return InterceptionState(attempt, state.gain, event), NOTHING
         if state.gain is not None:
             return InterceptionState(), NOTHING
-        made = published(attempt)
-        assert isinstance(payload, EventPayload)
-        if payload.team != made.team and is_deflected(event, payload, state.deflection):
+        kicked = published(attempt)
+
+        if payload.team != kicked.team and is_deflected(event, payload, state.deflection):
             return state, NOTHING
-        moving = number(payload, "speed_before_m_s") >= self.parameters.moving_m_s
-        soon = event.ts_us - attempt.ts_us < self.parameters.after_us
-        if payload.variant == "restart" and payload.player == made.player:
+        if payload.variant == "restart" and payload.player == kicked.player:
             return state, NOTHING
-        if payload.team == made.team or not moving or soon:
+        speed_m_s, after_us, p = number(payload, "speed_before_m_s"), event.ts_us - attempt.ts_us, self.parameters
+        moving = at_least("speed of the pass", speed_m_s, p.moving_m_s, "interception.moving_m_s")
+        late = at_least("time from kick to gain", after_us, p.after_us, "interception.after_us")
+        if payload.team == kicked.team or not moving or not late:
             return InterceptionState(), NOTHING
-        won = self._fact("won", payload, made)
-        found = make_event("interception", event.ts_us, event.source, won, causes=(attempt.id, event.id))
-        return InterceptionState(attempt, event), (found,)
+        won = self._payload("won", payload, kicked)
+        interception = make_event("interception", event.ts_us, event.source, won, causes=(attempt.id, event.id))
+        return InterceptionState(attempt, event), (interception,)
 
     def _to_out(self, state: InterceptionState, event: Event) -> tuple[Event, ...]:
         if state.gain is None or state.attempt is None:
             return NOTHING
-        if event.ts_us - state.gain.ts_us > self.parameters.out_us:
+        out_us = event.ts_us - state.gain.ts_us
+        if not at_most("time from gain to out", out_us, self.parameters.out_us, "interception.out_us"):
             return NOTHING
-        payload, made = published(state.gain), published(state.attempt)
+        payload, kicked = published(state.gain), published(state.attempt)
         anchor = f"{state.gain.source}/out"
         won_id = f"interception#{state.gain.source}"
-        amended = self._fact("to out", payload, made)
+        amended = self._payload("to out", payload, kicked)
         causes = (state.attempt.id, state.gain.id, event.id)
         return (make_event("interception", event.ts_us, anchor, amended, causes=causes, annuls=won_id),)
 
-    def _fact(self, variant: str, gain: EventPayload, made: EventPayload) -> EventPayload:
+    def _payload(self, variant: str, gain: EventPayload, kicked: EventPayload) -> EventPayload:
         return EventPayload(
-            variant, gain.team, gain.player, gain.x_m, gain.y_m, gain.z_m, gain.confidence, {"passer": made.player}
+            variant, gain.team, gain.player, gain.x_m, gain.y_m, gain.z_m, gain.confidence, {"passer": kicked.player}
         )

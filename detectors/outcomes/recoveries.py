@@ -11,16 +11,17 @@ from middleware.events import Event
 
 
 class RecoveryState(msgspec.Struct, frozen=True, gc=False):
-    """The newest gain in play, and the ball that has been loose since."""
+    """State: the newest gain in play, and the ball that has been loose since."""
 
     gain: Event | None = None
     loose: Event | None = None
 
 
 class Recovery:
-    """7.10: ``recovery``: the first to gain a loose ball is of the other team than who had it last.
+    """7.10: ``recovery``: the first player to gain a loose ball is of the other team than its last holder.
 
-    Whoever had it last may fetch it himself: then it is loose no more, and nobody recovers it.
+    If the last holder fetches it himself, it is not loose any more, and there is no recovery. ``detail``: ``from`` (the
+    last holder), ``loose_us`` (event time of the loose ball).
     """
 
     def __init__(self) -> None:
@@ -35,11 +36,11 @@ class Recovery:
         )
 
     def initial(self) -> RecoveryState:
-        """Nobody has had the ball."""
+        """No gain."""
         return RecoveryState()
 
     def step(self, state: RecoveryState, event: Event) -> Step[RecoveryState]:
-        """A loose ball, then the first contact with it."""
+        """Follow a loose ball, then the first contact with it."""
         if event.kind == "ball.loose":
             return RecoveryState(state.gain, event), NOTHING
         if event.kind == "play.dead":

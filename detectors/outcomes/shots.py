@@ -1,29 +1,39 @@
-"""7.1, 7.3, 7.4: what becomes of shots; 7.2 is in :mod:`detectors.outcomes.saves`."""
+"""7.1, 7.3, 7.4: outcomes of shots; 7.2 is in :mod:`detectors.outcomes.saves`."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import msgspec
 
 from detectors.actions.flight import project_on_goal
+from detectors.decisions import at_most
 from detectors.emission import make_event
 from detectors.outcomes.saves import keeper_test
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, published
+from football.payloads import EventPayload, Scalar, location_m, published
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 
 class ShotOutcomeParameters(msgspec.Struct, frozen=True):
-    """``block_us``: 7.1, 1.5 s. ``within_us``: a shot from 40 m rolls so long (ours). ``woodwork_us``: 7.4, 2 s."""
+    """Limits of the outcome of a shot.
 
-    block_us: int = 1_500_000
-    within_us: int = 3_000_000
-    woodwork_us: int = 2_000_000
+    Attributes:
+        block_us: an opponent's contact blocks or deflects a shot within this time.
+        within_us: a shot ends within this time.
+        woodwork_us: a shot meets the woodwork within this time.
+    """
+
+    block_us: Annotated[int, reason("Hierarchy 7.1.")] = 1_500_000
+    within_us: Annotated[int, reason("Ours: a shot from 40 m rolls for that long.")] = 3_000_000
+    woodwork_us: Annotated[int, reason("Hierarchy 7.4.")] = 2_000_000
 
 
 class ShotState(msgspec.Struct, frozen=True, gc=False):
-    """Who attacks +x; the shot under way."""
+    """State: the team that attacks +x; the shot under way."""
 
     attacks: Team = ""
     shot: Event | None = None
@@ -33,8 +43,9 @@ class ShotOutcome:
     """7.1, covering 7.3: ``shot.blocked``, ``shot.deflected``, ``shot.off``.
 
     The first contact of an opponent decides: a goalkeeper's is a save or nothing (7.2); a field player's blocks the
-    shot, or deflects it if the ball still goes on to the goal. Without a contact, the line decides. Named by the
-    kick; ``team`` and ``player`` are the shooter's.
+    shot, or deflects it if the ball goes on to the goal. Without a contact, the line decides. Named by the kick;
+    ``team`` and ``player`` are the shooter's, the position is that of the contact or crossing. ``detail``: ``by`` (the
+    player who blocked or deflected it).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ShotOutcomeParameters | None = None) -> None:
@@ -62,7 +73,7 @@ class ShotOutcome:
         return ShotState()
 
     def step(self, state: ShotState, event: Event) -> Step[ShotState]:
-        """A shot, then the first contact or line."""
+        """Follow a shot, then the first contact or line."""
         payload = published(event)
         if event.kind == "direction":
             return ShotState(payload.team, state.shot), NOTHING
@@ -70,46 +81,48 @@ class ShotOutcome:
             return ShotState(state.attacks, event), NOTHING
         if state.shot is None:
             return state, NOTHING
-        if event.ts_us - state.shot.ts_us > self.parameters.within_us:
+        what, since_us, limit_us = "time since the shot", event.ts_us - state.shot.ts_us, self.parameters.within_us
+        if not at_most(what, since_us, limit_us, "shot_outcome.within_us"):
             return ShotState(state.attacks), NOTHING
-        made = published(state.shot)
+        struck = published(state.shot)
         if event.kind in ("hit", "touch"):
-            return self._contact(state, state.shot, made, event, payload)
-        return self._line(state, state.shot, made, event, payload)
+            return self._contact(state, state.shot, struck, event, payload)
+        return self._line(state, state.shot, struck, event, payload)
 
     def _contact(
-        self, state: ShotState, shot: Event, made: EventPayload, event: Event, payload: EventPayload
+        self, state: ShotState, shot: Event, struck: EventPayload, event: Event, payload: EventPayload
     ) -> Step[ShotState]:
-        """Contacts that came before the shot was told are its own kick's."""
+        """Judge a contact; those before the shot was known belong to its own kick."""
         if event.ts_us <= shot.ts_us:
             return state, NOTHING
         done = ShotState(state.attacks)
-        if payload.team == made.team or self._is_keeper(payload):
+        if payload.team == struck.team or self._is_keeper(payload):
             return done, NOTHING
-        if event.ts_us - shot.ts_us > self.parameters.block_us:
+        since_us, limit_us = event.ts_us - shot.ts_us, self.parameters.block_us
+        if not at_most("time since the shot", since_us, limit_us, "shot_outcome.block_us"):
             return done, NOTHING
-        onward = project_on_goal(payload, state.attacks == made.team, self._pitch)
+        onward = project_on_goal(payload, state.attacks == struck.team, self._pitch)
         kind = "shot.deflected" if onward is not None and onward.on_target else "shot.blocked"
         detail: dict[str, Scalar] = {"by": payload.player}
         blocked = EventPayload(
-            "", made.team, made.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
+            "", struck.team, struck.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
         )
         return done, (_named(kind, shot, event, blocked),)
 
     def _line(
-        self, state: ShotState, shot: Event, made: EventPayload, event: Event, payload: EventPayload
+        self, state: ShotState, shot: Event, struck: EventPayload, event: Event, payload: EventPayload
     ) -> Step[ShotState]:
-        """Over the bar, or over the goal line beside the posts as the shooter sees it."""
-        assert payload.y_m is not None
+        """Judge a ball over the bar, or over the goal line outside the posts, in the shooter's view."""
         if event.kind == "ball.over_bar":
             variant = "over"
         elif payload.variant.endswith((" +y out", " -y out")):
-            to_left = (payload.y_m > 0) == (state.attacks == made.team)
+            to_left = (location_m(payload)[1] > 0) == (state.attacks == struck.team)
             variant = "wide left" if to_left else "wide right"
         else:
             ended = payload.variant.endswith(("touch out", "mouth out"))
             return (ShotState(state.attacks) if ended and "touch" in payload.variant else state), NOTHING
-        off = EventPayload(variant, made.team, made.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence)
+        x_m, y_m, z_m = payload.x_m, payload.y_m, payload.z_m
+        off = EventPayload(variant, struck.team, struck.player, x_m, y_m, z_m, payload.confidence)
         return ShotState(state.attacks), (_named("shot.off", shot, event, off),)
 
 
@@ -118,9 +131,10 @@ def _named(kind: str, shot: Event, event: Event, payload: EventPayload) -> Event
 
 
 class ShotOnWoodwork:
-    """7.4: ``shot.post``: a shot comes off a post or the bar of the goal that it was meant for.
+    """7.4: ``shot.post``: a shot rebounds from a post or the bar of the goal that it was aimed at.
 
-    Dated at the frame, named by the kick; ``team`` and ``player`` are the shooter's, ``detail.part`` is what it hit.
+    Dated at the rebound, named by the kick; ``team`` and ``player`` are the shooter's. ``detail``: ``part`` (the post
+    or bar).
     """
 
     def __init__(self, parameters: ShotOutcomeParameters | None = None) -> None:
@@ -141,7 +155,7 @@ class ShotOnWoodwork:
         return ShotState()
 
     def step(self, state: ShotState, event: Event) -> Step[ShotState]:
-        """A shot, then the frame of the right goal; once, however often the ball bounces between the posts."""
+        """Follow a shot, then the first rebound from the attacked goal."""
         payload = published(event)
         if event.kind == "direction":
             return ShotState(payload.team, state.shot), NOTHING
@@ -149,13 +163,14 @@ class ShotOnWoodwork:
             return ShotState(state.attacks, event), NOTHING
         if state.shot is None or event.ts_us <= state.shot.ts_us:
             return state, NOTHING
-        made, after = published(state.shot), ShotState(state.attacks)
-        attacked = "right" if made.team == state.attacks else "left"
-        late = event.ts_us - state.shot.ts_us > self.parameters.woodwork_us
+        struck, after = published(state.shot), ShotState(state.attacks)
+        attacked = "right" if struck.team == state.attacks else "left"
+        what, since_us, limit_us = "time since the shot", event.ts_us - state.shot.ts_us, self.parameters.woodwork_us
+        late = not at_most(what, since_us, limit_us, "shot_outcome.woodwork_us")
         if late or payload.detail["side"] != attacked:
             return after, NOTHING
         detail: dict[str, Scalar] = {"part": payload.variant}
         post = EventPayload(
-            "", made.team, made.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
+            "", struck.team, struck.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
         )
         return after, (_named("shot.post", state.shot, event, post),)

@@ -1,26 +1,28 @@
-"""8.10, 8.12: what a shot was worth, and who laid it on.
+"""8.10, 8.12: the value of a shot (xG), key passes and assists.
 
 Theory of operation
 -------------------
-The value of a shot (xG) is databallpy's: three logistic regressions on distance and visible angle, of shots by foot, by
-head, and of direct free kicks; and a fixed value of penalties. They know nothing of people. What stands in the way
-multiplies the odds; these factors are ours, no data chose them, and they are 1 for the usual shot: one opponent and
-the goalkeeper in the triangle of ball and posts, nobody upon the shooter.
+The value of a shot is databallpy's: three logistic regressions on distance and visible angle, of shots by foot, by
+head, and of direct free kicks; and a fixed value of penalties. They do not consider other players. Players in the
+triangle of ball and posts multiply the odds. These factors are ours, chosen without data. They are 1 for the usual
+shot: one opponent and the goalkeeper in the triangle, no opponent near the shooter.
 
-A shot is valued at once. That it was a free kick or a penalty is known when play is known to be live again, and then
-amends the value.
+A shot is valued at once. A free kick or penalty is known only when play is known to be live again, and then amends the
+value.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
+from detectors.decisions import at_most, is_over, is_recording, note
 from detectors.emission import make_event
 from detectors.play.restart_kicks import RestartKickParameters, at_penalty_mark
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BodyState, EventPayload, Scalar, frame_of, location_m, number, published
 from football.pitch import GOAL_HALF_WIDTH_M, Pitch, pitch_of
@@ -44,23 +46,28 @@ FOOT = Regression(-1.3881, -0.08402, 0.02326)
 HEAD = Regression(-1.4281, -0.15232, 0.01195)
 FREE_KICK = Regression(1.2321, -0.17408, 0.02305)
 PENALTY_XG = 0.79
-#: Ours: factors of the odds per opponent in the triangle beyond the usual one, under pressure, without the goalkeeper.
+#: Factors of the odds: per opponent in the triangle beyond the usual one, under pressure, without the goalkeeper. Ours.
 DEFENDER_FACTOR, USUAL_DEFENDERS = 0.8, 1
 PRESSED_FACTOR = 0.8
 NO_KEEPER_FACTOR = 4.0
 
 
 class ShotValueParameters(msgspec.Struct, frozen=True):
-    """``pressed_m``: an opponent so near presses the shooter (ours: a leg's reach). ``part_us``: the contact that
-    tells foot from head is so near in time to the kick. ``restart_us``: as of 6.1."""
+    """Limits of the value of a shot.
 
-    pressed_m: float = 1.5
-    part_us: int = 100_000
-    restart_us: int = 1_500_000
+    Attributes:
+        pressed_m: an opponent within this distance presses the shooter.
+        part_us: the part of the body of a contact this near in time is that of the shot.
+        restart_us: a shot this near in time to a restart is that restart.
+    """
+
+    pressed_m: Annotated[float, reason("Ours: a leg's reach.")] = 1.5
+    part_us: Annotated[int, reason("Ours.")] = 100_000
+    restart_us: Annotated[int, reason("As strike.restart_us (6.1).")] = 1_500_000
 
 
 class ShotValueState(msgspec.Struct, frozen=True, gc=False):
-    """Who attacks +x, the newest frame, the newest contact's part of the body, the newest valued shot."""
+    """State: the team that attacks +x, the newest frame, the newest part of the body, the newest valued shot."""
 
     attacks: Team = ""
     frame: Event | None = None
@@ -69,10 +76,11 @@ class ShotValueState(msgspec.Struct, frozen=True, gc=False):
 
 
 class ShotValue:
-    """8.10: ``shot.xg`` x {<.05, -.15, -.35, >.35}: the chance that a shot becomes a goal; ``detail.xg``.
+    """8.10: ``shot.xg`` x {<.05, -.15, -.35, >.35}: the chance that a shot becomes a goal.
 
-    ``detail`` further has ``distance_m``, ``angle_deg``, ``defenders`` and ``keeper`` (in the triangle of ball and
-    posts), ``pressure_m`` (the nearest opponent) and ``model``.
+    Named by the kick, shown at it. ``detail``: ``xg`` (0 to 1), ``distance_m`` and ``angle_deg`` (to the goal, and of
+    its visible width), ``defenders`` and ``keeper`` (number, and true, in the triangle of ball and posts),
+    ``pressure_m`` (distance of the nearest opponent), ``model`` (foot, head, free kick or penalty).
     """
 
     def __init__(
@@ -102,7 +110,7 @@ class ShotValue:
         return ShotValueState()
 
     def step(self, state: ShotValueState, event: Event) -> Step[ShotValueState]:
-        """Values a shot; corrects it when a restart turns out to have been it."""
+        """Value a shot; amend the value if it was a restart."""
         if event.kind == "frame":
             return ShotValueState(state.attacks, event, state.part, state.shot), NOTHING
         payload = published(event)
@@ -125,25 +133,26 @@ class ShotValue:
         return contact.variant == "head" and contact.player == shot.player
 
     def _restarted(self, state: ShotValueState, event: Event, live: EventPayload) -> Step[ShotValueState]:
-        """The newest shot again, if the kick that brought the ball to life was it."""
+        """The newest shot again, if it was the kick of the restart."""
         shot = state.shot
         if shot is None or event.ts_us <= shot.ts_us:
             return state, NOTHING
-        made = published(shot)
-        same = abs(number(live, "kick_us") - shot.ts_us) <= self.parameters.restart_us and live.player == made.player
+        attempt = published(shot)
+        same = abs(number(live, "kick_us") - shot.ts_us) <= self.parameters.restart_us and live.player == attempt.player
         if not same or live.variant != "stop":
             return ShotValueState(state.attacks, state.frame, state.part), NOTHING
-        at_mark = at_penalty_mark(self._pitch, self.kick, *location_m(made))
-        amended = self._valued(state, shot, made, "penalty" if at_mark else "free kick", event.ts_us)
+        at_mark = at_penalty_mark(self._pitch, self.kick, *location_m(attempt))
+        amended = self._valued(state, shot, attempt, "penalty" if at_mark else "free kick", event.ts_us)
         return ShotValueState(state.attacks, state.frame, state.part), (amended,)
 
-    def _valued(self, state: ShotValueState, shot: Event, made: EventPayload, model: str, now_us: int) -> Event:
-        """The value of a shot; a later word keeps who stood where at the kick."""
-        assert made.x_m is not None
-        assert made.y_m is not None
-        distance_m, angle_deg = shot_view(self._pitch, made.x_m, made.y_m, positive=made.team == state.attacks)
-        people = self._people(state, made) if now_us == shot.ts_us else dict(made.detail)
+    def _valued(self, state: ShotValueState, shot: Event, attempt: EventPayload, model: str, now_us: int) -> Event:
+        """The value of a shot; an amendment keeps the positions of the players at the kick."""
+        x_m, y_m = location_m(attempt)
+        distance_m, angle_deg = shot_view(self._pitch, x_m, y_m, positive=attempt.team == state.attacks)
+        people = self._people(state, attempt) if now_us == shot.ts_us else dict(attempt.detail)
         xg = chance(model, distance_m, angle_deg, people, self.parameters.pressed_m)
+        if is_recording():
+            _note_bounds(xg)
         variant = XGS[sum(xg >= bound for bound in XG_BOUNDS)]
         detail: dict[str, Scalar] = {
             **people,
@@ -152,24 +161,23 @@ class ShotValue:
             "angle_deg": round(angle_deg, 1),
             "model": model,
         }
-        told = EventPayload(variant, made.team, made.player, made.x_m, made.y_m, None, made.confidence, detail)
+        valued = EventPayload(
+            variant, attempt.team, attempt.player, attempt.x_m, attempt.y_m, None, attempt.confidence, detail
+        )
         causes = (f"shot.attempt#{shot.source}",)
         dated_us = None if now_us == shot.ts_us else shot.ts_us
-        return make_event("shot.xg", now_us, shot.source, told, causes=causes, dated_us=dated_us)
+        return make_event("shot.xg", now_us, shot.source, valued, causes=causes, dated_us=dated_us)
 
-    def _people(self, state: ShotValueState, made: EventPayload) -> dict[str, Scalar]:
-        """Who stands in the way, and how near the nearest opponent is."""
-        assert state.frame is not None
-        frame = frame_of(state.frame)
-        assert made.x_m is not None
-        assert made.y_m is not None
-        sign = 1.0 if made.team == state.attacks else -1.0
-        opponents = [b for b in frame.players if b.team and b.team != made.team]
+    def _people(self, state: ShotValueState, attempt: EventPayload) -> dict[str, Scalar]:
+        """Players in the triangle of ball and posts, and the distance of the nearest opponent."""
+        if state.frame is None:
+            return {}
+        frame, (x_m, y_m) = frame_of(state.frame), location_m(attempt)
+        sign = 1.0 if attempt.team == state.attacks else -1.0
+        opponents = [b for b in frame.players if b.team and b.team != attempt.team]
         keeper = self._keeper(opponents, sign)
-        inside = [b for b in opponents if _in_triangle(self._pitch, sign, made.x_m, made.y_m, b)]
-        near_m = min(
-            (math.hypot(b.x_m - made.x_m, b.y_m - made.y_m) for b in opponents if b is not keeper), default=None
-        )
+        inside = [b for b in opponents if _in_triangle(self._pitch, sign, x_m, y_m, b)]
+        near_m = min((math.hypot(b.x_m - x_m, b.y_m - y_m) for b in opponents if b is not keeper), default=None)
         return {
             "defenders": sum(b is not keeper for b in inside),
             "keeper": any(b is keeper for b in inside),
@@ -177,13 +185,13 @@ class ShotValue:
         }
 
     def _keeper(self, opponents: list[BodyState], sign: float) -> BodyState | None:
-        """By the sheet; without one, the rearmost."""
+        """The goalkeeper by the sheet; without goalkeepers there, the rearmost opponent."""
         named = [b for b in opponents if b.object_id in self._keepers]
         return max(named or opponents, key=lambda b: sign * b.x_m, default=None)
 
 
 def shot_view(pitch: Pitch, x_m: float, y_m: float, *, positive: bool) -> tuple[float, float]:
-    """Distance to the middle of the goal, m, and the angle under which it is seen, degrees.
+    """Distance from the middle of the goal in metres, and the visible angle of the goal in degrees.
 
     >>> [round(value, 1) for value in shot_view(Pitch(), 41.5, 0.0, positive=True)]
     [11.0, 36.8]
@@ -206,15 +214,22 @@ def chance(model: str, distance_m: float, angle_deg: float, people: dict[str, Sc
     odds = math.exp(r.constant + r.per_m * distance_m + r.per_deg * angle_deg)
     if model != "free kick":
         defenders, pressure_m = people["defenders"], people["pressure_m"]
-        assert isinstance(defenders, int)
-        odds *= DEFENDER_FACTOR ** (defenders - USUAL_DEFENDERS)
-        odds *= PRESSED_FACTOR if isinstance(pressure_m, float) and pressure_m <= pressed_m else 1.0
+        odds *= DEFENDER_FACTOR ** (int(defenders or 0) - USUAL_DEFENDERS)
+        what, path = "the nearest opponent from the shooter", "shot_value.pressed_m"
+        if isinstance(pressure_m, float) and not is_over(what, pressure_m, pressed_m, path):
+            odds *= PRESSED_FACTOR
         odds *= 1.0 if people["keeper"] else NO_KEEPER_FACTOR
     return odds / (1.0 + odds)
 
 
+def _note_bounds(xg: float) -> None:
+    """Note the bounds between which a value lies."""
+    for bound in XG_BOUNDS:
+        note("chance of a goal", xg, "at least" if xg >= bound else "at most", bound)
+
+
 def _in_triangle(pitch: Pitch, sign: float, x_m: float, y_m: float, body: BodyState) -> bool:
-    """Whether somebody stands between the ball and the goal mouth."""
+    """True if a player is between the ball and the goal mouth."""
     depth_m = pitch.half_length_m - sign * x_m
     ahead_m = sign * (body.x_m - x_m)
     if not 0.0 < ahead_m <= depth_m:
@@ -225,29 +240,39 @@ def _in_triangle(pitch: Pitch, sign: float, x_m: float, y_m: float, body: BodySt
 
 
 class KeyPassParameters(msgspec.Struct, frozen=True):
-    """``within_us``: hierarchy 8.12: a pass that arrived longer ago has not laid on the shot or goal."""
+    """Limits of a key pass.
 
-    within_us: int = 10_000_000
+    Attributes:
+        within_us: a key pass or assist arrived at most this long before the shot or goal.
+    """
+
+    within_us: Annotated[int, reason("Hierarchy 8.12.")] = 10_000_000
 
 
 class KeyPassState(msgspec.Struct, frozen=True, gc=False):
-    """The newest passes that arrived, oldest first; the newest shot, as long as its pass may be told after it.
+    """State of the detector.
 
-    Of the newest goal: its id, the passes before it, and what was told of them.
+    Attributes:
+        passes: newest completed passes, oldest first.
+        shot: newest shot, as long as its pass may still become known.
+        goal: id of the newest goal.
+        before: passes before that goal.
+        published: its published assists.
     """
 
     passes: tuple[Event, ...] = ()
     shot: Event | None = None
     goal: str = ""
     before: tuple[Event, ...] = ()
-    told: tuple[Event, ...] = ()
+    published: tuple[Event, ...] = ()
 
 
 class KeyPass:
     """8.12: ``keypass``, ``assist``, ``second_assist``: the last pass before a shot or goal, and the one before.
 
-    ``player`` is the passer. A key pass is named by its shot, the others by the goal; they change with its scorer, and
-    go with it.
+    ``player`` is the passer, the position that of his kick. A key pass is named by its shot, an assist by the goal.
+    Assists are amended with the scorer, and withdrawn with the goal. ``detail``: ``to`` (the player who shot or
+    scored), ``kick_us`` (event time of the pass).
     """
 
     def __init__(self, parameters: KeyPassParameters | None = None) -> None:
@@ -270,11 +295,11 @@ class KeyPass:
         return KeyPassState()
 
     def step(self, state: KeyPassState, event: Event) -> Step[KeyPassState]:
-        """Remembers passes; a shot or goal looks for its own."""
+        """Remember passes; credit the pass before a shot or goal."""
         if event.kind == "pass.complete":
             shot = state.shot
             after = msgspec.structs.replace(state, passes=(*state.passes[-2:], event), shot=None)
-            # A ball that is shot at the first touch: the contact that ends the pass is the shot, and comes first.
+            # A first-time shot: the contact that ends the pass is the shot, and precedes the end of the pass.
             first_time = shot is not None and shot.ts_us == event.ts_us and self._laid_on(event, shot)
             return after, (_credit("keypass", event, shot),) if first_time and shot is not None else NOTHING
         if event.kind == "goal.scored":
@@ -285,22 +310,22 @@ class KeyPass:
         return msgspec.structs.replace(state, shot=None), (_credit("keypass", last, event),)
 
     def _scored(self, state: KeyPassState, event: Event) -> Step[KeyPassState]:
-        """A goal, or a newer version of it: with another scorer, or its end."""
+        """Credit a goal, or a newer version of it: with another scorer, or withdrawn."""
         again = event.id == state.goal
         passes = state.before if again else state.passes
         goal_us = event.ts_us if event.dated_us is None else event.dated_us
         goal = msgspec.structs.replace(event, ts_us=goal_us, dated_us=None)
         earned = {} if event.annuls else {e.kind: e for e in self._assists(passes, goal)}
         out: list[Event] = []
-        for old in state.told if again else ():
+        for old in state.published if again else ():
             if old.kind not in earned:
                 dated_us = old.ts_us if old.dated_us is None else old.dated_us
                 out.append(msgspec.structs.replace(old, ts_us=event.ts_us, annuls=old.id, dated_us=dated_us))
         for new in earned.values():
             late = event.ts_us > new.ts_us
             out.append(msgspec.structs.replace(new, ts_us=event.ts_us, dated_us=new.ts_us if late else None))
-        told = tuple(e for e in out if not e.annuls)
-        return KeyPassState(state.passes, state.shot, event.id, passes, told), out or NOTHING
+        standing = tuple(e for e in out if not e.annuls)
+        return KeyPassState(state.passes, state.shot, event.id, passes, standing), out or NOTHING
 
     def _assists(self, passes: tuple[Event, ...], goal: Event) -> Iterator[Event]:
         """The credit for a goal."""
@@ -312,14 +337,20 @@ class KeyPass:
             yield _credit("second_assist", before, goal)
 
     def _laid_on(self, passed: Event, shot: Event) -> bool:
-        """Whether a pass came to who shot or scored, not too long ago."""
-        return _receiver(passed) == published(shot).player and shot.ts_us - passed.ts_us <= self.parameters.within_us
+        """True if a pass arrived at the player who shot or scored, not too long before."""
+        if _receiver(passed) != published(shot).player:
+            return False
+        what, since_us, limit_us = "time since the pass arrived", shot.ts_us - passed.ts_us, self.parameters.within_us
+        return at_most(what, since_us, limit_us, "key_pass.within_us")
 
     def _prepared(self, before: Event, last: Event) -> bool:
-        """Whether a pass came to the passer of the last one, not too long before he passed it on."""
+        """True if a pass arrived at the passer of the last one, not too long before he passed it on."""
         one, two = published(before), published(last)
-        ago_us = number(two, "kick_us") - before.ts_us
-        return one.team == two.team and _receiver(before) == two.player and ago_us <= self.parameters.within_us
+        if one.team != two.team or _receiver(before) != two.player:
+            return False
+        what, held_us = "time until he passed it on", number(two, "kick_us") - before.ts_us
+        limit_us = self.parameters.within_us
+        return at_most(what, held_us, limit_us, "key_pass.within_us", about="second_assist")
 
 
 def _receiver(passed: Event) -> Scalar:
@@ -327,11 +358,10 @@ def _receiver(passed: Event) -> Scalar:
 
 
 def _credit(kind: str, passed: Event, shot: Event) -> Event:
-    made = published(passed)
-    x_m, y_m = made.detail["start_x_m"], made.detail["start_y_m"]
-    detail: dict[str, Scalar] = {"to": published(shot).player, "kick_us": made.detail["kick_us"]}
-    assert x_m is None or isinstance(x_m, float)
-    assert y_m is None or isinstance(y_m, float)
-    told = EventPayload("", made.team, made.player, x_m, y_m, None, made.confidence, detail)
+    attempt = published(passed)
+    known = attempt.detail["start_x_m"] is not None and attempt.detail["start_y_m"] is not None
+    x_m, y_m = (number(attempt, "start_x_m"), number(attempt, "start_y_m")) if known else (None, None)
+    detail: dict[str, Scalar] = {"to": published(shot).player, "kick_us": attempt.detail["kick_us"]}
+    valued = EventPayload("", attempt.team, attempt.player, x_m, y_m, None, attempt.confidence, detail)
     ts_us = max(passed.ts_us, shot.ts_us)
-    return make_event(kind, ts_us, shot.source, told, causes=(passed.id, shot.id))
+    return make_event(kind, ts_us, shot.source, valued, causes=(passed.id, shot.id))

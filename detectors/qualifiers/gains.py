@@ -1,15 +1,18 @@
-"""8.7, 8.8: what passes and carries gain: way towards the goal, opponents left behind."""
+"""8.7, 8.8: progressive passes and carries, and packing."""
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
+from detectors.decisions import at_least
 from detectors.emission import make_event
-from detectors.qualifiers.pass_qualifier import Way, kick_of, passed_way, upfield
+from detectors.qualifiers.pass_qualifier import PassPath, kick_of, passed_path, upfield
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, frame_of, number, published
+from football.payloads import EventPayload, Scalar, frame_of, location_m, number, published
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -18,18 +21,24 @@ PACKINGS = ("0", "1-2", "3-4", "5+")
 
 
 class ProgressParameters(msgspec.Struct, frozen=True):
-    """Wyscout's glossary: progress is so much nearer to the goal within the own half (``own_m``), from there into the
-    other half (``across_m``), and within the opponents' half (``beyond_m``)."""
+    """Least gains of progress: how much nearer to the goal.
 
-    own_m: float = 30.0
-    across_m: float = 15.0
-    beyond_m: float = 10.0
+    Attributes:
+        own_m: within the own half.
+        across_m: from the own half into the opponents'.
+        beyond_m: within the opponents' half.
+    """
+
+    own_m: Annotated[float, reason("Wyscout's glossary.")] = 30.0
+    across_m: Annotated[float, reason("Wyscout's glossary.")] = 15.0
+    beyond_m: Annotated[float, reason("Wyscout's glossary.")] = 10.0
 
 
 class ProgressivePlay:
-    """8.7: ``progress.pass`` and ``progress.carry``; ``detail.gain_m``: how much nearer to the goal the ball came.
+    """8.7: ``progress.pass`` and ``progress.carry``: a pass or carry brings the ball much nearer to the goal.
 
-    A pass counts when it has arrived, and is shown at its kick; a carry is shown at its end.
+    A pass counts when it has arrived, and is shown at its kick; a carry is shown at its end. The position is that of
+    the end. ``detail``: ``gain_m`` (metres nearer to the goal).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ProgressParameters | None = None) -> None:
@@ -48,50 +57,52 @@ class ProgressivePlay:
         )
 
     def initial(self) -> Team:
-        """Nobody knows who attacks +x."""
+        """The attacking direction is unknown."""
         return ""
 
     def step(self, state: Team, event: Event) -> Step[Team]:
-        """Measures a pass or a carry."""
+        """Measure a pass or a carry."""
         payload = published(event)
         if event.kind == "direction":
             return payload.team, NOTHING
         is_pass = event.kind == "pass.complete"
-        way = (passed_way(state, payload) if is_pass else carried_way(state, payload)) if state else None
-        if way is None:
+        path = (passed_path(state, payload) if is_pass else carried_path(state, payload)) if state else None
+        if path is None:
             return state, NOTHING
-        gain_m = self._away_m(way.from_u_m, way.from_w_m) - self._away_m(way.to_u_m, way.to_w_m)
-        if gain_m < self._least_m(way):
+        gain_m = self._away_m(path.from_u_m, path.from_w_m) - self._away_m(path.to_u_m, path.to_w_m)
+        if not at_least("metres nearer to the goal", gain_m, *self._least(path)):
             return state, NOTHING
         kind = "progress.pass" if is_pass else "progress.carry"
         detail: dict[str, Scalar] = {"gain_m": round(gain_m, 2)}
-        told = EventPayload(
+        shown = EventPayload(
             "", payload.team, payload.player, payload.x_m, payload.y_m, None, payload.confidence, detail
         )
         shown_us = kick_of(payload) if is_pass else event.dated_us
-        return state, (make_event(kind, event.ts_us, event.source, told, causes=(event.id,), dated_us=shown_us),)
+        return state, (make_event(kind, event.ts_us, event.source, shown, causes=(event.id,), dated_us=shown_us),)
 
     def _away_m(self, u_m: float, w_m: float) -> float:
         return math.hypot(self._half_length_m - u_m, w_m)
 
-    def _least_m(self, way: Way) -> float:
-        if way.to_u_m < 0.0:
-            return self.parameters.own_m
-        return self.parameters.across_m if way.from_u_m < 0.0 else self.parameters.beyond_m
+    def _least(self, path: PassPath) -> tuple[float, str]:
+        """Least gain of a path, and the path of its parameter."""
+        if path.to_u_m < 0.0:
+            return self.parameters.own_m, "progress.own_m"
+        if path.from_u_m < 0.0:
+            return self.parameters.across_m, "progress.across_m"
+        return self.parameters.beyond_m, "progress.beyond_m"
 
 
-def carried_way(attacks: Team, carried: EventPayload) -> Way | None:
-    """Way of a ``carry.end``."""
-    assert carried.x_m is not None
-    assert carried.y_m is not None
+def carried_path(attacks: Team, carried: EventPayload) -> PassPath | None:
+    """Path of a ``carry.end``."""
     from_x_m, from_y_m = number(carried, "from_x_m"), number(carried, "from_y_m")
-    return Way(
-        *upfield(attacks, carried.team, from_x_m, from_y_m), *upfield(attacks, carried.team, carried.x_m, carried.y_m)
+    to_x_m, to_y_m = location_m(carried)
+    return PassPath(
+        *upfield(attacks, carried.team, from_x_m, from_y_m), *upfield(attacks, carried.team, to_x_m, to_y_m)
     )
 
 
 class Ahead(msgspec.Struct, frozen=True, gc=False):
-    """How many opponents were nearer to their goal line than the ball, at a kick (``name``: its anchor) or a gain (the
+    """Number of opponents nearer to their goal line than the ball, at a kick (``name``: its anchor) or a gain (the
     player)."""
 
     name: str
@@ -99,7 +110,7 @@ class Ahead(msgspec.Struct, frozen=True, gc=False):
 
 
 class PackingState(msgspec.Struct, frozen=True, gc=False):
-    """Who attacks +x, the newest frame, the newest kicks, the newest gain."""
+    """State: the team that attacks +x, the newest frame, the newest kicks, the newest gain."""
 
     attacks: Team = ""
     frame: Event | None = None
@@ -108,11 +119,12 @@ class PackingState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Packing:
-    """8.8: ``packing`` x {0, 1-2, 3-4, 5+}: opponents between ball and goal line before a pass, less after it; and
-    ``packing.carry``, the same of a carry.
+    """8.8: ``packing`` x {0, 1-2, 3-4, 5+}: the opponents that a pass leaves behind; ``packing.carry``, the same of a
+    carry.
 
-    Completed passes are shown at the kick, carries at their end, counted from the gain; ``detail.opponents`` is the
-    number, negative for balls played back.
+    It is the number of opponents between ball and goal line before, less that after. Completed passes are shown at the
+    kick, carries at their end, counted from the gain. ``detail``: ``opponents`` (the number, negative for balls played
+    back).
     """
 
     def __init__(self) -> None:
@@ -132,7 +144,7 @@ class Packing:
         return PackingState()
 
     def step(self, state: PackingState, event: Event) -> Step[PackingState]:
-        """Counts at kicks and gains, and again at the ends."""
+        """Count at kicks and gains, and again at the ends."""
         if event.kind == "frame":
             return PackingState(state.attacks, event, state.kicks, state.gain), NOTHING
         payload = published(event)
@@ -167,9 +179,9 @@ def _packed(event: Event, payload: EventPayload, opponents: int) -> Event:
     variant = PACKINGS[0 if opponents <= 0 else min((opponents + 1) // 2, 3)]
     is_pass = event.kind == "pass.complete"
     detail: dict[str, Scalar] = {"opponents": opponents}
-    told = EventPayload(
+    shown = EventPayload(
         variant, payload.team, payload.player, payload.x_m, payload.y_m, None, payload.confidence, detail
     )
     shown_us = kick_of(payload) if is_pass else event.dated_us
     kind = "packing" if is_pass else "packing.carry"
-    return make_event(kind, event.ts_us, event.source, told, causes=(event.id,), dated_us=shown_us)
+    return make_event(kind, event.ts_us, event.source, shown, causes=(event.id,), dated_us=shown_us)

@@ -1,12 +1,16 @@
-"""8.3: how high a pass goes."""
+"""8.3: the height of passes."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import msgspec
 
 from detectors.ball.bands import HEIGHTS
+from detectors.decisions import at_most
 from detectors.emission import make_event
-from detectors.qualifiers.pass_qualifier import FORESEEN, PASS_ENDS
+from detectors.qualifiers.pass_qualifier import PASS_ENDS, PREDICTED_SHARE
+from detectors.reasons import reason
 from football.payloads import EventPayload, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -15,23 +19,33 @@ PASS_HEIGHTS = ("ground", "low", "high")
 
 
 class PassHeightParameters(msgspec.Struct, frozen=True):
-    """``within_us``: as of 7.6: a pass that has not ended by then is not followed any longer."""
+    """Limits of following a pass.
 
-    within_us: int = 7_000_000
+    Attributes:
+        within_us: a pass is followed for this long.
+    """
+
+    within_us: Annotated[int, reason("As pass_outcome.within_us (7.6).")] = 7_000_000
 
 
 class Flight(msgspec.Struct, frozen=True, gc=False):
-    """A pass under way: its attempt, the greatest height so far (-1: unknown), when that was told, and whether nobody
-    has touched the ball since."""
+    """A pass under way.
+
+    Attributes:
+        attempt: its attempt.
+        height: the highest band so far; -1: unknown.
+        published_us: time at which that was published.
+        untouched: True without a contact since the kick.
+    """
 
     attempt: Event
     height: int
-    told_us: int
+    published_us: int
     untouched: bool = True
 
 
 class HeightState(msgspec.Struct, frozen=True, gc=False):
-    """The ball's band now (-1: unknown), and the newest passes."""
+    """State: the ball's band now (-1: unknown), and the newest passes."""
 
     band: int = -1
     flights: tuple[Flight, ...] = ()
@@ -40,7 +54,8 @@ class HeightState(msgspec.Struct, frozen=True, gc=False):
 class PassHeight:
     """8.3: ``pass.height`` x {ground, low, high}: the highest band (2.5) that the ball was in; head height is high.
 
-    Told at the kick, again whenever the ball rises higher, and for good when the pass has ended (``detail.final``).
+    Published at the kick, again whenever the ball rises into a higher band, and when the pass has ended. Shown at the
+    kick. ``detail``: ``final`` (true once the pass has ended).
     """
 
     def __init__(self, parameters: PassHeightParameters | None = None) -> None:
@@ -63,14 +78,14 @@ class PassHeight:
         return HeightState()
 
     def step(self, state: HeightState, event: Event) -> Step[HeightState]:
-        """Follows the ball from kick to end."""
+        """Follow the ball from kick to end."""
         payload = published(event)
         if event.kind == "ball.height":
             return self._risen(state, event, min(HEIGHTS.index(payload.variant), len(PASS_HEIGHTS) - 1))
         if event.kind == "pass.attempt":
             flight = Flight(event, state.band, event.ts_us)
             older = tuple(msgspec.structs.replace(f, untouched=False) for f in state.flights[-1:])
-            out = (_told(flight, event.ts_us, final=False),) if state.band >= 0 else NOTHING
+            out = (_publish(flight, event.ts_us, final=False),) if state.band >= 0 else NOTHING
             return HeightState(state.band, (*older, flight)), out
         if event.kind in ("hit", "touch"):
             return self._touched(state, event), NOTHING
@@ -80,16 +95,18 @@ class PassHeight:
         flights: list[Flight] = []
         out: list[Event] = []
         for flight in state.flights:
-            if event.ts_us - flight.attempt.ts_us > self.parameters.within_us:
+            since_us, limit_us = event.ts_us - flight.attempt.ts_us, self.parameters.within_us
+            about = flight.attempt.source
+            if not at_most("time since the pass", since_us, limit_us, "pass_height.within_us", about):
                 continue
-            if flight.untouched and band > flight.height and event.ts_us > flight.told_us:
+            if flight.untouched and band > flight.height and event.ts_us > flight.published_us:
                 flight = Flight(flight.attempt, band, event.ts_us)
-                out.append(_told(flight, event.ts_us, final=False))
+                out.append(_publish(flight, event.ts_us, final=False))
             flights.append(flight)
         return HeightState(band, tuple(flights)), out or NOTHING
 
     def _touched(self, state: HeightState, event: Event) -> HeightState:
-        """A contact after the kick ends the flight; the kick itself does not."""
+        """End the flight at a contact after the kick; the kick itself does not end it."""
         if all(not f.untouched or event.ts_us <= f.attempt.ts_us for f in state.flights):
             return state
         flights = (
@@ -103,21 +120,22 @@ class PassHeight:
         if flight is not None and event.kind == "pass.kept":
             if flight.height < 0:
                 return HeightState(state.band, rest), NOTHING
-            return HeightState(state.band, rest), (_told(flight, event.ts_us, final=True, cause=event.id, gone=True),)
-        if flight is None or flight.height < 0 or event.ts_us <= flight.told_us:
+            return HeightState(state.band, rest), (
+                _publish(flight, event.ts_us, final=True, cause=event.id, withdrawn=True),
+            )
+        if flight is None or flight.height < 0 or event.ts_us <= flight.published_us:
             return (state if flight is None else HeightState(state.band, rest)), NOTHING
-        return HeightState(state.band, rest), (_told(flight, event.ts_us, final=True, cause=event.id),)
+        return HeightState(state.band, rest), (_publish(flight, event.ts_us, final=True, cause=event.id),)
 
 
-def _told(flight: Flight, now_us: int, *, final: bool, cause: str = "", gone: bool = False) -> Event:
-    """The height of a pass as known now, shown at its kick; ``gone``: it was no pass, and nothing is left of it."""
+def _publish(flight: Flight, now_us: int, *, final: bool, cause: str = "", withdrawn: bool = False) -> Event:
+    """The height of a pass as known now, shown at its kick; ``withdrawn`` if it was no pass."""
     attempt = flight.attempt
-    made = published(attempt)
-    sure = made.confidence if final else FORESEEN * made.confidence
-    payload = EventPayload(
-        PASS_HEIGHTS[flight.height], made.team, made.player, made.x_m, made.y_m, None, sure, {"final": final}
-    )
+    kicked = published(attempt)
+    confidence = kicked.confidence if final else PREDICTED_SHARE * kicked.confidence
+    variant, detail = PASS_HEIGHTS[flight.height], {"final": final}
+    payload = EventPayload(variant, kicked.team, kicked.player, kicked.x_m, kicked.y_m, None, confidence, detail)
     causes = (attempt.id, cause) if cause else (attempt.id,)
     dated_us = None if now_us == attempt.ts_us else attempt.ts_us
-    annuls = f"pass.height#{attempt.source}" if gone else ""
+    annuls = f"pass.height#{attempt.source}" if withdrawn else ""
     return make_event("pass.height", now_us, attempt.source, payload, causes=causes, annuls=annuls, dated_us=dated_us)

@@ -2,37 +2,45 @@
 
 Theory of operation
 -------------------
-Where the lines of a team stand, 4.9 tells. At a kick, or when somebody gets the ball, each opponent counts to the
-line that he is nearest to, and the line stands where its players are on average. It is broken if the ball was before
-it then, and is controlled by the same team behind it in the end: *around* if the straight way passes it beyond its
-outermost players, *over* if the ball was above the bar's height on the way, else *through*.
+4.9 gives the lines of a team. At a kick, or at a gain, each opponent counts to the line that he is nearest to, and the
+line is at the mean of its players. It is broken if the ball was before it then, and the same team controls the ball
+behind it in the end: *around* if the straight path passes outside its outermost players, *over* if the ball was above
+the bar's height on its path, else *through*.
 """
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from detectors.ball.bands import HEIGHTS
+from detectors.decisions import note
 from detectors.emission import make_event
-from detectors.qualifiers.gains import carried_way
-from detectors.qualifiers.pass_qualifier import Way, kick_of, passed_way, upfield
+from detectors.qualifiers.gains import carried_path
+from detectors.qualifiers.pass_qualifier import PassPath, kick_of, passed_path, upfield
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, frame_of, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 LINES = ("attack", "midfield", "defence")
-WAYS = ("through", "around", "over")
+MANNERS = ("through", "around", "over")
 
 
 class LineBreakParameters(msgspec.Struct, frozen=True):
-    """``behind_m``: the ball is controlled so far behind the line at least (ours: a step; lines are not straight)."""
+    """Limits of a line break.
 
-    behind_m: float = 1.0
+    Attributes:
+        behind_m: least distance behind the line at which the ball is controlled.
+    """
+
+    behind_m: Annotated[float, reason("Ours: a step; lines are not straight.")] = 1.0
 
 
 class Standing(msgspec.Struct, frozen=True, gc=False):
-    """A line of the opponents as the team with the ball sees it: how far up the field, between which sides."""
+    """A line of the opponents, relative to the attacking direction: position along, and its extent across."""
 
     name: str
     u_m: float
@@ -40,8 +48,8 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     left_w_m: float
 
 
-class Faced(msgspec.Struct, frozen=True, gc=False):
-    """The lines before a pass (``name``: its anchor) or a carry (the player), and whether the ball has been high."""
+class FacedLines(msgspec.Struct, frozen=True, gc=False):
+    """The lines at a kick (``name``: its anchor) or a gain (the player); True if the ball has been high since."""
 
     name: str
     lines: tuple[Standing, ...]
@@ -49,22 +57,30 @@ class Faced(msgspec.Struct, frozen=True, gc=False):
 
 
 class LineBreakState(msgspec.Struct, frozen=True, gc=False):
-    """Who attacks +x; the newest frame; x of each line by (team, line); whether the ball is high; newest passes and
-    gain."""
+    """State of the detector.
+
+    Attributes:
+        attacks: team that attacks +x.
+        frame: newest frame.
+        line_positions: team, line and its x in metres.
+        high: True if the ball is above the bar's height.
+        passes: newest passes.
+        gain: newest gain.
+    """
 
     attacks: Team = ""
     frame: Event | None = None
-    places: tuple[tuple[str, str, float], ...] = ()
+    line_positions: tuple[tuple[str, str, float], ...] = ()
     high: bool = False
-    passes: tuple[Faced, ...] = ()
-    gain: Faced | None = None
+    passes: tuple[FacedLines, ...] = ()
+    gain: FacedLines | None = None
 
 
 class LineBreak:
     """8.9: ``linebreak``: a pass that arrives, or a carry, goes past a line of the opponents.
 
-    ``variant``: the line, of attack, midfield or defence, and how: through, around, over. One event a line. A pass
-    is shown at its kick, a carry at its end; ``detail.by`` says which, ``line_x_m`` where the line was.
+    ``variant`` is the line (attack, midfield or defence) and the manner (through, around, over). One event per line. A
+    pass is shown at its kick, a carry at its end. ``detail``: ``by`` (pass or carry), ``line_x_m`` (the line).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: LineBreakParameters | None = None) -> None:
@@ -82,7 +98,7 @@ class LineBreak:
             parameters=msgspec.structs.asdict(self.parameters),
             source="FIFA EFI (line breaks)",
             needs="ball height",
-            team_variants={"linebreak": tuple(f"{line} {way}" for line in LINES for way in WAYS)},
+            team_variants={"linebreak": tuple(f"{line} {path}" for line in LINES for path in MANNERS)},
             amends=("linebreak",),
         )  # fmt: skip
 
@@ -91,25 +107,27 @@ class LineBreak:
         return LineBreakState()
 
     def step(self, state: LineBreakState, event: Event) -> Step[LineBreakState]:
-        """Notes the lines when a pass or carry begins, and looks which are behind the ball at its end."""
+        """Note the lines when a pass or carry begins; compare them with the ball at its end."""
         if event.kind == "frame":
             return self._with(state, frame=event), NOTHING
         payload = published(event)
         if event.kind == "direction":
-            # As in 4.9: with changed ends what was told of lines is void.
-            return self._with(state, attacks=payload.team, places=()), NOTHING
+            # As in 4.9: changed ends make the published lines void.
+            return self._with(state, attacks=payload.team, line_positions=()), NOTHING
         if event.kind == "ball.height":
             return self._risen(state, payload.variant == HEIGHTS[-1]), NOTHING
         if event.kind == "lines.changed":
-            kept = tuple(p for p in state.places if p[:2] != (payload.team, payload.variant))
-            return self._with(state, places=(*kept, (payload.team, payload.variant, number(payload, "x_m")))), NOTHING
+            kept = tuple(p for p in state.line_positions if p[:2] != (payload.team, payload.variant))
+            return self._with(
+                state, line_positions=(*kept, (payload.team, payload.variant, number(payload, "x_m")))
+            ), NOTHING
         if not state.attacks or state.frame is None:
             return state, NOTHING
         if event.kind == "pass.attempt":
-            faced = Faced(event.source, self._lines(state, payload.team), state.high)
+            faced = FacedLines(event.source, self._lines(state, payload.team), state.high)
             return self._with(state, passes=(*state.passes[-1:], faced)), NOTHING
         if event.kind == "possession.gain":
-            return self._with(state, gain=Faced(payload.player, self._lines(state, payload.team))), NOTHING
+            return self._with(state, gain=FacedLines(payload.player, self._lines(state, payload.team))), NOTHING
         return state, self._broken(state, event, payload)
 
     def _with(self, state: LineBreakState, **changes: object) -> LineBreakState:
@@ -122,16 +140,17 @@ class LineBreak:
         return self._with(state, high=high, passes=passes)
 
     def _lines(self, state: LineBreakState, team: Team) -> tuple[Standing, ...]:
-        """The opponents' lines now: each outfield player counts to the nearest of those that 4.9 told."""
-        assert state.frame is not None
+        """The opponents' lines now: each outfield player counts to the nearest line of 4.9."""
+        if state.frame is None:
+            return ()
         frame = frame_of(state.frame)
-        told = [(line, x_m) for owner, line, x_m in state.places if owner and owner != team]
-        if not told:
+        lines = [(line, x_m) for owner, line, x_m in state.line_positions if owner and owner != team]
+        if not lines:
             return ()
         members: dict[str, list[tuple[float, float]]] = {}
         for body in frame.players:
             if body.team and body.team != team and body.object_id not in self._keepers:
-                line = min(told, key=lambda named: (abs(named[1] - body.x_m), named[0]))[0]
+                line = min(lines, key=lambda named: (abs(named[1] - body.x_m), named[0]))[0]
                 members.setdefault(line, []).append(upfield(state.attacks, team, body.x_m, body.y_m))
         return tuple(_standing(name, members[name]) for name in LINES if name in members)
 
@@ -139,23 +158,28 @@ class LineBreak:
         is_pass = event.kind == "pass.complete"
         if is_pass:
             faced = next((f for f in state.passes if f.name == event.source), None)
-            way = passed_way(state.attacks, ended)
+            path = passed_path(state.attacks, ended)
         else:
             faced = state.gain if state.gain is not None and state.gain.name == ended.player else None
-            way = carried_way(state.attacks, ended)
-        if faced is None or way is None:
+            path = carried_path(state.attacks, ended)
+        if faced is None or path is None:
             return NOTHING
         sign = 1.0 if ended.team == state.attacks else -1.0
         shown_us = kick_of(ended) if is_pass else event.dated_us
         out = []
         for line in faced.lines:
-            if not way.from_u_m < line.u_m <= way.to_u_m - self.parameters.behind_m:
+            behind_m = self.parameters.behind_m
+            if not path.from_u_m < line.u_m <= path.to_u_m - behind_m:
                 continue
             detail: dict[str, Scalar] = {"by": "pass" if is_pass else "carry", "line_x_m": round(sign * line.u_m, 2)}
-            variant = f"{line.name} {_how(way, line, high=faced.high)}"
-            told = EventPayload(variant, ended.team, ended.player, ended.x_m, ended.y_m, None, ended.confidence, detail)
+            variant = f"{line.name} {_manner(path, line, high=faced.high)}"
+            beyond_m, about = path.to_u_m - line.u_m, variant
+            note("distance behind the line", beyond_m, "at least", behind_m, "line_break.behind_m", about)
+            shown = EventPayload(
+                variant, ended.team, ended.player, ended.x_m, ended.y_m, None, ended.confidence, detail
+            )
             anchor = f"{event.source}/{'' if is_pass else 'carry/'}{line.name}"
-            out.append(make_event("linebreak", event.ts_us, anchor, told, causes=(event.id,), dated_us=shown_us))
+            out.append(make_event("linebreak", event.ts_us, anchor, shown, causes=(event.id,), dated_us=shown_us))
         return tuple(out)
 
 
@@ -164,9 +188,9 @@ def _standing(name: str, members: list[tuple[float, float]]) -> Standing:
     return Standing(name, round(sum(along) / len(along), 2), round(min(across), 2), round(max(across), 2))
 
 
-def _how(way: Way, line: Standing, *, high: bool) -> str:
+def _manner(path: PassPath, line: Standing, *, high: bool) -> str:
     if high:
         return "over"
-    share = (line.u_m - way.from_u_m) / (way.to_u_m - way.from_u_m)
-    w_m = way.from_w_m + share * (way.to_w_m - way.from_w_m)
+    share = (line.u_m - path.from_u_m) / (path.to_u_m - path.from_u_m)
+    w_m = path.from_w_m + share * (path.to_w_m - path.from_w_m)
     return "through" if line.right_w_m <= w_m <= line.left_w_m else "around"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
+from detectors.decisions import note
 from detectors.emission import make_event
-from detectors.qualifiers.pass_qualifier import Way, kick_of, passed_way, upfield
+from detectors.qualifiers.pass_qualifier import PassPath, kick_of, passed_path, upfield
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, frame_of, published
 from middleware.detector import NOTHING, Spec, Step
@@ -13,21 +17,24 @@ from middleware.events import Event
 
 
 class ThroughParameters(msgspec.Struct, frozen=True):
-    """``line_m``: whoever stands so near to the rearmost defender, along the pitch, makes the last line with him (ours:
-    a line that is staggered by more is none to be played through)."""
+    """Limits of the last line.
 
-    line_m: float = 6.0
+    Attributes:
+        line_m: a defender within this distance of the rearmost one, along the pitch, is in the last line.
+    """
+
+    line_m: Annotated[float, reason("Ours: a line that is staggered by more is none to be played through.")] = 6.0
 
 
 class LastLine(msgspec.Struct, frozen=True, gc=False):
-    """The defenders of the last line when a ball was kicked, as the passer's team sees them: along, to the left."""
+    """Positions of the last line at a kick, relative to the passer's attacking direction: along, to the left."""
 
     anchor: str
-    places: tuple[tuple[float, float], ...]
+    line_positions: tuple[tuple[float, float], ...]
 
 
 class ThroughState(msgspec.Struct, frozen=True, gc=False):
-    """Who attacks +x, the newest frame, the last lines of the newest kicks."""
+    """State: the team that attacks +x, the newest frame, the last lines at the newest kicks."""
 
     attacks: Team = ""
     frame: Event | None = None
@@ -37,8 +44,9 @@ class ThroughState(msgspec.Struct, frozen=True, gc=False):
 class ThroughBall:
     """8.5: ``pass.through``: received behind the last line, having passed it with a defender of it on either side.
 
-    The last line is that of the kick: the rearmost opponent but the goalkeeper, and who stands near to him along the
-    pitch. Shown at the kick; ``detail.beyond_m``: how far behind the line it was received.
+    The last line is that of the kick: the rearmost opponent but the goalkeeper, and the opponents near him along the
+    pitch. Shown at the kick; the position is that of the reception. ``detail``: ``beyond_m`` (metres behind the line
+    at the reception).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: ThroughParameters | None = None) -> None:
@@ -61,7 +69,7 @@ class ThroughBall:
         return ThroughState()
 
     def step(self, state: ThroughState, event: Event) -> Step[ThroughState]:
-        """Keeps the last line of a kick until the pass has arrived."""
+        """Keep the last line of a kick until the pass has arrived."""
         if event.kind == "frame":
             return ThroughState(state.attacks, event, state.lines), NOTHING
         payload = published(event)
@@ -72,39 +80,42 @@ class ThroughBall:
         if event.kind == "pass.attempt":
             line = LastLine(event.source, self._line(state, payload))
             return ThroughState(state.attacks, state.frame, (*state.lines[-1:], line)), NOTHING
-        way, line_of = (
-            passed_way(state.attacks, payload),
+        path, line_of = (
+            passed_path(state.attacks, payload),
             next((x for x in state.lines if x.anchor == event.source), None),
         )
-        if way is None or line_of is None or not is_through(way, line_of.places):
+        if path is None or line_of is None or not is_through(path, line_of.line_positions):
             return state, NOTHING
-        detail: dict[str, Scalar] = {"beyond_m": round(way.to_u_m - max(u for u, _ in line_of.places), 2)}
-        told = EventPayload(
+        beyond_m = path.to_u_m - max(u for u, _ in line_of.line_positions)
+        note("distance beyond the last line", beyond_m, "at least", 0.0, unit="m")
+        detail: dict[str, Scalar] = {"beyond_m": round(beyond_m, 2)}
+        shown = EventPayload(
             "", payload.team, payload.player, payload.x_m, payload.y_m, None, payload.confidence, detail
         )
         shown_us = kick_of(payload)
         causes = (event.id,)
-        return state, (make_event("pass.through", event.ts_us, event.source, told, causes=causes, dated_us=shown_us),)
+        return state, (make_event("pass.through", event.ts_us, event.source, shown, causes=causes, dated_us=shown_us),)
 
-    def _line(self, state: ThroughState, made: EventPayload) -> tuple[tuple[float, float], ...]:
-        """The rearmost opponents but the goalkeeper: by the sheet, or else the rearmost of all."""
-        assert state.frame is not None
+    def _line(self, state: ThroughState, attempt: EventPayload) -> tuple[tuple[float, float], ...]:
+        """The rearmost opponents but the goalkeeper (by the sheet; without goalkeepers there, the rearmost of all)."""
+        if state.frame is None:
+            return ()
         frame = frame_of(state.frame)
-        places = sorted(
-            (*upfield(state.attacks, made.team, b.x_m, b.y_m), b.object_id)
+        line_positions = sorted(
+            (*upfield(state.attacks, attempt.team, b.x_m, b.y_m), b.object_id)
             for b in frame.players
-            if b.team and b.team != made.team
+            if b.team and b.team != attempt.team
         )
-        named = [p for p in places if p[2] in self._keepers]
-        outfield = [p for p in places if p not in named] if named else places[:-1]
+        named = [p for p in line_positions if p[2] in self._keepers]
+        outfield = [p for p in line_positions if p not in named] if named else line_positions[:-1]
         if not outfield:
             return ()
         last_m = outfield[-1][0]
         return tuple((round(u, 2), round(w, 2)) for u, w, _ in outfield if u > last_m - self.parameters.line_m)
 
 
-def is_through(way: Way, line: tuple[tuple[float, float], ...]) -> bool:
-    """Whether a pass goes from before a line to behind it, between two of those who make it.
+def is_through(path: PassPath, line: tuple[tuple[float, float], ...]) -> bool:
+    """True if a pass goes from before a line to behind it, between two of its players.
 
     >>> is_through(Way(0.0, 0.0, 30.0, 0.0), ((20.0, 5.0), (19.0, -6.0)))
     True
@@ -112,8 +123,8 @@ def is_through(way: Way, line: tuple[tuple[float, float], ...]) -> bool:
     False
     """
     last_m = max((u for u, _ in line), default=None)
-    if last_m is None or not way.from_u_m < last_m < way.to_u_m:
+    if last_m is None or not path.from_u_m < last_m < path.to_u_m:
         return False
-    slope = (way.to_w_m - way.from_w_m) / (way.to_u_m - way.from_u_m)
-    sides = [way.from_w_m + slope * (u - way.from_u_m) - w for u, w in line if u > way.from_u_m]
+    slope = (path.to_w_m - path.from_w_m) / (path.to_u_m - path.from_u_m)
+    sides = [path.from_w_m + slope * (u - path.from_u_m) - w for u, w in line if u > path.from_u_m]
     return min(sides) < 0.0 < max(sides)

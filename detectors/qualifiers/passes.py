@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 
-from detectors.qualifiers.pass_qualifier import PASS_INPUTS, PassQualifier, Way, Word
+from detectors.decisions import at_least, at_most, is_over, is_under, note
+from detectors.qualifiers.pass_qualifier import PASS_INPUTS, PassPath, PassQualifier, Qualification
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload
 from football.pitch import (
@@ -23,15 +26,20 @@ SIDES = ("left", "right")
 
 
 class PassDirectionParameters(msgspec.Struct, frozen=True):
-    """``sideways_rad``: sideways from this angle to the way of attack on (StreamTeam: an eighth of a circle)."""
+    """Limits of the direction of a pass.
 
-    sideways_rad: float = 0.7854
+    Attributes:
+        sideways_rad: a pass is sideways from this angle to the attacking direction.
+    """
+
+    sideways_rad: Annotated[float, reason("StreamTeam: an eighth of a circle.")] = 0.7854
 
 
 class PassDirection(PassQualifier):
-    """8.1: ``pass.dir`` x {forward, backward, left, right}, as the passer's team attacks; ``detail.angle_rad``.
+    """8.1: ``pass.dir`` x {forward, backward, left, right}, relative to the attacking direction of the passer's team.
 
-    Foreseen from how the ball left, so that it is said at once of passes that nobody seems to reach, too.
+    Predicted from the velocity of the ball as it left, so also of passes that no mate seems to reach. ``detail``:
+    ``angle_rad`` (to the attacking direction, positive to the left), ``final``.
     """
 
     def __init__(self, parameters: PassDirectionParameters | None = None) -> None:
@@ -48,35 +56,43 @@ class PassDirection(PassQualifier):
             amends=("pass.dir",),
         )
 
-    def foreseen(self, sent: tuple[float, float], way: Way | None) -> Word | None:
+    def at_kick(self, sent: tuple[float, float], path: PassPath | None) -> Qualification | None:
         """By the ball's velocity as it left."""
         return self._word(*sent)
 
-    def seen(self, kind: str, ended: EventPayload, way: Way) -> Word | None:
+    def at_end(self, kind: str, ended: EventPayload, path: PassPath) -> Qualification | None:
         """From the kick to the end, wherever that is."""
-        return self._word(way.to_u_m - way.from_u_m, way.to_w_m - way.from_w_m)
+        return self._word(path.to_u_m - path.from_u_m, path.to_w_m - path.from_w_m)
 
-    def _word(self, along: float, left: float) -> Word:
+    def _word(self, along: float, left: float) -> Qualification:
         angle_rad, sideways_rad = math.atan2(left, along), self.parameters.sideways_rad
-        if abs(angle_rad) <= sideways_rad:
+        what, path = "angle to the attacking direction", "pass_direction.sideways_rad"
+        if not is_over(what, abs(angle_rad), sideways_rad, path):
             name = "forward"
-        elif abs(angle_rad) >= math.pi - sideways_rad:
+        elif not is_under(what, abs(angle_rad), math.pi - sideways_rad, path):
             name = "backward"
         else:
             name = "left" if angle_rad > 0.0 else "right"
-        return Word("pass.dir", name, {"angle_rad": round(angle_rad, 2)})
+        return Qualification("pass.dir", name, {"angle_rad": round(angle_rad, 2)})
 
 
 class PassLengthParameters(msgspec.Struct, frozen=True):
-    """``medium_m``, ``long_m``: a pass is medium, long from these lengths on (usual among analysts; Opta's long ball
-    begins at 32 m)."""
+    """Bounds of the length of a pass.
 
-    medium_m: float = 15.0
-    long_m: float = 30.0
+    Attributes:
+        medium_m: least length of a medium pass.
+        long_m: least length of a long pass.
+    """
+
+    medium_m: Annotated[float, reason("Usual among analysts.")] = 15.0
+    long_m: Annotated[float, reason("Usual among analysts; Opta's long ball begins at 32 m.")] = 30.0
 
 
 class PassLength(PassQualifier):
-    """8.2: ``pass.len`` x {short, medium, long}; ``detail.length_m``. Foreseen if a mate seems to reach the ball."""
+    """8.2: ``pass.len`` x {short, medium, long}: the length of a pass.
+
+    Predicted if a mate seems to reach the ball. ``detail``: ``length_m``, ``final``.
+    """
 
     def __init__(self, parameters: PassLengthParameters | None = None) -> None:
         self.parameters = parameters or PassLengthParameters()
@@ -92,33 +108,39 @@ class PassLength(PassQualifier):
             amends=("pass.len",),
         )
 
-    def foreseen(self, sent: tuple[float, float], way: Way | None) -> Word | None:
+    def at_kick(self, sent: tuple[float, float], path: PassPath | None) -> Qualification | None:
         """To where the first mate reaches the ball."""
-        return self._word(way) if way is not None else None
+        return self._word(path) if path is not None else None
 
-    def seen(self, kind: str, ended: EventPayload, way: Way) -> Word | None:
+    def at_end(self, kind: str, ended: EventPayload, path: PassPath) -> Qualification | None:
         """To where it ended."""
-        return self._word(way)
+        return self._word(path)
 
-    def _word(self, way: Way) -> Word:
-        length_m = math.hypot(way.to_u_m - way.from_u_m, way.to_w_m - way.from_w_m)
-        name = LENGTHS[(length_m >= self.parameters.medium_m) + (length_m >= self.parameters.long_m)]
-        return Word("pass.len", name, {"length_m": round(length_m, 2)})
+    def _word(self, path: PassPath) -> Qualification:
+        length_m = math.hypot(path.to_u_m - path.from_u_m, path.to_w_m - path.from_w_m)
+        p, name = self.parameters, "short"
+        if not is_under("length", length_m, p.medium_m, "pass_length.medium_m"):
+            name = "medium" if is_under("length", length_m, p.long_m, "pass_length.long_m") else "long"
+        return Qualification("pass.len", name, {"length_m": round(length_m, 2)})
 
 
 class CrossParameters(msgspec.Struct, frozen=True):
-    """``back_m``: a cut-back goes at least so far back from the goal line (ours: a step, so that a square ball is
-    none)."""
+    """Limits of a cut-back; those of a cross are lines of the pitch.
 
-    back_m: float = 2.0
+    Attributes:
+        back_m: a cut-back goes back from the goal line by more than this.
+    """
+
+    back_m: Annotated[float, reason("Ours: a step, so that a square ball is none.")] = 2.0
 
 
 class Cross(PassQualifier):
-    """8.4: ``cross`` and ``cutback`` x {left, right}, the side that it comes from as the passer's team attacks.
+    """8.4: ``cross`` and ``cutback`` x {left, right}: the side that it is played from, as the passer's team attacks.
 
-    A cross goes from beside the penalty area in the last quarter into it. A cut-back goes backwards and inwards from
-    within the penalty area beside the goal area. Both count whether they arrive or not. Foreseen if a mate seems to
-    reach the ball in the area; where the ball was stopped before the area, it was none, and the word is taken back.
+    A cross goes from a wing in the last quarter, outside the penalty area, into that area. A cut-back goes backwards
+    and inwards from within the penalty area, outside the width of the goal area. Both count whether they arrive or not.
+    Predicted if a mate seems to reach the ball in the area; withdrawn if the ball was stopped before it. ``detail``:
+    ``final``.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: CrossParameters | None = None) -> None:
@@ -137,36 +159,48 @@ class Cross(PassQualifier):
             annuls=("cross", "cutback"),
         )
 
-    def foreseen(self, sent: tuple[float, float], way: Way | None) -> Word | None:
+    def at_kick(self, sent: tuple[float, float], path: PassPath | None) -> Qualification | None:
         """To where the first mate reaches the ball."""
-        return self._word(way) if way is not None else None
+        return self._word(path) if path is not None else None
 
-    def seen(self, kind: str, ended: EventPayload, way: Way) -> Word | None:
+    def at_end(self, kind: str, ended: EventPayload, path: PassPath) -> Qualification | None:
         """To where it ended."""
-        return self._word(way)
+        return self._word(path)
 
-    def _word(self, way: Way) -> Word | None:
-        depth_m, depth_after_m = self._half_length_m - way.from_u_m, self._half_length_m - way.to_u_m
-        inwards = abs(way.to_w_m) < abs(way.from_w_m)
-        side = "left" if way.from_w_m > 0.0 else "right"
-        if not (0.0 <= depth_after_m <= PENALTY_AREA_DEPTH_M and abs(way.to_w_m) <= PENALTY_AREA_HALF_WIDTH_M):
+    def _word(self, path: PassPath) -> Qualification | None:
+        depth_m, depth_after_m = self._half_length_m - path.from_u_m, self._half_length_m - path.to_u_m
+        inwards = abs(path.to_w_m) < abs(path.from_w_m)
+        side = "left" if path.from_w_m > 0.0 else "right"
+        if not (0.0 <= depth_after_m <= PENALTY_AREA_DEPTH_M and abs(path.to_w_m) <= PENALTY_AREA_HALF_WIDTH_M):
             return None
-        beside_goal = GOAL_AREA_HALF_WIDTH_M <= abs(way.from_w_m) <= PENALTY_AREA_HALF_WIDTH_M
-        if beside_goal and depth_m <= PENALTY_AREA_DEPTH_M:
+        in_wing = GOAL_AREA_HALF_WIDTH_M <= abs(path.from_w_m) <= PENALTY_AREA_HALF_WIDTH_M
+        if in_wing and depth_m <= PENALTY_AREA_DEPTH_M:
             back = depth_after_m > depth_m + self.parameters.back_m
-            return Word("cutback", side) if back and inwards else None
-        wide = abs(way.from_w_m) >= PENALTY_AREA_HALF_WIDTH_M and depth_m <= 0.5 * self._half_length_m
-        return Word("cross", side) if wide else None
+            if not back or not inwards:
+                return None
+            note("distance played back", depth_after_m - depth_m, "at least", self.parameters.back_m, "cross.back_m")
+            return Qualification("cutback", side)
+        wide = abs(path.from_w_m) >= PENALTY_AREA_HALF_WIDTH_M and at_most(
+            "the kick from the goal line", depth_m, 0.5 * self._half_length_m, about="cross", unit="m"
+        )
+        return Qualification("cross", side) if wide else None
 
 
 class SwitchParameters(msgspec.Struct, frozen=True):
-    """``across_m``: StatsBomb's switch, 40 yards."""
+    """Limits of a switch of play.
 
-    across_m: float = 36.6
+    Attributes:
+        across_m: least distance across the pitch.
+    """
+
+    across_m: Annotated[float, reason("StatsBomb's switch, 40 yards.")] = 36.6
 
 
 class SwitchOfPlay(PassQualifier):
-    """8.6: ``pass.switch``: a completed pass far across the pitch; ``detail.across_m``."""
+    """8.6: ``pass.switch``: a completed pass far across the pitch.
+
+    ``detail``: ``across_m`` (distance across), ``final``.
+    """
 
     def __init__(self, parameters: SwitchParameters | None = None) -> None:
         self.parameters = parameters or SwitchParameters()
@@ -182,9 +216,9 @@ class SwitchOfPlay(PassQualifier):
             amends=("pass.switch",),
         )
 
-    def seen(self, kind: str, ended: EventPayload, way: Way) -> Word | None:
-        """Once the pass has arrived: one that does not has switched nothing."""
-        across_m = abs(way.to_w_m - way.from_w_m)
-        if across_m < self.parameters.across_m:
+    def at_end(self, kind: str, ended: EventPayload, path: PassPath) -> Qualification | None:
+        """From kick to gain, of a completed pass."""
+        across_m = abs(path.to_w_m - path.from_w_m)
+        if not at_least("distance across", across_m, self.parameters.across_m, "switch.across_m"):
             return None
-        return Word("pass.switch", "", {"across_m": round(across_m, 2)})
+        return Qualification("pass.switch", "", {"across_m": round(across_m, 2)})

@@ -1,15 +1,14 @@
-"""14.3: where everybody spends his time, on the four grids of the DEBS 2013 challenge (query 3).
+"""14.3: heat maps of players, on the four grids of the DEBS 2013 challenge (query 3).
 
 Theory of operation
 -------------------
-Five times a second everybody's cell is noted, and of those who are not on the field that they are not. Of the whole
-match and of each sliding window the looks are counted by cell; a window forgets what it counted by reading again what
-was noted. The grids of 16x25, 32x50 and 64x100 lie in one
-another, so only the finest is counted; 8x13 does not, and is counted besides.
+Five times a second the cell of each player is sampled, or that he is not on the pitch. The samples are counted by cell,
+for the whole match and for each sliding window; a window subtracts expired samples by reading them again. The grids
+16x25, 32x50 and 64x100 are nested, so only the finest is counted; 8x13 is not, and is counted as well.
 
-Counts are a tuple of columns, each a tuple of cells: a new count makes one new column and shares all others with the
-state before, so that keeping an old state costs two short tuples. What was noted is kept in chunks of bytes, shared
-in the same way. That makes the largest state of the house, like the 800 kB of paper 000 (section 5.4).
+Counts are a tuple of columns, each a tuple of cells. A new count makes one new column and shares all others with the
+state before, so that an old state costs two short tuples. Samples are stored in chunks of bytes, shared in the same
+way. This is the largest state of all detectors, like the 800 kB of paper 000 (section 5.4).
 
 Columns run across the pitch and rows along it, as in the challenge, whose x is our -y: column 0 is at our +y, row 0 at
 our -x.
@@ -18,10 +17,12 @@ our -x.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, frame_of
 from football.pitch import pitch_of
@@ -48,22 +49,27 @@ _ABSENT = bytes((255, 255, 255))
 
 
 class HeatMapParameters(msgspec.Struct, frozen=True):
-    """``look_us``: five looks a second are enough for cells of a metre (the fastest run 2 m between two).
-    ``report_us``: the challenge's rate."""
+    """Rates of the heat map.
 
-    look_us: int = 200_000
-    report_us: int = 1_000_000
+    Attributes:
+        look_us: time between two samples.
+        report_us: time between two reports.
+    """
+
+    look_us: Annotated[int, reason("Enough for cells of a metre: the fastest run 2 m between two samples.")] = 200_000
+    report_us: Annotated[int, reason("The challenge's rate.")] = 1_000_000
 
 
 class Heat(msgspec.Struct, frozen=True, gc=False):
-    """A player.
+    """Samples of a player.
 
     Attributes:
-        team: his.
-        looks: how often he was looked for since he was first seen.
-        chunks: the cells of the looks within the longest window, oldest first; all but the last are full.
-        dropped: looks in chunks that were forgotten.
-        fine, coarse: counts on the finest and the coarsest grid, for each window in the order of ``WINDOWS_US``.
+        team: his team.
+        looks: number of samples since he was first on the pitch.
+        chunks: cells of the samples within the longest window, oldest first; all chunks but the last are full.
+        dropped: samples in chunks that were dropped.
+        fine: counts on the finest grid, for each window in the order of ``WINDOWS_US``.
+        coarse: the same on the coarsest grid.
     """
 
     team: Team
@@ -75,7 +81,7 @@ class Heat(msgspec.Struct, frozen=True, gc=False):
 
 
 class HeatMapState(msgspec.Struct, frozen=True, gc=False):
-    """Everybody by name; number of the last look (they are ``look_us`` apart); time of the next report."""
+    """State: samples by player; number of the last sample (they are ``look_us`` apart); time of the next report."""
 
     players: dict[str, Heat] = {}
     last: int = -(2**62)
@@ -83,10 +89,10 @@ class HeatMapState(msgspec.Struct, frozen=True, gc=False):
 
 
 class HeatMap:
-    """14.3: ``stat.heatmap`` x 4 grids x 4 windows: share of a player's time in each cell where he was.
+    """14.3: ``stat.heatmap`` x 4 grids x 4 windows: share of a player's time in each cell of the pitch.
 
-    ``variant`` is grid and window (``16x25, 5 min``); ``detail.cells`` holds ``column.row:percent`` of every cell that
-    is not empty, see :func:`cells_of`; ``detail.looks`` how many looks that is made from.
+    ``variant`` is grid and window (``16x25, 5 min``). ``detail``: ``cells`` (``column.row:percent`` of each cell that
+    is not empty, joined by semicolons, see :func:`cells_of`), ``looks`` (number of samples).
     """
 
     def __init__(self, sheet: MatchSheet, parameters: HeatMapParameters | None = None) -> None:
@@ -105,20 +111,20 @@ class HeatMap:
         )
 
     def initial(self) -> HeatMapState:
-        """Nobody seen."""
+        """No sample."""
         return HeatMapState()
 
     def step(self, state: HeatMapState, event: Event) -> Step[HeatMapState]:
-        """Looks at everybody if a look is due, and reports if a report is."""
+        """Sample the players if a sample is due, and report if a report is."""
         look = event.ts_us // self.parameters.look_us
         if look <= state.last:
             return state, NOTHING
         frame = frame_of(event)
         missed = min(look - state.last - 1, max(self._spans)) if state.players else 0
-        seen = {body.object_id: body for body in frame.players}
+        present = {body.object_id: body for body in frame.players}
         players: dict[str, Heat] = {}
-        for name in {**state.players, **seen}:
-            heat, body = state.players.get(name), seen.get(name)
+        for name in {**state.players, **present}:
+            heat, body = state.players.get(name), present.get(name)
             note = _ABSENT if body is None else self._note(body.x_m, body.y_m)
             if heat is None:
                 if body is None or note == _ABSENT:
@@ -130,11 +136,11 @@ class HeatMap:
             players[name] = self._noted(heat, note)
         if event.ts_us < state.report_us:
             return HeatMapState(players, look, state.report_us), NOTHING
-        out = [told for name in sorted(players) for told in _report(name, players[name], event)]
+        out = [report for name in sorted(players) for report in _report(name, players[name], event)]
         return HeatMapState(players, look, event.ts_us + self.parameters.report_us), out
 
     def _note(self, x_m: float, y_m: float) -> bytes:
-        """A place in the form in which it is kept."""
+        """A position in the form in which it is stored."""
         if not self.pitch.inside(x_m, y_m):
             return _ABSENT
         across = (self.pitch.half_width_m - y_m) / (2 * self.pitch.half_width_m)
@@ -143,23 +149,23 @@ class HeatMap:
         return bytes((*cell(_FINE, across, along), column * _COARSE[1] + row))
 
     def _noted(self, heat: Heat, note: bytes) -> Heat:
-        """One more look: counted in every window, the one that falls out of each taken off."""
+        """One more sample: counted in each window, less the one that expires."""
         chunks, dropped = heat.chunks, heat.dropped
         open_chunk = bool(chunks) and len(chunks[-1]) < _CHUNK * _WIDTH
         chunks = (*chunks[:-1], chunks[-1] + note) if open_chunk else (*chunks, note)
         fine, coarse = list(heat.fine), list(heat.coarse)
         for i, span in enumerate(self._spans):
             fine[i], coarse[i] = _counted(fine[i], coarse[i], note, 1)
-            gone = heat.looks - span
-            if span and gone >= 0:
-                fine[i], coarse[i] = _counted(fine[i], coarse[i], _look(chunks, gone - dropped), -1)
+            expired = heat.looks - span
+            if span and expired >= 0:
+                fine[i], coarse[i] = _counted(fine[i], coarse[i], _look(chunks, expired - dropped), -1)
         if heat.looks - max(self._spans) - dropped >= _CHUNK:
             chunks, dropped = chunks[1:], dropped + _CHUNK
         return Heat(heat.team, heat.looks + 1, chunks, dropped, tuple(fine), tuple(coarse))
 
 
 def cell(grid: tuple[int, int], across: float, along: float) -> tuple[int, int]:
-    """Column and row of a place given as shares (0..1) of the way across and along the pitch.
+    """Column and row of a position given as shares (0..1) of the pitch's width and length.
 
     >>> cell((8, 13), 0.0, 0.5), cell((8, 13), 1.0, 1.0)
     ((0, 6), (7, 12))
@@ -169,16 +175,16 @@ def cell(grid: tuple[int, int], across: float, along: float) -> tuple[int, int]:
 
 
 def cells_of(payload: EventPayload, length_m: float, width_m: float) -> list[tuple[float, float, float, float, float]]:
-    """The rows of the challenge's answer: ``x1, y1, x2, y2`` of each cell in our metres, and percent of time."""
+    """The rows of the challenge's result: ``x1, y1, x2, y2`` of each cell in our metres, and percent of time."""
     columns, rows = GRIDS[payload.variant.partition(",")[0]]
-    told = str(payload.detail["cells"])
-    found: list[tuple[float, float, float, float, float]] = []
-    for entry in told.split(";") if told else ():
-        place, _, percent = entry.partition(":")
-        column, row = map(int, place.split("."))
+    text = str(payload.detail["cells"])
+    shares: list[tuple[float, float, float, float, float]] = []
+    for entry in text.split(";") if text else ():
+        position, _, percent = entry.partition(":")
+        column, row = map(int, position.split("."))
         x1, y1 = row * length_m / rows - length_m / 2, width_m / 2 - column * width_m / columns
-        found.append((x1, y1, x1 + length_m / rows, y1 - width_m / columns, float(percent)))
-    return found
+        shares.append((x1, y1, x1 + length_m / rows, y1 - width_m / columns, float(percent)))
+    return shares
 
 
 def filled(counts: Counts) -> Cells:
@@ -211,7 +217,7 @@ def _empty(grid: tuple[int, int]) -> Counts:
 
 
 def _counted(fine: Counts, coarse: Counts, note: bytes, by: int) -> tuple[Counts, Counts]:
-    """Both grids with a look added or taken off."""
+    """Both grids with a sample added or subtracted."""
     if note == _ABSENT:
         return fine, coarse
     return _add(fine, note[0], note[1], by), _add(coarse, *divmod(note[2], _COARSE[1]), by)
@@ -225,7 +231,7 @@ def _add(counts: Counts, column: int, row: int, by: int) -> Counts:
 
 
 def _look(chunks: tuple[bytes, ...], index: int) -> bytes:
-    """The note of a look, counted from the first that is kept."""
+    """The stored form of a sample, counted from the first that is stored."""
     at = index % _CHUNK * _WIDTH
     return chunks[index // _CHUNK][at : at + _WIDTH]
 
@@ -237,6 +243,6 @@ def _report(name: str, heat: Heat, event: Event) -> Iterator[Event]:
         grids = {"8x13": filled(heat.coarse[i]), "16x25": coarser(half, 2), "32x50": half, "64x100": fine}
         looks = sum(fine.values())
         for grid, cells in grids.items():
-            told = ";".join([f"{c}.{r}:{100.0 * n / looks:.2f}" for (c, r), n in cells.items()])
-            payload = EventPayload(f"{grid}, {window}", heat.team, name, detail={"looks": looks, "cells": told})
+            text = ";".join([f"{c}.{r}:{100.0 * n / looks:.2f}" for (c, r), n in cells.items()])
+            payload = EventPayload(f"{grid}, {window}", heat.team, name, detail={"looks": looks, "cells": text})
             yield make_event("stat.heatmap", event.ts_us, f"{name}:{grid}:{window}:{event.ts_us}", payload)

@@ -2,21 +2,23 @@
 
 Theory of operation
 -------------------
-What a window needs to forget must be remembered: runs, and stretches of possession, with their begin and end. So a
-window's sums are exact to the microsecond, but for the distance of the one run that its edge cuts, which is shared
-out evenly. Sums of the whole match go on besides. Tuples share their elements with the state before.
+A sliding window needs what it subtracts later: runs, and stretches of possession, with begin and end. So its sums are
+exact to the microsecond, except for the distance of the one run that its edge cuts, which is divided evenly. Sums of
+the whole match are stored separately. Tuples share their elements with the state before.
 
-Results come once a second (``report_us``; the challenge allows 50 a second).
+Results are published once a second (``report_us``; the challenge allows 50 a second).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Annotated
 
 import msgspec
 
 from detectors.bodies.running import CLASSES, Run, Runs
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import Team
 from football.payloads import EventPayload, Scalar, payload_as, published, time_us
 from middleware.detector import NOTHING, Spec, Step
@@ -30,9 +32,13 @@ TEAMS: tuple[Team, Team] = ("home", "away")
 
 
 class ReportParameters(msgspec.Struct, frozen=True):
-    """``report_us``: time between results (DEBS 2013: at most 50 a second; a person reads one)."""
+    """Rate of a report.
 
-    report_us: int = 1_000_000
+    Attributes:
+        report_us: time between two results.
+    """
+
+    report_us: Annotated[int, reason("DEBS 2013: at most 50 a second; a person reads one.")] = 1_000_000
 
 
 class PlayerRuns(msgspec.Struct, frozen=True, gc=False):
@@ -46,17 +52,17 @@ class PlayerRuns(msgspec.Struct, frozen=True, gc=False):
 
 
 class RunSums(msgspec.Struct, frozen=True, gc=False):
-    """State: everybody's runs by name; time of the next report."""
+    """State: runs by player; time of the next report."""
 
     players: dict[str, PlayerRuns] = {}
     due_us: int = -(2**62)
 
 
 class RunningStatistics:
-    """14.1: ``stat.running`` x 4 windows x team: seconds and metres in each class.
+    """14.1: ``stat.running`` x 4 windows x team: seconds and metres in each class of running.
 
-    One for each player, and one for each team without a player, the sum of its players. ``detail``: ``standing_s``,
-    ``standing_m``, ``trot_s`` ...; ``variant`` is the window.
+    One event per player, and one per team without a player, the sum of its players. ``variant`` is the window.
+    ``detail``: ``standing_s``, ``standing_m``, ``trot_s`` and so on, for each class.
     """
 
     def __init__(self, parameters: ReportParameters | None = None) -> None:
@@ -73,17 +79,17 @@ class RunningStatistics:
         )
 
     def initial(self) -> RunSums:
-        """Nobody has run."""
+        """No run."""
         return RunSums()
 
     def step(self, state: RunSums, event: Event) -> Step[RunSums]:
-        """Notes runs; reports if a report is due."""
-        told = payload_as(event, Runs)
+        """Note runs; report if a report is due."""
+        runs = payload_as(event, Runs)
         players = {name: msgspec.structs.replace(p, now=None) for name, p in state.players.items()}
         oldest_us = event.ts_us - _LONGEST_US
-        for name, team, run in told.ended:
+        for name, team, run in runs.ended:
             players[name] = _ended(players.get(name) or PlayerRuns(team), run, oldest_us)
-        for name, team, run in told.now:
+        for name, team, run in runs.now:
             players[name] = msgspec.structs.replace(players.get(name) or PlayerRuns(team), now=run)
         if event.ts_us < state.due_us:
             return RunSums(players, state.due_us), NOTHING
@@ -96,16 +102,16 @@ class RunningStatistics:
         for name in sorted(players):
             sums = running_sums(players[name], from_us)
             team = players[name].team
-            for total, (took_s, way_m) in zip(teams.get(team, ()), sums, strict=False):
+            for total, (took_s, distance_m) in zip(teams.get(team, ()), sums, strict=False):
                 total[0] += took_s
-                total[1] += way_m
+                total[1] += distance_m
             yield _running(window, team, name, sums, event)
         for team in TEAMS:
             yield _running(window, team, "", teams[team], event)
 
 
 def running_sums(player: PlayerRuns, from_us: int | None) -> list[list[float]]:
-    """Seconds and metres by class since an instant; since the beginning if it is None."""
+    """Seconds and metres by class since an instant; since the begin if it is None."""
     sums = [[0.0, 0.0] for _ in CLASSES] if from_us is not None else [list(pair) for pair in player.sums]
     runs = (*player.runs, player.now) if from_us is not None else (player.now,)
     for run in runs:
@@ -120,22 +126,22 @@ def running_sums(player: PlayerRuns, from_us: int | None) -> list[list[float]]:
 
 def _ended(player: PlayerRuns, run: Run, oldest_us: int) -> PlayerRuns:
     sums = list(player.sums)
-    took_s, way_m = sums[run.intensity]
-    sums[run.intensity] = (took_s + (run.to_us - run.from_us) / 1e6, way_m + run.distance_m)
+    took_s, distance_m = sums[run.intensity]
+    sums[run.intensity] = (took_s + (run.to_us - run.from_us) / 1e6, distance_m + run.distance_m)
     first = next((i for i, old in enumerate(player.runs) if old.to_us > oldest_us), len(player.runs))
     return PlayerRuns(player.team, (*player.runs[first:], run), tuple(sums), player.now)
 
 
 def _running(window: str, team: Team, player: str, sums: Iterable[Iterable[float]], event: Event) -> Event:
     detail: dict[str, Scalar] = {}
-    for name, (took_s, way_m) in zip(CLASSES, sums, strict=True):
-        detail[f"{name}_s"], detail[f"{name}_m"] = round(took_s, 3), round(way_m, 2)
+    for name, (took_s, distance_m) in zip(CLASSES, sums, strict=True):
+        detail[f"{name}_s"], detail[f"{name}_m"] = round(took_s, 3), round(distance_m, 2)
     payload = EventPayload(window, team, player, detail=detail)
     return make_event("stat.running", event.ts_us, f"{player or team}:{window}:{event.ts_us}", payload)
 
 
 class Stint(msgspec.Struct, frozen=True, gc=False):
-    """Somebody has the ball: his hits' times, oldest first; until when (his loss, or now)."""
+    """A player has the ball: times of his hits, oldest first; the end (his loss, or now)."""
 
     player: str
     team: Team
@@ -152,8 +158,16 @@ class HeldSums(msgspec.Struct, frozen=True, gc=False):
 
 
 class Stints(msgspec.Struct, frozen=True, gc=False):
-    """State: whether play is dead; who has the ball; stints that reach into the longest window, oldest first; sums of
-    the match by player and by team; time of the next report."""
+    """State of the detector.
+
+    Attributes:
+        dead: True if play is dead.
+        now: the stint that goes on.
+        stints: those that reach into the longest window, oldest first.
+        players: team and sums of the match by player.
+        teams: sums of the match by team.
+        due_us: time of the next report.
+    """
 
     dead: bool = False
     now: Stint | None = None
@@ -164,12 +178,12 @@ class Stints(msgspec.Struct, frozen=True, gc=False):
 
 
 class PossessionStatistics:
-    """14.2: ``stat.possession`` x 4 windows x {player, team}: who has the ball for how long.
+    """14.2: ``stat.possession`` x 4 windows x {player, team}: time with the ball.
 
-    A player gains it by a hit (5.1) in play or by taking a restart, and keeps it until another hits it, it leaves the
-    field or play stops.
-    ``detail``: ``time_s`` from his first to his last hit, stint by stint; ``held_s`` until the loss; ``hits``; of a
-    team ``percent`` of what both teams held. Players are told who have it or had it since the last report.
+    A player gains the ball by a hit (5.1) in play or by taking a restart, and has it until another player hits it, it
+    leaves the pitch or play stops. Players who have had it since the last report are published. ``detail``: ``time_s``
+    (from his first to his last hit, summed over stints), ``held_s`` (until the loss), ``hits``; of a team also
+    ``percent`` (of the time that both teams held it).
     """
 
     def __init__(self, parameters: ReportParameters | None = None) -> None:
@@ -186,11 +200,11 @@ class PossessionStatistics:
         )
 
     def initial(self) -> Stints:
-        """Nobody has the ball."""
+        """No player has the ball."""
         return Stints()
 
     def step(self, state: Stints, event: Event) -> Step[Stints]:
-        """A hit, a death, a restart; a tick tells the time."""
+        """Follow hits, deaths, restarts and ticks."""
         if event.kind == "clock.tick":
             return self._tick(state, event)
         if event.kind == "phase.dead":
@@ -209,7 +223,7 @@ class PossessionStatistics:
 
     def _tick(self, state: Stints, event: Event) -> Step[Stints]:
         if state.now is not None:
-            # Hits may be dated after the last tick that was seen before them.
+            # Hits may be dated after the tick before them.
             until_us = max(event.ts_us, state.now.to_us)
             state = msgspec.structs.replace(state, now=msgspec.structs.replace(state.now, to_us=until_us))
         if event.ts_us < state.due_us:
@@ -251,7 +265,7 @@ def held(stints: Iterable[Stint], from_us: int | None) -> HeldSums:
 
 
 def _revived(state: Stints, payload: EventPayload) -> Stints:
-    """Who takes a restart has hit the ball, though it was dead until he had."""
+    """Count the kick of a restart as its taker's hit, though the ball was dead until then."""
     kick_us = time_us(payload, "kick_us")
     taken = Stint(payload.player, payload.team, (kick_us,), kick_us) if payload.player and state.dead else state.now
     return msgspec.structs.replace(state, dead=False, now=taken)

@@ -331,7 +331,7 @@ def test_they_come_only_when_asked_for_and_bring_what_feeds_them():
     assert {d.spec.name for d in build_detectors(SHEET, extra=OPT_IN)} == plain | set(OPT_IN)
     with pytest.raises(ValueError, match="no detector juggling"):
         build_detectors(SHEET, extra=["juggling"])
-    assert {entry.kind for entry in catalogue() if entry.asked} == set(OPT_IN)
+    assert {entry.kind for entry in catalogue() if entry.opt_in} == set(OPT_IN)
 
 
 def test_the_rate_of_looks_is_a_parameter():

@@ -68,10 +68,11 @@ def wrong_margins(log: ConclusionLog, sheet: Any) -> list[str]:
     return [f"{name}: {m}" for name, ms in found_margins(log, sheet) for m in ms if m.margin < -ROUNDING]
 
 
-#: Kinds that a decision of the officials, or a contact, may conclude without a threshold.
-OFFICIAL = frozenset((
+#: Kinds of which an event may be concluded without a threshold: by officials, by any contact, or as the first one.
+THRESHOLD_FREE = frozenset((
     "phase.dead", "phase.live", "play.dead", "play.live", "period.start", "period.end", "sub.in", "sub.out",
-    "sendoff.suspected", "goal.scored", "goal.own", "duel.end", "carry.end",
+    "sendoff.suspected", "goal.scored", "goal.own", "duel.end", "carry.end", "direction", "team.possession",
+    "nearest.changed", "offside.line", "pass.height",
 ))  # fmt: skip
 
 
@@ -79,7 +80,7 @@ def without_margins(log: ConclusionLog, sheet: Any) -> set[str]:
     """Published kinds of which no event has a margin, though a threshold decides them."""
     kinds = {c.event.kind for versions in log.conclusions.values() for c in versions if c.event.id}
     decided = {name.partition("#")[0] for name, ms in found_margins(log, sheet) if ms}
-    return {kind for kind in kinds - decided - {*UNDECIDED} - OFFICIAL if not kind.startswith("official.")}
+    return {kind for kind in kinds - decided - {*UNDECIDED} - THRESHOLD_FREE if not kind.startswith("official.")}
 
 
 def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[Margin, ...]]]:

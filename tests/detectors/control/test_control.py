@@ -126,7 +126,7 @@ def test_a_band_needs_its_time_and_does_not_flicker():
     seen = []
     for k, value in enumerate([24, 36, 36, 36, 36, 36, 36, 34.8, 35.2, 34.8, 34.4, 34.4, 34.4, 34.4, 34.4, 34.4]):
         band = follow(band, value, (25.0, 35.0), 0.5, 1_000_000, k * 200_000)
-        seen.append(band.told)
+        seen.append(band.settled)
     assert seen == [-1] * 6 + [2] * 9 + [1]
 
 
