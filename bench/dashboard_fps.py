@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.demo import Choreography, ScriptedFeed, demo_event, demo_sheet
+from dashboard.live import LiveState
 from dashboard.routes import page_routes
 from dashboard.server import WebServer
 from tests.dashboard.chromium import Browser
@@ -152,7 +153,7 @@ def main() -> None:
     arguments = parser.parse_args()
     feed = ScriptedFeed(demo_sheet())
     figures: dict[str, Any] = {}
-    with WebServer(page_routes(feed)) as server, playing(feed):
+    with WebServer(page_routes(LiveState(feed))) as server, playing(feed):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, Browser(Path(profile)) as browser:
             for width, height in ((1440, 900), (1280, 720)):
                 browser.resize(width, height)

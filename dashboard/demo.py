@@ -16,6 +16,7 @@ from typing import Final
 from camera.head import Pose
 from camera.mount import Mount
 from dashboard.feed import Aim, CameraPose, InputState
+from dashboard.live import LiveState
 from dashboard.routes import page_routes
 from dashboard.server import WebServer
 from football.match_sheet import MatchSheet, Player, Team
@@ -312,7 +313,7 @@ def main() -> None:
     """Serves the scripted match until interrupted."""
     feed = ScriptedFeed(demo_sheet())
     choreography = Choreography(feed)
-    with WebServer(page_routes(feed), port=8050) as server:
+    with WebServer(page_routes(LiveState(feed)), port=8050) as server:
         print(f"scripted match at {server.url} (Ctrl-C ends it)")
         began = time.monotonic()
         try:

@@ -113,7 +113,7 @@ class LiveState:
             strip: send the health strip and the totals, which need not come with every frame.
         """
         with self._lock:
-            self._catch_up()
+            self._apply_log()
             message = Message(self.feed.now_us(), self._timeline.version, self.feed.ended())
             if hello or message.version > since:
                 self._add_events(message, since, families, ROWS_AT_FIRST if hello else None)
@@ -125,7 +125,12 @@ class LiveState:
             message.sheet = self.feed.sheet()
         return message
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
+        """Applies what the feed's log holds since the last time."""
+        with self._lock:
+            self._apply_log()
+
+    def _apply_log(self) -> None:
         # The frontier is read before the log: one that is newer than the log could confirm an event whose
         # withdrawal has not been read yet.
         frontier_us = self.feed.frontier_us()

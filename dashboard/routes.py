@@ -21,7 +21,6 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import Receive, Scope, Send
 
 from dashboard.families import FAMILIES, FAMILY_NAMES
-from dashboard.feed import Feed
 from dashboard.live import LiveState, Reader
 from dashboard.page import Links, build_app
 
@@ -37,21 +36,21 @@ _PAGE_THREADS: Final = 4
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 
 
-def page_routes(feed: Feed, links: Links = tuple) -> list[BaseRoute]:
+def page_routes(live: LiveState, links: Links = tuple) -> list[BaseRoute]:
     """All routes of a match's page.
 
     Args:
-        feed: the match; read from the server's threads.
+        live: the state of the match.
         links: the pages of all matches of a run, as (name, address); from two on the page shows them.
 
     Raises:
         football.pitch.PitchError: the sheet gives a pitch that cannot be played on.
     """
-    page = build_app(feed, links)
-    live = LiveRoutes(LiveState(feed))
+    page = build_app(live.feed, links)
+    routes = LiveRoutes(live)
     return [
-        Route("/live/state", live.state),
-        Route("/live/stream", live.stream),
+        Route("/live/state", routes.state),
+        Route("/live/stream", routes.stream),
         Mount("/", WSGIMiddleware(page.server, workers=_PAGE_THREADS)),
     ]
 

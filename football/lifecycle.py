@@ -93,6 +93,10 @@ class Lifecycle:
             if entry is not None and entry.state == "tentative" and entry.record.ts_us == ts_us:
                 self._put(group, entry, state="confirmed")
 
+    def forget(self, event_id: str, kind: str) -> None:
+        """Drops the entry of an event that can change no more."""
+        self._groups.get(self._group_of(kind), {}).pop(event_id, None)
+
     def get(self, event_id: str, kind: str) -> Entry | None:
         """Return the entry of an event, or None if it is unknown or no longer stored."""
         return self._groups.get(self._group_of(kind), {}).get(event_id)

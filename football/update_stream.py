@@ -21,9 +21,6 @@ import msgspec
 
 from football.payloads import Scalar
 
-#: A follower remembers updates for so long (arrival time): longer than any batch stays open, at any speed.
-LOG_RETENTION_US = 900_000_000
-
 
 class EventRecord(msgspec.Struct, frozen=True, gc=False):
     """An event as users, stores and clients see it: flat, typed, without the engine's inner payloads."""
@@ -147,8 +144,8 @@ class UpdateMessage(msgspec.Struct, frozen=True, gc=False):
 class Follower:
     """Consolidated view of one match's update stream; pure, no I/O.
 
-    It stores the events that stand now and the log of the last updates, so that a new epoch can withdraw what the stage
-    before it had sent and never committed.
+    It stores the events that stand now and the log of updates that are not settled (:meth:`settle`), so that a
+    new epoch can withdraw what the stage before it had sent and never committed.
     """
 
     def __init__(self) -> None:
@@ -161,6 +158,8 @@ class Follower:
         self.health: Health | None = None
         self.ended = False
         self._log: deque[UpdateRecord] = deque()
+        self._settled_seq = 0
+        self._settled: list[EventRecord] = []
 
     def apply(self, message: UpdateMessage) -> Sequence[UpdateRecord]:
         """Apply a message; return the updates that changed the view, withdrawals of superseded ones first.
@@ -183,14 +182,32 @@ class Follower:
             self.next_seq += 1
             self._act(update)
             applied.append(update)
-        while self._log and self._log[0].emitted_us < message.now_us - LOG_RETENTION_US:
-            self._log.popleft()
         self.now_us = message.now_us
         self.frontier_us = message.frontier_us
         self.view = message.view or self.view
         self.health = message.health or self.health
         self.ended = message.ended
         return applied
+
+    def settle(self, seq: int, frontier_us: int) -> list[EventRecord]:
+        """Forget what is committed, so that memory does not grow with the match.
+
+        Args:
+            seq: updates before it are committed. A later epoch repeats them or continues after them.
+            frontier_us: the watermark at the commit.
+
+        Returns:
+            Events of committed updates that became final, asserted or withdrawn. They leave ``events``.
+        """
+        while self._log and self._log[0].seq < seq:
+            self._settled.append(self._log.popleft().event)
+        self._settled_seq = max(self._settled_seq, min(seq, self.next_seq))
+        final = [event for event in self._settled if event.ts_us < frontier_us]
+        self._settled = [event for event in self._settled if event.ts_us >= frontier_us]
+        for event in final:
+            if self.events.get(event.id) == event:
+                del self.events[event.id]
+        return final
 
     def is_final(self, event: EventRecord) -> bool:
         """True if nothing that may still arrive can change ``event``."""
@@ -203,12 +220,12 @@ class Follower:
             del self.events[update.event.id]
 
     def _take_back(self, continues_from: int, now_us: int) -> list[UpdateRecord]:
-        """Undo every logged update from ``continues_from`` on, newest first."""
+        """Undo every update from ``continues_from`` on that is not committed, newest first."""
         undone: list[UpdateRecord] = []
         while self._log and self._log[-1].seq >= continues_from:
             last = self._log.pop()
             inverse = UpdateRecord(last.seq, -last.diff, now_us, last.event)
             self._act(inverse)
             undone.append(inverse)
-        self.next_seq = continues_from
+        self.next_seq = max(continues_from, self._settled_seq)
         return undone

@@ -24,9 +24,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -37,7 +37,7 @@ from football.match_sheet import MatchSheet
 from football.packets import RejectedRecord
 from football.payloads import Frame
 from football.tables import CAMERA, POSITIONS, QUARANTINE, UPDATES
-from football.update_stream import UpdateRecord
+from football.update_stream import EventRecord, UpdateRecord
 from replay.block_validation import bounded
 
 #: Version of the layout, in ``run.json`` under ``store``.
@@ -340,6 +340,20 @@ def newest_commit(commits: Iterable[Commit]) -> Commit | None:
 def updates_log(path: Path | str) -> pa.Table:
     """Return the committed updates in the order of ``seq``. Errors as in :func:`read_table`."""
     return read_table(path, "updates").sort_by("seq")
+
+
+def committed_updates(path: Path | str, *, begin_seq: int = 0) -> Iterator[tuple[list[UpdateRecord], CommitMeta]]:
+    """The committed updates from ``begin_seq`` on, a batch at a time, each with its commit's data. Errors as above."""
+    batches = sorted((commit for commit in read_commits(path) if not commit.series), key=lambda commit: commit.batch)
+    for commit in batches:
+        rows = _rows(Path(path), commit, "updates").sort_by("seq")
+        yield [_update(row) for row in rows.to_pylist() if row["seq"] >= begin_seq], commit.meta
+
+
+def _update(row: dict[str, Any]) -> UpdateRecord:
+    fields = {name: row[name] for name in EventRecord.__struct_fields__}
+    fields["causes"], fields["detail"] = tuple(row["causes"]), msgspec.json.decode(row["detail"])
+    return UpdateRecord(row["seq"], row["diff"], row["emitted_us"], EventRecord(**fields))
 
 
 def _part(name: str, series: str, batch: int) -> str:

@@ -49,10 +49,13 @@ class RunServers:
 
     def open_page(self, feed: MatchFeed) -> str:
         """Serves the page of a match, each at the port above the one before it; its address."""
+        from dashboard.live import LiveState
         from dashboard.routes import page_routes  # imports Dash
 
+        live = LiveState(feed)
+        feed.subscribe(lambda message, applied: live.catch_up())  # the feed does not retain its log for the page
         port = self._settings.port + len(self._pages) if self._settings.port else 0
-        routes = [*self._routes, *page_routes(feed, self._pages.items)]
+        routes = [*self._routes, *page_routes(live, self._pages.items)]
         server = WebServer(routes, host=self._settings.host, port=port, token=self._token)
         url = self._pages[feed.sheet().match_id] = self._open.enter_context(server).url + "/"
         return url

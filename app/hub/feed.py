@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from app.hub.figures import RunFigures
 from app.hub.latency import Histogram
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, Follower, Health, UpdateMessage, UpdateRecord, View
@@ -29,6 +30,9 @@ class MatchFeed:
         self._follower = Follower()
         self._lock = threading.Lock()
         self._log: list[UpdateRecord] = []
+        self._log_begin = 0
+        self._log_readers: list[Callable[[], int]] = []
+        self._figures = RunFigures()
         self._subscribers: list[Subscriber] = []
         self._latency = {stage: Histogram() for stage in STAGES}
         self._camera: Callable[[], Any] = lambda: None
@@ -46,6 +50,7 @@ class MatchFeed:
         with self._lock:
             applied = self._follower.apply(message)
             self._log.extend(applied)
+            self._figures.apply(applied)
             self.messages += 1
             self._measure(message, hub_wall_us)
             if message.view is not None:
@@ -55,6 +60,26 @@ class MatchFeed:
             subscriber(message, applied)
         if self._follower.ended:
             self._ended.set()
+
+    def settle(self, seq: int, frontier_us: int) -> None:
+        """Forgets what is committed and read: updates before ``seq``, and the events that are final by them.
+
+        Args:
+            seq: number of the first update that is not committed.
+            frontier_us: the watermark at the commit.
+        """
+        with self._lock:
+            self._figures.settle(self._follower.settle(seq, frontier_us), frontier_us)
+            end = min((read() for read in self._log_readers), default=self._log_begin + len(self._log))
+            readable = self._log[: max(0, end - self._log_begin)]
+            count = next((i for i, update in enumerate(readable) if update.seq >= seq), len(readable))
+            del self._log[:count]
+            self._log_begin += count
+
+    def retain_from(self, cursor: Callable[[], int]) -> None:
+        """Updates after ``cursor()`` stay in the log until it moves on."""
+        with self._lock:
+            self._log_readers.append(cursor)
 
     def _measure(self, message: UpdateMessage, hub_wall_us: int) -> None:
         if message.due_wall_us == 0:  # not paced, or read ahead of its time: there is no arrival to count from
@@ -100,14 +125,34 @@ class MatchFeed:
         return self._view_wall_us
 
     def events(self) -> Mapping[str, EventRecord]:
-        """A copy of what is asserted now, by event id."""
+        """A copy of what is asserted now and not yet settled as final, by event id."""
         with self._lock:
             return dict(self._follower.events)
 
     def events_since(self, cursor: int) -> tuple[int, Sequence[UpdateRecord]]:
-        """The update log after ``cursor`` (0 is its beginning), and the new cursor."""
+        """The update log after ``cursor`` (0 is its beginning) as far as it is retained, and the new cursor."""
         with self._lock:
-            return len(self._log), self._log[cursor:]
+            return self._log_begin + len(self._log), self._log[max(0, cursor - self._log_begin) :]
+
+    def retained_log(self) -> tuple[int, int, Sequence[UpdateRecord]]:
+        """The cursor at the end of the log, the ``seq`` before which all is settled, and the retained updates."""
+        with self._lock:
+            begin_seq = self._log[0].seq if self._log else self._follower.next_seq
+            return self._log_begin + len(self._log), begin_seq, tuple(self._log)
+
+    def update_count(self) -> int:
+        """How many updates changed the view so far."""
+        return self._log_begin + len(self._log)
+
+    def figures(self) -> dict[str, Any]:
+        """Counts of events by kind and state, retractions and detection latency."""
+        with self._lock:
+            return {
+                "events": self._figures.by_kind(),
+                "detection_latency_ms": self._figures.detection_latency_ms(),
+                "lifecycle": self._figures.states(self._follower.frontier_us),
+                "retractions": self._figures.retractions,
+            }
 
     def frontier_us(self) -> int:
         """Event time below which nothing can change any more."""
@@ -116,6 +161,10 @@ class MatchFeed:
     def now_us(self) -> int:
         """Arrival time of the newest message."""
         return self._follower.now_us
+
+    def next_seq(self) -> int:
+        """Number of the next update."""
+        return self._follower.next_seq
 
     def epoch(self) -> int:
         """Epoch of the stage that is followed, -1 before the first message."""

@@ -24,6 +24,7 @@ from app.hub.feed import MatchFeed
 from football.errors import UserError
 from football.match_sheet import MatchSheet
 from football.update_stream import UpdateMessage, UpdateRecord
+from replay.match_store import CommitMeta
 
 _HOST = "127.0.0.1"
 _log = logging.getLogger(__name__)
@@ -90,24 +91,26 @@ class Hub:
     def seed(
         self,
         match: str,
-        updates: Sequence[UpdateRecord],
-        epoch: int,
+        batches: Iterable[tuple[Sequence[UpdateRecord], CommitMeta]],
         *,
-        frontier_us: int = -(2**62),
         ended: bool = False,
     ) -> None:
-        """Tells a new hub what an earlier run has committed.
+        """Applies what earlier runs have committed, a batch at a time, and settles each.
 
         Args:
             match: its id.
-            updates: all of the match so far, from seq 0.
-            epoch: of the stage that said the last of them.
-            frontier_us: event time below which nothing of it can change any more.
-            ended: whether the match is over.
+            batches: committed updates in their order from seq 0, each with what its commit says.
+            ended: True if the match is over.
         """
-        if updates:
-            now_us = updates[-1].emitted_us
-            self.apply(UpdateMessage(match, epoch, now_us, frontier_us, tuple(updates), ended=ended))
+        feed = self.feed(match)
+        message = None
+        for updates, meta in batches:
+            now_us = updates[-1].emitted_us if updates else feed.now_us()
+            message = UpdateMessage(match, max(meta.epoch, feed.epoch()), now_us, meta.frontier_us, tuple(updates))
+            self.apply(message)
+            feed.settle(feed.next_seq(), meta.frontier_us)
+        if ended and message is not None:
+            self.apply(msgspec.structs.replace(message, updates=(), ended=True))
 
     def close(self) -> None:
         """Stops listening and ends all connections; the feeds stay readable."""

@@ -58,7 +58,7 @@ from app.kafka.dead_letters import (
 from app.kafka.records import headers
 from app.kafka.updates import Begin, StandingUpdates, TopicUpdate, WriterFence, topic_updates
 from football.update_stream import UpdateMessage, UpdateRecord
-from replay.match_store import StoreError
+from replay.match_store import StoreError, committed_updates
 
 _POLL_MS = 500
 _MARKS_MAX = 4_000
@@ -124,6 +124,7 @@ class Relay:
 
     def __enter__(self) -> Relay:
         self._context = contextlib.ExitStack()
+        self._feed.retain_from(lambda: self._cursor)
         self._context.enter_context(self._feed.subscribed(self._enqueue))
         self._thread.start()
         return self
@@ -271,9 +272,9 @@ class Relay:
 
     def _catch_up(self, sender: KafkaProducer, standing: StandingUpdates) -> None:
         """Undo updates that the feed does not hold, and send those that the topic lacks."""
-        self._cursor, log = self._feed.events_since(0)
-        held = StandingUpdates()
-        for record in topic_updates(self._match, 0, log):
+        self._cursor, begin_seq, log = self._feed.retained_log()
+        held = StandingUpdates(min(standing.begin, begin_seq))
+        for record in topic_updates(self._match, held.begin, [*self._read_store(held.begin, begin_seq), *log]):
             held.take(record)
         agreed = min(standing.next_seq, held.next_seq)
         while agreed > standing.begin and not _same(standing.at(agreed - 1), held.at(agreed - 1)):
@@ -283,6 +284,16 @@ class Relay:
         self._next_seq = agreed
         for record in held.since(agreed):
             self._send_update(sender, record)
+
+    def _read_store(self, begin_seq: int, end_seq: int) -> Iterator[UpdateRecord]:
+        """Updates between these numbers, which are committed and no longer in the feed's log."""
+        if begin_seq >= end_seq:
+            return
+        try:
+            for batch, _ in committed_updates(self._folder, begin_seq=begin_seq):
+                yield from (update for update in batch if update.seq < end_seq)
+        except StoreError as error:
+            raise KafkaError(f"{self._match}: its committed updates cannot be read: {error}") from error
 
     def _begin_session(self, sender: KafkaProducer) -> StandingUpdates:
         """Begin a session; returns the updates that stand in the topic there, as far back as any may be undone.

@@ -164,8 +164,9 @@ class MatchMonitor:
         with self._lock:
             return dict(self._most)
 
-    def committed(self, rows: int, took_s: float) -> None:
-        """A batch is durable."""
+    def committed(self, meta: Mapping[str, Any], rows: int, took_s: float) -> None:
+        """Counts a batch that is durable, and lets the feed forget what nothing can change any more."""
+        self.feed.settle(int(meta.get("next_seq", 0)), int(meta.get("frontier_us", -(2**62))))
         with self._lock:
             self.commits.count += 1
             self.commits.rows += rows
@@ -284,7 +285,7 @@ class MonitoredCommitter:
             log_event(_log, logging.ERROR, "commit failed", match, error=told)
             raise
         took_s, rows = time.perf_counter() - began_s, {name: len(table) for name, table in tables.items()}
-        watch.committed(sum(rows.values()), took_s)
+        watch.committed(meta, sum(rows.values()), took_s)
         figures = {name: meta.get(name) for name in ("epoch", "end_offset", "next_seq", "positions", "late", "lost")}
         log_event(
             _log, logging.INFO, "batch committed", match, took_ms=round(took_s * 1e3, 1),

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
 import pyarrow as pa
 from rich.console import Console
 
@@ -31,17 +30,18 @@ from app.settings.model import LiveSettings
 from app.sources.interface import MatchInput, SourceRequest
 from app.sources.registry import source_of
 from football.packets import RejectedRecord
-from football.update_stream import EventRecord, UpdateRecord
+from football.update_stream import UpdateRecord
 from replay.match_store import (
+    CommitMeta,
     MatchStore,
     StoreError,
+    committed_updates,
     is_store,
     newest_commit,
     quarantine_table,
     read_commits,
     read_run,
     read_sheet_of,
-    updates_log,
 )
 
 CAMERA_SERIES = "camera"
@@ -100,9 +100,9 @@ class Match:
         """Event time below which nothing of what is committed can change any more."""
         return self._last.meta.frontier_us if self._last else -(2**62)
 
-    def committed_updates(self) -> list[UpdateRecord]:
-        """All updates that were committed, as they were sent."""
-        return [_update(row) for batch in updates_log(self.folder).to_batches() for row in batch.to_pylist()]
+    def committed_updates(self) -> Iterator[tuple[list[UpdateRecord], CommitMeta]]:
+        """All that was committed, as it was sent, a batch at a time."""
+        return committed_updates(self.folder)
 
     def quarantined(self) -> dict[str, int]:
         """Number of refused records by reason: of rows that could not be read, and of blocks and packets."""
@@ -231,9 +231,3 @@ def alone(folder: Path) -> Iterator[None]:
         raise InUseError(f"{folder}: another run is using this folder; wait for it or choose another") from None
     finally:
         os.close(handle)
-
-
-def _update(row: dict[str, Any]) -> UpdateRecord:
-    fields = {name: row[name] for name in EventRecord.__struct_fields__}
-    fields["causes"], fields["detail"] = tuple(row["causes"]), msgspec.json.decode(row["detail"])
-    return UpdateRecord(row["seq"], row["diff"], row["emitted_us"], EventRecord(**fields))

@@ -173,7 +173,7 @@ def _progress(live: LiveMatch, console: Console) -> Iterator[None]:
 
         def look() -> None:
             while not over.wait(0.5 if console.is_terminal else _LINE_EVERY_S):
-                count = f"{feed.events_since(0)[0]} updates"
+                count = f"{feed.update_count()} updates"
                 total_us = opened.length_us()
                 played_s = max(0.0, (feed.now_us() - opened.sample.begin_us) / 1e6)
                 description = "Playing" if played_s else "Starting"

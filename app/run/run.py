@@ -123,10 +123,8 @@ class Run:
     def take_in(self, live: LiveMatch) -> None:
         """Shows, publishes and monitors a match whose folder is ours."""
         match, settings, feed = live.match, live.settings, live.feed
-        self.hub.seed(
-            live.key, match.committed_updates(), match.committed_epoch(), frontier_us=match.committed_frontier_us(),
-            ended=match.has_ended(),
-        )  # fmt: skip
+        self._show_page(live)  # before the seed: a page counts what it sees applied
+        self.hub.seed(live.key, match.committed_updates(), ended=match.has_ended())
         paced, link = match.input.is_live or settings.pace > 0, self.hub if settings.engine == "spark" else None
         monitor = self._monitoring.add(feed, match.folder / "states", paced=paced, link=link)
         self._monitors[live.key] = monitor
@@ -137,7 +135,6 @@ class Run:
             match.on_commit, monitor.publisher = sink.committed, sink
             if self.alone:
                 self.console.print(f"Publishing to {settings.publish}")
-        self._show_page(live)
         self.background.enter_context(match.input.lag(match.offset(), monitor))
         live.begin()
 
@@ -243,7 +240,7 @@ class Run:
         if not self.alone:
             self.console.print(f"{match}: broken: {reason}")
         feed, one = self.matches[match].feed, self.matches[match].match
-        committed = len(one.committed_updates())
+        committed = sum(len(updates) for updates, _ in one.committed_updates())
         now_us, frontier_us = feed.now_us(), one.committed_frontier_us()
         feed.apply(
             UpdateMessage(match, feed.epoch() + 1, now_us, frontier_us, continues_from=committed, ended=True),

@@ -1,26 +1,19 @@
 """The summary of a run: as a table for people, as JSON for programs.
 
-Detection latency is measured on the stream's own clock: the arrival time at which an event was first asserted,
-less its ``ts_us``. Wall-clock latency is that of the fast lane, stage by stage.
+Detection latency is measured on the stream's own clock (:mod:`app.hub.figures`), wall-clock latency from the source to
+the hub, stage by stage.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from app.hub.feed import MatchFeed
-from app.hub.latency import Histogram
-from football.lifecycle import Lifecycle
-from football.update_stream import UpdateRecord
-
-#: Families of which the detection latency is reported, and the kind of each.
-FAMILIES = {"hit": "hit", "pass": "pass.attempt", "shot": "shot.attempt"}
 
 
 def summarize(
@@ -44,15 +37,11 @@ def summarize(
         quarantined: number of refused records by reason.
         camera: the controller's figures.
     """
-    _, updates = feed.events_since(0)
     health = feed.health()
     return {
         "store": store,
         "ended": ended,
-        "events": dict(sorted(Counter(event.kind for event in feed.events().values()).items())),
-        "detection_latency_ms": detection_latency_ms(updates),
-        "lifecycle": lifecycle(updates, feed.frontier_us()),
-        "retractions": sum(update.diff < 0 for update in updates),
+        **feed.figures(),
         "late": health.late if health else 0,
         "lost": health.lost if health else 0,
         "duplicates": health.duplicates if health else 0,
@@ -66,29 +55,6 @@ def summarize(
         "lane_latency_ms": feed.latency_summary(),
         "camera": dict(camera) if camera is not None else None,
     }
-
-
-def lifecycle(updates: Sequence[UpdateRecord], frontier_us: int) -> dict[str, int]:
-    """How many events there are in each state (15.8), and how many were amended on the way."""
-    lives = Lifecycle(entries_per_group=len(updates) + 1)
-    lives.apply(updates)
-    lives.advance(frontier_us)
-    states = Counter(entry.state for entry in lives.changes(0, [""]))
-    return {state: states[state] for state in ("tentative", "confirmed", "withdrawn")} | {"amended": lives.amended_ever}
-
-
-def detection_latency_ms(updates: Sequence[UpdateRecord]) -> dict[str, dict[str, float]]:
-    """Percentiles from event to first assertion, by family; an amended event counts once, when first asserted."""
-    first: dict[str, tuple[str, int]] = {}
-    for update in updates:
-        if update.diff > 0:
-            first.setdefault(update.event.id, (update.event.kind, update.emitted_us - update.event.ts_us))
-    histograms: dict[str, Histogram] = defaultdict(Histogram)
-    for kind, latency_us in first.values():
-        for family, kinds in FAMILIES.items():
-            if kind == kinds:
-                histograms[family].add(latency_us)
-    return {family: histograms[family].summary_ms() for family in FAMILIES if family in histograms}
 
 
 def show(summary: Mapping[str, Any], console: Console) -> None:

@@ -35,7 +35,7 @@ from app.spark.seat import StageConfig
 from app.spark.session import STREAMING, start_session, stop_session
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
-from football.update_stream import EventRecord, UpdateRecord
+from football.update_stream import EventRecord, UpdateMessage, UpdateRecord
 from replay.capture import Capture, CaptureWriter
 
 PIPELINE = "tests.app.fake_pipeline:FakePipeline"
@@ -123,7 +123,10 @@ def main(folder: Path, speed: float, window_s: float, url: str = "", updates: st
         entry = captured(capture, "fake/1", speed) if not url else topic_entry(folder, url, window_s)
         committer = FileCommitter(folder / "commits", entry.begin)
         rows = committer.rows()
-        hub.seed("fake/1", [as_update(row) for row in rows], max((row["epoch"] for row in rows), default=0))
+        if rows:
+            done = tuple(as_update(row) for row in rows)
+            epoch = max(row["epoch"] for row in rows)
+            hub.apply(UpdateMessage("fake/1", epoch, done[-1].emitted_us, -(2**62), done))
         if updates:
             relay = background.enter_context(Relay(hub.feed("fake/1"), parse(updates), folder))
             committer.on_commit = relay.committed

@@ -12,6 +12,7 @@ import pytest
 
 from dashboard.demo import Choreography, ScriptedFeed, demo_event, demo_sheet, view_at
 from dashboard.feed import InputState
+from dashboard.live import LiveState
 from dashboard.routes import page_routes
 from dashboard.server import WebServer
 from football.match_sheet import MatchSheet, Player
@@ -41,7 +42,7 @@ def feed() -> ScriptedFeed:
 
 @pytest.fixture
 def server(feed: ScriptedFeed) -> Iterator[WebServer]:
-    with WebServer(page_routes(feed)) as running:
+    with WebServer(page_routes(LiveState(feed))) as running:
         yield running
 
 
@@ -274,7 +275,7 @@ def test_the_end_shows_the_final_score_and_totals(browser: Browser, feed: Script
 def test_a_lost_connection_is_told_and_taken_up_again(browser: Browser, feed: ScriptedFeed):
     feed.advance(2_000_000, 0, view_at(2_000_000))
     feed.publish(PASS)
-    first = WebServer(page_routes(feed))
+    first = WebServer(page_routes(LiveState(feed)))
     port = int(first.url.rsplit(":", 1)[1].strip("/"))
     opened(browser, first)
     wait_for_state(browser, PASS.id, "tentative")
@@ -282,7 +283,7 @@ def test_a_lost_connection_is_told_and_taken_up_again(browser: Browser, feed: Sc
     browser.wait(lambda: status(browser) == "lost", "the page to notice")
     assert "lost" in banner(browser)
     feed.publish(GOAL)
-    with WebServer(page_routes(feed), port=port):
+    with WebServer(page_routes(LiveState(feed)), port=port):
         wait_for_state(browser, GOAL.id, "tentative")
         assert browser.run("return document.querySelectorAll('#events li').length") == 2, "nothing is shown twice"
     browser.errors()  # the refused connections in between are in the console, rightly
@@ -343,7 +344,7 @@ def test_a_real_match_is_shown_with_its_names(browser: Browser, shared_data: Pat
     frames = pandas.read_parquet(folder / "first_20_minutes.parquet", filters=[("t_ms", "<=", 8000)])
     views = [_view(int(t_ms) * 1000, frame) for t_ms, frame in frames.groupby("t_ms")]
     with (
-        WebServer(page_routes(feed)) as server,
+        WebServer(page_routes(LiveState(feed))) as server,
         Playing(lambda us: feed.advance(us, 0, views[us // 40_000 % len(views)])),
     ):
         opened(browser, server)

@@ -21,6 +21,7 @@ from starlette.testclient import TestClient
 from dashboard import connections
 from dashboard.connections import CONNECTIONS_MAX
 from dashboard.demo import ScriptedFeed, demo_event, demo_sheet, view_at
+from dashboard.live import LiveState
 from dashboard.routes import STREAMS_MAX, page_routes
 from dashboard.server import PortInUseError, ServerError, TokenNeededError, WebServer, build_application
 from football.match_sheet import MatchSheet
@@ -41,7 +42,7 @@ def feed() -> ScriptedFeed:
 
 
 def client_of(feed: ScriptedFeed, token: str = "") -> TestClient:
-    application = build_application(page_routes(feed), token)
+    application = build_application(page_routes(LiveState(feed)), token)
     return TestClient(application, "http://localhost:8050", follow_redirects=False)
 
 
@@ -165,31 +166,31 @@ def test_an_open_page_answers_to_local_names_only(feed: ScriptedFeed):
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "pitch.example"])
 def test_a_page_that_others_can_reach_needs_a_token(feed: ScriptedFeed, host: str):
     with pytest.raises(TokenNeededError, match="token"):
-        WebServer(page_routes(feed), host=host)
+        WebServer(page_routes(LiveState(feed)), host=host)
 
 
 def test_an_occupied_port_is_told_in_words(feed: ScriptedFeed):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(PortInUseError, match=f"port {port} .* in use"):
-            WebServer(page_routes(feed), port=port)
+            WebServer(page_routes(LiveState(feed)), port=port)
 
 
 def test_an_address_that_is_not_ours_is_told_in_words(feed: ScriptedFeed):
     with pytest.raises(ServerError, match=r"203\.0\.113\.7"):
-        WebServer(page_routes(feed), host="203.0.113.7", token="x")
+        WebServer(page_routes(LiveState(feed)), host="203.0.113.7", token="x")
 
 
 def test_a_pitch_that_cannot_be_played_on_is_refused_and_the_port_is_free_again():
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     with pytest.raises(PitchError):
-        WebServer(page_routes(ScriptedFeed(MatchSheet(length_m=5.0))), port=port)
+        WebServer(page_routes(LiveState(ScriptedFeed(MatchSheet(length_m=5.0)))), port=port)
     socket.create_server(("127.0.0.1", port)).close()
 
 
 def test_stopping_frees_the_port_and_ends_open_streams(feed: ScriptedFeed):
-    server = WebServer(page_routes(feed))
+    server = WebServer(page_routes(LiveState(feed)))
     stream = _open_stream(server.url)
     assert next(stream)["sheet"]["away"] == "Northgate Rovers"
     server.stop()
@@ -201,7 +202,7 @@ def test_stopping_frees_the_port_and_ends_open_streams(feed: ScriptedFeed):
 
 def test_the_stream_begins_complete_and_goes_on_with_what_changes(feed: ScriptedFeed):
     feed.publish(SHOT)
-    with WebServer(page_routes(feed)) as server:
+    with WebServer(page_routes(LiveState(feed))) as server:
         stream = _open_stream(server.url)
         first = next(stream)
         assert [row["id"] for row in first["rows"]] == [SHOT.id]
@@ -212,7 +213,7 @@ def test_the_stream_begins_complete_and_goes_on_with_what_changes(feed: Scripted
 
 
 def test_the_number_of_open_pages_is_bounded_and_closed_ones_make_room(feed: ScriptedFeed):
-    with WebServer(page_routes(feed)) as server:
+    with WebServer(page_routes(LiveState(feed))) as server:
         streams = [_open_stream(server.url) for _ in range(STREAMS_MAX)]
         for stream in streams:
             next(stream)
@@ -224,7 +225,7 @@ def test_the_number_of_open_pages_is_bounded_and_closed_ones_make_room(feed: Scr
 
 def test_a_link_with_a_token_works_as_it_is_printed(feed: ScriptedFeed):
     server_token = "a&b=c/d"
-    with WebServer(page_routes(feed), token=server_token) as server:
+    with WebServer(page_routes(LiveState(feed)), token=server_token) as server:
         assert _status_of(server.url, f"/?token={quote(server_token, safe='')}") == 302
 
 
@@ -248,7 +249,7 @@ def _open_stream(url: str) -> Iterator[dict[str, Any]]:
 
 
 def test_stopping_with_many_viewers_is_quick_and_logs_nothing(feed: ScriptedFeed, caplog: pytest.LogCaptureFixture):
-    server = WebServer(page_routes(feed))
+    server = WebServer(page_routes(LiveState(feed)))
     streams = [_open_stream(server.url) for _ in range(STREAMS_MAX)]
     for stream in streams:
         next(stream)
@@ -261,7 +262,7 @@ def test_stopping_with_many_viewers_is_quick_and_logs_nothing(feed: ScriptedFeed
 
 
 def test_idle_connections_take_no_place_from_a_viewer(feed: ScriptedFeed):
-    with WebServer(page_routes(feed)) as server, contextlib.ExitStack() as idle:
+    with WebServer(page_routes(LiveState(feed))) as server, contextlib.ExitStack() as idle:
         viewer = _open_stream(server.url)
         next(viewer)
         before = _open_files()
@@ -275,7 +276,7 @@ def test_idle_connections_take_no_place_from_a_viewer(feed: ScriptedFeed):
 
 def test_connections_that_are_all_at_work_leave_a_clear_refusal(feed: ScriptedFeed, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(connections, "CONNECTIONS_MAX", 2)
-    with WebServer(page_routes(feed)) as server:
+    with WebServer(page_routes(LiveState(feed))) as server:
         viewers = [_open_stream(server.url) for _ in range(2)]
         for viewer in viewers:
             next(viewer)
@@ -291,7 +292,7 @@ def test_a_request_that_does_not_arrive_ends_its_connection(
     feed: ScriptedFeed, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ):
     monkeypatch.setattr(connections, "REQUEST_S", 0.2)
-    with WebServer(page_routes(feed)) as server, _connected(server.url) as client:
+    with WebServer(page_routes(LiveState(feed))) as server, _connected(server.url) as client:
         client.sendall(sent)
         assert _ended(client)
 
@@ -312,7 +313,7 @@ def test_a_stop_waits_for_no_client_that_is_silent_or_reads_nothing(
     feed: ScriptedFeed, caplog: pytest.LogCaptureFixture
 ):
     with contextlib.ExitStack() as clients:
-        server = WebServer([Route("/much", much), *page_routes(feed)])
+        server = WebServer([Route("/much", much), *page_routes(LiveState(feed))])
         for sent in (b"", b"GET /much HTTP/1.1\r\nHost: localhost\r\n\r\n", HALF_A_POST):
             clients.enter_context(_connected(server.url)).sendall(sent)
         time.sleep(0.3)

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from app.hub.client import HubConnectionError, frame, read_frame
 from app.hub.feed import MatchFeed
 from app.hub.server import Hub, HubError
+from dashboard.live import LiveState
 from dashboard.page import build_app
 from dashboard.routes import page_routes
 from dashboard.server import build_application
@@ -89,8 +90,9 @@ def test_no_question_breaks_the_page(cases: int):
     feed.apply(MESSAGES[0], 0)
     rules = {rule.rule for rule in build_app(feed).server.url_map.iter_rules() if "GET" in (rule.methods or ())}
     paths = sorted(rule for rule in {*rules, "/live/state"} if "<" not in rule and "reload" not in rule)
+    routes = page_routes(LiveState(feed))
     guarded, opened = (
-        TestClient(build_application(page_routes(feed), token), "http://localhost:8050", raise_server_exceptions=False)
+        TestClient(build_application(routes, token), "http://localhost:8050", raise_server_exceptions=False)
         for token in ("right-token-right-token", "")
     )
 

@@ -8,10 +8,12 @@ import msgspec
 import pytest
 
 from app.hub.client import HubAddress, HubClient, HubConnectionError, frame
+from app.hub.feed import MatchFeed
 from app.hub.latency import Histogram
 from app.hub.server import Hub, HubError
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, UpdateMessage, UpdateRecord
+from replay.match_store import CommitMeta
 
 
 def update(seq: int, diff: int = 1, name: str = "") -> UpdateRecord:
@@ -108,7 +110,7 @@ def test_an_unknown_match_is_named(hub):
 
 
 def test_a_seeded_hub_goes_on_where_the_committed_run_ended(hub):
-    hub.seed("m", [update(0), update(1)], epoch=3)
+    hub.seed("m", [([update(0), update(1)], CommitMeta(epoch=3))])
     client = HubClient(hub.address)
     client.send(message(update(2), epoch=4, continues_from=2, ended=True))
     assert hub.feed("m").wait_ended(10)
@@ -162,3 +164,57 @@ def test_percentiles_of_a_histogram_are_right_to_five_percent():
         assert histogram.percentile_us(percent) == pytest.approx(percent * 1000, rel=0.05)
     assert histogram.percentile_us(100) == 100_000
     assert Histogram().percentile_us(50) is None
+
+
+def at(seq: int, ts_us: int, name: str, diff: int = 1, kind: str = "hit") -> UpdateRecord:
+    event = EventRecord(name, kind, "", 5, ts_us, "home", "home_1", None, None, None, 1.0)
+    return UpdateRecord(seq, diff, ts_us + 10, event)
+
+
+def test_a_settled_feed_forgets_the_log_and_final_events_and_keeps_their_figures():
+    feeds = [MatchFeed(MatchSheet(match_id="m")) for _ in range(2)]
+    settled, whole = feeds
+    batches = [
+        [at(0, 1, "a"), at(1, 2, "b"), at(2, 2, "b", -1), at(3, 8, "c")],
+        [at(4, 8, "c", -1), at(5, 9, "c"), at(6, 12, "d", kind="pass.attempt")],
+    ]
+    for batch, frontier_us in zip(batches, (5, 10), strict=True):
+        for feed in feeds:
+            feed.apply(message(*batch), 0)
+        settled.settle(batch[-1].seq + 1, frontier_us)
+    assert settled.figures() == whole.figures()
+    assert settled.figures()["events"] == {"hit": 2, "pass.attempt": 1}
+    assert settled.figures()["lifecycle"] == {"tentative": 0, "confirmed": 3, "withdrawn": 1, "amended": 1}
+    assert set(settled.events()) == {"d"}, "what may still change stays"
+    assert settled.events_since(0) == (7, [])
+    assert settled.retained_log() == (7, 7, ())
+    assert settled.update_count() == whole.update_count() == 7
+
+
+def test_a_log_is_retained_as_far_as_a_reader_has_not_read_it():
+    feed, cursor = MatchFeed(MatchSheet(match_id="m")), 1
+    feed.retain_from(lambda: cursor)
+    feed.apply(message(update(0), update(1), update(2)), 0)
+    feed.settle(3, 100)
+    assert [u.seq for u in feed.events_since(0)[1]] == [1, 2]
+    assert feed.retained_log()[:2] == (3, 1)
+    cursor = 3
+    feed.settle(3, 100)
+    assert feed.events_since(1) == (3, [])
+
+
+def test_an_epoch_that_repeats_committed_updates_changes_nothing_of_them(hub: Hub):
+    feed = hub.feed("m")
+    feed.apply(message(update(0), update(1), update(2)), 0)
+    feed.settle(2, 0)
+    feed.apply(message(update(0), update(1), update(2, name="other"), epoch=1, continues_from=0), 0)
+    assert [(u.seq, u.diff) for u in feed.events_since(0)[1]] == [(2, 1), (2, -1), (2, 1)]
+    assert set(feed.events()) == {"e0", "e1", "other"}
+
+
+def test_a_seed_of_many_batches_keeps_figures_and_no_log(hub: Hub):
+    batches = [([update(i)], CommitMeta(frontier_us=i + 1, epoch=i)) for i in range(100)]
+    hub.seed("m", batches, ended=True)
+    feed = hub.feed("m")
+    assert feed.figures()["lifecycle"] == {"tentative": 0, "confirmed": 100, "withdrawn": 0, "amended": 0}
+    assert (feed.retained_log()[2], feed.events(), feed.epoch(), feed.ended()) == ((), {}, 99, True)
