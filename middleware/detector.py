@@ -37,7 +37,7 @@ class SpecError(ValueError):
 
 @dataclass(frozen=True)
 class Spec:
-    """What a detector declares: the engine, the catalogue, the docs and the tests read it.
+    """Declaration of a detector: the engine, the catalogue, the docs and the tests read it.
 
     Attributes:
         name: short unique name, e.g. ``player_hits_ball``.

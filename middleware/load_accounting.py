@@ -28,7 +28,7 @@ _FADES = 0.25
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """What work costs, in microseconds. The defaults are those of a middling machine; the host measures its own.
+    """Costs of work, in microseconds. The defaults are those of a middling machine; the host measures its own.
 
     Attributes:
         arrival_us: an arrival, outside the detectors: decoded, checked, offered to its source's progress.

@@ -26,7 +26,7 @@ from typing import Protocol
 
 
 class AlphaPolicy(Protocol):
-    """What a unit asks while it runs. ``alpha`` lies in [0, 1]."""
+    """Policy that a unit asks while it runs. ``alpha`` lies in [0, 1]."""
 
     @property
     def alpha(self) -> float:

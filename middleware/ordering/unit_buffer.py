@@ -41,7 +41,7 @@ class UnitBufferError(RuntimeError):
 
 
 class BufferContent(NamedTuple):
-    """What a snapshot holds of a buffer; ``released`` is the number of inputs before AEP."""
+    """Content of a buffer in a snapshot; ``released`` is the number of inputs before AEP."""
 
     base: object
     keys: list[Key]
@@ -225,7 +225,7 @@ class UnitBuffer:
         return new[:cut]
 
     def content(self) -> BufferContent:
-        """What a snapshot needs: states and outputs follow again from the events.
+        """Return what a snapshot needs: states and outputs follow again from the events.
 
         Raises:
             UnitBufferError: a repair is due; between two pushes there is none.

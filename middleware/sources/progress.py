@@ -50,7 +50,7 @@ _NO_EVENT = Event("", BEGINNING_US, "")
 
 
 class Verdict(Enum):
-    """What becomes of an arrival. One that is neither new nor a duplicate is lost; the value is the stored reason.
+    """Judgement of an arrival. One that is neither new nor a duplicate is lost; the value is the stored reason.
 
     Attributes:
         BEYOND_ALLOWED_LATENESS: dated below final.

@@ -17,7 +17,7 @@ _COUNTERS = (1 << 8, 1 << 16, 1 << 32)
 
 
 class SourceState:
-    """What is known of one source of one raw kind.
+    """State of one source of one raw kind.
 
     Attributes:
         first_seq: number of the packet that arrived first.

@@ -32,9 +32,9 @@ def streams(draw: st.DrawFn, delay_us: int = 120, kinds: str = "ABCC", most: int
             seq = counts[source] = counts.get(source, -1) + 1
             if draw(st.integers(0, 19)) == 0:
                 continue
-            came = arrival(raw(kind, ts_us, source, seq))
+            one = arrival(raw(kind, ts_us, source, seq))
             for _ in range(1 if draw(st.integers(0, 9)) else 2):
-                out.append((ts_us + draw(st.integers(0, delay_us)), came))
+                out.append((ts_us + draw(st.integers(0, delay_us)), one))
     return sorted(out, key=lambda pair: pair[0])
 
 

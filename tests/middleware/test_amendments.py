@@ -40,8 +40,8 @@ class Attempt:
         seq = state.seq + 1
         if event.kind == "B":
             return None, (Event("V", event.ts_us, state.source, seq, "void", state.id, (), state.id, dated_us),)
-        said = Event("V", event.ts_us, state.source, seq, f"complete {seq}", state.id, (), "", dated_us)
-        return said, (said,)
+        emitted = Event("V", event.ts_us, state.source, seq, f"complete {seq}", state.id, (), "", dated_us)
+        return emitted, (emitted,)
 
 
 class Referee:
@@ -81,7 +81,7 @@ alphas = st.sampled_from([0.0, 0.5, 1.0])
 
 @settings(max_examples=100, deadline=None)
 @given(stream=streams(), mode=modes, alpha=alphas)
-def test_oracle_the_last_word_is_published_whatever_the_order_of_arrival(stream, mode, alpha):
+def test_oracle_the_last_statement_is_published_whatever_the_order_of_arrival(stream, mode, alpha):
     engine_settings = EngineSettings(UnitSettings(FixedAlpha(alpha), mode), allowed_lateness_us=400)
     updates, engine = run(make, stream, engine_settings)
     again, _ = run(make, stream, engine_settings, restart_every=6)
@@ -94,7 +94,7 @@ def test_oracle_the_last_word_is_published_whatever_the_order_of_arrival(stream,
 
 @settings(max_examples=60, deadline=None)
 @given(stream=streams(most=60), alpha=alphas)
-def test_oracle_words_too_far_apart_are_about_different_things(stream, alpha):
+def test_oracle_statements_too_far_apart_concern_different_events(stream, alpha):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("middleware.publisher.AMENDABLE_US", 15)
         patch.setattr("middleware.oracle.AMENDABLE_US", 15)
@@ -103,67 +103,70 @@ def test_oracle_words_too_far_apart_are_about_different_things(stream, alpha):
         assert standing(updates, make()) == expected(make(), stream, engine)
 
 
-def said_by(engine: Engine, kind: str, ts_us: int, source: str = "") -> list[tuple[int, object, int]]:
+def emitted_by(engine: Engine, kind: str, ts_us: int, source: str = "") -> list[tuple[int, object, int]]:
     updates = engine.push([arrival(raw(kind, ts_us, source or f"{kind}{ts_us}"))], ts_us).updates
     return [(u.event.ts_us, u.event.payload, u.diff) for u in updates if u.event.kind == "V"]
 
 
 def test_an_amendment_is_minus_the_old_and_plus_the_new_under_the_time_of_the_old():
     engine = Engine(make(), EngineSettings(allowed_lateness_us=1_000))
-    assert said_by(engine, "A", 10) == [(10, "open", 1)]
-    assert said_by(engine, "C", 50) == [(10, "open", -1), (10, "complete 1", 1)]
-    assert said_by(engine, "B", 90) == [(10, "complete 1", -1)]
-    assert said_by(engine, "C", 95) == []
+    assert emitted_by(engine, "A", 10) == [(10, "open", 1)]
+    assert emitted_by(engine, "C", 50) == [(10, "open", -1), (10, "complete 1", 1)]
+    assert emitted_by(engine, "B", 90) == [(10, "complete 1", -1)]
+    assert emitted_by(engine, "C", 95) == []
 
 
-def test_a_word_that_is_taken_back_lets_the_one_before_count_again():
+def test_a_withdrawn_statement_lets_the_one_before_count_again():
     engine = Engine(make(), EngineSettings(allowed_lateness_us=1_000))
-    said_by(engine, "A", 10)
-    assert said_by(engine, "B", 50) == [(10, "open", -1)]
-    assert said_by(engine, "A", 40, "late") == [(10, "open", 1)], "the B was about the attempt that came late"
+    emitted_by(engine, "A", 10)
+    assert emitted_by(engine, "B", 50) == [(10, "open", -1)]
+    assert emitted_by(engine, "A", 40, "late") == [(10, "open", 1)], "the B was about the attempt that came late"
 
 
-def test_an_amendment_reaches_below_the_frontier():
+def test_an_amendment_reaches_below_the_watermark():
     engine = Engine(make(), EngineSettings(allowed_lateness_us=100))
-    said_by(engine, "A", 10)
+    emitted_by(engine, "A", 10)
     for n in range(1, 50):
         engine.push([arrival(raw("T", 100 * n, "clock", n))], 100 * n)
     assert engine.watermark_us("V") > 4_000
-    assert said_by(engine, "C", 5_000) == [(10, "open", -1), (10, "complete 1", 1)]
+    assert emitted_by(engine, "C", 5_000) == [(10, "open", -1), (10, "complete 1", 1)]
 
 
-def test_words_are_forgotten_when_nothing_can_follow_them(monkeypatch: pytest.MonkeyPatch):
+def test_statements_are_forgotten_when_nothing_can_follow_them(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("middleware.publisher.AMENDABLE_US", 500)
     publisher = Publisher({"V": 0, "W": 1}, frozenset({"V"}))
     remembered = []
     for n in range(600):
         ts_us = 10 * n
-        said = [Event("V", ts_us, "s", n, None, f"V#{n}"), Event("W", ts_us, "s", n, None, f"W#{n}", (), f"V#{n - 5}")]
-        publisher.publish([Update(event, 1) for event in said], ignore_faults)
+        emitted = [
+            Event("V", ts_us, "s", n, None, f"V#{n}"),
+            Event("W", ts_us, "s", n, None, f"W#{n}", (), f"V#{n - 5}"),
+        ]
+        publisher.publish([Update(event, 1) for event in emitted], ignore_faults)
         publisher.forget(ts_us - 100)
         remembered.append(sum(len(found) for found in publisher.state()[:2]))
     assert max(remembered) < 100, "about 600 us of them, of one word in 10 us and kind"
 
 
-def test_what_is_said_again_for_ever_is_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch):
+def test_an_event_amended_for_ever_is_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch):
     """One event, a new version of it in every instant: old ones go, and each new one takes the place of the last."""
     monkeypatch.setattr("middleware.publisher.AMENDABLE_US", 500)
     publisher = Publisher({"V": 0}, frozenset({"V"}))
-    remembered, said = [], []
+    remembered, emitted = [], []
     for n in range(600):
         version = Event("V", 10 * n, "s", n, n, "V#0", dated_us=0)
-        said += publisher.publish([Update(version, 1)], ignore_faults)
+        emitted += publisher.publish([Update(version, 1)], ignore_faults)
         publisher.forget(10 * n - 100)
         remembered.append(sum(len(words) for words in publisher.state()[0].values()))
     assert max(remembered) < 70, "650 us of them and what lies above the frontier, of one word in 10 us"
-    assert [(update.event.payload, update.diff) for update in said[-2:]] == [(598, -1), (599, 1)]
-    assert len(said) == 2 * 600 - 1
+    assert [(update.event.payload, update.diff) for update in emitted[-2:]] == [(598, -1), (599, 1)]
+    assert len(emitted) == 2 * 600 - 1
 
 
 def test_versions_of_an_internal_kind_are_inputs_and_nothing_is_published_of_them():
     hierarchy = Hierarchy(RAW, [Attempt(internal=True), JoinerOfV()])
     engine = Engine(hierarchy, EngineSettings(allowed_lateness_us=1_000))
-    said = [
+    emitted = [
         u for kind, ts_us in (("A", 10), ("C", 20)) for u in engine.push([arrival(raw(kind, ts_us))], ts_us).updates
     ]
-    assert [(u.event.kind, u.event.payload, u.diff) for u in said] == [("H", "open", 1), ("H", "complete 1", 1)]
+    assert [(u.event.kind, u.event.payload, u.diff) for u in emitted] == [("H", "open", 1), ("H", "complete 1", 1)]

@@ -36,7 +36,7 @@ class Faulty:
         return event.source
 
 
-def told(event: Event, back_us: int = 0, name: str = "", payload: object = None) -> tuple[Event, ...]:
+def echo_of(event: Event, back_us: int = 0, name: str = "", payload: object = None) -> tuple[Event, ...]:
     return (Event("out", event.ts_us - back_us, "x", event.seq, payload, f"out#{name or event.seq}"),)
 
 
@@ -51,16 +51,16 @@ def grown_in_place(state: dict[str, int], event: Event, _: int) -> Any:
 
 FAULTS: dict[str, tuple[Rule, Any, str]] = {
     "counts its calls in its state": (lambda s, e, n: (n, NOTHING), 0, "another result"),
-    "counts its calls in what it says": (lambda s, e, n: (s, told(e, payload=n)), 0, "another result"),
-    "names what it says by its calls": (lambda s, e, n: (s, told(e, name=str(n))), 0, "another result"),
+    "counts its calls in what it says": (lambda s, e, n: (s, echo_of(e, payload=n)), 0, "another result"),
+    "names what it says by its calls": (lambda s, e, n: (s, echo_of(e, name=str(n))), 0, "another result"),
     "changes a list in place": (changed_in_place, [], "changed the state"),
     "changes a dict in place": (grown_in_place, {}, "changed the state"),
     "has a state that is not itself": (lambda s, e, n: (math.nan, NOTHING), 0.0, "another result|after pickling"),
     "has a state that cannot be stored": (lambda s, e, n: (lambda: None, NOTHING), 0, "pickl"),
     "remembers everything": (lambda s, e, n: ((*s, str(e.seq) * 300), NOTHING), (), "bytes"),
-    "dates into the future": (lambda s, e, n: (s, told(e, back_us=-1)), 0, "after its cause"),
-    "dates beyond its horizon": (lambda s, e, n: (s, told(e, back_us=11)), 0, "before its cause"),
-    "says one id twice": (lambda s, e, n: (s, told(e, name="same")), 0, "share an id"),
+    "dates into the future": (lambda s, e, n: (s, echo_of(e, back_us=-1)), 0, "after its cause"),
+    "dates beyond its horizon": (lambda s, e, n: (s, echo_of(e, back_us=11)), 0, "before its cause"),
+    "says one id twice": (lambda s, e, n: (s, echo_of(e, name="same")), 0, "share an id"),
 }
 
 
@@ -81,7 +81,7 @@ def test_contract_finds_a_keyed_detector_whose_keys_meet_behind_its_back():
 
     def rule(state: int, event: Event, _: int) -> Any:
         seen.add(event.source)
-        return state, told(event, payload=len(seen))
+        return state, echo_of(event, payload=len(seen))
 
     events = [Event("in", 100 + n, "ab"[n % 2], n) for n in range(10)]
     broken = contract.check_fold(Faulty(rule, keyed=True), events)[1]
@@ -89,13 +89,13 @@ def test_contract_finds_a_keyed_detector_whose_keys_meet_behind_its_back():
 
 
 def test_contract_finds_a_detector_that_remembers_outside_its_state():
-    told_before: set[int] = set()
+    emitted_before: set[int] = set()
 
     def rule(state: int, event: Event, n: int) -> Any:
-        first = event.seq not in told_before
+        first = event.seq not in emitted_before
         if n % 2:
-            told_before.add(event.seq)
-        return state, told(event) if first else NOTHING
+            emitted_before.add(event.seq)
+        return state, echo_of(event) if first else NOTHING
 
     events = [Event("in", 100 + n, "s", n) for n in range(10)]
     assert "a second fold gives other events" in contract.check_fold(Faulty(rule), events)[1]

@@ -107,7 +107,7 @@ def test_the_lost_case_does_occur():
 
 @settings(max_examples=80, deadline=None)
 @given(stream=arrival_orders(), mode=modes)
-def test_nothing_below_the_frontier_ever_changes_but_by_annulment(stream, mode):
+def test_nothing_below_the_watermark_ever_changes_but_by_annulment(stream, mode):
     engine = Engine(hierarchy(), EngineSettings(UnitSettings(FixedAlpha(0.0), mode), allowed_lateness_us=60))
     for now_us, group in itertools.groupby(stream, key=lambda pair: pair[0]):
         frontier = {kind: engine.watermark_us(kind) for kind in "DEFGHJ"}

@@ -30,14 +30,14 @@ def in_portions(stream: Stream, span_us: int) -> list[tuple[int, list[Arrival], 
     portions = [list(some) for _, some in itertools.groupby(stream, key=lambda pair: pair[0] // span_us)]
     told, to_come_us = [], 10_000
     for some in reversed(portions):
-        told.append((some[-1][0], [came for _, came in some], to_come_us))
-        to_come_us = min([to_come_us, *(came.event.ts_us for _, came in some)])
+        told.append((some[-1][0], [arrived for _, arrived in some], to_come_us))
+        to_come_us = min([to_come_us, *(arrived.event.ts_us for _, arrived in some)])
     return told[::-1]
 
 
 @settings(max_examples=120, deadline=None)
 @given(stream=arrival_orders(), span_us=st.sampled_from([1, 30, 500]), stop=st.integers(0, 3))
-def test_oracle_what_is_folded_is_the_sorted_replay_and_nothing_is_taken_back_or_kept(stream, span_us, stop):
+def test_oracle_final_replay_is_the_sorted_replay_and_nothing_is_retracted_or_held(stream, span_us, stop):
     engine = Engine(hierarchy(), SETTINGS)
     updates: list[Update] = []
     for n, (now_us, arrivals, complete_us) in enumerate(in_portions(stream, span_us)):
@@ -51,25 +51,25 @@ def test_oracle_what_is_folded_is_the_sorted_replay_and_nothing_is_taken_back_or
     updates += engine.finish().updates
     assert not engine.take_lost()
     assert engine.health().waiting == 0
-    assert standing(updates, hierarchy()) == published(hierarchy(), [came.event for _, came in stream])
+    assert standing(updates, hierarchy()) == published(hierarchy(), [arrived.event for _, arrived in stream])
 
 
-def test_what_comes_in_spite_of_a_promise_is_lost_and_says_why():
+def test_an_input_below_a_promise_is_lost_with_that_reason():
     engine = Engine(hierarchy(), SETTINGS)
     engine.push([arrival(raw("A", 100))], 100, 100)
     engine.push([arrival(raw("C", 90)), arrival(raw("B", 110))], 120, 110)
     assert [(loss.event.kind, loss.reason) for loss in engine.take_lost()] == [("C", "promise")]
 
 
-def test_who_goes_on_live_says_at_once_what_has_waited():
+def test_an_engine_that_turns_live_releases_at_once_what_has_waited():
     """Three of a source make a keyed detector speak; they wait while nothing is final, and nothing more comes of it."""
     engine = Engine(hierarchy(), SETTINGS)
     assert engine.push([arrival(raw("A", 10 + n, seq=n)) for n in range(3)], 20, 0).updates == []
-    said = engine.push([arrival(raw("C", 50))], 50).updates
-    assert "G#a:2" in {update.event.id for update in said}
+    emitted = engine.push([arrival(raw("C", 50))], 50).updates
+    assert "G#a:2" in {update.event.id for update in emitted}
 
 
-def test_what_was_said_before_its_time_is_still_repaired_before_anything_is_folded():
+def test_premature_outputs_are_repaired_before_final_replay_begins():
     """A live engine concludes too soon; what comes late comes with a promise: it is taken back, and nothing is kept."""
     engine = Engine(hierarchy(), SETTINGS)
     live = engine.push([arrival(raw("A", 10)), arrival(raw("C", 20))], 20).updates

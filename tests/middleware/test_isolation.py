@@ -136,12 +136,12 @@ def test_health_names_the_detector_and_its_fault(fault: str, reported: str):
     assert list(silent) == (["faulty"] if fault in ("raises", "initial", "outputs") else [])
 
 
-def test_what_it_said_before_it_failed_stands_and_what_follows_is_silence():
+def test_outputs_before_a_failure_stand_and_none_follow():
     engine = Engine(hierarchy_with("raises"), EngineSettings(allowed_lateness_us=1_000))
-    said = []
+    emitted = []
     for n, (kind, ts_us) in enumerate((("A", 0), ("C", 10), ("A", 20), ("B", 30), ("C", 40), ("C", 50))):
-        said += engine.push([arrival(raw(kind, ts_us, f"{kind}{n}"))], ts_us).updates
-    assert [(u.event.ts_us, u.diff) for u in said if u.event.kind == "D"] == [(10, 1)]
+        emitted += engine.push([arrival(raw(kind, ts_us, f"{kind}{n}"))], ts_us).updates
+    assert [(u.event.ts_us, u.diff) for u in emitted if u.event.kind == "D"] == [(10, 1)]
     assert engine.health().failed == {"faulty": "ValueError: B after A at 30"}
     assert engine.metrics()["faulty"].failed == {"": "ValueError: B after A at 30"}
 
@@ -152,8 +152,8 @@ def test_a_failure_that_only_a_misordered_input_caused_is_undone():
     for kind, ts_us in (("A", 10), ("B", 30), ("C", 40)):
         assert not [u for u in engine.push([arrival(raw(kind, ts_us))], 50).updates if u.event.kind == "D"]
     assert engine.health().failed
-    said = engine.push([arrival(raw("C", 20, "late"))], 60).updates
-    assert [(u.event.ts_us, u.diff) for u in said if u.event.kind == "D"] == [(20, 1), (40, 1)]
+    emitted = engine.push([arrival(raw("C", 20, "late"))], 60).updates
+    assert [(u.event.ts_us, u.diff) for u in emitted if u.event.kind == "D"] == [(20, 1), (40, 1)]
     assert not engine.health().failed
 
 
@@ -165,11 +165,11 @@ def test_only_the_key_that_failed_is_silent():
             return super().step(state, event)
 
     engine = Engine(Hierarchy(RAW, [OfOneSource()]), EngineSettings(allowed_lateness_us=1_000))
-    said = []
+    emitted = []
     for n in range(9):
         arrivals = [arrival(raw("C", 10 * n, source, n)) for source in ("good", "bad")]
-        said += engine.push(arrivals, 10 * n).updates
-    assert [u.event.source for u in said] == ["good"] * 3
+        emitted += engine.push(arrivals, 10 * n).updates
+    assert [u.event.source for u in emitted] == ["good"] * 3
     assert list(engine.metrics()["counter"].failed) == ["bad"]
 
 
@@ -209,7 +209,7 @@ class Above(Joiner):
         return "", (Event("J", event.ts_us, event.source, event.seq, None, f"J#{event.id}"),)
 
 
-def test_rehearsal_finds_the_impure_and_clears_the_pure():
+def test_a_purity_check_finds_the_impure_and_clears_the_pure():
     engine = Engine(Hierarchy(RAW, [Faulty(""), Counter(), Moody()]), EngineSettings(allowed_lateness_us=1_000))
     for n in range(12):
         engine.push([arrival(raw("C", 10 * n, "c", n))], 10 * n)
@@ -218,5 +218,5 @@ def test_rehearsal_finds_the_impure_and_clears_the_pure():
     assert engine.snapshot() == before, "nothing comes of a rehearsal"
     assert engine.check_purity("moody", 100) > 5
     assert {name: list(found) for name, found in engine.health().faults.items()} == {"moody": ["impure"]}
-    rehearsal = engine.purity_check("faulty", 5)
-    assert rehearsal.step() == rehearsal.compare() == 5
+    check = engine.purity_check("faulty", 5)
+    assert check.step() == check.compare() == 5

@@ -58,8 +58,8 @@ def _long_source(rng: Random, number: int, end_us: int) -> Iterator[tuple[int, A
         if rng.random() > 0.01:
             event = Event(kind, ts_us, name, seq, rng.randrange(8), f"{name}:{seq}")
             for _ in range(2 if rng.random() < 0.02 else 1):
-                came_us = ts_us + int(rng.expovariate(1 / late_us))
-                yield max(came_us, held_until_us), Arrival(event, ts_us)
+                arrived_us = ts_us + int(rng.expovariate(1 / late_us))
+                yield max(arrived_us, held_until_us), Arrival(event, ts_us)
         seq += 1
         ts_us += round(every_us * rng.uniform(0.6, 1.4) / 1000) * 1000
 
@@ -76,12 +76,12 @@ def simulate(seed: int, hours: float) -> dict[str, float]:
     sizes: list[int] = []
     kept: list[int] = []
     again = None
-    again_said = []
+    emitted_again = []
     for n, push in enumerate(world.pushes):
         outcome = watcher.push(push.arrivals, push.now_us)
         if again is not None:
-            again_said.append(again.push(push.arrivals, push.now_us))
-            assert again_said[-1] == outcome, f"push {n} redone from the snapshot says something else"
+            emitted_again.append(again.push(push.arrivals, push.now_us))
+            assert emitted_again[-1] == outcome, f"push {n} redone from the snapshot says something else"
         health = watcher.engine.health()
         kept.append(health.waiting + health.held)
         lag_us = health.clk_us - health.final_us
@@ -107,7 +107,7 @@ def simulate(seed: int, hours: float) -> dict[str, float]:
         "late": health.late,
         "retracted": health.retracted,
         "redone": health.redone,
-        "said": len([u for outcome in watcher.said for u in outcome.updates]),
+        "said": len([u for outcome in watcher.results for u in outcome.updates]),
     }
 
 
@@ -159,7 +159,7 @@ def test_the_checker_finds_an_engine_that_never_forgets(
         simulate(seed, 0.1)
 
 
-def test_the_checker_finds_words_that_are_never_forgotten(monkeypatch: pytest.MonkeyPatch):
+def test_the_checker_finds_statements_that_are_never_forgotten(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("middleware.publisher.AMENDABLE_US", 2 * AMENDABLE_US)
     with pytest.raises(AssertionError, match="a word is remembered"):
         simulate(10, 0.5)

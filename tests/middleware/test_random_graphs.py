@@ -79,9 +79,9 @@ def check_at_once(world: World) -> None:
     ]
     every = max(1, len(world.pushes) // 50)
     for number, push in enumerate(world.pushes):
-        said = [_net(watcher.push(push.arrivals, push.now_us)) for watcher in ways]
-        assert said[0] == said[1], f"full retraction says {said[0] - said[1]}, on demand {said[1] - said[0]}"
-        assert said[0] == said[2], f"full retraction says {said[0] - said[2]}, automatic {said[2] - said[0]}"
+        full, on_demand, auto = (_net(watcher.push(push.arrivals, push.now_us)) for watcher in ways)
+        assert full == on_demand, f"full retraction leads to {full - on_demand}, on demand to {on_demand - full}"
+        assert full == auto, f"full retraction leads to {full - auto}, automatic to {auto - full}"
         if number % every:
             continue
         hierarchy = ways[0].hierarchy
@@ -101,10 +101,10 @@ def check_redone(world: World, rng: Random) -> None:
     first, again = watcher.engine, watcher.fresh_engine()
     _play(world, first, 0, begin)
     snapshot = first.snapshot()
-    said = _play(world, first, begin, end)
+    emitted = _play(world, first, begin, end)
     again.restore(snapshot)
-    said_again = _play(world, again, begin, end, lambda: _measure(again, rng.choice(world.parts).name))
-    assert said_again == said
+    emitted_again = _play(world, again, begin, end, lambda: _measure(again, rng.choice(world.parts).name))
+    assert emitted_again == emitted
     assert dataclasses.replace(again.health(), faults={}) == dataclasses.replace(first.health(), faults={})
     assert again.health().faults.keys() == first.health().faults.keys()
     assert _figures(again) == _figures(first)
@@ -114,12 +114,12 @@ def check_redone(world: World, rng: Random) -> None:
 
 
 def _play(world: World, engine: Engine, begin: int, end: int, between: Callable[[], None] = tuple) -> list[PushResult]:
-    said = []
+    emitted = []
     for number in range(begin, end):
         apply(world, engine, number)
-        said.append(engine.push(*_of(world.pushes[number])))
+        emitted.append(engine.push(*_of(world.pushes[number])))
         between()
-    return said
+    return emitted
 
 
 def _of(push: Push, by_us: int = 0) -> tuple[Sequence[Arrival], int, int | None]:
@@ -148,7 +148,7 @@ def test_oracle_any_graph_any_stream_any_settings(rng: Random):
 
 @thorough
 @given(rng=chance)
-def test_oracle_detectors_that_raise_lie_and_repeat_themselves_harm_nobody_else(rng: Random):
+def test_oracle_detectors_that_raise_lie_and_repeat_themselves_harm_no_other(rng: Random):
     """What they do is part of the fold, so the law holds in spite of them."""
     world = some_world(rng, FAULTY)
     note(f"replay: {world!r}")
@@ -165,7 +165,7 @@ def test_oracle_and_differential_emitting_at_once_is_right_after_every_push(rng:
 
 @brief
 @given(rng=chance)
-def test_differential_a_batch_redone_from_its_snapshot_says_the_same(rng: Random):
+def test_differential_a_batch_redone_from_its_snapshot_leads_to_the_same(rng: Random):
     world = some_world(rng, SMALL)
     note(f"replay: {world!r}")
     check_redone(world, rng)
@@ -183,8 +183,8 @@ def test_differential_another_zero_of_time_changes_nothing(rng: Random):
         apply(world, here, number)
         apply(world, there, number)
         one, other = here.push(*_of(push)), there.push(*_of(push, by_us))
-        assert _said(other, -by_us) == _said(one, 0)
-    assert _said(there.finish(), -by_us) == _said(here.finish(), 0)
+        assert _emitted(other, -by_us) == _emitted(one, 0)
+    assert _emitted(there.finish(), -by_us) == _emitted(here.finish(), 0)
 
 
 @brief
@@ -246,7 +246,7 @@ def _moved(event: Event, by_us: int) -> Event:
     return msgspec.structs.replace(event, ts_us=event.ts_us + by_us, dated_us=dated_us)
 
 
-def _said(outcome: PushResult, by_us: int) -> list[Update]:
+def _emitted(outcome: PushResult, by_us: int) -> list[Update]:
     """Everything said, told with another zero of time."""
     return [Update(_moved(u.event, by_us), u.diff, u.k_plus_us) for u in (*outcome.updates, *outcome.watched)]
 

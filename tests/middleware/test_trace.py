@@ -42,9 +42,9 @@ def test_a_hit_from_its_cause_to_what_it_displaces_and_back_again():
     assert (below[1].by, below[1].alpha, below[1].k_us) == ("slack", 0.0, 0)
     own = [line.record for line in lines if line.depth == 0]
     assert own[0] == Concluded(20, "a_not_b_c", HIT, "C#C20:0")
-    came = [record for record in own if isinstance(record, Arrived)]
-    assert [(record.now_us, record.unit, record.diff) for record in came] == [(20, "joiner", 1), (25, "joiner", -1)]
-    assert came[1].late
+    arrived = [record for record in own if isinstance(record, Arrived)]
+    assert [(record.now_us, record.unit, record.diff) for record in arrived] == [(20, "joiner", 1), (25, "joiner", -1)]
+    assert arrived[1].late
     assert [record.now_us for record in own if isinstance(record, Released)] == [20]
 
 
@@ -59,7 +59,7 @@ def test_a_late_input_tells_what_it_displaced_through_the_levels():
     assert {name.partition("#")[0] for name in (*second.withdrew, *second.asserted)} <= {"H"}
 
 
-def test_what_waits_says_for_how_long_and_what_let_it_go():
+def test_a_waiting_input_records_how_long_it_waited_and_what_released_it():
     """With alpha 1 and K 50 the C of 20 waits for clk 70; that A lets it go, or the frontier, whichever is sooner."""
     buffering = EngineSettings(
         UnitSettings(FixedAlpha(1.0), slack=SlackSettings("fixed", 50)), allowed_lateness_us=1_000
@@ -73,7 +73,7 @@ def test_what_waits_says_for_how_long_and_what_let_it_go():
     assert [(record.now_us, record.by, record.k_us, record.alpha) for record in released] == [(75, "slack", 50, 1.0)]
 
 
-def test_windows_bound_what_is_kept_and_a_first_pass_finds_them():
+def test_windows_bound_what_is_recorded_and_a_first_pass_finds_them():
     watching = traced(AT_ONCE, LATE_B, HIT, windows=())
     assert watching.records == []
     assert sorted(set(watching.mentioned_us)) == [20, 25]

@@ -88,7 +88,7 @@ class Transcript:
         self.unit = OrderingUnit(detector or self.recorder, settings)
         self.clk_us = BEGINNING_US
         self.purges = purges
-        self.said: list[str] = []
+        self.emitted: list[str] = []
         self.restored: list[tuple[str, ...]] = []
 
     def receive(self, name: str, k_plus_us: int = 0) -> list[str]:
@@ -101,7 +101,7 @@ class Transcript:
         updates = self.unit.process((), self.clk_us, BEGINNING_US, 0)
         if self.purges:
             self.unit.purge(self.clk_us - self.k_us + 1)
-        self.said = [f"{'-' if u.diff < 0 else ''}D{u.event.ts_us}#{u.event.payload}" for u in updates]
+        self.emitted = [f"{'-' if u.diff < 0 else ''}D{u.event.ts_us}#{u.event.payload}" for u in updates]
         given = self.recorder.given[before:]
         self.restored = [given[0][0]] if given else []
         return [emitted for _, emitted in given]
@@ -156,8 +156,8 @@ def test_000_section_3_naive_processing_misses_what_ordering_finds():
         naive += [named(event) for event in out]
     assert naive == ["D2"]
     t = Transcript(1.0, NumberedHits(), k_us=3)
-    said = [d for name in arrived for d in (t.receive(name), t.said)[1]]
-    assert said == ["D0#1", "D4#2"]
+    emitted = [d for name in arrived for d in (t.receive(name), t.emitted)[1]]
+    assert emitted == ["D0#1", "D4#2"]
 
 
 def test_000_section_3_3_buffering_detects_d_when_clk_reaches_8_and_speculation_before():
@@ -167,7 +167,7 @@ def test_000_section_3_3_buffering_detects_d_when_clk_reaches_8_and_speculation_
         t = Transcript(alpha, NumberedHits(), k_us=3)
         for name in ("A4", "C5", "A6", "A7", "A8"):
             t.receive(name)
-            if "D4#1" in t.said:
+            if "D4#1" in t.emitted:
                 detected_at[alpha] = t.clk_us
     assert detected_at == {1.0: 8, 0.0: 6}
 
@@ -257,7 +257,7 @@ def test_000_figure_9_a_b_that_comes_late_takes_back_one_hit_and_renumbers_the_o
         t.receive(name)
     assert t.buffer == "[A3 C5 A6 C7 B8]"
     t.receive("B4")
-    assert t.said == ["-D3#1", "-D6#2", "D6#1"]
+    assert t.emitted == ["-D3#1", "-D6#2", "D6#1"]
     assert t.unit.counters.redone == 4, "C5 to B8: the number in the state differs"
 
 
@@ -270,12 +270,12 @@ def test_000_section_4_3_2_an_input_that_changes_no_state_ends_the_replay():
         for name in ("A3", "C5", "A10", "C12", "A14", "C15"):
             t.receive(name)
         t.receive("B7")
-        found[retraction] = (t.said, t.unit.counters.redone)
+        found[retraction] = (t.emitted, t.unit.counters.redone)
     assert found["on-demand"] == ([], 0)
     assert found["full"] == (["-D10#2", "-D14#3", "D10#2", "D14#3"], 4)
 
 
-def test_000_section_4_1_what_is_emitted_prematurely_says_by_how_much():
+def test_000_section_4_1_a_premature_output_carries_k_plus():
     """K+ is what pure buffering would still have waited; with it a unit above measures the delay of pure buffering."""
     detector = NumberedHits()
     for alpha in (0.0, 0.5, 1.0):

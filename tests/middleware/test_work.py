@@ -41,7 +41,7 @@ class Sums:
 
 def pushes(rng: random.Random, late: float) -> list[tuple[list[Update], int, int]]:
     """What comes together, with the clock and the progress by then: mostly in order, some late, some withdrawn."""
-    told, held, ts_us = [], [], 0
+    sequence, held, ts_us = [], [], 0
     for _ in range(60):
         updates = []
         for _ in range(rng.choice((0, 1, 1, 1, 2, 5))):
@@ -54,8 +54,8 @@ def pushes(rng: random.Random, late: float) -> list[tuple[list[Update], int, int
             if all(canonical_key(event, RANK) != canonical_key(other, RANK) for other in held):
                 held.append(event)
                 updates.append(Update(event, 1, rng.choice((0, 0, 2))))
-        told.append((updates, ts_us, ts_us - rng.choice((0, 3, 10, 30))))
-    return told
+        sequence.append((updates, ts_us, ts_us - rng.choice((0, 3, 10, 30))))
+    return sequence
 
 
 @pytest.mark.parametrize("method", METHODS)

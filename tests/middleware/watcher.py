@@ -53,7 +53,7 @@ class Watcher:
         self.settings = settings
         self._repeating = repeating
         self.engine = self.fresh_engine()
-        self.said: list[PushResult] = []
+        self.results: list[PushResult] = []
         self.lost: list[Loss] = []
         self._arrived = 0
         self._standing: dict[Key, list[Event]] = {}
@@ -142,7 +142,7 @@ class Watcher:
         self.lost.extend(self.engine.take_lost())
 
     def _look(self, outcome: PushResult) -> None:
-        self.said.append(outcome)
+        self.results.append(outcome)
         for update in (*outcome.updates, *outcome.watched):
             self._book(update)
         self._look_at_clocks()

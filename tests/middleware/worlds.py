@@ -201,16 +201,16 @@ def _some_source(
         event = Event(kind, first_us, name, seq, payload, f"{name}:{seq}")
         copies = 1 + (rng.randrange(10) == 0)
         for _ in range(copies):
-            came_us = max(until_us + rng.randint(0, jitter_us), burst_ends_us)
-            yield came_us, Arrival(event, until_us)
+            arrived_us = max(until_us + rng.randint(0, jitter_us), burst_ends_us)
+            yield arrived_us, Arrival(event, until_us)
 
 
-def _pushes(rng: Random, came: list[tuple[int, Arrival]], slot_us: int) -> tuple[Push, ...]:
+def _pushes(rng: Random, arrived: list[tuple[int, Arrival]], slot_us: int) -> tuple[Push, ...]:
     """Arrivals in slots, in any order within one; now and then a push without any."""
     pushes: list[Push] = []
     held: list[Arrival] = []
     last_us = slot = None
-    for now_us, arrival in came:
+    for now_us, arrival in arrived:
         if slot is not None and now_us // slot_us != slot:
             assert last_us is not None
             pushes.append(_push(rng, last_us, held))
@@ -347,8 +347,8 @@ def _cuts(world: World) -> Iterator[World]:
             yield world._replace(parts=(*world.parts[:n], less, *world.parts[n + 1 :]))
     for n, push in enumerate(world.pushes):
         for i in range(len(push.arrivals)):
-            less_came = push._replace(arrivals=push.arrivals[:i] + push.arrivals[i + 1 :])
-            yield world._replace(pushes=(*world.pushes[:n], less_came, *world.pushes[n + 1 :]))
+            fewer_arrived = push._replace(arrivals=push.arrivals[:i] + push.arrivals[i + 1 :])
+            yield world._replace(pushes=(*world.pushes[:n], fewer_arrived, *world.pushes[n + 1 :]))
 
 
 def _stands(world: World) -> bool:

@@ -126,11 +126,11 @@ class Counter(Creature):
     first = (0, 0)
 
     def step(self, state: tuple[int, int], event: Event) -> Step[tuple[int, int]]:
-        count, told = state
+        count, total = state
         if count + 1 < self.number(0, 3):
-            return (count + 1, told), NOTHING
+            return (count + 1, total), NOTHING
         numbered = self.number(1, 0) % 2
-        return (0, told + numbered), (self.made(event, told if numbered else mixed(event.payload)),)
+        return (0, total + numbered), (self.made(event, total if numbered else mixed(event.payload)),)
 
 
 class Window(Creature):
@@ -277,8 +277,8 @@ class Regretter(Creature):
         role = self.role(event, 4)
         if role > 1:
             return state, NOTHING
-        said = self.made(event, role, annuls=state if role else "")
-        return ("" if role else said.id), (said,)
+        emitted = self.made(event, role, annuls=state if role else "")
+        return ("" if role else emitted.id), (emitted,)
 
 
 class Amender(Creature):
@@ -289,13 +289,13 @@ class Amender(Creature):
     def step(self, state: tuple[Event, int] | None, event: Event) -> Step[tuple[Event, int] | None]:
         role = self.role(event, 4)
         if state is None or role == 0:
-            said = self.made(event, 0)
-            return (said, 0), (said,)
-        said, versions = state
-        if role > 1 or versions == 2 or event.ts_us <= said.ts_us:
+            emitted = self.made(event, 0)
+            return (emitted, 0), (emitted,)
+        emitted, versions = state
+        if role > 1 or versions == 2 or event.ts_us <= emitted.ts_us:
             return state, NOTHING
-        dated_us = said.ts_us if said.dated_us is None else said.dated_us
-        better = msgspec.structs.replace(said, ts_us=event.ts_us, payload=versions + 1, dated_us=dated_us)
+        dated_us = emitted.ts_us if emitted.dated_us is None else emitted.dated_us
+        better = msgspec.structs.replace(emitted, ts_us=event.ts_us, payload=versions + 1, dated_us=dated_us)
         return (better, versions + 1), (better,)
 
 
@@ -333,10 +333,11 @@ class Twin(Creature):
     first = None
 
     def step(self, state: Event | None, event: Event) -> Step[Event]:
-        said = self.made(event, 0)
+        emitted = self.made(event, 0)
         if state is not None and state.ts_us == event.ts_us and self.role(event, 2):
             return state, (msgspec.structs.replace(state, payload=self.role(event, 50)),)
-        return said, (said, msgspec.structs.replace(said, payload=1)) if self.role(event, 4) == 0 else (said,)
+        twin = (msgspec.structs.replace(emitted, payload=1),) if self.role(event, 4) == 0 else ()
+        return emitted, (emitted, *twin)
 
 
 #: Families that break the contract, in ways that an engine must live with.

@@ -1,4 +1,4 @@
-"""What a slack policy is given, and what an ordering unit asks of it.
+"""The interface between an ordering unit and its slack policy.
 
 Policies are plain picklable values inside the unit. They change only by what they are given, so that redoing a batch
 from a snapshot takes the same decisions.
@@ -18,7 +18,7 @@ Learns = Literal["before", "after", "never"]
 
 
 class DelaySample(NamedTuple):
-    """What a policy may learn from one input.
+    """Delay of one input, for a policy to learn from.
 
     Attributes:
         ts_us: event time of the input.

@@ -36,7 +36,7 @@ def taken_back(updates: Iterable[Update]) -> int:
     return sum(update.diff < 0 for update in updates)
 
 
-def test_the_first_correction_is_not_kept_waiting_the_next_ones_wait_for_each_other():
+def test_the_first_correction_is_made_at_once_and_the_next_ones_wait_for_each_other():
     running, _ = engine(GATHERS)
     push(running, 100, *(raw(ts_us) for ts_us in range(100, 140, 10)))
     assert taken_back(push(running, 200, raw(105, "late"))) > 0
@@ -54,17 +54,17 @@ def test_what_waits_is_made_good_at_the_end_and_outlasts_a_restart(restarts: boo
     running, hierarchy = engine(GATHERS)
     events = [raw(ts_us) for ts_us in range(100, 140, 10)]
     late = [raw(105, "late"), raw(115, "late"), raw(116, "later")]
-    said = push(running, 100, *events)
+    emitted = push(running, 100, *events)
     for number, event in enumerate(late):
-        said += push(running, 200 + number, event)
+        emitted += push(running, 200 + number, event)
     waiting = running.health().waiting
     assert waiting == 2
     if restarts:
         snapshot, (running, _) = running.snapshot(), engine(GATHERS)
         running.restore(snapshot)
         assert running.health().waiting == waiting
-    said += running.finish().updates
-    found = sorted(consolidate(said).values(), key=lambda event: canonical_key(event, hierarchy.rank))
+    emitted += running.finish().updates
+    found = sorted(consolidate(emitted).values(), key=lambda event: canonical_key(event, hierarchy.rank))
     assert found == published(hierarchy, [*events, *late])
 
 
@@ -83,20 +83,20 @@ class Everybody:
         return {**state, event.source: event.ts_us}, NOTHING
 
 
-def test_of_many_sources_fewer_corrections_come_to_the_same():
+def test_fewer_corrections_of_many_sources_lead_to_the_same():
     counts = []
     for correction_batch_us in (50, 0):
         hierarchy = Hierarchy(("raw",), [Everybody(correction_batch_us)])
         running = Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(0.0)), allowed_lateness_us=10_000))
-        said, every = [], []
+        emitted, every = [], []
         for now_us in range(1_000, 3_000, 5):
             name = f"player {now_us // 5 % 20}"
             events = [raw(now_us - after_us, name) for after_us in range(90, 30, -10)]
             events += [raw(now_us, "beat")] if now_us % 10 == 0 else []
             every += events
-            said += push(running, now_us, *events)
-        said += running.finish().updates
-        found = sorted(consolidate(said).values(), key=lambda event: canonical_key(event, hierarchy.rank))
+            emitted += push(running, now_us, *events)
+        emitted += running.finish().updates
+        found = sorted(consolidate(emitted).values(), key=lambda event: canonical_key(event, hierarchy.rank))
         assert found == published(hierarchy, every)
-        counts.append(taken_back(said))
+        counts.append(taken_back(emitted))
     assert counts[0] * 3 < counts[1]

@@ -50,7 +50,7 @@ def test_after_no_push_more_is_held_than_the_bound_or_than_horizons_need(stream,
         assert all(frontiers[kind] >= before[kind] for kind in before)
 
 
-def test_the_reason_of_a_loss_says_which_bound_it_was():
+def test_the_reason_of_a_loss_names_the_bound():
     engine = Engine(hierarchy(), EngineSettings(allowed_lateness_us=1_000, max_held=60))
     for n in range(100):
         engine.push([arrival(raw("C", 10 * n, "c", n))], 10 * n)
@@ -85,11 +85,11 @@ def test_invented_sources_make_no_states_beyond_a_bound():
     """Ten thousand names: a bounded number of states; who was there before is heard on; the law holds for the rest."""
     hierarchy = Hierarchy(("raw",), [Counted()])
     settings = EngineSettings(UnitSettings(FixedAlpha(0.0)), progress=ProgressSettings(max_sources=50))
-    engine, updates, came, lost = Engine(hierarchy, settings), [], [], []
+    engine, updates, arrived, lost = Engine(hierarchy, settings), [], [], []
     for number in range(10_000):
         for name, sequence in (("s0", number), (f"invented{number}", 0)):
             one = sent(name, sequence, number * 10_000)
-            came.append(one.event)
+            arrived.append(one.event)
             updates += engine.push([one], number * 10_000).updates
         lost += engine.take_lost()
         if number == 5_000:
@@ -101,7 +101,7 @@ def test_invented_sources_make_no_states_beyond_a_bound():
     assert len(lost) == 10_000 - 49
     assert "s0" not in {loss.event.source for loss in lost}
     refused = {(loss.event.source, loss.event.seq) for loss in lost}
-    taken = [event for event in came if (event.source, event.seq) not in refused]
+    taken = [event for event in arrived if (event.source, event.seq) not in refused]
     assert sorted(e.id for e in consolidate(updates).values()) == sorted(e.id for e in published(hierarchy, taken))
 
 

@@ -144,7 +144,7 @@ def test_automatic_is_as_good_as_the_better_of_the_two_for_each_detector(monkeyp
 
 @settings(max_examples=60, deadline=None)
 @given(stream=streams(), alpha=st.sampled_from([0.0, 0.3]))
-def test_differential_all_ways_say_the_same_in_the_end(stream, alpha):
+def test_differential_all_retraction_modes_lead_to_the_same(stream, alpha):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("middleware.load_accounting.SPAN_US", 20)
         for make in (contrasts, hierarchy):
@@ -175,7 +175,7 @@ def test_exploration_is_bounded(way: str):
 
 @settings(max_examples=80, deadline=None)
 @given(rng=st.randoms(use_true_random=False), make=st.sampled_from([Restless, Forgetful, Listener]))
-def test_differential_a_trial_tells_what_the_other_ways_do(rng: Random, make: type[Detector[object]]):
+def test_differential_a_trial_counts_what_the_other_modes_do(rng: Random, make: type[Detector[object]]):
     """The same inputs, late and withdrawn ones among them, to three units: each repair is a trial of the first."""
     kinds = make().spec.inputs
     units = {way: OrderingUnit(make(), UnitSettings(FixedAlpha(0.0), way)) for way in ("auto", "full", "on-demand")}
@@ -213,7 +213,7 @@ def _done(unit: OrderingUnit, updates: list[Update], rank: dict[str, int]) -> Wo
     return total([unit.counters]).less(before)
 
 
-def test_steps_are_rehearsed_apart_from_comparisons():
+def test_a_purity_check_repeats_steps_apart_from_comparisons():
     """Else what comparing costs would be taken for the price of a step, and on-demand for cheaper than it is."""
     compared = []
 
@@ -237,6 +237,6 @@ def test_steps_are_rehearsed_apart_from_comparisons():
     engine = Engine(Hierarchy(RAW, [Stateful()]), EngineSettings(allowed_lateness_us=10**6))
     for n in range(10):
         engine.push([arrival(raw("A", 10 * n, "a", n))], 10 * n)
-    rehearsal = engine.purity_check("restless", 6)
-    assert (rehearsal.step(), compared) == (6, [])
-    assert (rehearsal.compare(), compared) == (6, [5, 6, 7, 8, 9, 10]), "states made twice, not one with itself"
+    check = engine.purity_check("restless", 6)
+    assert (check.step(), compared) == (6, [])
+    assert (check.compare(), compared) == (6, [5, 6, 7, 8, 9, 10]), "states made twice, not one with itself"

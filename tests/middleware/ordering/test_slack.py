@@ -103,7 +103,7 @@ def test_betta_bettwa_and_bettd_follow_their_formulas():
     assert spread.k_us == 900_000 + 350_000
 
 
-def test_the_frontier_waits_for_the_sources_and_alpha_for_a_share_of_that():
+def test_progress_slack_waits_for_the_sources_and_alpha_for_a_share_of_that():
     slack = ProgressSlack()
     assert slack.limit_us(1_000, BEGINNING_US, 1.0) == BEGINNING_US
     assert slack.limit_us(1_000, 600, 1.0) == 600
@@ -234,7 +234,7 @@ def test_004_the_announcement_tells_how_far_outputs_are_dated_back():
     assert engine.health().slack_us["over"] == 80
 
 
-def test_frontiers_propagate_less_the_horizons_below():
+def test_watermarks_propagate_less_the_horizons_below():
     over = Over()
     slack = SlackSettings("frontier")
     engine = Engine(
@@ -254,7 +254,7 @@ def test_frontiers_propagate_less_the_horizons_below():
 
 
 @pytest.mark.parametrize("alone", [False, True])
-def test_a_slack_that_stands_alone_waits_k_out_whatever_the_sources_have_told(alone: bool):
+def test_a_slack_that_ignores_progress_waits_k_out(alone: bool):
     over = Over()
     slack = SlackSettings("fixed", 100, ignores_progress=alone)
     engine = Engine(

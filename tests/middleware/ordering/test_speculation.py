@@ -25,11 +25,11 @@ BY_THE_BOOK = AdaptiveAlpha(first=1.0)
 
 def alphas(busy: list[float], settings: AdaptiveAlpha = BY_THE_BOOK) -> list[float]:
     controller = settings.begin()
-    told = []
+    values = []
     for share in busy:
         controller.end_span(share)
-        told.append(round(controller.alpha, 4))
-    return told
+        values.append(round(controller.alpha, 4))
+    return values
 
 
 def test_000_figure_11_halving_target_zone_overload_and_the_bisection_line():
@@ -175,7 +175,7 @@ def test_an_idle_engine_speculates_and_a_busy_one_buffers():
 
 
 @pytest.mark.usefixtures("short_spans")
-def test_who_comes_or_is_switched_under_load_buffers_at_once():
+def test_a_unit_made_or_switched_under_load_buffers_at_once():
     """Within a span of an overload: a new key of a keyed detector, and a detector that was told to adapt."""
     keyed = Hierarchy(RAW, [ByColour()])
     engine = Engine(keyed, EngineSettings(UnitSettings(AdaptiveAlpha()), allowed_lateness_us=400))

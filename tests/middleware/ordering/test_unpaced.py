@@ -20,11 +20,11 @@ from tests.middleware.test_engine_law import arrival_orders, run, standing
 from tests.middleware.toys import arrival, hierarchy, raw
 
 S = 1_000_000
-SETTINGS = ProgressSettings(patience_us=2 * S, unpaced_kinds=("said",))
+SETTINGS = ProgressSettings(patience_us=2 * S, unpaced_kinds=("official",))
 
 
 def word(number: int, ts_us: int, source: str = "operator") -> Arrival:
-    return Arrival(Event("said", ts_us, source, number), ts_us)
+    return Arrival(Event("official", ts_us, source, number), ts_us)
 
 
 def beat(number: int) -> Arrival:
@@ -33,7 +33,7 @@ def beat(number: int) -> Arrival:
 
 def progress_of(words: dict[int, list[Arrival]], beats: int = 200) -> list[tuple[int | None, int, int, int]]:
     """Progress of the tag, clock, newest and final after each of its beats, with words in between."""
-    progress = SourceProgress(("tag", "said"), 3 * S, SETTINGS)
+    progress = SourceProgress(("tag", "official"), 3 * S, SETTINGS)
     seen = []
     for n in range(beats):
         now_us = n * 100_000 + 20_000
@@ -42,7 +42,7 @@ def progress_of(words: dict[int, list[Arrival]], beats: int = 200) -> list[tuple
         progress.settle(now_us)
         progress.check(now_us)
         seen.append((progress.progress_us.get("tag"), progress.clk_us, progress.newest_us, progress.final_us))
-        assert "said" not in progress.progress_us
+        assert "official" not in progress.progress_us
     return seen
 
 
@@ -50,14 +50,16 @@ def progress_of(words: dict[int, list[Arrival]], beats: int = 200) -> list[tuple
     st.dictionaries(st.integers(0, 199), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 22 * S)), max_size=3))
 )
 @settings(max_examples=60, deadline=None)
-def test_whatever_is_said_progress_clock_and_final_are_those_of_a_silent_hall(said: dict[int, list[tuple[int, int]]]):
-    words = {n: [word(number, ts_us) for number, ts_us in some] for n, some in said.items()}
+def test_unpaced_entries_move_neither_progress_nor_clock_nor_final(
+    entries: dict[int, list[tuple[int, int]]],
+):
+    words = {n: [word(number, ts_us) for number, ts_us in some] for n, some in entries.items()}
     assert progress_of(words) == progress_of({})
 
 
 def test_a_paced_source_that_falls_silent_would_hold_progress_so_the_test_above_can_fail():
-    def told(kinds: tuple[str, ...]) -> int:
-        progress = SourceProgress(("tag", "said"), 3 * S, ProgressSettings(patience_us=2 * S, unpaced_kinds=kinds))
+    def released_at(kinds: tuple[str, ...]) -> int:
+        progress = SourceProgress(("tag", "official"), 3 * S, ProgressSettings(patience_us=2 * S, unpaced_kinds=kinds))
         for n in range(20):
             progress.offer(beat(n), n * 100_000)
         progress.offer(word(0, 1_900_000), 1_950_000)
@@ -65,19 +67,19 @@ def test_a_paced_source_that_falls_silent_would_hold_progress_so_the_test_above_
         progress.settle(2_000_000)
         return min(progress.progress_us.values())
 
-    assert told(()) < told(("said",))
+    assert released_at(()) < released_at(("official",))
 
 
-def test_words_are_told_apart_as_packets_are():
-    progress = SourceProgress(("tag", "said"), 3 * S, SETTINGS)
+def test_entries_are_deduplicated_as_packets_are():
+    progress = SourceProgress(("tag", "official"), 3 * S, SETTINGS)
     for n in range(100):
         progress.offer(beat(n), n * 100_000)
         progress.settle(n * 100_000)
         progress.check(n * 100_000)
     now_us = 9_900_000
-    said = [word(3, 9_800_000), word(1, 9_700_000), word(3, 9_800_000), word(1, 9_700_000), word(2, 9_000_000)]
+    entries = [word(3, 9_800_000), word(1, 9_700_000), word(3, 9_800_000), word(1, 9_700_000), word(2, 9_000_000)]
     new, double = Verdict.NEW, Verdict.DUPLICATE
-    assert [progress.offer(w, now_us) for w in said] == [new, new, double, double, new]
+    assert [progress.offer(w, now_us) for w in entries] == [new, new, double, double, new]
     assert progress.offer(word(4, 1_000_000), now_us) is Verdict.BEYOND_ALLOWED_LATENESS
     assert progress.offer(word(5, 600 * S), now_us) is Verdict.CLOCK_OUTLIER
     assert progress.offer(word(3, 9_800_000, source="var"), now_us) is new
@@ -85,8 +87,8 @@ def test_words_are_told_apart_as_packets_are():
     assert again.offer(word(4, 1_000_000), now_us) is double
 
 
-def test_the_first_word_may_come_before_any_packet():
-    progress = SourceProgress(("tag", "said"), 3 * S, SETTINGS)
+def test_the_first_entry_may_arrive_before_any_packet():
+    progress = SourceProgress(("tag", "official"), 3 * S, SETTINGS)
     assert progress.offer(word(0, 5), 10) is Verdict.NEW
     progress.settle(10)
     assert progress.progress_us == {}
@@ -95,13 +97,13 @@ def test_the_first_word_may_come_before_any_packet():
 @settings(max_examples=60, deadline=None)
 @given(
     stream=arrival_orders(),
-    said=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 120), st.integers(1, 2)), max_size=8),
+    entries=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 120), st.integers(1, 2)), max_size=8),
     alpha=st.sampled_from([0.0, 1.0]),
 )
-def test_the_law_holds_with_words_among_the_packets(stream, said, alpha):
+def test_the_law_holds_with_entries_among_the_packets(stream, entries, alpha):
     """A and B are people here, as late as they like below memory; C keeps its beat."""
     words = []
-    for number, (ts_us, late_us, copies) in enumerate(said):
+    for number, (ts_us, late_us, copies) in enumerate(entries):
         words += [(ts_us + late_us, arrival(raw("A", ts_us, "operator", number)))] * copies
     mixed = sorted([*stream, *words], key=lambda pair: pair[0])
     progress = ProgressSettings(unpaced_kinds=("A", "B"))
@@ -112,7 +114,7 @@ def test_the_law_holds_with_words_among_the_packets(stream, said, alpha):
 
 
 @pytest.mark.parametrize("unpaced", [("A",), ()])
-def test_a_word_does_not_keep_back_what_the_sources_have_told(unpaced: tuple[str, ...]):
+def test_an_entry_does_not_hold_back_what_the_sources_have_reported(unpaced: tuple[str, ...]):
     """What waits for the sources' word is released with it, unless the talker counts as a source to wait for."""
     unit = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("frontier"))
     progress = ProgressSettings(unpaced_kinds=unpaced, discovery_us=0)

@@ -16,7 +16,7 @@ from middleware.ordering.unit import OrderingUnit
 from tests.middleware.zoo import Part, build
 
 
-def said(parts: tuple[Part, ...], pushes: list[list[Event]]) -> tuple[list[Update], Hierarchy]:
+def emitted(parts: tuple[Part, ...], pushes: list[list[Event]]) -> tuple[list[Update], Hierarchy]:
     """Everything an engine that emits at once says about ``pushes``; nothing is doubled or lost."""
     hierarchy = Hierarchy(("raw",), [build(part) for part in parts])
     engine = Engine(hierarchy, EngineSettings(UnitSettings(FixedAlpha(0.0)), allowed_lateness_us=1000))
@@ -37,7 +37,7 @@ def test_what_follows_a_withdrawn_input_is_redone_though_a_new_one_stands_betwee
     join = Part("join", 3, 1, ("back", "raw"), ("in", "out"), horizon_us=60, numbers=(2,))
     for late_us in range(6, 24):
         pushes = [[raw(3, value)], [raw(12, 5)], [raw(20, 6)], [raw(26, 3)], [raw(late_us, 0, "late")]]
-        updates, hierarchy = said((back, join), pushes)
+        updates, hierarchy = emitted((back, join), pushes)
         found = sorted(consolidate(updates).values(), key=lambda event: canonical_key(event, hierarchy.rank))
         assert found == published(hierarchy, [event for push in pushes for event in push]), f"late at {late_us}"
 
@@ -48,7 +48,7 @@ def test_a_corrected_input_that_moves_to_another_key_is_let_go_before_it_is_take
     keyed = Part("mapper", 3, 1, ("count",), ("mapped",), keyed=True, numbers=(2,))
     above = Part("window", 4, 1, ("mapped",), ("sum",), numbers=(50, 1))
     pushes = [[raw(ts_us, 0)] for ts_us in range(10, 60, 5)] + [[raw(3, 0, "late")]]
-    updates, hierarchy = said((count, keyed, above), pushes)
+    updates, hierarchy = emitted((count, keyed, above), pushes)
     found = sorted(consolidate(updates).values(), key=lambda event: canonical_key(event, hierarchy.rank))
     assert found == published(hierarchy, [event for push in pushes for event in push])
 
@@ -87,6 +87,6 @@ def test_of_two_events_under_one_name_each_unit_of_a_keyed_detector_takes_its_ow
     twin = Part("twin", 2, 1, ("raw",), ("twin",))
     keyed = Part("restless", 3, 1, ("twin",), ("out",), keyed=True, numbers=(1,))
     pushes = [[raw(ts_us, value)] for ts_us, value in enumerate(range(40))]
-    updates, hierarchy = said((twin, keyed), pushes)
+    updates, hierarchy = emitted((twin, keyed), pushes)
     found = sorted(consolidate(updates).values(), key=lambda event: canonical_key(event, hierarchy.rank))
     assert found == published(hierarchy, [event for push in pushes for event in push])

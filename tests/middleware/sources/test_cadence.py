@@ -39,7 +39,7 @@ def test_a_timer_of_fixed_rate_is_foreseen_to_a_fortieth_of_its_period(drift: fl
     assert slack_us < PERIOD_US / 40, "of which 4 ms are the samples' own lateness"
 
 
-def test_a_source_without_cadence_is_found_out():
+def test_a_source_without_cadence_is_not_believed():
     rng = Random(2)
     times_us, ts_us = [], 0
     for _ in range(3_000):
@@ -80,38 +80,38 @@ def test_a_cadence_goes_on_from_its_pickle():
         assert one.bound_us == other.bound_us
 
 
-def hold(newcomers: SourceDiscovery, now_s: float) -> float:
-    return newcomers.hold_us(round(now_s * 1e6)) / 1e6
+def hold(discovery: SourceDiscovery, now_s: float) -> float:
+    return discovery.hold_us(round(now_s * 1e6)) / 1e6
 
 
-def test_newcomers_are_waited_for_as_long_as_those_before_took():
-    newcomers = SourceDiscovery(10_000_000, 7_000_000)
-    assert hold(newcomers, 0.0) == 0.0
-    newcomers.hear(0)
-    newcomers.learn(1_600_000)
-    assert hold(newcomers, 0.0) == 3.2, "of one delay seen, twice as much"
-    newcomers.hear(1_000_000)
-    newcomers.learn(2_000_000)
-    assert hold(newcomers, 1.0) == 3.0
-    assert hold(newcomers, 5.0) == 3.0, "in full for four tenths of the wait"
-    assert hold(newcomers, 8.0) == 1.5
-    assert hold(newcomers, 11.0) == 0.0
-    newcomers.hear(12_000_000)
-    assert hold(newcomers, 12.0) == pytest.approx(8 / 3, abs=1e-6), "one more came, so more are to be expected"
+def test_new_sources_are_waited_for_as_long_as_those_before_took():
+    discovery = SourceDiscovery(10_000_000, 7_000_000)
+    assert hold(discovery, 0.0) == 0.0
+    discovery.hear(0)
+    discovery.learn(1_600_000)
+    assert hold(discovery, 0.0) == 3.2, "of one delay seen, twice as much"
+    discovery.hear(1_000_000)
+    discovery.learn(2_000_000)
+    assert hold(discovery, 1.0) == 3.0
+    assert hold(discovery, 5.0) == 3.0, "in full for four tenths of the wait"
+    assert hold(discovery, 8.0) == 1.5
+    assert hold(discovery, 11.0) == 0.0
+    discovery.hear(12_000_000)
+    assert hold(discovery, 12.0) == pytest.approx(8 / 3, abs=1e-6), "one more came, so more are to be expected"
 
 
 def test_of_a_known_number_of_sources_none_is_waited_for_once_all_were_heard():
-    newcomers = SourceDiscovery(10_000_000, 7_000_000, expected=2)
-    newcomers.hear(0)
-    newcomers.learn(1_000_000)
-    assert hold(newcomers, 0.5) == 2.0
-    newcomers.hear(1_000_000)
-    assert hold(newcomers, 1.0) == 0.0
+    discovery = SourceDiscovery(10_000_000, 7_000_000, expected=2)
+    discovery.hear(0)
+    discovery.learn(1_000_000)
+    assert hold(discovery, 0.5) == 2.0
+    discovery.hear(1_000_000)
+    assert hold(discovery, 1.0) == 0.0
 
 
 @pytest.mark.parametrize("delay_us", [-5_000_000, 8_000_000, 10**15])
 def test_clocks_without_a_common_zero_teach_nothing(delay_us: int):
-    newcomers = SourceDiscovery(10_000_000, 7_000_000)
-    newcomers.hear(0)
-    newcomers.learn(delay_us)
-    assert hold(newcomers, 0.1) == 0.0
+    discovery = SourceDiscovery(10_000_000, 7_000_000)
+    discovery.hear(0)
+    discovery.learn(delay_us)
+    assert hold(discovery, 0.1) == 0.0

@@ -48,7 +48,7 @@ def test_ever_new_sources_do_not_pile_up():
 
 
 @pytest.mark.usefixtures("few_remembered")
-def test_who_was_forgotten_is_new_above_final_and_recorded_below_it():
+def test_a_forgotten_source_is_new_above_final_and_lost_below_it():
     progress = SourceProgress(("raw",), ALLOWED_LATENESS_US, ProgressSettings(discovery_us=0))
     for number in range(200):
         progress.offer(sent(f"s{number}", 7, number * 100_000), number * 100_000)
@@ -68,7 +68,7 @@ def test_who_was_forgotten_is_new_above_final_and_recorded_below_it():
 
 
 @pytest.mark.usefixtures("few_remembered")
-def test_the_work_of_forgetting_does_not_grow_with_the_crowd(monkeypatch: pytest.MonkeyPatch):
+def test_the_work_of_forgetting_does_not_grow_with_the_number_of_sources(monkeypatch: pytest.MonkeyPatch):
     """Where nobody may be forgotten, because all are live, all are looked at only when many are new."""
     looks = []
     monkeypatch.setattr(
@@ -87,7 +87,7 @@ def test_the_work_of_forgetting_does_not_grow_with_the_crowd(monkeypatch: pytest
 
 @pytest.mark.usefixtures("few_remembered")
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_oracle_sources_that_come_back_after_they_were_forgotten(alpha: float):
+def test_oracle_sources_that_return_after_they_were_forgotten(alpha: float):
     """Packets of sources that speak for a while, go, and come back much later with a counter that went on."""
     rng = Random(4)
     stream = []
@@ -113,7 +113,7 @@ def test_oracle_sources_that_come_back_after_they_were_forgotten(alpha: float):
 
 
 @pytest.mark.usefixtures("few_remembered")
-def test_who_comes_back_is_waited_for_by_its_new_word_not_by_its_old_one():
+def test_a_returning_source_is_waited_for_by_its_new_packet():
     """The unit of one transmitter goes by that transmitter's progress: by what is remembered of it now."""
     unit = UnitSettings(FixedAlpha(1.0), slack=SlackSettings("frontier"))
     engine = Engine(Hierarchy(("raw",), [Names()]), EngineSettings(unit, allowed_lateness_us=ALLOWED_LATENESS_US))

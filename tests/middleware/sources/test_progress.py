@@ -40,39 +40,39 @@ class Receiver:
         self.progress.check(now_us)
         return verdicts
 
-    def told(self, kind: str = "raw.a") -> int:
+    def progress_us(self, kind: str = "raw.a") -> int:
         return self.progress.progress_us[kind]
 
 
-def test_progress_is_the_least_of_what_sources_have_told():
+def test_progress_is_the_least_time_that_sources_have_reported():
     r = Receiver()
     r.push(10, packet("p", 0, 5, until_us=8), packet("q", 0, 6, until_us=7))
-    assert r.told() == 7
+    assert r.progress_us() == 7
     r.push(11, packet("q", 1, 9))
-    assert r.told() == 8
+    assert r.progress_us() == 8
     r.push(12, packet("z", 0, 1, kind="raw.b"))
-    assert (r.told(), r.told("raw.b")) == (8, 1)
+    assert (r.progress_us(), r.progress_us("raw.b")) == (8, 1)
 
 
-def test_a_sampler_of_fixed_rate_has_told_almost_until_its_next_beat():
+def test_a_sampler_of_fixed_rate_has_reported_almost_until_its_next_beat():
     r = Receiver()
     for n in range(50):
         r.push(n * S + 10, packet("p", n, n * S))
-    assert 49.9 * S < r.told() < 50 * S
+    assert 49.9 * S < r.progress_us() < 50 * S
 
 
 def test_a_gap_holds_progress_for_as_long_as_patience_lasts_and_no_longer():
     r = Receiver()
     r.push(0, packet("p", 0, 0))
     r.push(S, packet("p", 2, 200))
-    assert r.told() == 0
+    assert r.progress_us() == 0
     r.push(2 * S, packet("p", 3, 300), packet("q", 0, 500))
-    assert r.told() == 0, "the packet after the gap came a second ago"
+    assert r.progress_us() == 0, "the packet after the gap came a second ago"
     assert r.progress.next_change_us() <= 3 * S + 1
     r.push(3 * S)
-    assert r.told() == 0
+    assert r.progress_us() == 0
     r.push(3 * S + 1)
-    assert r.told() == 300
+    assert r.progress_us() == 300
     assert r.push(3 * S + 2, packet("p", 1, 100)) == [Verdict.NEW], "late, but not lost"
     assert r.push(3 * S + 3, packet("p", 1, 100)) == [Verdict.DUPLICATE]
 
@@ -81,9 +81,9 @@ def test_a_packet_that_many_have_overtaken_is_not_waited_for():
     r = Receiver()
     r.push(0, packet("p", 0, 0))
     for n in range(2, 2 + MAX_OVERTAKERS):
-        assert r.told() == 0
+        assert r.progress_us() == 0
         r.push(n, packet("p", n, n * n))
-    assert r.told() == (1 + MAX_OVERTAKERS) ** 2
+    assert r.progress_us() == (1 + MAX_OVERTAKERS) ** 2
 
 
 def test_a_source_that_stops_is_left_out_and_counts_again_when_it_returns():
@@ -91,13 +91,13 @@ def test_a_source_that_stops_is_left_out_and_counts_again_when_it_returns():
     for n in range(10):
         r.push(n * 100, packet("p", n, n * 100 + n % 3), packet("q", n, n * 100 + n % 2))
     r.push(S, packet("p", 10, 5_000))
-    assert r.told() < 1_000
+    assert r.progress_us() < 1_000
     r.push(4 * S, packet("p", 11, 9_000))
-    assert r.told() == 9_000, "q has been silent for longer than patience"
+    assert r.progress_us() == 9_000, "q has been silent for longer than patience"
     r.push(4 * S + 1, packet("q", 10, 6_000))
-    assert r.told() == 6_000
+    assert r.progress_us() == 6_000
     r.push(9 * S)
-    assert r.told() == 9_000, "nobody is left to wait for"
+    assert r.progress_us() == 9_000, "nobody is left to wait for"
 
 
 def lag_s(r: Receiver, kind: str = "raw.b") -> float:
@@ -110,7 +110,7 @@ def lag_s(r: Receiver, kind: str = "raw.b") -> float:
     return most_us / S
 
 
-def test_a_pause_is_no_cadence_and_who_made_one_is_not_waited_for_as_long_again():
+def test_a_pause_is_no_cadence_and_is_not_waited_for_again():
     """Its beat was doubted, so the next gap is a first guess; it is heard again with its very next number, once."""
     r = Receiver()
     for n in range(30):
@@ -132,15 +132,15 @@ def test_a_beat_slower_than_memory_holds_final_back_no_longer_than_memory():
     assert lag_s(r) < 35, "memory is 10 s, patience 2 s; both are waited for twice at most"
 
 
-def test_an_end_mark_is_a_last_word():
+def test_an_end_mark_is_the_last_packet():
     r = Receiver()
     r.push(0, packet("p", 0, 10), packet("q", 0, 20, until_us=END_US))
-    assert r.told() == 10
+    assert r.progress_us() == 10
     r.push(1, packet("p", 1, 1_000))
-    assert r.told() == 1_000
+    assert r.progress_us() == 1_000
     assert r.progress.clk_us == 1_000, "an end is no date"
     r.push(2, packet("p", 2, 1_100, until_us=END_US))
-    assert r.told() == END_US
+    assert r.progress_us() == END_US
 
 
 def test_where_one_recording_ended_others_are_not_waited_for_long():
@@ -150,7 +150,7 @@ def test_where_one_recording_ended_others_are_not_waited_for_long():
         r.push(n * S + S // 2, packet("q", n, n * S + S // 2))
         r.push(n * S + S // 2, packet("r", 2 * n, n * S + S // 2), packet("r", 2 * n + 1, n * S + 3 * S // 4))
     now_us = 100 * S
-    while r.told() < 100 * S + 8 * S:
+    while r.progress_us() < 100 * S + 8 * S:
         now_us += S // 10
         r.push(now_us, packet("r", 200 + (now_us - 100 * S) // (S // 10), now_us))
     assert now_us > 108 * S, "the first end cannot be told from a silence"
@@ -170,7 +170,7 @@ def test_a_counter_that_wraps_is_counted_on(bits: int):
     assert r.push((size + 40) * 100, packet("p", 3, (size + 3) * 100)) == [Verdict.NEW]
     assert r.push((size + 40) * 100, packet("p", size - 1, (size - 1) * 100)) == [Verdict.DUPLICATE]
     r.push(size * 100 + 3 * S)
-    assert r.told() >= (size + 39) * 100
+    assert r.progress_us() >= (size + 39) * 100
 
 
 def test_a_source_that_is_started_again_counts_from_zero_and_is_heard():
@@ -180,7 +180,7 @@ def test_a_source_that_is_started_again_counts_from_zero_and_is_heard():
     for n in range(20):
         assert r.push((60 + n) * 1000, packet("p", n, (60 + n) * 1000)) == [Verdict.NEW]
         assert r.push((60 + n) * 1000, packet("p", n, (60 + n) * 1000)) == [Verdict.DUPLICATE]
-    assert r.told() >= 79_000
+    assert r.progress_us() >= 79_000
 
 
 def jumping(jump_us: int) -> tuple[Receiver, list[Verdict], list[Verdict]]:
@@ -198,7 +198,7 @@ def jumping(jump_us: int) -> tuple[Receiver, list[Verdict], list[Verdict]]:
             else:
                 assert verdict is Verdict.NEW, f"{source}:{n} suffers from the clock of q"
         assert r.progress.clk_us <= ts_us
-        assert r.told() > ts_us - 2.5 * S, "progress waits for no clock that is wrong"
+        assert r.progress_us() > ts_us - 2.5 * S, "progress waits for no clock that is wrong"
         assert r.progress.final_us > ts_us - 7 * S or n < 100
     return r, off, after
 
@@ -207,17 +207,17 @@ def test_a_clock_a_day_ahead_is_isolated_until_it_is_right_again():
     r, off, after = jumping(DAY_US)
     assert set(off) == {Verdict.CLOCK_OUTLIER}
     assert set(after) == {Verdict.NEW}
-    assert r.told() > 59 * S
+    assert r.progress_us() > 59 * S
 
 
 def test_a_clock_an_hour_behind_is_isolated_until_it_is_right_again():
     r, off, after = jumping(-HOUR_US)
     assert set(off) == {Verdict.BEYOND_ALLOWED_LATENESS}
     assert set(after) == {Verdict.NEW}
-    assert r.told() > 59 * S
+    assert r.progress_us() > 59 * S
 
 
-def test_who_comes_first_with_a_clock_of_tomorrow_does_not_set_the_clock():
+def test_a_first_source_with_a_clock_of_tomorrow_does_not_set_the_clock():
     r = Receiver(allowed_lateness_us=3 * S)
     assert r.push(50_000, packet("q", 0, DAY_US)) == [Verdict.NEW], "alone, nobody can tell"
     for n in range(100):
@@ -227,7 +227,7 @@ def test_who_comes_first_with_a_clock_of_tomorrow_does_not_set_the_clock():
         if n:
             assert r.push(ts_us + 60_000, packet("q", n, ts_us + DAY_US)) == [Verdict.CLOCK_OUTLIER]
     assert r.progress.clk_us == 99 * S // 10
-    assert r.told() > 9.8 * S
+    assert r.progress_us() > 9.8 * S
 
 
 def test_clocks_that_are_all_set_anew_are_believed():
@@ -237,22 +237,22 @@ def test_clocks_that_are_all_set_anew_are_believed():
             ts_us = n * S // 10 + (HOUR_US if n >= 100 else 0)
             r.push(n * S // 10 + 50_000, packet(source, n, ts_us))
     assert r.progress.clk_us == 29.9 * S + HOUR_US
-    assert r.told() > 29.8 * S + HOUR_US
+    assert r.progress_us() > 29.8 * S + HOUR_US
 
 
 def test_a_single_source_may_jump_as_it_likes():
     r = Receiver(allowed_lateness_us=3 * S)
     for n, ts_us in enumerate((0, DAY_US, DAY_US + S)):
         assert r.push(n * S, packet("p", n, ts_us)) == [Verdict.NEW]
-    assert r.told() == DAY_US + S
+    assert r.progress_us() == DAY_US + S
 
 
 def test_negative_and_decreasing_times_are_taken_as_they_are():
     r = Receiver()
     assert r.push(0, packet("p", 0, -500), packet("p", 1, -700), packet("p", 2, -600)) == [Verdict.NEW] * 3
-    assert r.told() == -600, "the last word counts"
+    assert r.progress_us() == -600, "the last word counts"
     assert r.push(1, packet("p", 3, -100, until_us=-400)) == [Verdict.NEW]
-    assert r.told() == -100, "a packet tells at least its own date"
+    assert r.progress_us() == -100, "a packet tells at least its own date"
 
 
 def test_a_clock_of_chosen_kinds_is_moved_by_them_unless_they_are_silent():
@@ -263,16 +263,16 @@ def test_a_clock_of_chosen_kinds_is_moved_by_them_unless_they_are_silent():
     assert r.progress.clk_us == 3 * S
 
 
-def test_newcomers_hold_progress_behind_arrival_time():
+def test_source_discovery_holds_progress_behind_arrival_time():
     r = Receiver(ProgressSettings(patience_us=7 * S, discovery_us=10 * S))
     for n in range(200):
         ts_us = n * S // 10
         r.push(ts_us + (S if n < 5 else 50_000), packet("p", n, ts_us + n % 2))
-    assert r.told() > 19 * S
+    assert r.progress_us() > 19 * S
     assert r.progress.next_change_us() > 20 * S
     r.push(20 * S, packet("q", 0, 19 * S))
     r.push(20 * S + 50_000, packet("p", 200, 20 * S), packet("q", 1, 20 * S))
-    assert r.told() == 20 * S + 50_000 - 3 * S // 2, "two sources took a second at most: one and a half for the next"
+    assert r.progress_us() == 20 * S + 50_000 - 3 * S // 2, "two took a second at most: one and a half for the next"
     assert r.progress.next_change_us() == 20 * S + 51_000
 
 
@@ -301,7 +301,7 @@ def test_differential_the_queue_finds_what_looking_at_every_source_finds(seed: i
     for now_us, arrival in streams(Random(seed), 12, 60):
         r.push(now_us, arrival)
         live = [s for s in r.progress._kinds["raw.a"].sources.values() if s.live]
-        assert r.told() == min((s.bound_us for s in live), default=r.progress.newest_us)
+        assert r.progress_us() == min((s.bound_us for s in live), default=r.progress.newest_us)
 
 
 @settings(max_examples=20, deadline=None)
@@ -314,12 +314,12 @@ def test_differential_goes_on_from_a_pickle(seed: int):
             other.progress = pickle.loads(pickle.dumps(other.progress))
         assert one.push(now_us, arrival) == other.push(now_us, arrival)
         assert vars(one.progress).keys() == vars(other.progress).keys()
-        assert (one.told(), one.progress.final_us) == (other.told(), other.progress.final_us)
+        assert (one.progress_us(), one.progress.final_us) == (other.progress_us(), other.progress.final_us)
 
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_nothing_comes_below_progress_from_sources_without_cadence(seed: int):
+def test_nothing_arrives_below_progress_from_sources_without_cadence(seed: int):
     """Sources that are heard at once and lose nothing: what they have told is told, however late it comes."""
     rng = Random(seed)
     sent: list[tuple[int, Arrival]] = [(0, packet(f"s{n}", 0, 0)) for n in range(5)]
@@ -381,7 +381,7 @@ def test_a_late_or_doubled_packet_does_not_make_others_appear_ahead():
     assert r.progress.clk_us == 80
 
 
-def test_a_refused_packet_that_comes_again_is_a_duplicate_and_no_new_beginning():
+def test_a_refused_packet_that_arrives_again_is_a_duplicate_and_no_restart():
     r = Receiver(allowed_lateness_us=S)
     for n in range(40):
         r.push(n * S // 10, packet("p", n, n * S // 10), packet("q", n, n * S // 10))
@@ -404,7 +404,7 @@ def test_a_first_packet_that_is_very_late_does_not_isolate_those_in_time(zero_us
         now_us = 4 * S + n * S // 10
         pushed = r.push(now_us, packet("q", n, zero_us + now_us), packet("p", n, zero_us + now_us))
         assert pushed == [Verdict.NEW, Verdict.NEW]
-    assert r.told() > zero_us + 12 * S
+    assert r.progress_us() > zero_us + 12 * S
 
 
 def test_packets_of_a_source_that_was_not_believed_are_not_waited_for():
@@ -413,4 +413,4 @@ def test_packets_of_a_source_that_was_not_believed_are_not_waited_for():
         for source in "pq":
             off_us = DAY_US if source == "q" and 50 <= n < 60 else 0
             r.push(n * S // 10, packet(source, n, n * S // 10 + off_us))
-        assert r.told() > (n - 3) * S // 10, n
+        assert r.progress_us() > (n - 3) * S // 10, n
