@@ -1,4 +1,4 @@
-"""What several tests push: disordered streams of the toys' raw kinds, and the engine run over them."""
+"""Disordered streams of the toys' raw kinds, pushes made of them, and an engine run over them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Stream = list[tuple[int, Arrival]]
 
 @st.composite
 def streams(draw: st.DrawFn, delay_us: int = 120, kinds: str = "ABCC", most: int = 25) -> Stream:
-    """Three sources of each kind with delays up to ``delay_us``; now and then a packet is doubled or lost."""
+    """Three sources of each kind with delays up to ``delay_us``; now and then a packet is duplicated or lost."""
     out: Stream = []
     counts: dict[str, int] = {}
     for name in ("p", "q", "r"):
@@ -52,7 +52,7 @@ def run(
     between: Callable[[Engine, int], None] = lambda engine, push: None,
     watch: Iterable[str] = (),
 ) -> tuple[list[Update], Engine]:
-    """Pushes a stream to its end.
+    """Push a stream to its end.
 
     Args:
         hierarchy: makes the detectors.
@@ -77,11 +77,11 @@ def run(
 
 
 def standing(updates: Sequence[Update], hierarchy: Hierarchy) -> list[Event]:
-    """What stands after all updates, in canonical order."""
+    """Return the events that stand after all updates, in canonical order."""
     return sorted(consolidate(updates).values(), key=lambda event: canonical_key(event, hierarchy.rank))
 
 
 def expected(hierarchy: Hierarchy, stream: Stream, engine: Engine) -> list[Event]:
-    """What must stand: the sorted replay of what was not lost."""
+    """Return the events that must stand: the sorted replay of the inputs that were not lost."""
     lost = {(loss.event.source, loss.event.seq) for loss in engine.take_lost()}
     return published(hierarchy, [a.event for _, a in stream if (a.event.source, a.event.seq) not in lost])

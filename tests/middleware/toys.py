@@ -33,7 +33,7 @@ class HitAfterNear:
 
 
 class Doubler:
-    """Stateless: every C gives an E of the same instant. On-demand retraction must stop at once behind it."""
+    """Stateless: every C leads to an E of the same instant. On-demand retraction must stop at once behind it."""
 
     def __init__(self) -> None:
         self.spec = Spec("doubler", "2.1", 2, ("C",), ("E",))
@@ -46,7 +46,7 @@ class Doubler:
 
 
 class BackSetter:
-    """Reports an A when the next event of any kind comes, dated at the A if that is not too long ago."""
+    """Emits an event for an A when the next event of any kind arrives, dated at the A if that is not too long ago."""
 
     HORIZON_US = 20
 
@@ -64,7 +64,7 @@ class BackSetter:
 
 
 class Counter:
-    """Keyed by source: every third event of a source gives a G."""
+    """Keyed by source: every third event of a source leads to a G."""
 
     def __init__(self) -> None:
         self.spec = Spec("counter", "1.1", 1, ("A", "B", "C"), ("G",), keyed=True)
@@ -82,7 +82,7 @@ class Counter:
 
 
 class Joiner:
-    """Joins everything below: remembers the last D and tells with each E, F, G what it was; amends nothing."""
+    """Joins everything below: emits with each E, F, G the last D before it; amends nothing."""
 
     def __init__(self) -> None:
         self.spec = Spec("joiner", "7.1", 7, ("D", "E", "F", "G"), ("H",))

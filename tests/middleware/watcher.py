@@ -1,4 +1,4 @@
-"""An engine under observation: whatever is pushed, everything that must hold after each push is looked at.
+"""An engine under observation: after each push everything that must hold is checked.
 
 * what is withdrawn was asserted so, and nothing is asserted twice, published or internal;
 * final and every kind's frontier never go back;
@@ -27,7 +27,7 @@ PROBE = "probe"
 
 
 class Probe:
-    """Stands beside the detectors and says of each raw event that it was taken in, and as what."""
+    """A detector that emits each raw event that the engine took in."""
 
     def __init__(self, raw_kinds: Sequence[str]) -> None:
         self.spec = Spec("probe", "1.999", 1, tuple(raw_kinds), (PROBE,), (PROBE,), source="made up")
@@ -40,7 +40,7 @@ class Probe:
 
 
 class Watcher:
-    """Pushes into an engine and raises ``AssertionError`` at the first thing that is not as it must be.
+    """Pushes into an engine and raises ``AssertionError`` at the first violation.
 
     Args:
         hierarchy: all its internal kinds but the raw ones are watched too.
@@ -64,24 +64,24 @@ class Watcher:
         self._frontier_us = {kind: self.engine.watermark_us(kind) for kind in self.hierarchy.producer}
 
     def fresh_engine(self) -> Engine:
-        """One that has seen nothing."""
+        """Make a watcher before any push."""
         return Engine(self.hierarchy, self.settings, self.hierarchy.internal)
 
     def restart(self) -> None:
-        """Goes on in another engine from a snapshot."""
+        """Continue in another engine from a snapshot."""
         snapshot = self.engine.snapshot()
         self.engine = self.fresh_engine()
         self.engine.restore(snapshot)
 
     def push(self, arrivals: Sequence[Arrival], now_us: int, complete_us: int | None = None) -> PushResult:
-        """Pushes, and looks."""
+        """Push and check."""
         outcome = self.engine.push(arrivals, now_us, complete_us)
         self._note(arrivals)
         self._look(outcome)
         return outcome
 
     def finish(self) -> PushResult:
-        """Ends the stream, and looks."""
+        """End the stream and check."""
         outcome = self.engine.finish()
         self._look(outcome)
         health = self.engine.health()
@@ -91,17 +91,17 @@ class Watcher:
         return outcome
 
     def taken(self) -> list[Event]:
-        """Raw events that the engine has taken in and let go."""
+        """Raw events that the engine has taken in and released."""
         return [event.payload for event in self._all() if event.kind == PROBE]
 
     def standing(self, kinds: Iterable[str] | None = None) -> list[Event]:
-        """What stands now, in canonical order."""
+        """Events that stand now, in canonical order."""
         wanted = set(self._kinds if kinds is None else kinds)
         rank = self.hierarchy.rank
         return sorted((e for e in self._all() if e.kind in wanted), key=lambda e: canonical_key(e, rank))
 
     def check_law(self) -> None:
-        """Below each frontier stands what the sorted replay of what was taken gives; kinds that may be amended aside.
+        """Check that below each watermark the sorted replay of the inputs taken in stands; amendable kinds aside.
 
         The newer word may stand above the frontier of the older one, so these are compared at the end only.
         """
@@ -122,7 +122,7 @@ class Watcher:
         assert found == expected, f"below the frontiers: too many {found - expected}, missing {expected - found}"
 
     def check_law_at_the_end(self) -> None:
-        """After :meth:`finish`: what stands is what the sorted replay of what was taken gives, at every level."""
+        """Check after :meth:`finish` that the sorted replay of the inputs taken in stands, at every level."""
         expected = published(self.hierarchy, self.taken())
         internal = self.hierarchy.internal
         found = self.standing(kind for kind in self._kinds if kind not in internal)
@@ -180,7 +180,7 @@ class Watcher:
             self._frontier_us[kind] = frontier_us
 
     def _look_at_memory(self) -> None:
-        """A unit keeps at most what was ever said of its inputs since they were last final for it.
+        """Check that a unit holds at most the updates of its inputs since those were last final for it.
 
         Not looked at where not all that is kept is also published: where events may be amended or annulled, or
         repeat themselves.
@@ -201,7 +201,7 @@ class Watcher:
 
 
 def difference(found: Sequence[Event], expected: Sequence[Event]) -> str:
-    """The first place where two lists of events part."""
+    """Return the first position at which two lists of events differ."""
     for n, (one, other) in enumerate(zip(found, expected, strict=False)):
         if one != other:
             return f"event {n}: found {one}, expected {other}"

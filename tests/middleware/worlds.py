@@ -44,7 +44,7 @@ _HIGHER = tuple(name for name in FAMILIES if name != "unpacker" and name not in 
 
 
 class Push(NamedTuple):
-    """What reaches the engine at one arrival time; if that is told, nothing dated before ``complete_us`` follows."""
+    """Arrivals at one arrival time; with ``complete_us`` a promise that nothing dated before it follows."""
 
     now_us: int
     arrivals: tuple[Arrival, ...]
@@ -66,7 +66,7 @@ class Scale(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a host does between two pushes: new settings of a detector, new costs, or both."""
+    """Actions of the host between two pushes: new settings of a detector, new costs, or both."""
 
     before_push: int
     name: str = ""
@@ -75,7 +75,7 @@ class Change(NamedTuple):
 
 
 class World(NamedTuple):
-    """A graph, a stream through it, how the engine is set, and what of that changes on the way."""
+    """A graph of detectors, a stream through it, settings of the engine, and changes of them while it runs."""
 
     parts: tuple[Part, ...]
     pushes: tuple[Push, ...]
@@ -83,7 +83,7 @@ class World(NamedTuple):
     changes: tuple[Change, ...] = ()
 
     def hierarchy(self) -> Hierarchy:
-        """The detectors, made anew."""
+        """Make the detectors."""
         return Hierarchy(RAW, [build(part) for part in self.parts])
 
     def repeating(self) -> frozenset[str]:
@@ -94,7 +94,7 @@ class World(NamedTuple):
         )
 
     def arrivals(self) -> Iterator[Arrival]:
-        """Everything that arrives, doubles included."""
+        """All arrivals, with duplicates."""
         for push in self.pushes:
             yield from push.arrivals
 
@@ -109,7 +109,7 @@ def some_world(rng: Random, scale: Scale) -> World:
 
 
 def some_graph(rng: Random, depth: int, faulty: float = 0.0) -> tuple[Part, ...]:
-    """Detectors on ``depth`` of the 15 levels, one or two each; most listen to what stands right below them."""
+    """Detectors on ``depth`` of the 15 levels, one or two each; most subscribe to the level right below."""
     parts: list[Part] = []
     rates = {"raw.a": 0.4, "raw.b": 0.3, "raw.c": 0.2, "tick": 0.1}
     for level in sorted(rng.sample(range(1, LEVELS + 1), depth)):
@@ -163,7 +163,7 @@ def _some_part(rng: Random, family: str, level: int, number: int, below: dict[st
 
 
 def some_stream(rng: Random, scale: Scale) -> tuple[Push, ...]:
-    """Sources that come and go, each with its cadence, delay, losses and doubles; ties are frequent."""
+    """Sources that start and stop, each with its cadence, delay, losses and duplicates; ties are frequent."""
     zero_us = rng.choice((0, 0, -700, 10**12))
     grid_us = rng.choice((1, 5, 10))
     sent: list[tuple[int, Arrival]] = []
@@ -177,7 +177,7 @@ def some_stream(rng: Random, scale: Scale) -> tuple[Push, ...]:
 def _some_source(
     rng: Random, scale: Scale, kind: str, name: str, zero_us: int, grid_us: int
 ) -> Iterator[tuple[int, Arrival]]:
-    """(arrival time, arrival) of one transmitter. It sends in order; the way disorders it."""
+    """(arrival time, arrival) of one transmitter. It sends in order; the network disorders it."""
     ts_us = zero_us + grid_us * rng.randrange(20)
     pace = rng.choice((1, 2, 6))
     jitter_us = rng.choice((0, 10, scale.delay_us))
@@ -231,7 +231,7 @@ def _push(rng: Random, now_us: int, held: list[Arrival]) -> Push:
 
 
 def promised(rng: Random, world: World) -> World:
-    """The same told by a host that knows in a stretch of pushes what is still to come; now and then it is mistaken."""
+    """The same with promises of a host that knows, for some pushes, what is still to come; now and then it errs."""
     pushes, reach_us = list(world.pushes), [0] if rng.randrange(6) else [0, -40, -4_000]
     begin, end = sorted(rng.randint(0, len(pushes)) for _ in range(2)) if rng.randrange(3) else (0, len(pushes))
     to_come_us = max((arrival.event.ts_us for arrival in world.arrivals()), default=0) + 1
@@ -261,7 +261,7 @@ def slowed(world: World, times: int) -> World:
 
 
 def some_settings(rng: Random, scale: Scale) -> EngineSettings:
-    """One policy for all units; memory from far too short to ample, bounded in inputs too, now and then."""
+    """One policy for all units; allowed lateness from far too short to ample; now and then a bound of held inputs."""
     allowed_lateness_us = rng.choice((scale.delay_us // 2, 3 * scale.delay_us, 40 * scale.delay_us))
     max_held = rng.choice((500_000, 500_000, 500_000, 60, 20))
     progress = ProgressSettings(
@@ -276,7 +276,7 @@ def some_settings(rng: Random, scale: Scale) -> EngineSettings:
 
 
 def some_unit(rng: Random, scale: Scale) -> UnitSettings:
-    """How a unit waits and takes back: any policy, any share of it, any way."""
+    """Settings of a unit: any slack policy, any alpha, any retraction."""
     speculations = (FixedAlpha(0.0), FixedAlpha(0.0), FixedAlpha(0.3), FixedAlpha(1.0), AdaptiveAlpha())
     slack = SlackSettings(
         rng.choice(("kslack", "kslack", *get_args(Method))),
@@ -289,7 +289,7 @@ def some_unit(rng: Random, scale: Scale) -> UnitSettings:
 
 
 def some_changes(rng: Random, world: World, scale: Scale) -> tuple[Change, ...]:
-    """What a host changes while the world goes on."""
+    """Changes by the host while the world runs."""
     names = [part.name for part in world.parts]
     changes = []
     for _ in range(rng.randrange(5)):
@@ -302,14 +302,14 @@ def some_changes(rng: Random, world: World, scale: Scale) -> tuple[Change, ...]:
 
 
 def some_costs(rng: Random, names: Sequence[str]) -> Costs:
-    """From a host that has nothing to do to one that is far too slow."""
+    """Costs from those of an idle host to those of one that is far too slow."""
     every_us = rng.choice((0.1, 5.0, 500.0, 20_000.0))
     dear = {name: every_us * rng.choice((1, 10)) for name in names}
     return Costs(every_us, every_us, dear, {name: cost / rng.choice((2, 20)) for name, cost in dear.items()})
 
 
 def apply(world: World, engine: Engine, before_push: int) -> None:
-    """Makes those changes that are due before the push of that number."""
+    """Make the changes that are due before the push of that number."""
     names = {part.name for part in world.parts}
     for change in world.changes:
         if change.before_push == before_push:
@@ -320,7 +320,7 @@ def apply(world: World, engine: Engine, before_push: int) -> None:
 
 
 def smaller(world: World, fails: Callable[[World], bool]) -> World:
-    """A smallest world, by leaving out detectors, inputs, pushes and packets, that still ``fails``."""
+    """Shrink a world that ``fails``: leave out detectors, inputs, pushes and packets while it still does."""
     shrinking = True
     while shrinking:
         shrinking = False

@@ -1,4 +1,4 @@
-"""Detectors made from numbers: families with every habit that an ordering unit must stand, to build random graphs of.
+"""Detectors made from numbers: families with every behaviour that an ordering unit must handle, for random graphs.
 
 A :class:`Part` is plain data whose ``repr`` can be pasted into a test; :func:`build` makes the detector. What an event
 means to a detector (its *role*) is a number mixed from its kind and payload, so that any kind can feed any family.
@@ -49,13 +49,13 @@ def mixed(*values: object) -> int:
 
 
 def label(event: Event) -> str:
-    """Who an event is, in few letters: what is concluded from it is named by this. Versions are told apart."""
+    """Short name of an event, from which the names of its consequences are made. Versions have different names."""
     since_us = 0 if event.dated_us is None else event.ts_us - event.dated_us
     return f"{mixed(event.kind, event.source, event.seq, event.id, since_us):08x}"
 
 
 class Creature:
-    """What all families share. ``first`` is the state before any event."""
+    """Base of all families. ``first`` is the state before any event."""
 
     first: Any = None
     takes_runs = False
@@ -134,7 +134,7 @@ class Counter(Creature):
 
 
 class Window(Creature):
-    """Sum over the inputs of the last ``numbers[0]`` us; told when it falls into some classes."""
+    """Sum over the inputs of the last ``numbers[0]`` us; emitted when it falls into some classes."""
 
     first = ()
 
@@ -166,7 +166,7 @@ class Pattern(Creature):
 
 
 class Join(Creature):
-    """Left waits for right; what waits too long is told when any event, such as a tick, shows that time has passed.
+    """Left waits for right; an input that waits too long is emitted when any event, such as a tick, shows that time has passed.
 
     Two outputs from one step are common here, and the time-out is dated back to when it was due.
     """
@@ -191,7 +191,7 @@ class Join(Creature):
 
 
 class BackSetter(Creature):
-    """Tells of an input when the next one comes, dated at it as far as the horizon reaches (004: back-setting)."""
+    """Emits an event for an input when the next one arrives, dated at it as far as the horizon reaches (004: back-setting)."""
 
     first = None
 
@@ -229,7 +229,7 @@ class Restless(Creature):
 
 
 class Latch(Creature):
-    """Speaks of the first few inputs only: states soon stand still, and redoing stops early."""
+    """Emits on the first few inputs only: states soon stay the same, and redoing stops early."""
 
     first = 0
 
@@ -256,7 +256,7 @@ class Unpacker(Creature):
 
 
 class Judge(Creature):
-    """Declares void what it heard of, some of it twice."""
+    """Annuls its inputs, some of them twice."""
 
     first = ""
 
@@ -269,7 +269,7 @@ class Judge(Creature):
 
 
 class Regretter(Creature):
-    """Thinks better of it: its next word may declare its last one void, which is of the same kind."""
+    """Its next event may annul its last one, which is of the same kind."""
 
     first = ""
 
@@ -282,7 +282,7 @@ class Regretter(Creature):
 
 
 class Amender(Creature):
-    """Says a thing at once and, as more comes in, says it better: up to three versions under one id, dated alike."""
+    """Emits at once and amends as more arrives: up to three versions under one id, dated alike."""
 
     first = None
 
@@ -300,7 +300,7 @@ class Amender(Creature):
 
 
 class Raiser(Creature):
-    """Breaks down at some inputs, and counts the others."""
+    """Raises on some inputs, and counts the others."""
 
     first = 0
 
@@ -316,7 +316,7 @@ class Raiser(Creature):
 
 
 class Liar(Creature):
-    """Dates some events into the future or beyond its horizon, and gives kinds that it never declared."""
+    """Dates some events into the future or beyond its horizon, and emits kinds that it never declared."""
 
     def step(self, state: None, event: Event) -> Step[None]:
         role = self.role(event, 6)
@@ -328,7 +328,7 @@ class Liar(Creature):
 
 
 class Twin(Creature):
-    """Gives two events under one name and time, now and then, which differ in nothing but what they hold."""
+    """Emits, now and then, two events under one name and time that differ in their payload only."""
 
     first = None
 
