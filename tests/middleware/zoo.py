@@ -166,7 +166,7 @@ class Pattern(Creature):
 
 
 class Join(Creature):
-    """Left waits for right; an input that waits too long is emitted when any event, such as a tick, shows that time has passed.
+    """Left waits for right; one that waits too long is emitted when any event, such as a tick, shows that time has passed.
 
     Two outputs from one step are common here, and the time-out is dated back to when it was due.
     """
@@ -191,7 +191,7 @@ class Join(Creature):
 
 
 class BackSetter(Creature):
-    """Emits an event for an input when the next one arrives, dated at it as far as the horizon reaches (004: back-setting)."""
+    """Emits for an input when the next one arrives, dated at it as far as the horizon reaches (004: back-setting)."""
 
     first = None
 
@@ -219,7 +219,7 @@ class Session(Creature):
 
 
 class Restless(Creature):
-    """Another state after every input, so that redoing never meets what was; speaks seldom (000, 5.4: the pass)."""
+    """Another state after every input, so that redoing never meets an old state; emits seldom (000, 5.4: the pass)."""
 
     first = 1
 
