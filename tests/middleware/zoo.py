@@ -166,7 +166,7 @@ class Pattern(Creature):
 
 
 class Join(Creature):
-    """Left waits for right; one that waits too long is emitted when any event, such as a tick, shows that time has passed.
+    """Left waits for right; what waits too long is emitted when any event, such as a tick, shows that time has passed.
 
     Two outputs from one step are common here, and the time-out is dated back to when it was due.
     """
