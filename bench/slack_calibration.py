@@ -1,18 +1,18 @@
-"""Slack for the first seconds: values of K that a unit begins with, so that it need not stumble to learn them.
+"""Slack for the first seconds: values of K to begin with, so that a unit need not learn them from mistakes.
 
 Theory of operation
 -------------------
-Dynamic K-slack knows nothing at the start, and every unit learns from its first mistakes (004, section III). Two ways
-around that, both giving a K for each detector, to be put into the settings by :func:`configured`:
+Dynamic K-slack knows nothing at the start: every unit learns from its first late inputs (004, section III). Two methods
+avoid that. Both compute a K for each detector, which :func:`configured` puts into the settings:
 
-* *Iterative delay calculation* (004, algorithm 2): a recorded stream is run, and run again with the K's that were
-  measured, until they stay; after as many rounds as there are levels at most, because a level's delays are right once
-  those below have the right K.
+* *Iterative delay calculation* (004, algorithm 2): a recorded stream is run, and run again with the measured K's, until
+  they no longer change. That takes at most as many rounds as there are levels, because a level's delays are right once
+  the levels below have the right K.
 * *Semi-configured estimation* (004, algorithm 3): no run at all. An event's delay is the sum of sub-delays (004,
   section IV-A). That of the sensor positions (sampling, packaging, jitter) is measured in the first moments of the
   stream or taken from what the input declares; how far detectors date back comes from an old configuration; what
-  ordering adds is K itself, level by level. The pseudo events that carry this through the network in the paper are a
-  walk over the hierarchy here, which stands in one place; so network delay is 0 unless given.
+  ordering adds is K itself, level by level. In the paper pseudo events carry this through the network; here it is a walk
+  over the hierarchy, which runs in one process; so network delay is 0 unless given.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Delays = Mapping[str, int]
 
 @dataclass(frozen=True)
 class SubDelays:
-    """What delays a detector's events besides ordering: stays the same when everything else changes (004, III-B).
+    """Delays of a detector's events besides ordering; they do not depend on K (004, III-B).
 
     Attributes:
         back_setting_us: by detector, how far its events are dated before the event that led to them.
-        processing_us: by detector, time until it has said so.
+        processing_us: by detector, time until it has emitted them.
         network_us: between any two detectors.
     """
 
@@ -45,14 +45,14 @@ class SubDelays:
 
     @classmethod
     def of(cls, metrics: Mapping[str, DetectorMetrics]) -> SubDelays:
-        """As a running engine has measured them. Detectors in one process take no time of the stream's."""
+        """Take them from the metrics of a running engine. Detectors in one process take no time of the stream's."""
         return cls({name: figures.backset_us for name, figures in metrics.items()})
 
 
 class Jitter:
     """Delay of raw events against the clock, from the first moments of a stream (004, section IV-A).
 
-    An event's jitter delay is its delay less the least delay of any event: what it came later than it could have.
+    The jitter delay of an event is its delay less the least delay of any event.
 
     >>> jitter = Jitter()
     >>> jitter.take("raw.ball", ts_us=12, now_us=13); jitter.take("raw.limb", ts_us=9, now_us=14)
@@ -62,22 +62,22 @@ class Jitter:
 
     def __init__(self) -> None:
         self._greatest_us: dict[str, int] = {}
-        self._least_us: int | None = None
+        self._lowest_us: int | None = None
 
     def take(self, kind: str, *, ts_us: int, now_us: int) -> None:
-        """Notes an event that arrived."""
+        """Note an event that arrived."""
         delay_us = now_us - ts_us
         self._greatest_us[kind] = max(self._greatest_us.get(kind, delay_us), delay_us)
-        self._least_us = delay_us if self._least_us is None else min(self._least_us, delay_us)
+        self._lowest_us = delay_us if self._lowest_us is None else min(self._lowest_us, delay_us)
 
     def by_kind_us(self) -> dict[str, int]:
-        """Greatest jitter delay of each raw kind that was seen."""
-        least_us = self._least_us or 0
-        return {kind: greatest_us - least_us for kind, greatest_us in self._greatest_us.items()}
+        """Return the greatest jitter delay of each raw kind that arrived."""
+        lowest_us = self._lowest_us or 0
+        return {kind: greatest_us - lowest_us for kind, greatest_us in self._greatest_us.items()}
 
 
 def position_delay_us(rate_hz: float, positions: int, way_us: int) -> int:
-    """Greatest delay of a raw event as an input declares it, for a start without a single measurement.
+    """Return the greatest delay of a raw event as an input declares it, for a start without any measurement.
 
     Args:
         rate_hz: of the transmitter.
@@ -93,9 +93,9 @@ def position_delay_us(rate_hz: float, positions: int, way_us: int) -> int:
 def estimated(
     hierarchy: Hierarchy, jitter_us: Mapping[str, int], old: SubDelays, *, clock_step_us: int = 0
 ) -> dict[str, int]:
-    """K of every detector, from the delays of raw events upwards (004, algorithm 3).
+    """Return K of every detector, from the delays of raw events upwards (004, algorithm 3).
 
-    A keyed detector orders each key among its own inputs, which do not wait for others: it adds no ordering delay.
+    A keyed detector orders each key among its own inputs, which do not wait for others. It adds no ordering delay.
 
     Args:
         hierarchy: the detectors.
@@ -115,15 +115,15 @@ def estimated(
 
 
 def iterated(run: Callable[[Delays], Delays], levels: int) -> tuple[dict[str, int], int]:
-    """K of every detector, by running again and again (004, algorithm 2).
+    """Return K of every detector by repeated runs (004, algorithm 2).
 
     Args:
-        run: plays the recorded stream through an engine that begins with these K's, from the beginning, and gives
-            those that it ended with.
-        levels: of the hierarchy: the most runs that are needed.
+        run: plays the recorded stream from the beginning through an engine that begins with these K's, and returns those
+            that it ended with.
+        levels: of the hierarchy; no more runs are needed.
 
     Returns:
-        The K's, and how many runs it took to see that they stay.
+        The K's, and the number of runs until they no longer changed.
     """
     known: dict[str, int] = {}
     for number in range(1, levels + 1):
@@ -135,7 +135,7 @@ def iterated(run: Callable[[Delays], Delays], levels: int) -> tuple[dict[str, in
 
 
 def configured(settings: EngineSettings, delays: Delays, names: Iterable[str]) -> EngineSettings:
-    """``settings`` with every detector of ``names`` beginning with its K; method and all else stay."""
+    """Return ``settings`` in which every detector of ``names`` begins with its K; all else stays."""
     by_detector = {}
     for name in names:
         unit = settings.of(name)
