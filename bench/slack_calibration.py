@@ -5,14 +5,14 @@ Theory of operation
 Dynamic K-slack knows nothing at the start: every unit learns from its first late inputs (004, section III). Two methods
 avoid that. Both compute a K for each detector, which :func:`configured` puts into the settings:
 
-* *Iterative delay calculation* (004, algorithm 2): a recorded stream is run, and run again with the measured K's, until
-  they no longer change. That takes at most as many rounds as there are levels, because a level's delays are right once
-  the levels below have the right K.
+* *Iterative delay calculation* (004, algorithm 2): a recorded stream is run, and run again with the measured K's,
+  until they no longer change. That takes at most as many rounds as there are levels, because a level's delays are
+  right once the levels below have the right K.
 * *Semi-configured estimation* (004, algorithm 3): no run at all. An event's delay is the sum of sub-delays (004,
   section IV-A). That of the sensor positions (sampling, packaging, jitter) is measured in the first moments of the
   stream or taken from what the input declares; how far detectors date back comes from an old configuration; what
-  ordering adds is K itself, level by level. In the paper pseudo events carry this through the network; here it is a walk
-  over the hierarchy, which runs in one process; so network delay is 0 unless given.
+  ordering adds is K itself, level by level. In the paper pseudo events carry this through the network. Here it is a
+  walk over the hierarchy, which runs in one process; so network delay is 0 unless given.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ def iterated(run: Callable[[Delays], Delays], levels: int) -> tuple[dict[str, in
     """Return K of every detector by repeated runs (004, algorithm 2).
 
     Args:
-        run: plays the recorded stream from the beginning through an engine that begins with these K's, and returns those
-            that it ended with.
+        run: plays the recorded stream from the beginning, through an engine that begins with these K's, and returns
+            those that it ended with.
         levels: of the hierarchy; no more runs are needed.
 
     Returns:
