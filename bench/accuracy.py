@@ -94,40 +94,40 @@ class Played(msgspec.Struct, frozen=True):
     took_s: float
 
 
-def kept_play(
+def cached_play(
     seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool, whistled: bool
 ) -> Played:
-    """As :func:`play`, but what the same code found in ``folder`` before is read there."""
+    """Return :func:`play`'s result, from a file in ``folder`` if the same code wrote one."""
     root = Path(__file__).resolve().parents[1]
     files = [file for part in CODE for file in ([root / part] if part.endswith(".py") else (root / part).rglob("*.py"))]
     code = fingerprint([(str(file.relative_to(root)), file.read_text("utf-8")) for file in sorted(files)])
     into = folder / f"{channel}-{rate}-{minutes:g}-{seed}"
-    kept = into / f"{'sorted' if in_order else 'engine'}{'-whistled' if whistled else ''}-{code}.json"
-    if kept.is_file():
-        return msgspec.json.decode(kept.read_bytes(), type=Played)
+    stored = into / f"{'sorted' if in_order else 'engine'}{'-whistled' if whistled else ''}-{code}.json"
+    if stored.is_file():
+        return msgspec.json.decode(stored.read_bytes(), type=Played)
     done = play(seed, channel, rate, minutes, into, in_order=in_order, whistled=whistled)
-    half = kept.with_suffix(".part")
+    half = stored.with_suffix(".part")
     half.write_bytes(msgspec.json.encode(done))
-    os.replace(half, kept)
+    os.replace(half, stored)
     return done
 
 
 def play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in_order: bool, whistled: bool) -> Played:
     """Simulates a match into ``folder``, plays it (or folds it ``in_order``, perhaps with its whistles), scores it."""
     optical = rate == OPTICAL
-    wish = SimulateOptions(
+    options = SimulateOptions(
         folder / "match", seed=seed, minutes=minutes, rate="live" if optical else rate, channel=channel
     )
-    simulation, quiet = settings_of(wish, None), Console(quiet=True)
+    simulation, quiet = settings_of(options, None), Console(quiet=True)
     radio = channel_named(channel)
-    prepare(wish.out, simulation, radio)
-    produce(wish, simulation, radio, None, quiet)
+    prepare(options.out, simulation, radio)
+    produce(options, simulation, radio, None, quiet)
     begun = time.perf_counter()
     if in_order:
-        raw, sheet = seen(simulation) if optical else arrived(wish.out)
-        truth, found = folded(wish.out, raw, sheet, whistled=whistled)
+        raw, sheet = as_cameras_see(simulation) if optical else arrived(options.out)
+        truth, found = folded(options.out, raw, sheet, whistled=whistled)
     else:
-        truth, found = played(wish.out, folder / "store")
+        truth, found = played(options.out, folder / "store")
     took_s = time.perf_counter() - begun
     cases = []
     for judged in judge(truth, found):
@@ -138,7 +138,7 @@ def play(seed: int, channel: str, rate: str, minutes: float, folder: Path, *, in
 
 
 def played(match: Path, store: Path) -> tuple[Truth, list[EventRecord]]:
-    """The truth of a simulated match, and what the engine says of it."""
+    """Return the truth of a simulated match, and the engine's events."""
     capture = str(match / "capture")
     shutil.rmtree(store, ignore_errors=True)
     live = LiveSettings(source=capture, engine="inprocess", speed="max", store=store, dashboard=False, camera=False)
@@ -153,40 +153,40 @@ def arrived(match: Path) -> tuple[list[Event], MatchSheet]:
     return raw_events(list(capture.blocks(capture.begin_us, capture.end_us)), capture.sheet), capture.sheet
 
 
-def seen(simulation: Simulation) -> tuple[list[Event], MatchSheet]:
-    """What cameras see of the same match."""
+def as_cameras_see(simulation: Simulation) -> tuple[list[Event], MatchSheet]:
+    """Return raw events of the same match as cameras see it."""
     recording, _ = simulate(replace(simulation, ball_hz=25, body_hz=25, limbs=(), noise_m=jitter_m(CAMERA)))
     recording = replace(recording, sheet=msgspec.structs.replace(recording.sheet, quality=CAMERA))
     return list(packets_of(recording)), recording.sheet
 
 
 def folded(match: Path, raw: Sequence[Event], sheet: MatchSheet, *, whistled: bool) -> tuple[Truth, list[EventRecord]]:
-    """The truth of a simulated match, and what its detectors say of raw events, in order.
+    """Return the truth of a simulated match, and its detectors' events for raw events in order.
 
     ``whistled``: an operator has told of every whistle that stopped play, ``OPERATOR_US`` after it.
     """
     detectors = needed(build_detectors(sheet))
     levels, hierarchy = level_of_kinds(detectors), Hierarchy(RAW_KINDS, detectors)
-    told = whistles(match) if whistled else []
-    found = [to_record(event, levels[event.kind]) for event in published(hierarchy, [*raw, *told])]
+    stops = whistles(match) if whistled else []
+    found = [to_record(event, levels[event.kind]) for event in published(hierarchy, [*raw, *stops])]
     times_us = [event.ts_us for event in raw]
     return read_truth(match / "truth.parquet", sheet).between(min(times_us), max(times_us)), found
 
 
 def whistles(match: Path) -> list[Event]:
-    """The referee's whistles in the truth of a simulated match, as an operator says them."""
+    """Return the referee's whistles in the truth of a simulated match, as an operator's decisions."""
     at_us = [row["ts_us"] for row in pq.read_table(match / "truth.parquet").to_pylist() if row["kind"] == "whistle"]
-    said = [Official("operator", number, "stop", ts_us) for number, ts_us in enumerate(sorted(at_us))]
-    return [official_arrival(one, one.at_us + OPERATOR_US, one.at_us - OPERATOR_US).event for one in said]
+    output = [Official("operator", number, "stop", ts_us) for number, ts_us in enumerate(sorted(at_us))]
+    return [official_arrival(one, one.at_us + OPERATOR_US, one.at_us - OPERATOR_US).event for one in output]
 
 
 def needed(detectors: Sequence[Detector[Any]]) -> list[Detector[Any]]:
     """Those whose events a truth judges, and all that these stand on."""
-    kinds, kept = set(KINDS), set[str]()
-    while more := [d.spec for d in detectors if d.spec.name not in kept and kinds.intersection(d.spec.outputs)]:
-        kept.update(spec.name for spec in more)
+    kinds, stored = set(KINDS), set[str]()
+    while more := [d.spec for d in detectors if d.spec.name not in stored and kinds.intersection(d.spec.outputs)]:
+        stored.update(spec.name for spec in more)
         kinds.update(kind for spec in more for kind in spec.inputs)
-    return [detector for detector in detectors if detector.spec.name in kept]
+    return [detector for detector in detectors if detector.spec.name in stored]
 
 
 def summary(scores: Sequence[Score], *, everything: bool) -> dict[str, dict[str, Any]]:
@@ -226,17 +226,17 @@ def frames(scores: Iterable[Score]) -> dict[str, float]:
 
 
 def table(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Lines of a table; what misses the goal is marked."""
+    """Return the lines of a table; figures below the goal are marked."""
     lines = ["| kind | true | found | precision | recall | F1 | mean | least | err ms | missed ones taken for |"]
     lines.append("|---|---|---|---|---|---|---|---|---|---|")
     for kind, row in rows.items():
         numbers = [row[name] for name in ("precision", "recall", "f1", "f1_mean", "f1_least")]
-        told = ["-" if value is None else f"{value:.3f}" for value in numbers]
+        cells = ["-" if value is None else f"{value:.3f}" for value in numbers]
         if row["true"] and row["f1"] < GOAL_F1:
-            told[2] = f"**{told[2]}**"
+            cells[2] = f"**{cells[2]}**"
         error = "-" if row["error_ms"] is None else f"{row['error_ms']:.0f}"
         taken = ", ".join(f"{name} {count}" for name, count in row["confusion"].items())
-        lines.append(f"| {kind} | {row['true']} | {row['found']} | {' | '.join(told)} | {error} | {taken} |")
+        lines.append(f"| {kind} | {row['true']} | {row['found']} | {' | '.join(cells)} | {error} | {taken} |")
     return lines
 
 
@@ -265,7 +265,7 @@ def main() -> None:
         for seed in chosen.seeds:
             if chosen.keep:
                 matches.append(
-                    kept_play(seed, channel, *length, chosen.keep, in_order=chosen.sorted, whistled=chosen.officials)
+                    cached_play(seed, channel, *length, chosen.keep, in_order=chosen.sorted, whistled=chosen.officials)
                 )
                 continue
             with tempfile.TemporaryDirectory() as folder:

@@ -44,11 +44,11 @@ def load_ball(path: Path, minutes: float) -> list[BallView]:
     """Ball states at 25 Hz; speeds are causal differences over 80 ms, as a live filter would have them."""
     table = pq.read_table(path, filters=pc.field("object_id") == "ball")
     t_ms = table["t_ms"].to_numpy()
-    place = np.column_stack([table[c].to_numpy().astype(float) for c in "xyz"])[t_ms <= minutes * 60_000]
-    speed = np.zeros_like(place)
-    speed[2:] = (place[2:] - place[:-2]) / 0.08
+    position = np.column_stack([table[c].to_numpy().astype(float) for c in "xyz"])[t_ms <= minutes * 60_000]
+    speed = np.zeros_like(position)
+    speed[2:] = (position[2:] - position[:-2]) / 0.08
     speed[np.hypot(speed[:, 0], speed[:, 1]) > JUMP_M_S] = 0.0
-    return [BallView(int(t) * 1000, *p, *v) for t, p, v in zip(t_ms, place.tolist(), speed.tolist(), strict=False)]
+    return [BallView(int(t) * 1000, *p, *v) for t, p, v in zip(t_ms, position.tolist(), speed.tolist(), strict=False)]
 
 
 def true_pan(ball: list[BallView], mount: Mount, ticks_us: np.ndarray) -> np.ndarray:
@@ -72,24 +72,24 @@ def planned(ball: list[BallView], mount: Mount, profile: Profile, delay_us: int,
 
 
 def driven(plans: list[Motion], profile: Profile, feedback: bool) -> np.ndarray:
-    """The head's pan when the plan goes through the speed table; without feedback the nearest speed is sent."""
+    """Return the head's pan when the plan goes through the speed table; without feedback the nearest speed is sent."""
     axis, step, out = new_head(profile).pan, 0, []
     every = profile.link.command_interval_us // TICK_US
     for tick, plan in enumerate(plans):
         if tick % every == 0:
             if feedback:
-                wanted = best_step(profile.pan, plan, axis.position, step, Fit())
+                expected = best_step(profile.pan, plan, axis.position, step, Fit())
             else:
-                wanted = nearest_step(profile.pan, plan.velocity)
-            if wanted != step:
-                step, axis = wanted, axis.drive(profile.pan.speed_deg_s(wanted))
+                expected = nearest_step(profile.pan, plan.velocity)
+            if expected != step:
+                step, axis = expected, axis.drive(profile.pan.speed_deg_s(expected))
         out.append(axis.position)
         axis = axis.advance(TICK_US / 1e6)
     return np.array(out)
 
 
 def judged(pan: np.ndarray, truth: np.ndarray) -> dict[str, float]:
-    """Figures of one movement; the first two seconds, in which it gets there, are left out."""
+    """Return the figures of one movement, without its first two seconds."""
     error = np.abs(pan - truth)[100:]
     return {
         "rms_deg": rms(error),

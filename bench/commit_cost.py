@@ -35,7 +35,7 @@ class Clock:
         self.cpu_ms = 0.0
 
     def ms(self, work: Callable[[], object]) -> tuple[float, Any]:
-        """Milliseconds that a piece of work takes on the wall, and what it gives."""
+        """Return the milliseconds that a piece of work takes on the wall clock, and its result."""
         began, began_cpu = time.perf_counter(), time.process_time()
         given = work()
         self.cpu_ms += (time.process_time() - began_cpu) * 1e3
@@ -43,7 +43,7 @@ class Clock:
 
 
 def measure(capture: Capture, memory_s: float, seconds: float, folder: Path) -> dict[str, Any]:
-    """Plays ``seconds`` and commits in the end, several times in the last of them; the shortest of each, in ms."""
+    """Play ``seconds`` and commit several times in the last of them; return the shortest time of each, in ms."""
     options = PipelineOptions(alpha=0.0, allowed_lateness_ms=round(memory_s * 1e3))
     pipeline = MatchPipeline(capture.sheet, options)
     states = StateStore(folder / "states", "bench")
@@ -56,8 +56,8 @@ def measure(capture: Capture, memory_s: float, seconds: float, folder: Path) -> 
     for batch, (start_us, end_us) in enumerate(zip([capture.begin_us, *commits_us], commits_us, strict=False)):
         message = None
         for arrival_us, payload in capture.payloads(start_us, end_us):
-            said = pipeline.push(payload, arrival_us)
-            message = said if said is not None and said.health is not None else message
+            output = pipeline.push(payload, arrival_us)
+            message = output if output is not None and output.health is not None else message
         assert message is not None
         assert message.health is not None
         clock = Clock()

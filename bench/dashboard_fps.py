@@ -69,7 +69,7 @@ print(count)
 
 @contextmanager
 def playing(feed: ScriptedFeed) -> Iterator[None]:
-    """The scripted match runs in a thread, 50 views a second, beginning at its 40th second."""
+    """Run the scripted match in a thread, 50 views a second, from its 40th second on."""
     choreography, stop = Choreography(feed), threading.Event()
     for now_us in range(0, 40_000_000, 40_000):
         choreography.play(now_us)
@@ -89,7 +89,7 @@ def playing(feed: ScriptedFeed) -> Iterator[None]:
 
 
 def drawn(server: WebServer, browser: Browser, seconds: float) -> dict[str, float]:
-    """Frames that the page drew, and the gaps between frames."""
+    """Return the number of frames that the page drew, and the gaps between frames."""
     browser.driver.get(server.url)
     browser.wait(lambda: browser.run("return document.body.dataset.status") == "live", "the page to be live")
     time.sleep(WARM_UP_S)
@@ -119,8 +119,8 @@ def on_screen(feed: ScriptedFeed, browser: Browser, events: int) -> dict[str, fl
         feed.publish(event)
         time.sleep(0.137)  # no multiple of the message interval, so that every phase occurs
     time.sleep(1.0)
-    seen = browser.run("return seen")
-    delays = sorted(seen[name] - at_ms for name, at_ms in published.items() if name in seen)
+    shown_ms = browser.run("return seen")
+    delays = sorted(shown_ms[name] - at_ms for name, at_ms in published.items() if name in shown_ms)
     return {
         "events": events,
         "seen": len(delays),

@@ -58,12 +58,12 @@ BY_HAND_US, BY_HAND_STEP_US = 500_000, 25_000
 
 #: Longest way of a low-priority and of a ball position, longest time that the clock stands (a slot of the gateway
 #: and a ball's packet): as the channel and the input declare them.
-LIMB_WAY_US, BALL_WAY_US, CLOCK_STEP_US = 100_000, 5_000, 15_000
+LIMB_DELAY_US, BALL_DELAY_US, CLOCK_STEP_US = 100_000, 5_000, 15_000
 
 
 @dataclass
 class Run:
-    """What one engine did.
+    """Results of one engine.
 
     Attributes:
         slack_us: K by detector at each look.
@@ -81,7 +81,7 @@ class Run:
     sub_delays: SubDelays = field(default_factory=SubDelays)
 
     def take(self, update: Update, now_us: int) -> None:
-        """Notes an update said at ``now_us``."""
+        """Note an update emitted at ``now_us``."""
         event = update.event
         if update.diff > 0:
             self.standing[identity(event)] = (event, now_us)
@@ -90,14 +90,14 @@ class Run:
             self.standing.pop(identity(event), None)
 
     def latency_ms(self, kinds: Collection[str] = ()) -> dict[str, float]:
-        """From event time to being said as it stands, of all events or of these kinds."""
-        told = [(at_us - e.ts_us) / 1000 for e, at_us in self.standing.values() if not kinds or e.kind in kinds]
-        values = np.array(told or [0.0])
+        """Return the time from event time to the last assertion of an event, of all events or of these kinds."""
+        reported = [(at_us - e.ts_us) / 1000 for e, at_us in self.standing.values() if not kinds or e.kind in kinds]
+        values = np.array(reported or [0.0])
         return {
             "mean": round(float(values.mean()), 1),
             "median": round(float(np.median(values)), 1),
             "max": round(float(values.max()), 1),
-            "events": len(told),
+            "events": len(reported),
         }
 
 
@@ -150,14 +150,14 @@ def _times(transmission: Any) -> Ints:
 
 
 def _look(engine: Engine, result: Run, at_s: float, keyed: set[str]) -> None:
-    metrics = {name: told for name, told in engine.metrics().items() if name not in keyed}
-    result.slack_us[at_s] = {name: told.k_us for name, told in metrics.items()}
-    result.given[at_s] = sum(told.stepped for told in metrics.values())
-    result.late[at_s] = sum(told.late for told in metrics.values())
+    metrics = {name: reported for name, reported in engine.metrics().items() if name not in keyed}
+    result.slack_us[at_s] = {name: reported.k_us for name, reported in metrics.items()}
+    result.given[at_s] = sum(reported.stepped for reported in metrics.values())
+    result.late[at_s] = sum(reported.late for reported in metrics.values())
 
 
 def by_hand(hierarchy: Hierarchy, old: SubDelays) -> dict[str, int]:
-    """K's of an expert who must reckon with the worst case, and knows how far detectors date back.
+    """Return slacks of an expert who reckons with the worst case, and knows how far detectors date back.
 
     A keyed detector orders the packets of one transmitter, which need no slack: the first level is what stands above.
     """
@@ -165,26 +165,30 @@ def by_hand(hierarchy: Hierarchy, old: SubDelays) -> dict[str, int]:
     late_us = dict.fromkeys(hierarchy.raw_kinds, BY_HAND_US - BY_HAND_STEP_US)
     for detector in hierarchy.detectors:
         spec = detector.spec
-        most_us = max(late_us[kind] for kind in spec.inputs)
-        slack_us[spec.name] = 0 if spec.keyed else most_us + BY_HAND_STEP_US
-        most_us = most_us if spec.keyed else most_us + BY_HAND_STEP_US
-        late_us.update(dict.fromkeys(spec.outputs, most_us + old.back_setting_us.get(spec.name, 0)))
+        max_us = max(late_us[kind] for kind in spec.inputs)
+        slack_us[spec.name] = 0 if spec.keyed else max_us + BY_HAND_STEP_US
+        max_us = max_us if spec.keyed else max_us + BY_HAND_STEP_US
+        late_us.update(dict.fromkeys(spec.outputs, max_us + old.back_setting_us.get(spec.name, 0)))
     return slack_us
 
 
 def declared_jitter_us() -> dict[str, int]:
     """Delay of raw kinds by what input and channel declare, without a single measurement."""
-    limb_us = position_delay_us(LIMB_HZ, POSITIONS, LIMB_WAY_US)
-    ball_us = position_delay_us(BALL_HZ, POSITIONS, BALL_WAY_US)
+    limb_us = position_delay_us(LIMB_HZ, POSITIONS, LIMB_DELAY_US)
+    ball_us = position_delay_us(BALL_HZ, POSITIONS, BALL_DELAY_US)
     return {kind: ball_us if kind == "raw.ball" else limb_us for kind in RAW_KINDS}
 
 
 def clairvoyant(played: Played, other: Run) -> Run:
-    """The events that stand in the end, each said when it first followed from what had arrived; nothing else in it."""
-    wanted = {name: event for name, (event, _) in other.standing.items()}
-    found = first_followed(played.sheet, played.blocks, wanted)
+    """Return the events that stand in the end, each emitted when it first followed from the arrivals; nothing else."""
+    expected = {name: event for name, (event, _) in other.standing.items()}
+    found = first_followed(played.sheet, played.blocks, expected)
     return Run(
-        {-1.0: {}}, {-1.0: 0}, {-1.0: 0}, {name: (wanted[name], at_us) for name, at_us in found.items()}, end_us={"": 0}
+        {-1.0: {}},
+        {-1.0: 0},
+        {-1.0: 0},
+        {name: (expected[name], at_us) for name, at_us in found.items()},
+        end_us={"": 0},
     )
 
 
@@ -237,12 +241,12 @@ def measure(seconds: float, seed: int, training_seed: int) -> dict[str, Any]:
         "at once": played.run(SlackSettings("kslack"), alpha=0.0),
     }
     runs["clairvoyant"] = clairvoyant(played, runs["at once"])
-    told: dict[str, Any] = defaultdict(dict)
+    reported: dict[str, Any] = defaultdict(dict)
     for name, run in runs.items():
-        told[name] = figures(run, needed)
-    for row in told.values():
+        reported[name] = figures(run, needed)
+    for row in reported.values():
         for which in ("latency", "hit_latency"):
-            hand_ms = told["by hand"][f"{which}_ms"]["mean"]
+            hand_ms = reported["by hand"][f"{which}_ms"]["mean"]
             row[f"{which}_of_by_hand"] = round(row[f"{which}_ms"]["mean"] / hand_ms, 3) if hand_ms else 0.0
     disorder = played.disorder()
     published = np.array(runs["dynamic, from 0"].order, np.int64)
@@ -254,30 +258,30 @@ def measure(seconds: float, seed: int, training_seed: int) -> dict[str, Any]:
         "positions": played.recording.positions,
         "out_of_order": {name: round(share, 4) for name, share in disorder.items()},
         "iterations": rounds,
-        "runs": dict(told),
+        "runs": dict(reported),
         "goal": {"out_of_order": 0.95, "reached": disorder["single_positions"] > 0.95},
     }
 
 
 def pages(result: dict[str, Any]) -> list[str]:
-    """The figures for people."""
+    """Return the figures as text."""
     lines = [f"{result['positions']} positions in {result['seconds']:g} s; out of order: {result['out_of_order']}"]
     lines += [f"iterated K's took {result['iterations']} runs", ""]
     looks = list(result["runs"]["adaptive, lambda 0"]["k_error"])
     lines.append(f"{'median |K - needed|, ms, at s':<38}" + "".join(f"{look:>8}" for look in looks))
-    for name, told in result["runs"].items():
-        cells = (told["k_error"].get(look, {}).get("median_absolute_ms", float("nan")) for look in looks)
+    for name, reported in result["runs"].items():
+        cells = (reported["k_error"].get(look, {}).get("median_absolute_ms", float("nan")) for look in looks)
         lines.append(f"  {name:<36}" + "".join(f"{cell:>8.1f}" for cell in cells))
     lines += ["", "shares ordered at those times: " + str(result["runs"]["dynamic, from 0"]["share_ordered"])]
     lines += [
         "",
         f"{'':<38}{'ordered, %':>11}{'late':>8}{'inputs':>9}{'latency':>9}{'of hand':>9}{'hits':>8}{'of hand':>9}",
     ]
-    for name, told in result["runs"].items():
+    for name, reported in result["runs"].items():
         lines.append(
-            f"  {name:<36}{100 * told['share_ordered']['all']:>11.3f}{told['late']:>8}{told['inputs']:>9}"
-            f"{told['latency_ms']['mean']:>9.1f}{told['latency_of_by_hand']:>9.3f}"
-            f"{told['hit_latency_ms']['mean']:>8.1f}{told['hit_latency_of_by_hand']:>9.3f}"
+            f"  {name:<36}{100 * reported['share_ordered']['all']:>11.3f}{reported['late']:>8}{reported['inputs']:>9}"
+            f"{reported['latency_ms']['mean']:>9.1f}{reported['latency_of_by_hand']:>9.3f}"
+            f"{reported['hit_latency_ms']['mean']:>8.1f}{reported['hit_latency_of_by_hand']:>9.3f}"
         )
     return lines
 

@@ -39,7 +39,7 @@ BUFFERED, SPECULATIVE = 1.0, 0.0
 
 @dataclass
 class Run:
-    """What one engine said: standing events with the arrival time at which they left, and what it took back."""
+    """Results of one engine: standing events with the arrival time at which they left, and its retractions."""
 
     standing: dict[str, tuple[int, Event]]
     retractions: int

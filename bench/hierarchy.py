@@ -54,7 +54,7 @@ from simulator.simulate import MeasuredMatch, Simulation
 GOAL_RADIO, GOAL_OPTICAL, GOAL_PROXIMITY_MS, GOAL_STATE_BYTES = 10.0, 100.0, 0.02, 1_000
 
 #: Alpha, and how much of the stream is taken at a time (arrival time, microseconds; 0: block by block).
-WAYS = {"alpha 1": (1.0, 0), "alpha 0": (0.0, 0), "as fast as it can be": (0.0, RECORDED_US)}
+RELEASE_SETTINGS = {"alpha 1": (1.0, 0), "alpha 0": (0.0, 0), "as fast as it can be": (0.0, RECORDED_US)}
 
 #: At so many instants states are weighed.
 _WEIGHED = 5
@@ -75,7 +75,7 @@ def capture_of(source: str, rate: str, seconds: float, seed: int, folder: Path) 
 
 
 def raw_events(blocks: Sequence[Block], sheet: MatchSheet) -> list[Event]:
-    """What enters level 1, each packet once."""
+    """Yield the inputs of level 1, each packet once."""
     if sheet.quality.framed:
         return [frame_arrival(block.packets, number).event for number, block in enumerate(blocks)]
     events = {(p.transmitter, p.sequence): arrival(p).event for block in blocks for p in block.packets}
@@ -105,7 +105,7 @@ def _key(pair: tuple[Key, Event]) -> Key:
 
 
 def fold(detector: Detector[Any], inputs: Sequence[Event]) -> tuple[list[Event], dict[str, Any]]:
-    """One detector over its inputs. Weighing states stands outside the time."""
+    """Run one detector over its inputs. The time of weighing states is left out."""
     keyed: KeyedDetector[Any] | None = detector if detector.spec.keyed else None  # type: ignore[assignment]
     states: dict[str, Any] = {}
     emitted: list[Event] = []
@@ -161,14 +161,14 @@ def whole(capture: Capture, alpha: float, span_us: int, extra: Sequence[str]) ->
         warm.push_together(portion, None if late_us is None else portion[-1][0] - late_us)
     pipeline = MatchPipeline(capture.sheet, PipelineOptions(alpha=alpha, extra=tuple(extra)))
     gc.collect()
-    told: list[UpdateMessage | None] = []
+    reported: list[UpdateMessage | None] = []
     began_s = time.process_time()
     for portion in portions:
-        told.append(pipeline.push_together(portion, None if late_us is None else portion[-1][0] - late_us))
-    told.append(pipeline.finish())
+        reported.append(pipeline.push_together(portion, None if late_us is None else portion[-1][0] - late_us))
+    reported.append(pipeline.finish())
     took_s = time.process_time() - began_s
     follower = Follower()
-    for message in told:
+    for message in reported:
         if message is not None:
             follower.apply(message)
     return took_s, dict(follower.events)
@@ -185,9 +185,9 @@ def measure(capture: Capture, extra: Sequence[str], goal: float) -> dict[str, An
     hierarchy = Hierarchy(RAW_KINDS, build_detectors(sheet, extra=extra))
     bare(hierarchy, raw[: len(raw) // 10])
     detectors = bare(hierarchy, raw)
-    ways = {name: whole(capture, alpha, span_us, extra) for name, (alpha, span_us) in WAYS.items()}
-    took_s = {name: took for name, (took, _) in ways.items()}
-    events = [events for _, events in ways.values()]
+    runs = {name: whole(capture, alpha, span_us, extra) for name, (alpha, span_us) in RELEASE_SETTINGS.items()}
+    took_s = {name: took for name, (took, _) in runs.items()}
+    events = [events for _, events in runs.values()]
     folds_s = sum(row["ms"] for row in detectors.values()) / 1e3
     levels = _by_level(detectors, stream_s)
     weighed = [row["state_bytes"] for name, row in detectors.items() if name != "heat_map"]
@@ -238,7 +238,7 @@ def _by_level(detectors: dict[str, dict[str, Any]], stream_s: float) -> dict[int
 
 
 def show(name: str, result: dict[str, Any]) -> None:
-    """The figures of one input as tables."""
+    """Return the figures of one input as tables."""
     print(
         f"\n{name}: {result['positions_per_s']:,} positions/s, {result['stream_s']} s, {result['detectors']} detectors"
     )

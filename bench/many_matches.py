@@ -53,17 +53,17 @@ def play(kinds: list[str], sources: dict[str, str], seats: int, speed: str, wind
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         run = MatchesRun(lambda: entries, common, Path(folder) / "run", Console(file=io.StringIO()))
-        told = run.run(threading.Event())
-    matches = told["matches"].values()
+        report = run.run(threading.Event())
+    matches = report["matches"].values()
     stream_s = sum(one["stream_s"] for one in matches)
     wall_s = max(one["wall_s"] for one in matches)
     return {
-        "broken": told["broken"],
+        "broken": report["broken"],
         "stream_s": round(stream_s, 1),
         "wall_s": wall_s,
         "times_real_time": round(stream_s / wall_s, 2),
         "positions_per_s": round(sum(one["positions"] for one in matches) / wall_s),
-        "latency_ms": {name: one["lane_latency_ms"] for name, one in told["matches"].items()},
+        "latency_ms": {name: one["lane_latency_ms"] for name, one in report["matches"].items()},
     }
 
 
@@ -76,21 +76,21 @@ def kinds_of(run: str) -> list[str]:
 
 
 def scaled(run: str, chosen: argparse.Namespace, sources: dict[str, str]) -> dict[str, Any]:
-    """The same matches on one core and on two, in turns: how much more goes through two."""
+    """Run the same matches on one core and on two, in turns; return how much more goes through two."""
     reached: dict[int, list[float]] = {1: [], 2: []}
     for cores in [1, 2] * _TURNS:
         held = argparse.Namespace(**{**vars(chosen), "seats": cores, "speed": "max"})
-        told = alone(run, held, sources, cores)
-        if "error" in told:
-            return told
-        reached[cores].append(told["times_real_time"])
+        report = alone(run, held, sources, cores)
+        if "error" in report:
+            return report
+        reached[cores].append(report["times_real_time"])
     one, two = (sum(times) / len(times) for times in reached.values())
     ratio = round(two / one, 2)
     return {"run": run, "one_core": reached[1], "two_cores": reached[2], "scale_up": ratio, "goal": GOAL_SCALE_UP}
 
 
 def alone(run: str, chosen: argparse.Namespace, sources: dict[str, str], cores: int = 0) -> dict[str, Any]:
-    """A run in a process of its own, with the processor time of all that it started; on so many cores, if told."""
+    """Run in a process of its own; return its results with the processor time of all its children."""
     request = json.dumps([kinds_of(run), sources, chosen.seats, chosen.speed, chosen.window])
     held = sorted(os.sched_getaffinity(0))[: cores or None]
     before = os.getloadavg()[0]
@@ -107,21 +107,21 @@ def alone(run: str, chosen: argparse.Namespace, sources: dict[str, str], cores: 
 
     looking = threading.Thread(target=look, daemon=True)
     looking.start()
-    said = ""
+    text = ""
     with contextlib.suppress(subprocess.TimeoutExpired):
-        said, _ = child.communicate(timeout=chosen.limit)
+        text, _ = child.communicate(timeout=chosen.limit)
     over.set()
     looking.join()
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)  # what it started and did not end, too
     if child.wait():
-        told = f"ended with {child.returncode}" if child.returncode > 0 else f"was not over after {chosen.limit:g} s"
-        return {"run": run, "error": told}
-    figures = json.loads(said.splitlines()[-1])
+        report = f"ended with {child.returncode}" if child.returncode > 0 else f"was not over after {chosen.limit:g} s"
+        return {"run": run, "error": report}
+    figures = json.loads(text.splitlines()[-1])
     load = [round(before, 1), round(os.getloadavg()[0], 1)]
-    told = {"run": run, "seats": chosen.seats, "load_average": load, "cpu_s": round(sum(used.values()), 1), **figures}
-    print(json.dumps(told), file=sys.stderr)  # what is known is known, should a later run be given up
-    return told
+    report = {"run": run, "seats": chosen.seats, "load_average": load, "cpu_s": round(sum(used.values()), 1), **figures}
+    print(json.dumps(report), file=sys.stderr)  # what is known is known, should a later run be given up
+    return report
 
 
 def _processor_s(session: int) -> dict[int, float]:
@@ -138,7 +138,7 @@ def _processor_s(session: int) -> dict[int, float]:
 
 
 def main() -> None:
-    """Runs what is asked for and prints or stores the figures."""
+    """Run the requested cases and print or store the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--optical")

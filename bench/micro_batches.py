@@ -60,11 +60,11 @@ class DueReader(DataSourceStreamReader):
         self._begin_us, self._times_us = capture.begin_us, [at for at, _ in capture.payloads(0, capture.end_us)]
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
-        """Before the first block."""
+        """Return the offset before the first block."""
         return {"arrival_us": self._begin_us - 1}
 
     def latestOffset(self, *_: object) -> dict[str, int]:  # noqa: N802
-        """Arrival of the newest block that is due."""
+        """Return the arrival of the newest block that is due."""
         due_us = self._begin_us + time.time_ns() // 1000 - self._began_us
         count = bisect_right(self._times_us, due_us)
         return {"arrival_us": self._times_us[count - 1]} if count else self.initialOffset()
@@ -113,24 +113,24 @@ class Processor(StatefulProcessor):
         self._state = handle.getValueState("engine", "state binary")
 
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
-        """Pushes what came; gives when the blocks were due that led to a word."""
+        """Push the rows; yield when the blocks were due that led to an update."""
         pipeline = MatchPipeline(Capture.open(self._capture).sheet, self._options)
         if self._state.exists():
             pipeline.restore(bytes(self._state.get()[0]))
-        said = []
+        output = []
         for row in pd.concat(list(rows)).sort_values("arrival_us").itertuples():
             if pipeline.push(bytes(row.payload), row.arrival_us, row.due_wall_us) is not None:
-                said.append(row.due_wall_us)
+                output.append(row.due_wall_us)
         pipeline.take_tables()
         self._state.update((pipeline.snapshot(),))
-        yield pd.DataFrame({"due_wall_us": said})
+        yield pd.DataFrame({"due_wall_us": output})
 
     def close(self) -> None:
         """Nothing is open."""
 
 
 def micro_batches(capture: Capture, options: PipelineOptions, folder: Path) -> dict[str, float]:
-    """The ordinary way; milliseconds."""
+    """Return the latencies of Spark's micro-batches, in milliseconds."""
     took_ms: list[tuple[int, float]] = []
     over = threading.Event()
     session = start_session(
@@ -152,10 +152,10 @@ def micro_batches(capture: Capture, options: PipelineOptions, folder: Path) -> d
         session.dataSource.register(DueSource)
         began_us = time.time_ns() // 1000 + 5_000_000
         rows = session.readStream.format("due").options(capture=str(capture.path), began_wall_us=str(began_us)).load()
-        said = rows.groupBy("match").transformWithStateInPandas(
+        output = rows.groupBy("match").transformWithStateInPandas(
             Processor(str(capture.path), options), "due_wall_us bigint", "Append", "None"
         )
-        query = said.writeStream.foreachBatch(sink).option("checkpointLocation", str(folder / "checkpoint")).start()
+        query = output.writeStream.foreachBatch(sink).option("checkpointLocation", str(folder / "checkpoint")).start()
         length_s = (capture.end_us - capture.begin_us) / 1e6
         while not over.wait(0.5) and query.isActive and time.time_ns() // 1000 < began_us + (length_s + 90) * 1e6:
             continue
@@ -171,7 +171,7 @@ def micro_batches(capture: Capture, options: PipelineOptions, folder: Path) -> d
 
 
 def open_batches(capture: Capture, folder: Path) -> dict[str, float]:
-    """Touchline's way; milliseconds. Its start counts: the figures are those of the whole run."""
+    """Return the latencies of Touchline's open batches, in milliseconds; the start of the run is included."""
     given = {
         "source": str(capture.path), "store": folder / "match", "engine": "spark", "dashboard": False, "camera": False,
         "alpha": 0.0, "retraction": "on-demand", "metrics_port": 0,

@@ -26,15 +26,15 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "opta_tracab_cl
 
 
 def clip(folder: Path = DATA) -> Recording:
-    """The clip: its pitch, home attacks towards +x, goalkeepers wear 1."""
+    """Return the clip's sheet: its pitch, home attacks towards +x, goalkeepers wear 1."""
     recording = read_tracking(str(folder / "tracking_first_3_minutes.parquet"), pitch=(104.9, 67.8))
     players = tuple(msgspec.structs.replace(player, goalkeeper=player.shirt == 1) for player in recording.sheet.players)
     sheet = msgspec.structs.replace(recording.sheet, attacks_positive_x="home", players=players)
     return Recording(sheet, recording.tracks, recording.rejected)
 
 
-def found_in(folder: Path = DATA) -> tuple[Truth, list[EventRecord]]:
-    """The labels, and what is found."""
+def detected_in(folder: Path = DATA) -> tuple[Truth, list[EventRecord]]:
+    """Return the labels, and the detected events."""
     recording = clip(folder)
     times_us = [int(at_us) for track in recording.tracks for at_us in (track.ts_us.min(), track.ts_us.max())]
     truth = read_truth(folder / "events_first_3_minutes.csv", recording.sheet).between(min(times_us), max(times_us))
@@ -42,7 +42,7 @@ def found_in(folder: Path = DATA) -> tuple[Truth, list[EventRecord]]:
 
 
 def cases(truth: Truth, found: list[EventRecord]) -> list[str]:
-    """What was missed and what was invented of passes, shots and restarts, by time."""
+    """Return missed and invented passes, shots and restarts, by time."""
     rows: list[tuple[int, str]] = []
     for judged in judge(truth, found):
         rows += [(mark.ts_us, f"missed   {_line(mark)}") for mark in judged.missed]
@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--list", action="store_true", help="what was missed and what was invented")
     args = parser.parse_args()
-    truth, found = found_in(args.data)
+    truth, found = detected_in(args.data)
     figures: Score = score(truth, found)
     print("\n".join(lines(figures)))
     if args.list:

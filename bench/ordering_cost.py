@@ -43,14 +43,14 @@ _NEVER_US = -(2**62)
 
 
 class Push(NamedTuple):
-    """What comes in one slot."""
+    """The arrivals of one slot."""
 
     now_us: int
     arrivals: list[Arrival]
 
 
 class PassOn:
-    """Counts what it is given and tells it on: the least that a detector with a state does."""
+    """Counts its inputs and passes them on: the least that a detector with a state does."""
 
     def __init__(self, level: int, kind: str, gives: str) -> None:
         self.spec = Spec(f"pass_on_{level}", f"{level}.1", level, (kind,), (gives,), source="bench")
@@ -60,12 +60,12 @@ class PassOn:
         return 0
 
     def step(self, state: int, event: Event) -> Step[int]:
-        """One event for each; the state changes, so a late one makes all behind it differ in state."""
+        """Emit one event for each input; the state changes, so a late input changes all states behind it."""
         return state + 1, (Event(self._gives, event.ts_us, event.source, event.seq),)
 
 
 class Mirror(PassOn):
-    """The same without a state: on demand, redoing stops right behind the late event."""
+    """The same without a state: on-demand retraction stops right behind the late event."""
 
     def step(self, state: int, event: Event) -> Step[int]:
         return state, (Event(self._gives, event.ts_us, event.source, event.seq),)
@@ -74,15 +74,15 @@ class Mirror(PassOn):
 def stream(events: int, delay_us: int, slot_us: int, seed: int = 1) -> list[Push]:
     """Events of some sources in turn, delayed at random, in slots of arrival time."""
     rng = Random(seed)
-    came = []
+    arrived = []
     for number in range(events):
         ts_us = number * EVERY_US
         event = Event("k0", ts_us, f"s{number % SOURCES}", number // SOURCES)
-        came.append((ts_us + rng.randint(0, delay_us), number, Arrival(event, ts_us)))
-    came.sort(key=lambda row: row[:2])
+        arrived.append((ts_us + rng.randint(0, delay_us), number, Arrival(event, ts_us)))
+    arrived.sort(key=lambda row: row[:2])
     return [
         Push(max(row[0] for row in rows), [row[2] for row in rows])
-        for rows in (list(group) for _, group in groupby(came, key=lambda row: row[0] // slot_us))
+        for rows in (list(group) for _, group in groupby(arrived, key=lambda row: row[0] // slot_us))
     ]
 
 
@@ -98,7 +98,7 @@ def late_share(pushes: Sequence[Push]) -> float:
 
 
 def by_fold(pushes: Sequence[Push], detector: PassOn) -> int:
-    """No buffer: the detector alone, in order."""
+    """Run the detector alone, without a buffer, in order."""
     events = sorted((a.event for push in pushes for a in push.arrivals), key=lambda e: e.ts_us)
     begin = time.process_time_ns()
     state = detector.initial()
@@ -127,7 +127,7 @@ def by_heap(pushes: Sequence[Push], detector: PassOn, k_us: int) -> int:
 
 
 def by_unit(pushes: Sequence[Push], detector: PassOn, settings: UnitSettings, keep_us: int) -> int:
-    """One ordering unit, purged as an engine would; nothing is known of the sources."""
+    """Run one ordering unit, purged as an engine would; nothing is known of the sources."""
     rank = {"k0": 0}
     unit = OrderingUnit(detector, settings)
     clk_us = _NEVER_US

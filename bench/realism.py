@@ -28,7 +28,7 @@ REAL = "portugal_switzerland_2019/first_20_minutes.parquet"
 
 
 def measure_match(seed: int, seconds: float, *, detect: bool) -> dict[str, float]:
-    """Plays a match without the radio; its figures, and its truth's."""
+    """Play a match without the radio; return its figures, and its truth's."""
     settings = MatchSettings(seed=seed)
     match = Match(settings)
     sampler = Sampler(sheet_of(settings, match.squads))

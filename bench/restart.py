@@ -60,7 +60,7 @@ STEPS = ("run begins", "spark is up", "warmed up", "window begins", "window clos
 
 
 class Edge:
-    """How far a follower of positions is behind what the gateway is sending, in seconds; asked at any time."""
+    """Measures how far a follower of positions is behind the gateway, in seconds."""
 
     def __init__(self, capture: Capture, events: Address) -> None:
         self._capture, self._events = capture, events.sibling(updates.POSITIONS_SUFFIX)
@@ -70,13 +70,13 @@ class Edge:
         self._thread = threading.Thread(target=self._follow, daemon=True)
 
     def sent(self, arrival_us: int) -> None:
-        """The gateway has come so far; its first word sets the clock."""
+        """Note the gateway's progress; the first call sets the clock."""
         if self._anchor is None:
             self._anchor = (time.monotonic(), arrival_us)
             self._thread.start()
 
     def behind_s(self) -> float:
-        """Live edge, as the clock has it, less the newest positions that were followed."""
+        """Return the live edge by the clock, less the newest positions that were followed."""
         if self._anchor is None:
             return float("inf")
         began_s, begin_us = self._anchor
@@ -116,7 +116,7 @@ def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE
 
 
 def caught_up_s(edge: Edge) -> float:
-    """Seconds until the follower is at the edge, and then was so for a while."""
+    """Return the seconds until the follower is at the edge and stays there for a while."""
     began = reached = time.monotonic()
     while time.monotonic() < began + PATIENCE_S:
         if edge.behind_s() > EDGE_S:
@@ -138,7 +138,7 @@ class Trial:
         self.edge = Edge(capture, self.events)
         self.run = self.start()
         self._stop = threading.Event()
-        self._gateway = threading.Thread(target=self._speak, args=(capture,), daemon=True)
+        self._gateway = threading.Thread(target=self._run_gateway, args=(capture,), daemon=True)
 
     def start(self, *more: str) -> subprocess.Popen[bytes]:
         """`touchline live`, in a group of its own."""
@@ -146,24 +146,24 @@ class Trial:
             sys.executable, "-m", "app.cli.main", "live", "--source", self.positions.url, "--publish", self.events.url,
             "--store", str(self._store), "--no-dashboard", "--no-camera", *more,
         ]  # fmt: skip
-        with self._log.open("ab") as output:
-            self.run = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+        with self._log.open("ab") as steps:
+            self.run = subprocess.Popen(command, stdout=steps, stderr=steps, start_new_session=True)
         return self.run
 
-    def speak(self) -> None:
-        """The gateway begins, for good."""
+    def start_gateway(self) -> None:
+        """Start the gateway; it runs until its match is over."""
         self._gateway.start()
 
-    def _speak(self, capture: Capture) -> None:
+    def _run_gateway(self, capture: Capture) -> None:
         publish(capture, self.positions, 1.0, stop=self._stop, progress=self.edge.sent)
 
     def kill(self) -> None:
-        """Ends the run at once, all of it."""
+        """Kill the whole run at once."""
         os.killpg(self.run.pid, signal.SIGKILL)
         self.run.wait()
 
     def stall(self, outage_s: float) -> dict[str, float]:
-        """The broker stands still."""
+        """Pause the broker."""
         pid = broker_status(self.home).pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
@@ -172,7 +172,7 @@ class Trial:
         return {"caught_up_s": caught_up_s(self.edge)}
 
     def broker(self, outage_s: float) -> dict[str, float]:
-        """The broker dies and comes back."""
+        """Kill the broker and start it again."""
         pid = broker_status(self.home).pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
@@ -183,7 +183,7 @@ class Trial:
         return {"caught_up_s": caught_up_s(self.edge), "broker_starts_s": starts_s}
 
     def process(self, outage_s: float) -> dict[str, float]:
-        """The command dies and is started again."""
+        """Kill the command and start it again."""
         self.kill()
         time.sleep(outage_s)
         newest_us, began_wall, began = self.edge.view_us, time.time(), time.monotonic()
@@ -194,7 +194,7 @@ class Trial:
         return {"caught_up_s": took_s, "first_new_words_s": moves_s, **self.steps(began_wall)}
 
     def standby(self, outage_s: float) -> dict[str, float]:
-        """The command dies, and another has waited for that."""
+        """Kill the command while a stand-by waits."""
         dying, began = self.run, time.monotonic()
         self.start("--standby")
         until(lambda: b"Standing by" in self._log.read_bytes(), "somebody to stand by")
@@ -211,11 +211,11 @@ class Trial:
     def steps(self, since_wall: float) -> dict[str, float]:
         """Seconds until each step of a run that was started then, by its logs."""
         lines = (line for path in (self._store / "logs").glob("*.jsonl") for line in path.read_text().splitlines())
-        said = sorted((datetime.fromisoformat(one["time"]).timestamp(), one["what"]) for one in map(json.loads, lines))
+        steps = sorted((datetime.fromisoformat(one["time"]).timestamp(), one["what"]) for one in map(json.loads, lines))
         return {
-            f"{step}, s": next(at for at, what in said if what == step and at >= since_wall) - since_wall
+            f"{step}, s": next(at for at, what in steps if what == step and at >= since_wall) - since_wall
             for step in STEPS
-            if any(what == step and at >= since_wall for at, what in said)
+            if any(what == step and at >= since_wall for at, what in steps)
         }
 
     def close(self) -> None:
@@ -228,7 +228,7 @@ class Trial:
 
 @contextmanager
 def trial(source: str, seconds: float, store: Path | None) -> Iterator[Trial]:
-    """A trial that has come to the live edge, at least so many seconds before its match is over."""
+    """Return a trial at the live edge, at least so many seconds before its match is over."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if not is_capture(source):
@@ -238,7 +238,7 @@ def trial(source: str, seconds: float, store: Path | None) -> Iterator[Trial]:
             raise SystemExit(f"{source}: is shorter than the {seconds:.0f} s that this takes")
         made = Trial(folder, capture, store or folder / "store")
         try:
-            made.speak()
+            made.start_gateway()
             until(lambda: made.edge.behind_s() < EDGE_S, "the live edge for the first time")
             yield made
         finally:
@@ -246,7 +246,7 @@ def trial(source: str, seconds: float, store: Path | None) -> Iterator[Trial]:
 
 
 def main() -> None:
-    """Tries every kind of outage in a match of its own, and prints or stores the figures."""
+    """Try every kind of outage in a match of its own, and print or store the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--outage", type=float, default=30.0)
     parser.add_argument("--source", default="sim", help="sim (live rates), a file, or the folder of a capture")

@@ -43,16 +43,16 @@ from simulator.simulate import (
 #: Compiles everything, and fills the buffers.
 WARM_UP_S = 12.0
 
-ROOMS = ("play", "limbs", "measure", "radio", "capture")
+STAGES = ("play", "limbs", "measure", "radio", "capture")
 SEEKS = 20
 
 
 def generation(settings: Simulation, out: Path) -> dict[str, Any]:
-    """Makes a match room by room, with a clock between them."""
+    """Make a match stage by stage, with a clock between them."""
     production = MeasuredMatch(settings)
     match, measurement = production.play, production.measurement
     radio = Radio(production.names, CHANNELS["rtls"], settings.seed, WIDTH_WITH_MOTION)
-    took_s = dict.fromkeys(ROOMS, 0.0)
+    took_s = dict.fromkeys(STAGES, 0.0)
     positions, seconds = 0, 0.0
     assert settings.duration_s is not None
     with CaptureWriter(out, production.sheet, channel="rtls", slot_us=CHANNELS["rtls"].slot_us) as writer:
@@ -71,8 +71,8 @@ def generation(settings: Simulation, out: Path) -> dict[str, Any]:
             )
             if interval.begin_s >= WARM_UP_S:
                 play, measure, send, write = np.diff(at).tolist()
-                for room, spent in zip(ROOMS, (play, limbs_s, measure - limbs_s, send, write), strict=True):
-                    took_s[room] += spent
+                for stage, spent in zip(STAGES, (play, limbs_s, measure - limbs_s, send, write), strict=True):
+                    took_s[stage] += spent
                 positions += len(packets.ts_us)
                 seconds += interval.end_s - interval.begin_s
             at = [time.perf_counter()]
@@ -81,7 +81,7 @@ def generation(settings: Simulation, out: Path) -> dict[str, Any]:
         "seconds": seconds,
         "positions_per_s": round(positions / seconds),
         "times_real_time": round(seconds / total_s, 1),
-        "share_of_real_time": {room: round(spent / seconds, 4) for room, spent in took_s.items()},
+        "share_of_real_time": {stage: round(spent / seconds, 4) for stage, spent in took_s.items()},
     }
 
 
@@ -132,7 +132,7 @@ def _size(batches: list[Packets], kind: str) -> int:
 
 
 def whole_match(settings: Simulation, out: Path) -> dict[str, Any]:
-    """A match from kick-off to the final whistle, through the product's own door."""
+    """Run a match from kick-off to the final whistle, through the product's own entry point."""
     peaks: dict[int, float] = {}
 
     def after(end_s: float, writer: CaptureWriter) -> None:
@@ -172,13 +172,13 @@ SHOW = (
 
 
 def look(seed: int, seconds: float = 300.0) -> tuple[int, str]:
-    """What play notes in the first minutes of a seed: how many of the kinds of ``SHOW``, and a line that tells them."""
+    """Return how many kinds of ``SHOW`` the first minutes of a seed contain, and a line of counts."""
     match = match_of(Simulation(seed=seed))
     for _ in match.intervals(seconds):
         pass
     kinds = Counter(row.kind for row in match.rows if row.t_s < seconds)
-    told = ", ".join(f"{kind.removeprefix('restart.')} {kinds[kind]}" for kind in SHOW if kinds[kind])
-    return sum(kinds[kind] > 0 for kind in SHOW), f"seed {seed}: passes {kinds['pass.attempt']}, {told}"
+    reported = ", ".join(f"{kind.removeprefix('restart.')} {kinds[kind]}" for kind in SHOW if kinds[kind])
+    return sum(kinds[kind] > 0 for kind in SHOW), f"seed {seed}: passes {kinds['pass.attempt']}, {reported}"
 
 
 def main() -> None:

@@ -85,13 +85,13 @@ METRICS_EVERY_SPANS = 10
 MEASURED_BLOCKS = 1_000
 
 #: Longest radio delay that duplicates are looked for (arrival time).
-RADIO_MOST_US = 5_000_000
+RADIO_MAX_US = 5_000_000
 
 GOALS = {"pass": 0.40, "hit_ms": 60.0, "bound": 1.25}
 
 
 class Mode(NamedTuple):
-    """How the units of one run wait and take back."""
+    """How the units of one run wait and retract."""
 
     speculation: Speculation
     retraction: Retraction
@@ -113,7 +113,7 @@ RETRACTIONS = {"on-demand": "by load", "full": "by load, full", "auto": "by load
 
 @dataclasses.dataclass
 class Run:
-    """What one engine said and did.
+    """Results of one engine.
 
     ``standing``: event, arrival time at which it was said for the last time, and when it was ready on one core.
     """
@@ -169,7 +169,7 @@ class Running:
             self._note_span(now_us)
 
     def finish(self) -> Run:
-        """Ends the stream; what it came to."""
+        """End the stream; return its results."""
         self._book(self.engine.finish().updates)
         metrics = {name: dataclasses.asdict(m) for name, m in self.engine.metrics().items()}
         mean_bytes = float(np.mean(self._state_bytes)) if self._state_bytes else 0.0
@@ -211,8 +211,8 @@ def run(sheet: MatchSheet, blocks: Iterable[Block], mode: Mode, costs: Costs) ->
     return running.finish()
 
 
-def first_followed(sheet: MatchSheet, blocks: Iterable[Block], wanted: dict[Identity, Event]) -> dict[Identity, int]:
-    """For each wanted event the arrival time of the first block after which it followed exactly as wanted."""
+def first_followed(sheet: MatchSheet, blocks: Iterable[Block], expected: dict[Identity, Event]) -> dict[Identity, int]:
+    """For each expected event return the arrival time of the first block after which it followed as expected."""
     engine = Engine(hierarchy_of(sheet, eager=True), EngineSettings(UnitSettings(FixedAlpha(0.0))))
     found: dict[Identity, int] = {}
     now_us = 0
@@ -220,11 +220,11 @@ def first_followed(sheet: MatchSheet, blocks: Iterable[Block], wanted: dict[Iden
         now_us = block.arrival_us
         for update in engine.push([arrival(packet) for packet in block.packets], now_us).updates:
             name = identity(update.event)
-            if update.diff > 0 and name not in found and wanted.get(name) == update.event:
+            if update.diff > 0 and name not in found and expected.get(name) == update.event:
                 found[name] = now_us
     for update in engine.finish().updates:
         name = identity(update.event)
-        if update.diff > 0 and name not in found and wanted.get(name) == update.event:
+        if update.diff > 0 and name not in found and expected.get(name) == update.event:
             found[name] = now_us
     return found
 
@@ -237,8 +237,8 @@ def without_radio(blocks: Iterable[Block]) -> Iterator[Block]:
         for packet in block.packets:
             by_time[packet.ts_us[-1]].setdefault((packet.transmitter, packet.sequence), packet)
         if block.arrival_us >= next_us:
-            next_us = block.arrival_us + RADIO_MOST_US
-            for at_us in sorted(at_us for at_us in by_time if at_us < block.arrival_us - RADIO_MOST_US):
+            next_us = block.arrival_us + RADIO_MAX_US
+            for at_us in sorted(at_us for at_us in by_time if at_us < block.arrival_us - RADIO_MAX_US):
                 yield Block(at_us, tuple(by_time.pop(at_us).values()))
     for at_us in sorted(by_time):
         yield Block(at_us, tuple(by_time[at_us].values()))
@@ -257,19 +257,19 @@ def measured_costs(hierarchy: Hierarchy, blocks: Iterable[Block], available: flo
 
 
 def latencies(result: Run, bound_us: dict[Identity, int], own_us: dict[Identity, int]) -> dict[str, dict[str, Any]]:
-    """Latency of each group, beside the bound and its parts, over the events that have all of them."""
+    """Return the latency of each group, with the bound and its parts, over the events that have all of them."""
     rows: dict[str, dict[str, Any]] = {}
     for group, kinds in GROUPS.items():
-        told = [(name, *said) for name, said in result.standing.items() if said[0].kind in kinds]
-        told = [row for row in told if row[0] in bound_us and row[0] in own_us]
-        if not told:
+        reported = [(name, *output) for name, output in result.standing.items() if output[0].kind in kinds]
+        reported = [row for row in reported if row[0] in bound_us and row[0] in own_us]
+        if not reported:
             continue
-        event_us = np.array([event.ts_us for _, event, _, _ in told])
-        left, ready = np.array([row[2] for row in told]), np.array([row[3] for row in told])
-        bound, own = np.array([bound_us[row[0]] for row in told]), np.array([own_us[row[0]] for row in told])
+        event_us = np.array([event.ts_us for _, event, _, _ in reported])
+        left, ready = np.array([row[2] for row in reported]), np.array([row[3] for row in reported])
+        bound, own = np.array([bound_us[row[0]] for row in reported]), np.array([own_us[row[0]] for row in reported])
         latency = left - event_us
         rows[group] = {
-            "events": len(told),
+            "events": len(reported),
             "ms": _figures(latency),
             "processed_ms": _figures(ready - event_us),
             "bound_ms": _figures(bound - event_us),
@@ -284,14 +284,14 @@ def latencies(result: Run, bound_us: dict[Identity, int], own_us: dict[Identity,
 
 
 def retractions(runs: dict[str, Run], costs: Costs) -> dict[str, Any]:
-    """What taking back came to in each way. Steps again are those beyond the fewest that any way did first."""
+    """Return the cost of retraction in each mode. Repeated steps are those beyond the fewest of any mode."""
     table: dict[str, Any] = {}
-    ways = {way: mode for way, mode in RETRACTIONS.items() if mode in runs}
-    first = min((sum(m["stepped"] for m in runs[mode].metrics.values()) for mode in ways.values()), default=0)
-    for way, mode in ways.items():
+    mode_of = {method: mode for method, mode in RETRACTIONS.items() if mode in runs}
+    first = min((sum(m["stepped"] for m in runs[mode].metrics.values()) for mode in mode_of.values()), default=0)
+    for method, mode in mode_of.items():
         result = runs[mode]
         metrics = result.metrics
-        table[way] = {
+        table[method] = {
             "hits_taken_back": result.taken_back.get("hit", 0),
             "events_taken_back": sum(m["retracted"] for m in metrics.values()),
             "taken_back_above_level_1": sum(m["retracted"] for m in metrics.values() if m["level"] > 1),
@@ -305,7 +305,7 @@ def retractions(runs: dict[str, Run], costs: Costs) -> dict[str, Any]:
 
 
 def work(metrics: dict[str, Any], moved: int, costs: Costs) -> float:
-    """What an engine has done, in microseconds at given costs, but for taking arrivals in."""
+    """Return the work of an engine, in microseconds at given costs, without taking arrivals in."""
     done_us = moved * costs.moved_us
     for name, m in metrics.items():
         done_us += (m["stepped"] + m["redone"]) * costs.step(name) + m["compared"] * costs.compare(name)
@@ -339,10 +339,10 @@ def each_alone(
         if not own["compared"] or (names and name not in names):
             continue
         row: dict[str, Any] = {"repairs_ms": round(work({name: {**own, "stepped": 0}}, 0, costs) / 1e3, 2)}
-        for way in ("full", "auto"):
-            other = done(name, way)
+        for method in ("full", "auto"):
+            other = done(name, method)
             counts = {key: _sum(other.metrics, key) - _sum(base.metrics, key) for key in ("stepped", "redone")}
-            row[way] = {
+            row[method] = {
                 "steps": sum(counts.values()),
                 "compared": _sum(other.metrics, "compared") - _sum(base.metrics, "compared"),
                 "updates": other.moved - base.moved,
@@ -360,33 +360,33 @@ def _sum(metrics: dict[str, Any], key: str) -> int:
 
 def _figures(values_us: Any) -> dict[str, float]:
     p50, p95 = np.percentile(values_us, [50, 95])
-    mean_us, most_us = float(np.mean(values_us)), float(np.max(values_us))
-    return {name: round(us / 1000, 1) for name, us in (("mean", mean_us), ("p50", p50), ("p95", p95), ("max", most_us))}
+    mean_us, max_us = float(np.mean(values_us)), float(np.max(values_us))
+    return {name: round(us / 1000, 1) for name, us in (("mean", mean_us), ("p50", p50), ("p95", p95), ("max", max_us))}
 
 
 def compare(
-    capture: Capture, begin_us: int, end_us: int, available: float, wanted_runs: Collection[str]
+    capture: Capture, begin_us: int, end_us: int, available: float, expected_runs: Collection[str]
 ) -> dict[str, Any]:
-    """Runs over a stretch (arrival time) of one capture; "at once" must be among them."""
+    """Run over an interval (arrival time) of one capture; "at once" must be among the modes."""
 
     def blocks() -> Iterator[Block]:
         return capture.blocks(begin_us, end_us)
 
     sheet = capture.sheet
     costs = measured_costs(hierarchy_of(sheet), islice(blocks(), MEASURED_BLOCKS), available)
-    runs = {name: run(sheet, blocks(), mode, costs) for name, mode in MODES.items() if name in wanted_runs}
-    wanted = {name: event for name, (event, _, _) in runs["at once"].standing.items()}
-    same = all({n: e for n, (e, _, _) in result.standing.items()} == wanted for result in runs.values())
-    bound_us = first_followed(sheet, blocks(), wanted)
-    own_us = first_followed(sheet, without_radio(blocks()), wanted) if len(runs) == len(MODES) else bound_us
+    runs = {name: run(sheet, blocks(), mode, costs) for name, mode in MODES.items() if name in expected_runs}
+    expected = {name: event for name, (event, _, _) in runs["at once"].standing.items()}
+    same = all({n: e for n, (e, _, _) in result.standing.items()} == expected for result in runs.values())
+    bound_us = first_followed(sheet, blocks(), expected)
+    own_us = first_followed(sheet, without_radio(blocks()), expected) if len(runs) == len(MODES) else bound_us
     table = {name: latencies(result, bound_us, own_us) for name, result in runs.items()}
     duration_s = (end_us - begin_us) / 1e6
     return {
         "seconds": round(duration_s, 1),
         "available": available,
         "same_consolidated_events": same,
-        "events": len(wanted),
-        "without_bound": sorted({wanted[name].kind for name in wanted if name not in bound_us}),
+        "events": len(expected),
+        "without_bound": sorted({expected[name].kind for name in expected if name not in bound_us}),
         "latency": table,
         "load": {
             name: {
@@ -415,7 +415,7 @@ def ratios(table: dict[str, dict[str, dict[str, Any]]], base: str) -> dict[str, 
 
 
 def show(result: dict[str, Any]) -> None:
-    """The tables, for people."""
+    """Return the tables as text."""
     print(f"{result['seconds']} s, {result['events']} events, the same in all: {result['same_consolidated_events']}")
     heads = (("run", 16), ("event", 14), ("n", -5), ("mean", -8), ("p95", -8), ("processed", -11), ("own", -8))
     heads = (*heads, ("bound", -8), ("x bound", -9), ("x alone", -9), ("x buffered", -12))
@@ -430,8 +430,8 @@ def show(result: dict[str, Any]) -> None:
             )
     for name, row in result["load"].items():
         print(f"{name:16}", row)
-    for way, row in result["retraction"].items():
-        print(f"{way:16}", row)
+    for method, row in result["retraction"].items():
+        print(f"{method:16}", row)
     print("goals:", GOALS)
 
 
@@ -439,10 +439,11 @@ def show_each(table: dict[str, Any]) -> None:
     """What each detector's way is worth, for people: more (+) or less (-) than on demand."""
     keys = ("steps", "compared", "updates", "taken_back", "ms")
     print(
-        f"{'detector':24}{'own, ms':>9}" + "".join(f"{way + ' ' + key:>17}" for way in ("full", "auto") for key in keys)
+        f"{'detector':24}{'own, ms':>9}"
+        + "".join(f"{method + ' ' + key:>17}" for method in ("full", "auto") for key in keys)
     )
     for name, row in table.items():
-        cells = "".join(f"{row[way][key]:>+17}" for way in ("full", "auto") for key in keys)
+        cells = "".join(f"{row[method][key]:>+17}" for method in ("full", "auto") for key in keys)
         print(f"{name:24}{row['repairs_ms']:>9}{cells}  {row['auto_ends_in']}")
 
 

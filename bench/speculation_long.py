@@ -42,13 +42,13 @@ COMPARED = ("buffered", "by load, auto")
 
 def chain(detectors: Sequence[Detector[Any]], kinds: Iterable[str]) -> list[Detector[Any]]:
     """Those of ``detectors`` that events of ``kinds`` follow from, at whatever remove."""
-    wanted, before = set(kinds), -1
-    while len(wanted) != before:
-        before = len(wanted)
+    expected, before = set(kinds), -1
+    while len(expected) != before:
+        before = len(expected)
         for detector in detectors:
-            if not wanted.isdisjoint(detector.spec.outputs):
-                wanted.update(detector.spec.inputs)
-    return [detector for detector in detectors if not wanted.isdisjoint(detector.spec.outputs)]
+            if not expected.isdisjoint(detector.spec.outputs):
+                expected.update(detector.spec.inputs)
+    return [detector for detector in detectors if not expected.isdisjoint(detector.spec.outputs)]
 
 
 def hierarchy_of(sheet: MatchSheet, everything: bool) -> Hierarchy:
@@ -59,13 +59,13 @@ def hierarchy_of(sheet: MatchSheet, everything: bool) -> Hierarchy:
 
 
 def minute_of(running: Running, begin_us: int, minute: int) -> dict[str, Any]:
-    """What is known of one minute: latency by group over its events, load over its spans."""
+    """Return the figures of one minute: latency by group over its events, load over its spans."""
     from_us, to_us = begin_us + minute * MINUTE_US, begin_us + (minute + 1) * MINUTE_US
     row: dict[str, Any] = {}
     for group, kinds in GROUPS.items():
         late_us = [
-            said_us - event.ts_us
-            for event, said_us, _ in running.standing.values()
+            emitted_us - event.ts_us
+            for event, emitted_us, _ in running.standing.values()
             if event.kind in kinds and from_us <= event.ts_us < to_us
         ]
         row[group] = {"events": len(late_us), "mean_ms": round(float(np.mean(late_us)) / 1000, 1) if late_us else None}
@@ -81,8 +81,8 @@ def whole(running: Running, begin_us: int, until_us: int) -> dict[str, Any]:
     rows = {}
     for group, kinds in GROUPS.items():
         late = [
-            said_us - event.ts_us
-            for event, said_us, _ in running.standing.values()
+            emitted_us - event.ts_us
+            for event, emitted_us, _ in running.standing.values()
             if event.kind in kinds and begin_us <= event.ts_us < until_us
         ]
         if late:
@@ -93,7 +93,7 @@ def whole(running: Running, begin_us: int, until_us: int) -> dict[str, Any]:
 
 
 def differ(one: Running, other: Running, until_us: int) -> int:
-    """How many events dated before ``until_us`` stand in one run only, or otherwise."""
+    """Count events dated before ``until_us`` that stand in one run only, or differ."""
     first, second = ({n: e for n, (e, _, _) in run.standing.items() if e.ts_us < until_us} for run in (one, other))
     return sum(first.get(name) != second.get(name) for name in first.keys() | second.keys())
 

@@ -54,18 +54,18 @@ QUIET_S, PATIENCE_S, ALLOWANCE = (3, 4, 5, 6, 7, 8, 9, 10, 11, 12), (3, 4, 5, 5.
 
 @dataclass(frozen=True)
 class DataSet:
-    """One session, with what only somebody who knows the future can say about it."""
+    """One session, with figures that only knowledge of the future gives."""
 
     number: int
     rows: list[Row]
 
     @property
     def sources(self) -> int:
-        """How many devices there are."""
+        """Number of devices."""
         return len({row.source for row in self.rows})
 
     def steady(self, ts_us: Ints) -> npt.NDArray[np.bool_]:
-        """Which event times lie where every source is up: from the last one's first message to the first one's end."""
+        """Return event times at which every source is up: from the last one's first message to the first one's end."""
         first: dict[str, int] = {}
         last: dict[str, int] = {}
         for row in self.rows:
@@ -86,13 +86,13 @@ def constant_bounds(data: DataSet) -> dict[str, float]:
     timeouts = sorted(((row.arrival_us - row.ts_us) / 1000 for row in data.rows), reverse=True)
     allowed = len(data.rows) // 1000
     needs: list[float] = []
-    came: list[int] = []
+    arrived: list[int] = []
     for row in data.rows:
-        after = bisect_right(came, row.ts_us)
-        if after < len(came):
+        after = bisect_right(arrived, row.ts_us)
+        if after < len(arrived):
             # The next later event must still be in the buffer when this one arrives.
-            needs.append((row.arrival_us - came[after]) / 1000 + 1)
-        insort(came, row.ts_us)
+            needs.append((row.arrival_us - arrived[after]) / 1000 + 1)
+        insort(arrived, row.ts_us)
     needs.sort(reverse=True)
     return {
         "no_timeout_late": timeouts[0],
@@ -125,16 +125,16 @@ def frontier(data: DataSet, progress: ProgressSettings) -> dict[str, Any]:
     result = order_rows(data.rows, SlackSettings("frontier"), progress=progress)
     bound_us, ts_us = per_event_bound(data)
     bound = float((bound_us - ts_us)[data.steady(ts_us)].mean()) / 1000
-    told = report(result, f"d-{data.number}", "frontier", "literal")
+    figure = report(result, f"d-{data.number}", "frontier", "literal")
     steady = steady_mean_ms(data, result)
-    told["steady_mean_ms"], told["steady_ratio"] = round(steady, 1), round(steady / bound, 3)
-    return told
+    figure["steady_mean_ms"], figure["steady_ratio"] = round(steady, 1), round(steady / bound, 3)
+    return figure
 
 
-def meets_goal(told: dict[str, Any], number: int) -> bool:
+def meets_goal(figure: dict[str, Any], number: int) -> bool:
     """Whether figures of a session are within its goal."""
     late, mean_ms = GOAL[number]
-    return bool(told["order_late"] <= late and told["latency_ms"]["mean"] <= mean_ms)
+    return bool(figure["order_late"] <= late and figure["latency_ms"]["mean"] <= mean_ms)
 
 
 def with_quiet(settings: ProgressSettings, quiet_s: float) -> ProgressSettings:
@@ -148,7 +148,7 @@ def with_patience(settings: ProgressSettings, patience_s: float) -> ProgressSett
 
 
 def cross_validation(sets: list[DataSet]) -> dict[str, Any]:
-    """Both numbers chosen on four sets, the least that does and a quarter more, and tested on the fifth."""
+    """Choose both numbers on four sets, the least that suffices and a quarter more, and test on the fifth."""
     base = ProgressSettings()
     by_quiet = {(s, d.number): frontier(d, with_quiet(base, s)) for s in QUIET_S for d in sets}
     far = with_quiet(base, max(QUIET_S))
@@ -156,9 +156,9 @@ def cross_validation(sets: list[DataSet]) -> dict[str, Any]:
     folds = {}
     for left_out in sets:
         others = [d.number for d in sets if d is not left_out]
-        patience_s = ALLOWANCE * _least(PATIENCE_S, lambda s, o=others: not any(by_patience[s, n] for n in o))
-        brisk_s = ALLOWANCE * _least(QUIET_S, lambda s, o=others: all(meets_goal(by_quiet[s, n], n) for n in o))
-        careful_s = ALLOWANCE * _least(QUIET_S, lambda s, o=others: not any(by_quiet[s, n]["order_late"] for n in o))
+        patience_s = ALLOWANCE * _min(PATIENCE_S, lambda s, o=others: not any(by_patience[s, n] for n in o))
+        brisk_s = ALLOWANCE * _min(QUIET_S, lambda s, o=others: all(meets_goal(by_quiet[s, n], n) for n in o))
+        careful_s = ALLOWANCE * _min(QUIET_S, lambda s, o=others: not any(by_quiet[s, n]["order_late"] for n in o))
         chosen = with_patience(base, patience_s)
         brisk = frontier(left_out, with_quiet(chosen, brisk_s))
         careful = frontier(left_out, with_quiet(chosen, careful_s))
@@ -180,7 +180,7 @@ def cross_validation(sets: list[DataSet]) -> dict[str, Any]:
     return folds
 
 
-def _least(choices: tuple[float, ...], does: Any) -> float:
+def _min(choices: tuple[float, ...], does: Any) -> float:
     return next((choice for choice in choices if does(choice)), choices[-1])
 
 
@@ -216,7 +216,7 @@ def figures(sets: list[DataSet], *, validate: bool) -> dict[str, Any]:
         },
         "runs": runs,
         "bounds_ms": {f"D-{d.number}": bounds(d) for d in sets},
-        "frontier": {name: {f"D-{n}": told for n, told in by_set.items()} for name, by_set in settings.items()},
+        "frontier": {name: {f"D-{n}": figure for n, figure in by_set.items()} for name, by_set in settings.items()},
         "reached": {
             "goal": {name: [meets_goal(t, n) for n, t in by_set.items()] for name, by_set in settings.items()},
             "none_late_within_1.3_of_the_bound": {
@@ -229,7 +229,7 @@ def figures(sets: list[DataSet], *, validate: bool) -> dict[str, Any]:
 
 
 def pages(result: dict[str, Any]) -> list[str]:
-    """The figures for people."""
+    """Return the figures as text."""
     lines = ["Table 4: out of order   " + "".join(f"{name:>8}" for name in result["table_4"])]
     for row in ("paper", "ours", "marked_in_the_data"):
         lines.append(f"  {row:<22}" + "".join(f"{of[row]:>8}" for of in result["table_4"].values()))
@@ -237,13 +237,13 @@ def pages(result: dict[str, Any]) -> list[str]:
     for method, paper in TABLE_5.items():
         lines.append(f"  {method:<7}{'paper 001':<11}" + "".join(f"{v:>8g}" for v in paper[:-1]) + f"{paper[-1]:>5g}")
         for profile in ("literal", "paper"):
-            told = result["runs"][f"{method} {profile}"]["D-5"]
-            values = "".join(f"{v:>8.1f}" for v in told["buffer_ms"].values())
-            lines.append(f"  {'':<7}{profile:<11}{values}{told['timeout_late']:>5} ({told['order_late']})")
+            figure = result["runs"][f"{method} {profile}"]["D-5"]
+            values = "".join(f"{v:>8.1f}" for v in figure["buffer_ms"].values())
+            lines.append(f"  {'':<7}{profile:<11}{values}{figure['timeout_late']:>5} ({figure['order_late']})")
     names = list(result["table_4"])
     lines += ["", "All sets: mean latency in ms, order-late" + "".join(f"{name:>15}" for name in names)]
     for policy, by_set in result["runs"].items():
-        cells = (f"{told['latency_ms']['mean']:>9.1f}, {told['order_late']:>3} " for told in by_set.values())
+        cells = (f"{figure['latency_ms']['mean']:>9.1f}, {figure['order_late']:>3} " for figure in by_set.values())
         lines.append(f"  {policy:<38}" + " ".join(cells))
     lines += ["", "Clairvoyant, ms".ljust(40) + "".join(f"{name:>15}" for name in names)]
     for bound in result["bounds_ms"][names[0]]:
@@ -251,10 +251,10 @@ def pages(result: dict[str, Any]) -> list[str]:
     lines += ["", "Frontier: mean (steady; times the bound), late"]
     for name, by_set in result["frontier"].items():
         lines.append(f"  {name}")
-        for number, told in by_set.items():
-            mean, steady = told["latency_ms"]["mean"], told["steady_mean_ms"]
+        for number, figure in by_set.items():
+            mean, steady = figure["latency_ms"]["mean"], figure["steady_mean_ms"]
             lines.append(
-                f"    {number}  {mean:>7.1f}  ({steady:.1f}; {told['steady_ratio']:.3f})  {told['order_late']:>3}"
+                f"    {number}  {mean:>7.1f}  ({steady:.1f}; {figure['steady_ratio']:.3f})  {figure['order_late']:>3}"
             )
     lines += ["", f"goal met: {result['reached']}"]
     if result["cross_validation"]:

@@ -30,12 +30,12 @@ from app.settings.resolve import make_settings
 from bench.spark_latency import GOAL_MS
 
 
-def followed(url: str, came: list[tuple[int, int]], over: threading.Event) -> None:
-    """Notes of each update when it left the engine (stream's clock) and when it was here (wall clock)."""
+def followed(url: str, arrived: list[tuple[int, int]], over: threading.Event) -> None:
+    """Note when each update left the engine (stream's clock) and when it was here (wall clock)."""
     while not over.is_set():
         try:
             for change in follow(url):
-                came.append((change.update.emitted_us, wall_us()))
+                arrived.append((change.update.emitted_us, wall_us()))
             return
         except KafkaError:  # nobody has made the topic yet
             over.wait(0.2)
@@ -48,13 +48,13 @@ def main() -> None:
     parser.add_argument("--rate", default="")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    came: list[tuple[int, int]] = []
+    arrived: list[tuple[int, int]] = []
     over = threading.Event()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         broker = start_broker(folder / "broker", 0, find_java(os.environ))
         url = f"kafka://{broker.address}/events"
-        reader = threading.Thread(target=followed, args=(url, came, over), daemon=True)
+        reader = threading.Thread(target=followed, args=(url, arrived, over), daemon=True)
         reader.start()
         try:
             given: dict[str, Any] = {
@@ -67,7 +67,7 @@ def main() -> None:
         finally:
             over.set()
             stop_broker(folder / "broker")
-    took_ms = [(here_us - pace.due_wall_us(emitted_us)) / 1e3 for emitted_us, here_us in came]
+    took_ms = [(here_us - pace.due_wall_us(emitted_us)) / 1e3 for emitted_us, here_us in arrived]
     p50, p95, p99 = (round(float(ms), 1) for ms in np.percentile(took_ms, [50, 95, 99]))
     figures = {"p50": p50, "p95": p95, "p99": p99, "max": round(max(took_ms), 1), "updates": len(took_ms)}
     result = {

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bench.opta_clip import cases, found_in
+from bench.opta_clip import cases, detected_in
 from replay.scoring.figures import score
 
 
 @pytest.fixture(scope="module")
 def played(shared_data: Path):
-    return found_in(shared_data / "opta_tracab_clip")
+    return detected_in(shared_data / "opta_tracab_clip")
 
 
 def test_passes_and_the_shot_agree_with_the_labels(played):
