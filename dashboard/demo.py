@@ -181,7 +181,7 @@ class Choreography:
         self._feed.report(_health(now_us, self._passes), _latency(now_us), _camera(view))
 
     def _kick(self, number: int) -> None:
-        """What the pass with this number brings, now and a little later."""
+        """Events of the pass with this number, now and a little later."""
         ts_us = number * PASS_US
         anchor, (x_m, y_m), (to_x_m, to_y_m) = f"ball:{number}", _foot(number), _foot(number + 1)
         passer, receiver = _holder(number), _holder(number + 1)
@@ -264,7 +264,7 @@ def _place(team: str, index: int, now_us: int, ball_x_m: float, ball_y_m: float)
 
 
 def _holder(number: int) -> str:
-    """Who has the ball when pass ``number`` is played: each team keeps it for eight passes."""
+    """The player with the ball when pass ``number`` is played: each team keeps it for eight passes."""
     team = "home" if number // 8 % 2 == 0 else "away"
     return f"{team}_{(number * 7 + 3) % 10 + 2}"
 

@@ -1,4 +1,4 @@
-"""What the page needs to know of a running match. The live hub implements :class:`Feed`; tests script it.
+"""The feed: what the page needs of a running match. The live hub implements :class:`Feed`; tests script it.
 
 All methods are called from the page's own threads, many times a second, while the match runs in others: an
 implementation must be thread safe and quick (hand out references to immutable things, copy nothing large).

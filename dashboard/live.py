@@ -67,7 +67,7 @@ class Totals(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, omit_defaults=True):
-    """What a page is told. Absent parts have not changed.
+    """A message to a page. Absent parts have not changed.
 
     ``ball`` is (x_m, y_m, z_m) or None while unknown; of a player: object id, x_m, y_m, and whether his newest
     position is older than a second of event time. ``now_us`` and ``clock_us`` (event time of the positions)
@@ -193,7 +193,7 @@ class Reader:
         self._shown: tuple[object, ...] = ()
 
     def next(self, *, strip: bool) -> Message | None:
-        """What is new for this page, or None if nothing is and no ``strip`` is asked for."""
+        """The next message for this page, or None if nothing is and no ``strip`` is asked for."""
         message = self._live.message(self._version, self._families, hello=self._hello, strip=strip or self._hello)
         self._version = message.version
         shown = (message.clock_us, message.now_us, message.version, message.ended, message.camera)

@@ -1,4 +1,4 @@
-"""What of the timeline is drawn on the pitch: passes and shots as strokes, restarts as markers.
+"""The parts of the timeline that are drawn on the pitch: passes and shots as strokes, restarts as markers.
 
 An attempt and its outcome are two events. A stroke joins them: it begins where the attempt was made and ends where
 the outcome happened. Until an outcome is known it has no end, and the page lets it follow the ball. They belong

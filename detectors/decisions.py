@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import get_ident
+from contextvars import ContextVar
 from typing import Literal, NamedTuple
 
 Sense = Literal["at least", "at most"]
@@ -51,35 +51,35 @@ class Comparison(NamedTuple):
     about: tuple[str, ...]
 
 
-class _Recorder(NamedTuple):
-    thread: int
-    comparisons: list[Comparison]
-
-
-_recorder: _Recorder | None = None
+#: Recorders that are active, in all threads: a comparison without any costs one read of a global.
+_recorders = 0
+#: Comparisons of the recorder of this thread.
+_recorded: ContextVar[list[Comparison] | None] = ContextVar("recorded", default=None)
 
 
 @contextmanager
 def recording() -> Iterator[list[Comparison]]:
     """Record the comparisons that this thread makes; other threads' are not recorded."""
-    global _recorder
-    before = _recorder
-    recorder = _recorder = _Recorder(get_ident(), [])
+    global _recorders
+    comparisons: list[Comparison] = []
+    before = _recorded.set(comparisons)
+    _recorders += 1
     try:
-        yield recorder.comparisons
+        yield comparisons
     finally:
-        _recorder = before
+        _recorders -= 1
+        _recorded.reset(before)
 
 
 def is_recording() -> bool:
     """True while a recorder is active: values that only :func:`note` needs are computed then."""
-    return _recorder is not None
+    return _recorders > 0
 
 
 def at_least(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
     """Return ``value >= threshold``; record the comparison if it holds."""
     holds = value >= threshold
-    if _recorder is not None and holds:
+    if _recorders and holds:
         note(what, value, "at least", threshold, parameter, about, unit)
     return holds
 
@@ -87,7 +87,7 @@ def at_least(what: str, value: float, threshold: float, parameter: str = "", abo
 def at_most(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
     """Return ``value <= threshold``; record the comparison if it holds."""
     holds = value <= threshold
-    if _recorder is not None and holds:
+    if _recorders and holds:
         note(what, value, "at most", threshold, parameter, about, unit)
     return holds
 
@@ -95,7 +95,7 @@ def at_most(what: str, value: float, threshold: float, parameter: str = "", abou
 def above(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
     """Return ``value > threshold``; record the comparison if it holds."""
     holds = value > threshold
-    if _recorder is not None and holds:
+    if _recorders and holds:
         note(what, value, "at least", threshold, parameter, about, unit)
     return holds
 
@@ -103,7 +103,7 @@ def above(what: str, value: float, threshold: float, parameter: str = "", about:
 def below(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
     """Return ``value < threshold``; record the comparison if it holds."""
     holds = value < threshold
-    if _recorder is not None and holds:
+    if _recorders and holds:
         note(what, value, "at most", threshold, parameter, about, unit)
     return holds
 
@@ -111,7 +111,7 @@ def below(what: str, value: float, threshold: float, parameter: str = "", about:
 def is_over(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
     """Return ``value > threshold`` where either answer decides; record it in the sense in which it holds."""
     over = value > threshold
-    if _recorder is not None:
+    if _recorders:
         note(what, value, "at least" if over else "at most", threshold, parameter, about, unit)
     return over
 
@@ -119,7 +119,7 @@ def is_over(what: str, value: float, threshold: float, parameter: str = "", abou
 def is_under(what: str, value: float, threshold: float, parameter: str = "", about: About = (), unit: str = "") -> bool:
     """Return ``value < threshold`` where either answer decides; record it in the sense in which it holds."""
     under = value < threshold
-    if _recorder is not None:
+    if _recorders:
         note(what, value, "at most" if under else "at least", threshold, parameter, about, unit)
     return under
 
@@ -128,7 +128,8 @@ def note(
     what: str, value: float, sense: Sense, threshold: float, parameter: str = "", about: About = (), unit: str = ""
 ) -> None:
     """Record a comparison that held in a hot loop or a kernel; nothing without a recorder."""
-    if _recorder is None or _recorder.thread != get_ident():
+    comparisons = _recorded.get() if _recorders else None
+    if comparisons is None:
         return
     properties = (about,) if isinstance(about, str) else about
-    _recorder.comparisons.append(Comparison(what, float(value), sense, float(threshold), parameter, unit, properties))
+    comparisons.append(Comparison(what, float(value), sense, float(threshold), parameter, unit, properties))

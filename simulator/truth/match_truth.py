@@ -66,7 +66,7 @@ FRAMES = pa.schema(
 
 
 class TruthInput(Protocol):
-    """What truth needs of a match besides its intervals; ``simulator.play.match.Match`` is one.
+    """The parts of a match that truth needs besides its intervals; ``simulator.play.match.Match`` is one.
 
     ``rows`` are play's rows so far; ``squads`` is None where the teams' shapes are unknown.
     """
