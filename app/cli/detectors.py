@@ -1,9 +1,10 @@
-"""``touchline detectors``: the catalogue as a list, JSON, a graph, one of two pages or a settings file."""
+"""``touchline detectors``: the catalogue as a list, JSON, a graph, one of three pages or a settings file."""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import msgspec
 import typer
 
 from app.catalogue.graph import dot, svg
+from app.catalogue.hierarchy import hierarchy
 from app.catalogue.thresholds import groups_of, thresholds
 from app.cli.options import Given
 from app.cli.output import OutputError, writing
@@ -21,7 +23,7 @@ from detectors.parameters import Parameters, all_parameters
 app = typer.Typer(add_completion=False)
 
 #: Forms of the catalogue other than the list.
-FORMS = ("json", "graph", "markdown", "thresholds", "toml")
+FORMS = ("json", "graph", "markdown", "thresholds", "hierarchy", "toml")
 
 
 @app.command()
@@ -32,12 +34,13 @@ def detectors(
     ] = False,
     as_markdown: Annotated[bool, Given("--markdown", help="The page docs/detectors.md.")] = False,
     as_thresholds: Annotated[bool, Given("--thresholds", help="The page docs/thresholds.md.")] = False,
+    as_hierarchy: Annotated[bool, Given("--hierarchy", help="The page docs/hierarchy.md.")] = False,
     toml: Annotated[bool, Given("--toml", help="A whole settings file with all parameters.")] = False,
     parameters: Annotated[Path | None, Given(help="Settings file (TOML) to check, and to show the values of.")] = None,
     out: Annotated[Path | None, Given(help="File to write; default stdout.")] = None,
 ) -> None:
     """Lists the detectors: levels, inputs, outputs, parameters, horizons and sources, and counts them."""
-    switches = (as_json, graph, as_markdown, as_thresholds, toml)
+    switches = (as_json, graph, as_markdown, as_thresholds, as_hierarchy, toml)
     forms = [form for form, is_on in zip(FORMS, switches, strict=True) if is_on]
     if len(forms) > 1:
         raise OutputError(f"--{' and --'.join(forms)}: one at a time")
@@ -77,6 +80,8 @@ def render(form: str, parameters: Parameters, *, picture: bool = False) -> str:
         return markdown(entries)
     if form == "thresholds":
         return thresholds(entries, parameters)
+    if form == "hierarchy":
+        return hierarchy(entries)
     return as_toml(parameters) if form == "toml" else listing(entries)
 
 
@@ -123,7 +128,11 @@ def markdown(entries: Sequence[DetectorInfo]) -> str:
     """The docs page."""
     levels = sorted({entry.level for entry in entries})
     parts = [_PREFACE.format(sizes=sentence(count(entries)))]
-    parts += [_level(level, [e for e in entries if e.level == level]) for level in levels]
+    readers: dict[str, list[str]] = {}
+    for entry in entries:
+        for kind in entry.inputs:
+            readers.setdefault(kind, []).append(entry.kind)
+    parts += [_level(level, [e for e in entries if e.level == level], readers) for level in levels]
     parts.append(_LIFE_CYCLE.format(source=life_cycle(entries).source))
     return "\n".join(parts)
 
@@ -160,15 +169,16 @@ confirmed or withdrawn, with how often each was amended; every one ends confirme
 """
 
 
-def _level(level: int, entries: Sequence[DetectorInfo]) -> str:
-    return "\n".join([f"## Level {level}\n", *map(_section, entries)])
+def _level(level: int, entries: Sequence[DetectorInfo], readers: Mapping[str, Sequence[str]]) -> str:
+    return "\n".join([f"## Level {level}\n", *(_section(entry, readers) for entry in entries)])
 
 
-def _section(entry: DetectorInfo) -> str:
+def _section(entry: DetectorInfo, readers: Mapping[str, Sequence[str]]) -> str:
     covers = f", also {', '.join(entry.covers)}" if entry.covers else ""
     payloads = [
         f"* inputs: {_kinds(entry.inputs)}",
         f"* outputs: {'; '.join(map(_type_text, entry.types))}",
+        *(f"* `{kind}` is read by {', '.join(readers[kind])}" for kind in entry.outputs if kind in readers),
         f"* horizon: {entry.horizon_us / 1000:g} ms",
         *([f"* needs: {entry.needs}"] if entry.needs else []),
         *([f"* annuls: {_kinds(entry.annuls)}"] if entry.annuls else []),
@@ -177,9 +187,15 @@ def _section(entry: DetectorInfo) -> str:
         *([f"* parameters: {', '.join(f'`{g}`' for g in groups_of(entry))}"] if entry.parameters else []),
         f"* source: {entry.source}",
     ]
-    return "\n".join(
-        [f"### {entry.number} {entry.kind}{covers}\n", entry.summary.replace("``", "`"), "", *payloads, ""]
-    )
+    summary = entry.summary[:1].upper() + entry.summary[1:]
+    text = [_inline(part) for part in (summary, *entry.description.split("\n\n")) if part]
+    return "\n".join([f"### {entry.number} {entry.kind}{covers}\n", "\n\n".join(text), "", *payloads, ""])
+
+
+def _inline(text: str) -> str:
+    """A paragraph of a docstring as Markdown; roles of Sphinx become plain names."""
+    named = re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", text.replace("``", "`"))
+    return named if named.startswith("|") else " ".join(named.split())
 
 
 def _type_text(types: EventTypes) -> str:

@@ -26,6 +26,7 @@ ENTRIES = catalogue()
     [
         ("detectors.md", "markdown", "--markdown"),
         ("thresholds.md", "thresholds", "--thresholds"),
+        ("hierarchy.md", "hierarchy", "--hierarchy"),
         ("images/detectors.svg", "graph", "--graph"),
     ],
 )

@@ -1,0 +1,183 @@
+"""The page of the hierarchy: every row of it, built or planned, with its rule and its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from detectors.catalogue import ADDED_NUMBERS, DetectorInfo, life_cycle, number_key
+
+
+class PlannedRow(NamedTuple):
+    """A row of the hierarchy without a detector of its own number.
+
+    Attributes:
+        number: its number.
+        name: its name.
+        first: True if it belongs to the rows that are to be built first (tier M).
+        rule: the rule in a line.
+        source: where the rule comes from.
+    """
+
+    number: str
+    name: str
+    first: bool
+    rule: str
+    source: str
+
+
+#: Name of each level.
+LEVELS = (
+    "Signals: conditioning and fusion of transmitters",
+    "The ball alone, and its lines",
+    "Movement of players, and areas",
+    "Proximity",
+    "Contacts with the ball",
+    "Actions and possession",
+    "Outcomes",
+    "Qualifiers of passes and shots",
+    "Restarts, Laws and match state",
+    "Pressure, space and control",
+    "Combinations and chains of possession",
+    "Attacks, formation and movement off the ball",
+    "Phases and momentum",
+    "Statistics and value",
+    "Applications",
+)
+
+# fmt: off
+#: Rows that no detector has as its number: planned ones, and those that a detector of another number covers.
+ROWS = tuple(PlannedRow(*row) for row in (
+    ("1.1", "packet unpacker", True,
+     "packets of ten positions to single samples, in metres and match time", "004 Fig 6"),
+    ("1.2", "transmitter lost", True,
+     "no sample for 250 ms of a player or 20 ms of the ball, or low quality for 100 ms", "ours; 000, 002, 004"),
+    ("1.3", "plausibility gate", True,
+     "speed, acceleration and position within what ball and players can do", "002, 004; LaurieOnTracking"),
+    ("3.4", "change of direction", False, "the heading turns within 1 s at more than 2 m/s", "ours"),
+    ("3.8", "facing", False, "perpendicular of the axis of hands and feet, in octants, held for 200 ms", "ours"),
+    ("3.11", "referee state", False, "near the ball (10 m), running or stopped", "ours"),
+    ("4.5", "marking", False, "nearest opponent within 2 m, 5 m or farther for 1 s", "ours"),
+    ("4.8", "passing lane", False,
+     "an opponent near the straight line from ball to mate, wider with the distance", "databallpy; numbers ours"),
+    ("5.6", "handball candidate", False,
+     "a field player's hand within 0.25 m at a contact; never a decision", "IFAB Law 12"),
+    ("7.3", "shot off target", True,
+     "the ball crosses the goal line outside the goal, without an opponent's contact", "StreamTeam; Opta"),
+    ("7.7", "pass failed", True, "the first gain is an opponent's, or the ball is out", "000 5.1; kloppy"),
+    ("7.11", "miscontrol", False,
+     "a player's own touch sends the ball more than 3 m away, and it is lost within 2 s",
+     "SPADL bad_touch; numbers ours"),
+    ("8.11", "pass difficulty", False, "Spearman's integral along the flight", "Spearman; accessible-space"),
+    ("9.7", "dropped ball", False, "a restart from the referee, without a kick before the bounce", "IFAB Law 8"),
+    ("9.10", "foul candidate", False,
+     "an opponent's contact 0.5 s before a fall, and a stop within 4 s", "IFAB Law 12; SoccER"),
+    ("10.8", "Voronoi dominance", False,
+     "share of the pitch nearest to each team, at changes of 5 %", "databallpy; floodlight"),
+    ("10.10", "dangerous accessible space", False,
+     "the accessible-space model five times a second, at changes of 10 %", "accessible-space"),
+    ("10.11", "shoot-out", False, "penalty kicks after full time, without rebounds", "IFAB Law 10"),
+    ("10.12", "distance offence", False, "distances of opponents at the kick of a restart", "IFAB Laws 13-15"),
+    ("11.1", "pass sequence", True,
+     "two or more passes, each receiver the next passer, at most 10 s apart", "StreamTeam"),
+    ("11.2", "double pass", True, "from A to B and back to A within 5 s", "StreamTeam; 000, 002, 004"),
+    ("11.3", "third man", False, "from A by B to C, where the lane from A to C was blocked", "ours"),
+    ("11.4", "overlap combination", False, "a pass to a player who ran outside the carrier within 4 s", "ours"),
+    ("11.5", "possession chain", True, "possession of one team until a shot, a foul, or the ball is out", "kloppy"),
+    ("11.6", "counter-press", True,
+     "a loser closes in on the ball within 2 s of the loss; won if regained within 5 s",
+     "Bauer and Anzer 2021; StatsBomb"),
+    ("11.7", "second ball", False, "the first gain within 3 s and 10 m of an aerial duel", "practice"),
+    ("12.1", "off-ball run", True,
+     "SkillCorner's ten classes, by geometry, at 4 m/s for 0.7 s in possession", "SkillCorner; numbers ours"),
+    ("12.2", "recovery run", True, "5 m/s towards the own goal, from ahead of the ball, within 10 s of a loss", "ours"),
+    ("12.3", "press trigger", True, "a cue, and the nearest opponent accelerates by 2 m/s² within 1 s", "ours"),
+    ("12.4", "coordinated press", True,
+     "three or more opponents close in at 2 m/s within 20 m of the ball", "unravelsports; ours"),
+    ("12.5", "offside trap", False, "the last line steps up at 1.5 m/s within 1 s before a pass", "ours"),
+    ("12.6", "overload", True, "two players more within 15 m of the ball in a lane for 1 s", "ours"),
+    ("12.7", "set-piece structure", True, "share of defenders who move with an attacker", "ours"),
+    ("12.8", "wall", True, "defenders in a line with gaps below 1 m, 8 to 11 m from the ball", "IFAB Law 13"),
+    ("12.9", "build-up attack", True, "ten or more passes that end in a shot or a touch in the penalty area", "Opta"),
+    ("12.10", "direct attack", True,
+     "from the own half, half of it forward, a shot or touch in the area within 15 s", "Opta"),
+    ("12.11", "counter-attack", True,
+     "a gain outside the attacking third, then 3 m/s forward into the area within 15 s", "FIFA EFI; numbers ours"),
+    ("12.12", "ball recovery time", True, "time from loss to gain", "FIFA EFI"),
+    ("12.13", "formation", True,
+     "matching of templates by linear assignment, in and out of possession", "EFPI; kloppy"),
+    ("13.1", "phase in possession", True, "FIFA's classes, with 2 s of hysteresis", "FIFA EFI"),
+    ("13.2", "phase out of possession", True, "FIFA's classes, by height of the line and by pressing", "FIFA EFI"),
+    ("13.3", "formation change", True, "a new formation for 60 s", "kloppy"),
+    ("13.4", "role swap", False, "two players' roles exchanged for 20 s", "EFPI"),
+    ("13.5", "game state", True, "score and number of players", "socceraction"),
+    ("13.6", "momentum", True,
+     "weighted difference of chances, progress and touches in the area, with a change held for 60 s", "ours"),
+    ("13.7", "entry into final third or area", True, "a controlled ball enters", "FIFA EFI"),
+    ("14.4", "pass statistics", True, "rate, direction and packing, by zone", "StreamTeam"),
+    ("14.5", "shot statistics", True, "shots, on target, blocked, saved, goals, and their value", "StreamTeam"),
+    ("14.6", "set-play statistics", True, "numbers, and outcomes within 10 s", "StreamTeam"),
+    ("14.7", "pass network", True, "passes from player to player by window", "mplsoccer"),
+    ("14.8", "threat and action value", True,
+     "xT on a grid of 16 x 12, VAEP with three actions before", "socceraction"),
+    ("14.9", "PPDA and field tilt", True,
+     "passes allowed per defensive action; share of passes in the final third", "practice"),
+    ("14.10", "physical load", True, "metabolic power, distance above 19.8 and 25.2 km/h", "floodlight; practice"),
+    ("14.11", "fatigue flag", False, "peak speed or fast running below 80 % of a player's first half hour", "ours"),
+    ("15.1", "camera region of interest", True,
+     "the ball 0.5 to 1 s ahead, with receiver and pressing players (`camera/`)", "000, 002, 004"),
+    ("15.2", "camera cut suggestion", True,
+     "shots of 3 s or more, no cut while the ball is in the penalty area", "ours"),
+    ("15.3", "highlight clip", True, "from 8 s before to 6 s after", "practice"),
+    ("15.4", "review package", True, "stored positions with uncertainty, clip and explanation", "IFAB VAR protocol"),
+    ("15.5", "referee signal", False, "within 1 s", "FIFA goal-line technology"),
+    ("15.6", "analyst's alert", True, "rules that users write", "kloppy-query; LimeCEP"),
+    ("15.7", "ticker text", True, "a sentence per event, corrected in place", "practice"),
+    ("15.9", "data-quality alarm", True, "a service level is missed for 2 s", "ours"),
+    ("15.10", "player rating", False, "value per 90 minutes, shrunk towards the mean", "ours"),
+))
+# fmt: on
+
+_PREFACE = """# The hierarchy of detectors
+
+Made by `touchline detectors --hierarchy --out docs/hierarchy.md` from the catalogue and `app/catalogue/hierarchy.py`;
+do not edit.
+
+A detector has a number, `level.row`, and reads only kinds of lower levels (level 1 is a chain of its own). The papers
+name the levels of some detectors: proximity 4, a hit of the ball 5, a shot on goal 6; 004 counts 482 detectors in 15
+levels. The other rows come from the sources that each names: IFAB's Laws, the DEBS 2013 challenge, StreamTeam,
+providers' definitions, open libraries. Numbers marked as ours are design numbers; [thresholds](thresholds.md) has the
+reason of each, and [detectors](detectors.md) the inputs, outputs and payloads of what is built.
+
+`built` names the detector, `covered` the detector of another number that does the work of a row, `added` a row that
+was added while building. Rows marked `planned` belong to those that come first, `later` to the others.
+"""
+
+
+def hierarchy(entries: Sequence[DetectorInfo]) -> str:
+    """Write the page as Markdown: a table per level."""
+    cells = {row.number: _planned(row, entries) for row in ROWS}
+    for entry in (*entries, life_cycle(entries)):
+        status = f"{'added' if entry.number in ADDED_NUMBERS else 'built'}: {entry.kind}"
+        rule = _sentence(entry.summary)
+        cells[entry.number] = entry.number, entry.kind.replace("_", " "), rule, entry.source, status
+    parts = [_PREFACE]
+    for level, name in enumerate(LEVELS, start=1):
+        rows = [cells[number] for number in sorted(cells, key=number_key) if number_key(number)[0] == level]
+        table = ("| # | detector | rule | source | status |", "|---|---|---|---|---|", *map(_line, rows))
+        parts += [f"## Level {level}: {name}\n", *table, ""]
+    return "\n".join(parts)
+
+
+def _planned(row: PlannedRow, entries: Sequence[DetectorInfo]) -> tuple[str, ...]:
+    by = next((entry.kind for entry in entries if row.number in entry.covers), None)
+    status = f"covered: {by}" if by else "planned" if row.first else "later"
+    return row.number, row.name, row.rule, row.source, status
+
+
+def _sentence(summary: str) -> str:
+    return summary.replace("``", "`").replace(":class:", "").split(". ")[0].rstrip(".")
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
