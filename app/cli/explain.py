@@ -44,7 +44,7 @@ def explain(
 
 def lines(explanation: Explanation) -> Iterator[str]:
     """An explanation as text: the history, then the event with its causes, each level further to the right."""
-    yield "What was said of it:"
+    yield "History:"
     yield from map(_history_line, explanation.history)
     for note in explanation.notes:
         yield f"Note: {note}"

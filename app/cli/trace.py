@@ -1,8 +1,7 @@
-"""``touchline trace``: plays a match once more and tells what became of one event in the ordering units.
+"""``touchline trace``: plays a match once more, and prints the path of one event through the ordering units.
 
-The match is played from its capture with the ordering that it had, so the trace tells what happened. Where alpha or
-retraction followed the load, the costs of then are gone; they are measured anew, and what adapted may differ. A
-capture that still grows is traced as far as it has come.
+The match is played from its capture with the ordering that it had. Where alpha or retraction adapted to the load, costs
+are measured again, and the adaptation may differ. A capture that still grows is traced up to its end so far.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _NAMES_MAX = 4
 
 
 class TraceError(UserError, ValueError):
-    """Nothing can be told of the event; the message says why."""
+    """An event that cannot be traced; the message has the reason."""
 
 
 @app.command()
@@ -77,34 +76,34 @@ def trace(
 
 
 def write_story(lines: list[HistoryLine], event: str, out: TextIO) -> None:
-    """A story for people: what led to it, itself, and what it displaced, each level further to the right."""
+    """Write a story as text: the causes, the event, and what it displaced, each level further to the right."""
     rows: list[tuple[int, int, str, list[str]]] = []
     for line in lines:
-        row = line.depth, line.record.now_us, _told(line.record)
+        row = line.depth, line.record.now_us, _sentence(line.record)
         if rows and rows[-1][:3] == row:
             rows[-1][3].append(line.record.unit)
         else:
             rows.append((*row, [line.record.unit]))
     below = False
-    for depth, now_us, told, units in rows:
+    for depth, now_us, text, units in rows:
         if depth < 0 and not below:
-            out.write("What led to it:\n")
-        elif depth >= 0 and (below or (depth, now_us, told, units) == rows[0]):
+            out.write("Causes:\n")
+        elif depth >= 0 and (below or (depth, now_us, text, units) == rows[0]):
             out.write(f"{event}, and what it displaced (further to the right):\n")
         below = depth < 0
-        out.write(f"{now_us / 1e6:11.3f} s  {'  ' * max(0, depth)}{', '.join(units)}: {told}\n")
+        out.write(f"{now_us / 1e6:11.3f} s  {'  ' * max(0, depth)}{', '.join(units)}: {text}\n")
 
 
 def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | None) -> PipelineOptions:
-    """The ordering that the match had, but for what was asked for, before the detectors that it had."""
-    kept = read_stored_settings(path) or {}
+    """The options of the match, with other ordering where it is chosen."""
+    stored = read_stored_settings(path) or {}
     chosen = {"alpha": alpha, "retraction": retraction}
-    settings = make_settings({name: kept.get(name) if value is None else value for name, value in chosen.items()})
+    settings = make_settings({name: stored.get(name) if value is None else value for name, value in chosen.items()})
     options = PipelineOptions(
         alpha=settings.alpha,
         retraction=settings.retraction,
-        parameters=kept.get("parameters", Parameters()),
-        extra=tuple(kept.get("detectors", ())),
+        parameters=stored.get("parameters", Parameters()),
+        extra=tuple(stored.get("detectors", ())),
     )
     return replace(options, costs=measured_costs(capture, options)) if options.adapts else options
 
@@ -112,7 +111,7 @@ def _options(path: Path, capture: Capture, alpha: str | None, retraction: str | 
 def _play(
     path: Path, capture: Capture, until_us: int, options: PipelineOptions, trace: Trace, console: Console, title: str
 ) -> Trace:
-    """One pass over the capture with traced units; over the part that is there, of one that still grows."""
+    """Play the capture with traced units; of one that still grows the part that can be read."""
     pipeline = MatchPipeline(capture.sheet, options, make_unit=trace.unit)
     blocks = replayed(path, capture.payloads(capture.begin_us, until_us), capture.begin_us, until_us)
     for arrival_us, payload in track(blocks, title, console=console, transient=True):
@@ -127,10 +126,10 @@ def _plain(line: HistoryLine) -> dict[str, Any]:
     return {"depth": line.depth, **msgspec.to_builtins(line.record)}
 
 
-def _told(record: Any) -> str:
-    """A record in words."""
+def _sentence(record: Any) -> str:
+    """A record as a sentence."""
     if isinstance(record, Arrived):
-        what = "came" if record.diff > 0 else "was withdrawn"
+        what = "arrived" if record.diff > 0 else "was withdrawn"
         late = ", before what had been emitted" if record.late else ""
         early = f", {record.k_plus_us / 1e3:.1f} ms sooner than by pure buffering" if record.k_plus_us else ""
         since_ms = (record.now_us - record.ts_us) / 1e3
@@ -138,20 +137,20 @@ def _told(record: Any) -> str:
     if isinstance(record, Released):
         k_ms = f"K {record.k_us / 1e3:.1f} ms"
         if record.by == "frontier":
-            why = f"the sources had told everything up to it (alpha {record.alpha:.2f}, {k_ms})"
+            reason = f"the sources had reported everything up to it (alpha {record.alpha:.2f}, {k_ms})"
         elif record.alpha:
-            why = f"alpha {record.alpha:.2f} of {k_ms} had passed"
+            reason = f"alpha {record.alpha:.2f} of {k_ms} had passed"
         else:
-            why = f"alpha 0 waits for nothing ({k_ms})"
-        return f"{record.event} released: {why}"
+            reason = f"alpha 0 waits for nothing ({k_ms})"
+        return f"{record.event} released: {reason}"
     if isinstance(record, Concluded):
         return f"concluded {record.event} from {record.cause}"
     because = [f"{len(names)} {what} ({_some(names)})" for names, what in
                ((record.late, "late"), (record.withdrawn, "withdrawn")) if names]  # fmt: skip
-    came = [f"{what} {_some(names)}" for names, what in
-            ((record.withdrew, "withdrew"), (record.asserted, "said")) if names]  # fmt: skip
+    effects = [f"{what} {_some(names)}" for names, what in
+            ((record.withdrew, "withdrew"), (record.asserted, "asserted")) if names]  # fmt: skip
     redid = f"redid {record.redone} inputs for" if record.redone else "put in or took out"
-    return f"{redid} {' and '.join(because)}; {', '.join(came) or 'nothing changed'}"
+    return f"{redid} {' and '.join(because)}; {', '.join(effects) or 'nothing changed'}"
 
 
 def _some(names: tuple[str, ...]) -> str:

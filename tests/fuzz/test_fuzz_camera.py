@@ -47,9 +47,9 @@ def test_any_bytes_are_visca_or_a_visca_error(cases: int):
 
 @both
 def test_no_datagram_stops_a_device_or_a_session(cases: int):
-    def body(came: list[tuple[bytes, int]]) -> None:
+    def body(arrived: list[tuple[bytes, int]]) -> None:
         device, session, now_us = Device(new_head(PROFILE)), Session(PROFILE), 0
-        for data, step_us in came:
+        for data, step_us in arrived:
             now_us += step_us
             device.receive(data, "peer", now_us)
             device.poll(now_us)
@@ -72,8 +72,8 @@ def test_any_profile_is_taken_or_refused(cases: int, tmp_path: Path):
 
     def body(content: bytes) -> None:
         file.write_bytes(content)
-        said = refusal(ProfileError, lambda: load_profile(file))
-        assert said is None or "camera.toml" in said
+        message = refusal(ProfileError, lambda: load_profile(file))
+        assert message is None or "camera.toml" in message
 
     hold(cases, mangled(good), body)
 

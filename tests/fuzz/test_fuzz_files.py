@@ -54,8 +54,8 @@ def spoiled(file: Path, read: Callable[[], object], kinds: type[Exception] | tup
 
     def body(content: bytes | str) -> None:
         file.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
-        said = refusal(kinds, read)
-        assert said is None or named in said, said
+        message = refusal(kinds, read)
+        assert message is None or named in message, message
 
     return body
 
@@ -86,8 +86,8 @@ def test_a_tracking_table_of_other_types_and_values(cases: int, tmp_path: Path):
             made = [float(v) if isinstance(v, int | float) else v for v in column]
             table = table.set_column(table.column_names.index(name), name, pa.array(made))
         pq.write_table(table, file)
-        said = refusal(TrackingError, lambda: read_tracking(str(file)))
-        assert said is None or "other.parquet" in said
+        message = refusal(TrackingError, lambda: read_tracking(str(file)))
+        assert message is None or "other.parquet" in message
 
     hold(cases, columns, body)
 
@@ -129,10 +129,10 @@ def test_a_stream_of_the_challenge(cases: int, tmp_path: Path, which: str):
 def test_an_annotation(cases: int, tmp_path: Path):
     folder = tmp_path / "annotation"
     folder.mkdir()
-    told = Annotation(
+    annotation = Annotation(
         (Possession(1, "A", "Ana", 5.0, 9.5),), (ShotOnGoal(1, 7.0, "A", "Ana"),), (Interruption(2, 3.0, 8.0),)
     )
-    write_annotation(folder, told, MATCH_HALVES)
+    write_annotation(folder, annotation, MATCH_HALVES)
     files = [file for file in sorted(folder.iterdir()) if file.is_file()]
     assert files
     for file in files:

@@ -55,10 +55,10 @@ def test_whoever_speaks_into_the_lane_is_heard_or_shut_out(cases: int):
     hub = Hub([MatchSheet("final")])
     try:
 
-        def body(came: list[bytes]) -> None:
-            said = frame(hub.address.token.encode()) + b"".join(map(frame, came))
+        def body(frames: list[bytes]) -> None:
+            stream = frame(hub.address.token.encode()) + b"".join(map(frame, frames))
             with suppress(HubConnectionError, HubError, ValueError):  # what the hub's thread closes a lane for
-                hub._read(io.BytesIO(said))
+                hub._read(io.BytesIO(stream))
             events = hub.feed("final").events()
             assert all(name == event.id for name, event in events.items())
 
@@ -73,9 +73,9 @@ def test_without_the_token_nothing_is_heard(cases: int):
     try:
 
         def body(token: bytes) -> None:
-            said = refusal(HubConnectionError, lambda: hub._read(io.BytesIO(frame(token) + frame(BODIES[0]))))
-            assert said is not None, "it was let in"
-            assert hub.address.token not in said
+            message = refusal(HubConnectionError, lambda: hub._read(io.BytesIO(frame(token) + frame(BODIES[0]))))
+            assert message is not None, "it was let in"
+            assert hub.address.token not in message
 
         hold(cases, st.binary(max_size=40) | mangled([hub.address.token.encode()]).filter(
             lambda token: token != hub.address.token.encode()), body)  # fmt: skip
@@ -96,8 +96,8 @@ def test_no_question_breaks_the_page(cases: int):
         for token in ("right-token-right-token", "")
     )
 
-    def body(told: tuple[str, dict[str, str], str]) -> None:
-        path, query, host = told
+    def body(request: tuple[str, dict[str, str], str]) -> None:
+        path, query, host = request
         asked = {**query}
         refused = guarded.get(path, params={**asked, "token": asked.get("families", "x")})
         assert refused.status_code == 401, f"{path} was answered without the token"

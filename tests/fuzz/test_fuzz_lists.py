@@ -41,8 +41,8 @@ def test_labels(cases: int, tmp_path: Path):
 
     def body(text: str) -> None:
         file.write_bytes(text.encode("utf-8", "surrogatepass"))
-        said = refusal((TrackingError, ScoreError), lambda: read_truth(file, MatchSheet()))
-        assert said is None or "events.csv" in said
+        message = refusal((TrackingError, ScoreError), lambda: read_truth(file, MatchSheet()))
+        assert message is None or "events.csv" in message
 
     hold(cases, changed_text([LABELS]), body)
 
@@ -53,9 +53,9 @@ def test_a_list_of_matches(cases: int, tmp_path: Path):
 
     def body(text: str) -> None:
         file.write_bytes(text.encode("utf-8", "surrogatepass"))
-        said = refusal(ListError, lambda: read_list(file))
-        assert said is None or "round.toml" in said
-        if said is None:
+        message = refusal(ListError, lambda: read_list(file))
+        assert message is None or "round.toml" in message
+        if message is None:
             names = [one["name"] for one in with_names(entries_of([str(file)]))]
             assert len(set(names)) == len(names)
 
@@ -69,8 +69,8 @@ def test_metricas_tables(cases: int, tmp_path: Path):
 
     def body(text: str) -> None:
         home.write_bytes(text.encode("utf-8", "surrogatepass"))
-        said = refusal(TrackingError, lambda: read_tracking(f"kloppy:metrica:{home}:{away}"))
-        assert said is None or "home.csv" in said
+        message = refusal(TrackingError, lambda: read_tracking(f"kloppy:metrica:{home}:{away}"))
+        assert message is None or "home.csv" in message
 
     hold(fewer(cases), changed_text([METRICA_HOME]), body)
 
@@ -89,7 +89,7 @@ def test_whatever_is_given_out_for_a_providers_file(cases: int, provider: str, t
         for file, content in zip(files, contents, strict=True):
             file.write_bytes(content)
         place = ":".join(map(str, files))
-        said = refusal(TrackingError, lambda: read_tracking(f"kloppy:{provider}:{place}"))
-        assert said is None or str(tmp_path) in said
+        message = refusal(TrackingError, lambda: read_tracking(f"kloppy:{provider}:{place}"))
+        assert message is None or str(tmp_path) in message
 
     hold(cases // len(PROVIDERS) // (1 if cases >= 1_000 else 4), st.lists(one, min_size=count, max_size=count), body)

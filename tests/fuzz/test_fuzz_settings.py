@@ -47,9 +47,9 @@ def test_options(cases: int):
 def test_a_settings_file_and_the_environment(cases: int, tmp_path: Path):
     good = b'source = "sim"\nwindow = 20\nport = 0\nalpha = "auto"\nhost = "127.0.0.1"\ncamera = false\n'
 
-    def body(told: tuple[bytes, dict[str, str]]) -> None:
-        (tmp_path / "touchline.toml").write_bytes(told[0])
-        environ = {f"TOUCHLINE_{name.upper()}": value for name, value in told[1].items()}
+    def body(drawn: tuple[bytes, dict[str, str]]) -> None:
+        (tmp_path / "touchline.toml").write_bytes(drawn[0])
+        environ = {f"TOUCHLINE_{name.upper()}": value for name, value in drawn[1].items()}
         refusal(REFUSALS, lambda: resolve_settings({}, environ, tmp_path))
 
     hold(cases, st.tuples(mangled([good]), st.dictionaries(st.sampled_from(OPTIONS), WORDS, max_size=3)), body)
@@ -62,8 +62,8 @@ def test_parameters(cases: int, tmp_path: Path):
 
     def body(text: str) -> None:
         file.write_bytes(text.encode("utf-8", "surrogatepass"))
-        said = refusal(ParametersError, lambda: load_parameters(file))
-        assert said is None or "numbers.toml" in said
+        message = refusal(ParametersError, lambda: load_parameters(file))
+        assert message is None or "numbers.toml" in message
 
     hold(fewer(cases), changed_text(good), body)
 
@@ -75,8 +75,8 @@ def test_a_scenario(cases: int):
     assert good
 
     def body(text: str) -> None:
-        said = refusal(ScenarioError, lambda: parse_scenario(text, "mine.yaml"))
-        assert said is None or "mine.yaml" in said
+        message = refusal(ScenarioError, lambda: parse_scenario(text, "mine.yaml"))
+        assert message is None or "mine.yaml" in message
 
     hold(cases, changed_text(good), body)
 
@@ -106,9 +106,9 @@ def test_a_state(cases: int, tmp_path: Path):
 
     def body(content: bytes) -> None:
         file.write_bytes(content)
-        said = refusal(StateError, lambda: store.read(40, maker))
-        assert (said is None) == (content == whole)
-        assert said is None or str(file) in said
+        message = refusal(StateError, lambda: store.read(40, maker))
+        assert (message is None) == (content == whole)
+        assert message is None or str(file) in message
 
     hold(cases, mangled([whole]), body)
 
@@ -125,8 +125,8 @@ NAMES = ["kind", "variant", "team", "player", "other", "minutes", "event", "note
 def test_a_line_of_officials(cases: int):
     def body(text: str) -> None:
         with suppress(OfficialError):
-            told = read(OfficialLine("official.jsonl", 1, text), MatchSheet("final"), 10_000_000)
-            assert told.at_us <= 10_000_000
+            drawn = read(OfficialLine("official.jsonl", 1, text), MatchSheet("final"), 10_000_000)
+            assert drawn.at_us <= 10_000_000
 
     hold(cases, changed_text(LINES) | json_like(NAMES).map(json.dumps), body)
 
@@ -136,9 +136,9 @@ def test_files_of_officials_and_their_journal(cases: int, tmp_path: Path):
     blocks = [(us, b"\x01x") for us in range(0, 200_000, 40_000)]
     journal = '{"arrival_us":40001,"line":["official.jsonl",1,"x"]}\n{"arrival_us":200000,"line":null}\n'
 
-    def body(told: tuple[bytes, bytes]) -> None:
-        (tmp_path / "official.jsonl").write_bytes(told[0])
-        (tmp_path / "official.journal").write_bytes(told[1])
+    def body(drawn: tuple[bytes, bytes]) -> None:
+        (tmp_path / "official.jsonl").write_bytes(drawn[0])
+        (tmp_path / "official.journal").write_bytes(drawn[1])
         interleaved = list(OfficialFeed(tmp_path).interleaved(iter(blocks), 0, 200_000, lambda: False))
         assert [one for one in interleaved if one in blocks] == blocks
         again = list(replayed(tmp_path, iter(blocks), 0, 200_000))

@@ -33,7 +33,7 @@ from tests.fuzz.test_fuzz_wire import payloads
 ADDRESS = parse("kafka://broker/positions")
 EVENT = EventRecord("hit#1", "hit", "", 5, 7, "home", "home_7", 1.0, 2.0, None, 1.0, ("x",), {"limb": "head"})
 SHEET = msgspec.json.encode(records.Sheet(MatchSheet("final"), 5_000, 7))
-TOLD = [msgspec.json.encode(updates.TopicUpdate("m", seq, diff, 5, EVENT, undo)) for seq in (0, 1) for diff, undo in
+UPDATES = [msgspec.json.encode(updates.TopicUpdate("m", seq, diff, 5, EVENT, undo)) for seq in (0, 1) for diff, undo in
         ((1, False), (-1, False), (-1, True))]  # fmt: skip
 
 headers = st.lists(
@@ -51,8 +51,8 @@ values = st.none() | payloads | mangled([SHEET, b'{"arrival_us":9}']) | fields
 def test_any_record_is_read_or_refused_and_never_stops_a_reader(cases: int):
     taker = RecordTaker("final", ADDRESS, 0)
 
-    def body(told: tuple[bytes | None, list, bytes | None, int]) -> None:
-        value, head, key, timestamp = told
+    def body(drawn: tuple[bytes | None, list, bytes | None, int]) -> None:
+        value, head, key, timestamp = drawn
         with suppress(records.RecordError):
             records.read(value, head)
         record = SimpleNamespace(value=value, headers=head, key=key, offset=3, timestamp=timestamp)
@@ -83,8 +83,8 @@ odd_sheets = st.fixed_dictionaries({}, optional={
 
 @both
 def test_a_match_of_any_sheet_that_is_taken_can_be_played(cases: int):
-    def body(told: dict) -> None:
-        raw = msgspec.json.encode({"sheet": told, "slot_us": 5_000, "arrival_us": 7})
+    def body(drawn: dict) -> None:
+        raw = msgspec.json.encode({"sheet": drawn, "slot_us": 5_000, "arrival_us": 7})
         try:
             sheet = records.read(raw, records.headers("sheet")).sheet
         except records.RecordError:
@@ -114,18 +114,18 @@ def test_any_update_is_decoded_or_refused_and_a_view_never_holds_one_twice(cases
         view, total = View(), dict[str, int]()
         for value in raw:
             try:
-                told = updates.decode(value)
+                update = updates.decode(value)
             except ValueError:
                 continue
             before = dict(view.events)
             with suppress(updates.GapError):
-                view.take(told)
-            gone, new = before.keys() - view.events.keys(), view.events.keys() - before.keys()
-            for name in gone | new:
+                view.take(update)
+            withdrawn, new = before.keys() - view.events.keys(), view.events.keys() - before.keys()
+            for name in withdrawn | new:
                 total[name] = total.get(name, 0) + (1 if name in new else -1)
             assert set(total.values()) <= {0, 1}
 
-    one = st.none() | mangled(TOLD) | st.sampled_from(TOLD) | json_like(names).map(msgspec.json.encode)
+    one = st.none() | mangled(UPDATES) | st.sampled_from(UPDATES) | json_like(names).map(msgspec.json.encode)
     hold(cases, st.lists(one, max_size=8), body)
 
 
@@ -168,13 +168,13 @@ def test_any_letter_and_any_mark_of_a_relay_is_read_or_does_not_count(cases: int
     assert read_mark(tmp_path) == mark
     assert decode_dead_letter(msgspec.json.encode(letter)) == letter
 
-    def body(told: tuple[bytes | None, bytes]) -> None:
-        value, content = told
+    def body(drawn: tuple[bytes | None, bytes]) -> None:
+        value, content = drawn
         assert isinstance(decode_dead_letter(value), DeadLetter | None)
         (tmp_path / DEAD_LETTER_MARK).write_bytes(content)
         assert isinstance(read_mark(tmp_path), DeadLetterMark | None)
 
     names = [*DeadLetter.__struct_fields__, *DeadLetterMark.__struct_fields__]
     rubbish = json_like(names).map(msgspec.json.encode)
-    letters = st.none() | mangled([msgspec.json.encode(letter)]) | rubbish
-    hold(cases, st.tuples(letters, mangled([msgspec.json.encode(mark)]) | rubbish), body)
+    values = st.none() | mangled([msgspec.json.encode(letter)]) | rubbish
+    hold(cases, st.tuples(values, mangled([msgspec.json.encode(mark)]) | rubbish), body)

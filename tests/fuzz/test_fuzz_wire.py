@@ -35,7 +35,7 @@ packets = st.tuples(
     NUMBERS,
 )
 plain = st.tuples(NUMBERS, st.lists(packets, max_size=4)).map(
-    lambda told: b"\x01" + _packed(list(told)),
+    lambda drawn: b"\x01" + _packed(list(drawn)),
 )
 compact = st.tuples(
     st.integers(-5, 2**63),
@@ -46,7 +46,7 @@ compact = st.tuples(
         ),
         max_size=4,
     ),
-).map(lambda told: b"\x02" + _packed(told))  # fmt: skip
+).map(lambda drawn: b"\x02" + _packed(drawn))  # fmt: skip
 
 
 def _packed(value: object) -> bytes:
@@ -97,18 +97,18 @@ def test_any_row_is_unpacked_or_refused(cases: int):
 def test_no_payload_stops_a_pipeline(cases: int):
     """One match takes them all, one after the other, lines of officials among them, and is committed now and then."""
     pipeline = MatchPipeline(SHEET, PipelineOptions(alpha=0.0))
-    came = {"arrival_us": 0, "payloads": 0}
+    count = {"arrival_us": 0, "payloads": 0}
     lines = json_like(["kind", "variant", "team", "player", "at_s"]).map(
         lambda value: encode(OfficialLine("official.jsonl", 1, msgspec.json.encode(value).decode()))
     )
 
-    def body(told: tuple[bytes, int]) -> None:
-        payload, step_us = told
-        came["arrival_us"] += step_us
-        came["payloads"] += 1
-        pipeline.push(payload, came["arrival_us"])
-        pipeline.push(wire.encode(block(came["arrival_us"], "ball", came["payloads"])), came["arrival_us"])
-        if came["payloads"] % 100 == 0:
+    def body(drawn: tuple[bytes, int]) -> None:
+        payload, step_us = drawn
+        count["arrival_us"] += step_us
+        count["payloads"] += 1
+        pipeline.push(payload, count["arrival_us"])
+        pipeline.push(wire.encode(block(count["arrival_us"], "ball", count["payloads"])), count["arrival_us"])
+        if count["payloads"] % 100 == 0:
             pipeline.take_tables()
             pipeline.settle()
             pipeline.snapshot()

@@ -66,5 +66,5 @@ def test_spark_submit_plays_a_command_on_a_cluster(tmp_path: Path):
 
 def test_a_master_that_is_not_there_is_told_in_one_line(tmp_path: Path):
     store = record(optical_table(tmp_path / "t.parquet", 1, 5.0), tmp_path / "store")
-    said = refusal("batch", store, "--out", tmp_path / "out", "--master", "spark://127.0.0.1:9")
-    assert re.search(r"Spark does not start at spark://127\.0\.0\.1:9", said)
+    message = refusal("batch", store, "--out", tmp_path / "out", "--master", "spark://127.0.0.1:9")
+    assert re.search(r"Spark does not start at spark://127\.0\.0\.1:9", message)

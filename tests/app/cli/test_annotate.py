@@ -40,10 +40,10 @@ def test_the_stream_is_played_and_scored_against_the_annotation_of_its_truth(gam
     _, truth, store = game
     done = touchline("score", store, "--truth", truth, "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["truth"] == "DEBS 2013 annotation"
-    assert told["kinds"]["possession.gain"]["f1"] >= 0.7
-    assert told["frames"]["team_possession"]["agreement"] >= 0.8
+    scores = json.loads(done.stdout)
+    assert scores["truth"] == "DEBS 2013 annotation"
+    assert scores["kinds"]["possession.gain"]["f1"] >= 0.7
+    assert scores["frames"]["team_possession"]["agreement"] >= 0.8
 
 
 def test_what_was_found_has_the_form_of_the_annotation(game, tmp_path):

@@ -37,29 +37,29 @@ def test_the_docs_are_of_today(file, form, command):
 
 
 def test_json_is_an_array_with_an_object_a_detector():
-    told = json.loads(render("json", Parameters()))
-    assert [entry["kind"] for entry in told] == [*(entry.kind for entry in ENTRIES), "life_cycle"]
-    assert told[-1]["number"] == "15.8"
-    assert "goal.scored" in told[-1]["inputs"]
-    for entry in told:
+    entries = json.loads(render("json", Parameters()))
+    assert [entry["kind"] for entry in entries] == [*(entry.kind for entry in ENTRIES), "life_cycle"]
+    assert entries[-1]["number"] == "15.8"
+    assert "goal.scored" in entries[-1]["inputs"]
+    for entry in entries:
         assert {"kind", "level", "inputs", "outputs", "parameters", "horizon_us", "needs", "source"} <= entry.keys()
         assert all({"name", "value", "unit", "least", "most"} == p.keys() for p in entry["parameters"])
         assert entry["types"].keys() == set(entry["outputs"])
 
 
 def test_the_list_names_every_detector_and_the_counts():
-    told = render("", Parameters())
+    text = render("", Parameters())
     size = count(ENTRIES)
-    assert all(entry.kind in told for entry in ENTRIES)
-    assert f"{size.detectors} detectors" in told
-    assert f"{size.event_types} event types" in told
+    assert all(entry.kind in text for entry in ENTRIES)
+    assert f"{size.detectors} detectors" in text
+    assert f"{size.event_types} event types" in text
 
 
 def test_the_graph_as_text_has_every_edge():
-    told = render("graph", Parameters())
-    assert told.startswith("digraph")
-    assert told.count("{") == told.count("}")
-    assert len(re.findall(r'"(\w+)" -> "(\w+)"', told)) == len(edges(ENTRIES)) > len(ENTRIES)
+    text = render("graph", Parameters())
+    assert text.startswith("digraph")
+    assert text.count("{") == text.count("}")
+    assert len(re.findall(r'"(\w+)" -> "(\w+)"', text)) == len(edges(ENTRIES)) > len(ENTRIES)
 
 
 def test_the_picture_is_well_formed_and_nothing_lies_upon_another():

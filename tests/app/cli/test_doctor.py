@@ -24,11 +24,11 @@ def findings(folder: Path, **flags: object) -> dict[str, Finding]:
 
 def test_a_sound_machine_is_sound(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert run_doctor({"port": 0, "store": tmp_path / "matches"}, as_json=True)
-    told = json.loads(capsys.readouterr().out)
-    assert {finding["verdict"] for finding in told} <= {"ok", "note"}
-    assert all(finding["remedy"] for finding in told if finding["verdict"] != "ok")
+    findings = json.loads(capsys.readouterr().out)
+    assert {finding["verdict"] for finding in findings} <= {"ok", "note"}
+    assert all(finding["remedy"] for finding in findings if finding["verdict"] != "ok")
     assert {"settings", "Python", "packages", "Java", "disk for matches", "port of the page", "port of metrics",
-            "port of the hub", "broker"} <= {finding["what"] for finding in told}  # fmt: skip
+            "port of the hub", "broker"} <= {finding["what"] for finding in findings}  # fmt: skip
 
 
 def test_ports_that_are_taken_are_bad_unless_another_may_be_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -105,7 +105,7 @@ def test_a_broker_that_the_settings_name_and_that_does_not_answer_is_bad(
 def test_the_command_takes_the_options_of_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["doctor", "--json", "--port", "0", "--metrics-port", "0", "--no-dashboard"])
-    told = {finding["what"] for finding in json.loads(done.stdout)}
-    assert "port of the page" not in told
-    assert "port of metrics" not in told
+    findings = {finding["what"] for finding in json.loads(done.stdout)}
+    assert "port of the page" not in findings
+    assert "port of metrics" not in findings
     assert CliRunner().invoke(app, ["doctor", "--tempo", "3"]).exit_code != 0

@@ -38,9 +38,11 @@ def write_scene(folder: Path) -> Path:
     """A pass and a shot as radio would deliver them, disordered: a capture."""
     sheet = stage.sheet(PLAYERS, QUALITY)
     packets = [arrival(packet) for packet in stage.packets(BALL, PLAYERS, 7.0, QUALITY)]
-    told = Story(Hierarchy(RAW_KINDS, build_detectors(sheet)), sheet, packets, [])
+    story = Story(Hierarchy(RAW_KINDS, build_detectors(sheet)), sheet, packets, [])
     with CaptureWriter(folder, sheet, channel="rtls") as writer:
-        writer.extend(Block(now_us, tuple(a.event.payload for a in came)) for now_us, came in in_disorder(told, 4))
+        writer.extend(
+            Block(now_us, tuple(a.event.payload for a in arrivals)) for now_us, arrivals in in_disorder(story, 4)
+        )
     return folder
 
 
@@ -117,9 +119,9 @@ def test_the_history_tells_every_update_and_what_it_came_with(store: Path):
     mine = [row for row in log if row["id"] == amended]
     assert found[0].what == "asserted"
     assert found[0].now_us == mine[0]["emitted_us"]
-    assert sum({"asserted": 1, "amended": 2, "withdrawn": 1}[said.what] for said in found) == len(mine)
-    assert all(said.packets and said.oldest_us <= said.now_us for said in found if not said.officials)
-    assert all(bool(said.changed) == (said.what == "amended") for said in found)
+    assert sum({"asserted": 1, "amended": 2, "withdrawn": 1}[entry.what] for entry in found) == len(mine)
+    assert all(entry.packets and entry.oldest_us <= entry.now_us for entry in found if not entry.officials)
+    assert all(bool(entry.changed) == (entry.what == "amended") for entry in found)
 
 
 def test_what_officials_decided_is_told_with_their_line(store: Path):
@@ -131,8 +133,8 @@ def test_what_officials_decided_is_told_with_their_line(store: Path):
 
 
 def test_an_event_that_was_taken_back_is_told_from_the_log(store: Path):
-    gone = next(name for kind in ("hit", "ball.accel_peak", "near") for name in ids(store, kind, standing=False))
-    found = explain(store, gone)
+    withdrawn = next(name for kind in ("hit", "ball.accel_peak", "near") for name in ids(store, kind, standing=False))
+    found = explain(store, withdrawn)
     assert "was withdrawn" in found.notes[0]
     assert found.history[-1].what == "withdrawn"
     assert found.event.from_log
@@ -166,14 +168,14 @@ def test_lines_and_json_agree_and_nothing_is_written(store: Path, capsys):
     before = sorted(file for file in store.rglob("*"))
     (name,) = ids(store, "shot.attempt")
     explain_command(store, name, as_json=False)
-    told = capsys.readouterr().out
+    text = capsys.readouterr().out
     explain_command(store, name, as_json=True)
     record: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert told.startswith("What was said of it:\n")
-    assert f"\n{name}  " in told
-    assert all(margin["what"] in told for margin in record["event"]["margins"])
+    assert text.startswith("History:\n")
+    assert f"\n{name}  " in text
+    assert all(margin["what"] in text for margin in record["event"]["margins"])
     assert record["event"]["margins"][0].keys() >= {"value", "threshold", "unit", "sense", "parameter", "margin"}
-    assert "from raw.ball:ball:" in told
+    assert "from raw.ball:ball:" in text
     assert sorted(file for file in store.rglob("*")) == before
 
 

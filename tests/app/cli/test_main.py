@@ -170,7 +170,7 @@ def test_a_file_that_is_no_tracking_file_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--speed", "3"], "--speed 3"),
         (["--channel", "fog"], "--channel fog"),
@@ -180,16 +180,16 @@ def test_a_file_that_is_no_tracking_file_is_named(tmp_path):
         (["--tempo", "1"], "--tempo"),
     ],
 )
-def test_a_bad_option_is_one_line(arguments, said):
-    assert said in refusal("live", *arguments)
+def test_a_bad_option_is_one_line(arguments, message):
+    assert message in refusal("live", *arguments)
 
 
 def test_an_occupied_port_is_one_line(tmp_path):
     track = write_track(tmp_path / "track.parquet")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        said = refusal("live", "--source", track, "--store", tmp_path / "store", "--port", port)
-    assert f"port {port}" in said
+        message = refusal("live", "--source", track, "--store", tmp_path / "store", "--port", port)
+    assert f"port {port}" in message
 
 
 def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path):

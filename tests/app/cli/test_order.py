@@ -69,10 +69,10 @@ def ordered(shared_data: Path, number: int, method: Method, profile: Any = "lite
 
 @pytest.mark.parametrize(("method", "profile", "number", "row"), ROWS, ids=lambda value: str(value)[:8])
 def test_foreign_estimators_on_all_data_sets(method: Method, profile: str, number: int, row, shared_data: Path):
-    told = report(ordered(shared_data, number, method, profile), "", method, profile)
-    buffer = told["buffer_ms"]
+    figures = report(ordered(shared_data, number, method, profile), "", method, profile)
+    buffer = figures["buffer_ms"]
     assert [buffer["mean"], buffer["median"], buffer["max"]] == pytest.approx(row[:3], abs=0.6)
-    assert (told["timeout_late"], told["order_late"]) == row[3:]
+    assert (figures["timeout_late"], figures["order_late"]) == row[3:]
 
 
 @pytest.mark.parametrize("method", D5_PAPER)
@@ -83,16 +83,21 @@ def test_foreign_the_whole_distribution_on_d5(method: Method, shared_data: Path)
 
 
 def test_sba_on_d5_is_exactly_the_papers(shared_data: Path):
-    told = report(ordered(shared_data, 5, "sba"), "d-5", "sba", "literal")
-    assert (told["events"], told["out_of_order"], told["timeout_late"], told["order_late"]) == (8400, 1584, 17, 12)
+    figures = report(ordered(shared_data, 5, "sba"), "d-5", "sba", "literal")
+    assert (figures["events"], figures["out_of_order"], figures["timeout_late"], figures["order_late"]) == (
+        8400,
+        1584,
+        17,
+        12,
+    )
 
 
 def test_bett_on_d5_within_the_bounds_asked_for(shared_data: Path):
-    told = report(ordered(shared_data, 5, "bett"), "d-5", "bett", "literal")
-    buffer = told["buffer_ms"]
+    figures = report(ordered(shared_data, 5, "bett"), "d-5", "bett", "literal")
+    buffer = figures["buffer_ms"]
     assert [buffer["q1"], buffer["median"], buffer["max"]] == pytest.approx([671, 684, 2048], abs=1)
     assert buffer["mean"] == pytest.approx(700.0, abs=1.5)
-    assert told["order_late"] == told["timeout_late"] == 0
+    assert figures["order_late"] == figures["timeout_late"] == 0
 
 
 @pytest.mark.parametrize(
@@ -202,14 +207,14 @@ def test_a_report_has_the_form_agreed_on(shared_data: Path, capsys: pytest.Captu
         "newcomers": 6.0, "sources": None,
     }  # fmt: skip
     run_order(shared_data / "ooo" / "d-5.csv.gz", given, as_json=True)
-    told = json.loads(capsys.readouterr().out)
-    assert list(told) == [
+    figures = json.loads(capsys.readouterr().out)
+    assert list(figures) == [
         "dataset", "method", "profile", "events", "out_of_order", "order_late", "timeout_late", "latency_ms",
         "buffer_ms", "buffered_events",
     ]  # fmt: skip
-    assert list(told["latency_ms"]) == ["mean", "median", "p95", "max"]
-    assert list(told["buffer_ms"]) == ["min", "q1", "median", "mean", "q3", "max", "sd"]
-    assert (told["dataset"], told["method"], told["profile"]) == ("d-5", "bett", "paper")
+    assert list(figures["latency_ms"]) == ["mean", "median", "p95", "max"]
+    assert list(figures["buffer_ms"]) == ["min", "q1", "median", "mean", "q3", "max", "sd"]
+    assert (figures["dataset"], figures["method"], figures["profile"]) == ("d-5", "bett", "paper")
     run_order(shared_data / "ooo" / "d-5.csv.gz", {**given, "method": "all"}, as_json=False)
     table = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in table[-len(METHODS) :]] == list(METHODS)
@@ -238,10 +243,10 @@ def test_a_capture_is_put_in_order_packet_by_packet(tmp_path: Path, capsys: pyte
         "sources": None,
     }  # fmt: skip
     for method in ("frontier", "kslack"):
-        (told,) = run_order(tmp_path / "capture", {**given, "method": method}, as_json=True)
-        assert (told["events"], told["out_of_order"]) == (200, 99), "the last of the player is the newest of all"
-        assert told["latency_ms"]["mean"] < 150
-        assert told["order_late"] == 9, "those that came before the player was heard of, and no other"
+        (figures,) = run_order(tmp_path / "capture", {**given, "method": method}, as_json=True)
+        assert (figures["events"], figures["out_of_order"]) == (200, 99), "the last of the player is the newest of all"
+        assert figures["latency_ms"]["mean"] < 150
+        assert figures["order_late"] == 9, "those that came before the player was heard of, and no other"
     capsys.readouterr()
 
 

@@ -62,12 +62,12 @@ def truth(tmp_path) -> Path:
 
 def test_a_store_against_its_own_events_is_perfect(tmp_path, truth, capsys):
     score(store(tmp_path / "s", EVENTS), truth, as_json=True)
-    told = json.loads(capsys.readouterr().out)
-    assert told["kinds"].keys() == {e.kind for e in EVENTS}
-    assert all(figures["f1"] == 1.0 for figures in told["kinds"].values())
-    assert told["kinds"]["pass.attempt"]["time_error_ms"] == {"median": 0.0, "p95": 0.0, "bias": 0.0}
-    assert told["frames"]["in_play"] == {"frames": 11, "agreement": 1.0, "live": pytest.approx(10 / 11)}
-    assert told["frames"]["team_possession"]["agreement"] == pytest.approx(5 / 6)
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["kinds"].keys() == {e.kind for e in EVENTS}
+    assert all(figures["f1"] == 1.0 for figures in scores["kinds"].values())
+    assert scores["kinds"]["pass.attempt"]["time_error_ms"] == {"median": 0.0, "p95": 0.0, "bias": 0.0}
+    assert scores["frames"]["in_play"] == {"frames": 11, "agreement": 1.0, "live": pytest.approx(10 / 11)}
+    assert scores["frames"]["team_possession"]["agreement"] == pytest.approx(5 / 6)
 
 
 def test_what_is_missed_invented_and_late_is_counted(tmp_path, truth, capsys):

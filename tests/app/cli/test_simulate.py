@@ -24,9 +24,9 @@ from tests.app.cli.test_main import write_track
 SHORT = {"minutes": 0.1, "rate": "live"}
 
 
-def simulate(out: Path, capsys: pytest.CaptureFixture[str], **wish: object) -> dict:
+def simulate(out: Path, capsys: pytest.CaptureFixture[str], **options: object) -> dict:
     """Simulates a few seconds; the report."""
-    code = run_simulate(SimulateOptions(out, **{**SHORT, **wish}), as_json_text=True)  # type: ignore[arg-type]
+    code = run_simulate(SimulateOptions(out, **{**SHORT, **options}), as_json_text=True)  # type: ignore[arg-type]
     report = json.loads(capsys.readouterr().out)
     assert code == (1 if report["unmet"] else 0)
     return report
@@ -160,11 +160,11 @@ def test_a_tracked_match_is_measured_anew_and_its_touches_are_true(tmp_path: Pat
 def test_what_cannot_be_is_one_line_with_its_reason(
     tmp_path: Path, monkeypatch, capsys, arguments, reason: str
 ) -> None:
-    code, said = command(monkeypatch, capsys, "simulate", "--out", tmp_path / "out", *arguments)
+    code, message = command(monkeypatch, capsys, "simulate", "--out", tmp_path / "out", *arguments)
     assert code == 2
-    assert said.startswith("touchline: ")
-    assert reason in said
-    assert said.count("\n") == 1
+    assert message.startswith("touchline: ")
+    assert reason in message
+    assert message.count("\n") == 1
     assert not (tmp_path / "out" / "truth.parquet").exists()
 
 

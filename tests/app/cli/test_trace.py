@@ -25,10 +25,12 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         writer.extend(transmit(recording, channel_named("rtls"), 3).blocks())
     capture = Capture.open(folder)
     pipeline = MatchPipeline(capture.sheet)
-    said = [pipeline.push(payload, now_us) for now_us, payload in capture.payloads(capture.begin_us, capture.end_us)]
-    taken_back = {u.event.id for message in said if message for u in message.updates if u.diff < 0}
+    messages = [
+        pipeline.push(payload, now_us) for now_us, payload in capture.payloads(capture.begin_us, capture.end_us)
+    ]
+    taken_back = {u.event.id for message in messages if message for u in message.updates if u.diff < 0}
     follower = Follower()
-    for message in (*filter(None, said), pipeline.finish()):
+    for message in (*filter(None, messages), pipeline.finish()):
         follower.apply(message)
     return folder, min(taken_back & follower.events.keys())
 
@@ -36,12 +38,12 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_an_event_is_told_in_lines_causes_first(captured, capsys):
     folder, event = captured
     trace(folder, event, alpha=None, retraction=None, as_json=False)
-    told = capsys.readouterr().out
-    assert told.startswith("What led to it:\n")
-    assert f"\n{event}, and what it displaced" in told
-    assert "raw." in told.splitlines()[1], "the chain goes down to a packet"
-    assert f"concluded {event} from " in told
-    assert "the sources had told everything up to it" in told
+    text = capsys.readouterr().out
+    assert text.startswith("Causes:\n")
+    assert f"\n{event}, and what it displaced" in text
+    assert "raw." in text.splitlines()[1], "the chain goes down to a packet"
+    assert f"concluded {event} from " in text
+    assert "the sources had reported everything up to it" in text
 
 
 def test_records_are_an_array_and_buffering_says_so(captured, capsys):

@@ -33,13 +33,13 @@ from tests.app.run.test_crash import (
     descendants,
     engine_workers,
     finish,
-    gone,
     in_mid_batch,
     in_proc,
     jvm,
     kill_group,
     launch,
     wait_for,
+    wait_until_ended,
 )
 
 pytestmark = pytest.mark.spark
@@ -115,7 +115,7 @@ def test_killing_and_starting_again_while_the_match_goes_on_changes_nothing(brok
         else:
             os.kill(jvm(run) if whom == "java" else run.pid, signal.SIGKILL)
             run.wait(60)
-        gone(below)
+        wait_until_ended(below)
         trial.start()
         trial.finish()
 

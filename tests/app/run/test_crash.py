@@ -108,7 +108,7 @@ def _program(pid: int) -> str:
         return ""
 
 
-def gone(pids: list[int]) -> None:
+def wait_until_ended(pids: list[int]) -> None:
     """Returns when none of the processes runs any more."""
     end = time.monotonic() + 60
     while any(_program(pid) and not _is_zombie(pid) for pid in pids):
@@ -217,7 +217,7 @@ def test_killing_only_the_driver_ends_all_that_it_had_started_and_changes_nothin
         below = descendants(run)
         assert len(below) >= 3, "Java and two workers at least"
         os.kill(run.pid, signal.SIGKILL)
-        gone(below)
+        wait_until_ended(below)
     finally:
         kill_group(run)
     finish(start(folder), folder / "run.log")

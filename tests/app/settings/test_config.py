@@ -36,8 +36,8 @@ def test_flags_go_before_the_environment_before_the_file_before_defaults(tmp_pat
     settled = resolve_settings({"seed": 3, "pitch": None}, environ, tmp_path)
     found = settled.settings
     assert (found.seed, found.window_s, found.alpha, found.pitch) == (3, 6.0, 0.5, "105x68")
-    told = {name: settled.origin[name].called(name) for name in ("seed", "window", "alpha")}
-    assert told == {"seed": "--seed", "window": "TOUCHLINE_WINDOW", "alpha": "touchline.toml: alpha"}
+    shown = {name: settled.origin[name].called(name) for name in ("seed", "window", "alpha")}
+    assert shown == {"seed": "--seed", "window": "TOUCHLINE_WINDOW", "alpha": "touchline.toml: alpha"}
     assert "pitch" not in settled.origin
 
 
@@ -82,7 +82,7 @@ def test_an_address_names_its_settings_file_in_full(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "environ", "flags", "said"),
+    ("text", "environ", "flags", "message"),
     [
         ("sed = 1", {}, {}, "touchline.toml: there is no setting 'sed' (is seed meant?)"),
         ("seed = -1", {}, {}, "touchline.toml: seed -1: Input should be greater than or equal to 0"),
@@ -107,12 +107,12 @@ def test_an_address_names_its_settings_file_in_full(tmp_path: Path):
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place_in_one_line(tmp_path: Path, text, environ, flags, said):
+def test_what_is_wrong_is_named_with_its_place_in_one_line(tmp_path: Path, text, environ, flags, message):
     if text:
         config_file(tmp_path, text)
     with pytest.raises((LayerError, SettingsError, ParametersError)) as raised:
         resolve_settings(flags, environ, tmp_path)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
@@ -164,14 +164,14 @@ def test_the_command_shows_values_places_and_no_secret(tmp_path: Path, monkeypat
     arguments = ["config", "--publish", "kafka://h:1/t", "--no-dashboard"]
     done = CliRunner().invoke(app, [*arguments, "--json"])
     assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
-    assert told["seed"] == {"value": 7, "origin": "file", "where": "touchline.toml: seed"}
-    assert told["window"] == {"value": 9.0, "origin": "environment", "where": "TOUCHLINE_WINDOW"}
-    assert told["dashboard"] == {"value": False, "origin": "flag", "where": "--dashboard"}
-    assert told["port"] == {"value": 8050, "origin": "default", "where": ""}
-    assert told["parameters"]["value"] == {"near.enter_m": 0.9}
-    assert told["token"]["value"] == told["kafka.sasl_plain_password"]["value"] == "********"
-    assert told["kafka.sasl_mechanism"]["value"] == "PLAIN"
+    shown = json.loads(done.stdout)
+    assert shown["seed"] == {"value": 7, "origin": "file", "where": "touchline.toml: seed"}
+    assert shown["window"] == {"value": 9.0, "origin": "environment", "where": "TOUCHLINE_WINDOW"}
+    assert shown["dashboard"] == {"value": False, "origin": "flag", "where": "--dashboard"}
+    assert shown["port"] == {"value": 8050, "origin": "default", "where": ""}
+    assert shown["parameters"]["value"] == {"near.enter_m": 0.9}
+    assert shown["token"]["value"] == shown["kafka.sasl_plain_password"]["value"] == "********"
+    assert shown["kafka.sasl_mechanism"]["value"] == "PLAIN"
     for_people = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).output
     assert "TOUCHLINE_WINDOW" in for_people
     assert SECRET not in done.output + for_people
@@ -179,12 +179,12 @@ def test_the_command_shows_values_places_and_no_secret(tmp_path: Path, monkeypat
 
 def test_the_command_refuses_what_live_would_refuse(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for arguments, said in ((["--tempo", "3"], "--tempo"), (["--alpha", "3"], "--alpha 3")):
+    for arguments, message in ((["--tempo", "3"], "--tempo"), (["--alpha", "3"], "--alpha 3")):
         monkeypatch.setattr("sys.argv", ["touchline", "config", *arguments])
         with pytest.raises(SystemExit) as ended:
             main()
-        told = capsys.readouterr().err
+        shown = capsys.readouterr().err
         assert ended.value.code == 2
-        assert said in told
-        assert told.count("\n") == 1
+        assert message in shown
+        assert shown.count("\n") == 1
     assert os.listdir(tmp_path) == []

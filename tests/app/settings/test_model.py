@@ -20,7 +20,7 @@ def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"channel": "fog"}, "--channel fog"),
         ({"speed": "2"}, "--speed 2"),
@@ -40,10 +40,10 @@ def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
         ({"source": "a\0b"}, "--source: no file has a name with a NUL"),
     ],
 )
-def test_a_wrong_option_is_named_with_its_value(given, said):
+def test_a_wrong_option_is_named_with_its_value(given, message):
     with pytest.raises(SettingsError) as raised:
         make_settings(given)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
@@ -126,11 +126,11 @@ def test_parameters_are_kept_in_full_with_the_match(tmp_path: Path):
 def test_other_parameters_than_the_runs_are_refused_by_name(tmp_path: Path):
     store = tmp_path / "store"
     write_kept(make_settings({"store": store}), store)
-    for text, said in (
+    for text, message in (
         ("[near]\nenter_m = 0.9\n", r"p\.toml contradicts the run in .*: near\.enter_m = 0\.9, not 1\.0; leave it out"),
         ("[phase.stall]\nslow_m_s = 3.25\n", r"phase\.stall\.slow_m_s = 3\.25, not "),
     ):
-        with pytest.raises(SettingsError, match=said):
+        with pytest.raises(SettingsError, match=message):
             make_settings({"store": store, "parameters": parameters_file(tmp_path, text)})
     same = parameters_file(tmp_path, "[near]\nenter_m = 1.0\n")
     assert make_settings({"store": store, "parameters": same}).parameters == Parameters()

@@ -59,7 +59,7 @@ def test_every_value_out_of_its_range_is_an_error_that_names_it(parameter, above
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[near]\nentr_m = 1.0\n", "no parameter near.entr_m (is near.enter_m meant?)"),
         ("[nere]\nenter_m = 1.0\n", "no parameter nere (is near meant?)"),
@@ -73,11 +73,11 @@ def test_every_value_out_of_its_range_is_an_error_that_names_it(parameter, above
         ("[near\n", "not TOML"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, said: str):
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str):
     (tmp_path / "p.toml").write_text(text)
     with pytest.raises(ParametersError) as refused:
         load_parameters(tmp_path / "p.toml")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "p.toml" in str(refused.value)
 
 
