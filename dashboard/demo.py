@@ -1,8 +1,8 @@
 """A scripted match, to work on the page without one: ``python -m dashboard.demo``.
 
-:class:`ScriptedFeed` is a feed that is told everything; :class:`Choreography` tells it a match made of simple
-maths: two teams in formation that lean towards the ball, a ball that is passed from foot to foot, and events that
-live through every state that the page can show. The same time always gives the same match.
+:class:`ScriptedFeed` is a feed whose content is set from outside; :class:`Choreography` plays a match into it, made of
+simple maths: two teams in formation that lean towards the ball, a ball that is passed from foot to foot, and events
+that live through every state that the page can show. The same time always gives the same match.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Aim(msgspec.Struct, frozen=True, gc=False):
 
 
 class CameraPose(msgspec.Struct, frozen=True, gc=False):
-    """A camera as it is (``achieved``, told by the head) and as it was asked to be (``planned``)."""
+    """A camera as it is (``achieved``, reported by the head) and as it is planned."""
 
     name: str
     achieved: Aim
@@ -42,7 +42,7 @@ class InputState(msgspec.Struct, frozen=True, gc=False):
     """How the input is doing.
 
     Attributes:
-        behind_s: how far behind the live edge we are; None where nothing is live, or nothing came yet.
+        behind_s: how far behind the live edge we are; None where nothing is live, or nothing has arrived yet.
         records: of a topic, that wait to be read; None if it is no topic, or its broker does not say.
         speed: seconds of the stream in a second of wall time; None if too little has come.
         restarts: of the engine's stage, in this run.

@@ -25,11 +25,11 @@ from football.update_stream import EventRecord, UpdateRecord, View
 
 #: Events in the first message to a page; its list holds as many.
 ROWS_AT_FIRST: Final = 200
-#: What tells how play stands: the newest held event of each is shown beside the clock. A few older ones are kept
-#: to fall back on when the newest is withdrawn.
+#: State of play: the newest asserted event of each topic is shown next to the clock. A few older ones are retained for
+#: the case that the newest is withdrawn.
 _PLAY: Final = "play"
 _POSSESSION: Final = "team.possession"
-_SITUATIONS_KEPT: Final = 50
+_SITUATIONS_MAX: Final = 50
 #: Families whose kinds are counted in the totals at the end.
 _COUNTED: Final = ("shots", "passes", "restarts")
 
@@ -39,8 +39,8 @@ Body = tuple[str, float, float, bool]
 class Row(msgspec.Struct, frozen=True, gc=False):
     """An event as the list shows it.
 
-    ``other`` is the second player where there is one (who got the pass), ``latency_ms`` the time from its happening
-    to its first assertion.
+    ``other`` is the second player where there is one (the receiver of a pass), ``latency_ms`` the time from the
+    event to its first assertion.
     """
 
     id: str
@@ -102,7 +102,7 @@ class LiveState:
         self._score = ScoreKeeper()
         self._detection = DetectionLatency()
         self._situation: dict[str, deque[EventRecord]] = {
-            topic: deque(maxlen=_SITUATIONS_KEPT) for topic in (_PLAY, _POSSESSION)
+            topic: deque(maxlen=_SITUATIONS_MAX) for topic in (_PLAY, _POSSESSION)
         }
 
     def message(self, since: int, families: Collection[str], *, hello: bool, strip: bool) -> Message:

@@ -37,7 +37,7 @@ def build_app(feed: Feed, links: Links = tuple) -> Dash:
         football.pitch.PitchError: the sheet gives a pitch that cannot be played on.
     """
     sheet = feed.sheet()
-    pitch_of(sheet)  # a bad sheet is told at the start, not when the first page is opened
+    pitch_of(sheet)  # a bad sheet is refused at the start, not when the first page is opened
     app = Dash(
         __name__,
         assets_folder=str(ASSETS),

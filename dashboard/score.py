@@ -4,7 +4,7 @@ A goal counts from the moment it is asserted (``goal.scored``, ``goal.own``) unt
 follows the log in both directions. It is *provisional* while a goal that counts has no ``goal.confirmed``. A held
 ``goal.disallowed`` takes off the goal that it annuls (``detail["annuls"]``) or names among its causes, also before
 the goal itself is withdrawn.
-``goal.own`` carries the team of the player who scored it: the goal counts for the other.
+``goal.own`` carries the team of its scorer: the goal counts for the other team.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class ScoreKeeper:
         return Score(*(count(side) for count in (sides.count, waiting.count) for side in ("home", "away")))
 
     def _named_by(self, kind: str) -> set[str]:
-        """Ids of the events that held events of ``kind`` speak about."""
-        speakers = [event for event in self._held.values() if event.kind == kind]
-        return {name for e in speakers for name in (*e.causes, str(e.detail.get("annuls", "")))}
+        """Ids of the events that asserted events of ``kind`` refer to."""
+        referring = [event for event in self._held.values() if event.kind == kind]
+        return {name for e in referring for name in (*e.causes, str(e.detail.get("annuls", "")))}
 
 
 def _scoring_side(goal: EventRecord) -> str:

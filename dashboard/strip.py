@@ -1,6 +1,6 @@
 """The health strip: small tables of how fast and how sure the system is, made ready to be shown.
 
-Two latencies are told apart. *Pipeline* latency is wall time between stages, as the feed measures it. *Detection*
+There are two latencies. *Pipeline* latency is wall time between stages, as the feed measures it. *Detection*
 latency is arrival time at which an event was first asserted less the time at which it happened, on the stream's own
 clock; it is taken here from the update log.
 """
@@ -38,13 +38,13 @@ class DetectionLatency:
     """Newest detection latencies of the watched kinds, microseconds. Only an event's first assertion counts."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, deque[int]] = {name: deque(maxlen=KEPT) for name in WATCHED.values()}
+        self._latencies_us: dict[str, deque[int]] = {name: deque(maxlen=KEPT) for name in WATCHED.values()}
         self._newest_us: dict[str, int] = {}
 
     def apply(self, updates: Iterable[UpdateRecord]) -> None:
         """Takes the next updates of the log.
 
-        An event that is asserted again was told late or amended, and must not count twice; since the log is
+        An event that is asserted again was late or amended, and must not count twice; since the log is
         nearly sorted by event time, an assertion at or before the newest event of its kind is passed over.
         """
         for update in updates:
@@ -53,11 +53,11 @@ class DetectionLatency:
                 continue
             if update.event.ts_us > self._newest_us.get(name, -(2**62)):
                 self._newest_us[name] = update.event.ts_us
-                self._seen[name].append(update.emitted_us - update.event.ts_us)
+                self._latencies_us[name].append(update.emitted_us - update.event.ts_us)
 
     def percentiles_ms(self) -> dict[str, dict[str, float]]:
         """Watched name -> p50, p95, p99; names without a value are absent."""
-        return {name: percentiles_ms(seen) for name, seen in self._seen.items() if seen}
+        return {name: percentiles_ms(seen) for name, seen in self._latencies_us.items() if seen}
 
 
 def percentiles_ms(values_us: Iterable[int]) -> dict[str, float]:

@@ -1,1 +1,1 @@
-"""The fast lane from engine stages to whoever looks on."""
+"""The hub: the update stream's way from engine stages to the page, the camera and topics."""

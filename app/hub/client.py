@@ -1,11 +1,11 @@
-"""Sends lane messages from the engine stage to the hub: length-prefixed msgpack over a loopback connection.
+"""Sends the update stream from an engine stage to the hub: length-prefixed msgpack over a loopback connection.
 
 Wire format: every frame is a 4-byte big-endian length and that many bytes. The first frame of a connection is
-the run's token, so that nobody else on the machine can speak into the lane; each further one is a
+the run's token, so that no other process of the machine can write to the stream; each further one is a
 :class:`~football.update_stream.UpdateMessage` in msgpack.
 
-A send that fails is not repeated: nobody can know what of the bytes before it was read. The error ends the
-batch, its redo starts with a new epoch, and the epoch tells the follower from where to count again.
+A send that fails is not repeated: it is unknown which of the bytes before it were read. The error ends the
+batch, its redo starts with a new epoch, and the epoch's first message says from which update it continues.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from football.update_stream import UpdateMessage
 
 LENGTH = struct.Struct(">I")
 
-#: Longest frame that is believed; the largest real one (thousands of updates in one message) is under 4 MB.
+#: Longest frame that is accepted; the largest real one (thousands of updates in one message) is under 4 MB.
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 
 _CONNECT_TIMEOUT_S = 10.0
 
 
 class HubConnectionError(ConnectionError):
-    """The lane to the hub could not be opened, is broken, or carries what is no lane message."""
+    """The connection to the hub cannot be opened, is broken, or carries something else than the update stream."""
 
 
 class HubAddress(msgspec.Struct, frozen=True):
-    """Where a hub listens, and the token that it wants to hear first."""
+    """Where a hub listens, and the token that it expects first."""
 
     host: str
     port: int
     token: str
 
     def __repr__(self) -> str:
-        """Without the token: what is shown of an address may be kept."""
-        return f"LaneAddress({self.host}:{self.port})"
+        """Without the token: a shown address may be stored."""
+        return f"HubAddress({self.host}:{self.port})"
 
 
 def frame(body: bytes) -> bytes:
@@ -58,7 +58,7 @@ def read_frame(stream: BinaryIO) -> bytes | None:
         return None
     (size,) = LENGTH.unpack(head)
     if size > MAX_FRAME_BYTES:
-        raise HubConnectionError(f"a lane frame of {size} bytes was announced; the limit is {MAX_FRAME_BYTES}")
+        raise HubConnectionError(f"a frame of {size} bytes was announced; the limit is {MAX_FRAME_BYTES}")
     body = stream.read(size)
     return body if len(body) == size else None
 
@@ -81,12 +81,12 @@ class HubClient:
         """Sends one message; returns when the system has taken it.
 
         Raises:
-            HubConnectionError: the hub is gone, or refused us.
+            HubConnectionError: the hub has closed the connection.
         """
         try:
             self._socket.sendall(frame(self._encoder.encode(message)))
         except OSError as error:
-            raise HubConnectionError(f"the hub at port {self.address.port} is gone: {error}") from error
+            raise HubConnectionError(f"the hub at port {self.address.port} is away: {error}") from error
 
     def close(self) -> None:
         """Ends the connection; what was sent is still delivered."""

@@ -1,6 +1,7 @@
-"""One match as the hub knows it: what the fast lane said, consolidated, for any number of readers.
+"""One match as the hub knows it: its update stream, consolidated, for any number of readers.
 
-Readers ask from their own threads; the lane writes from one of the hub's. What is handed out is immutable.
+Readers call from their own threads; a thread of the hub applies messages. Returned values are immutable. Memory is
+bounded: at each commit the feed settles (:meth:`MatchFeed.settle`).
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from app.hub.latency import Histogram
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, Follower, Health, UpdateMessage, UpdateRecord, View
 
-#: Called in the lane's thread with a message and the updates that it changed the view by; must be quick.
+#: Called in the thread that applies messages, with a message and the updates that changed the view; must be quick.
 Subscriber = Callable[[UpdateMessage, Sequence[UpdateRecord]], None]
 
-#: Ways of a message that are measured: from the block's arrival at the source to the hub, and its parts.
+#: Stages of a message whose latency is measured: ``total`` is from the block's arrival at the source to the hub.
 STAGES = ("source", "engine", "lane", "total")
 
 
 class MatchFeed:
-    """Follows one match. Implements what the dashboard's and the camera's feeds ask for."""
+    """Follows one match. Implements the feed protocols of the dashboard and the camera."""
 
     def __init__(self, sheet: MatchSheet) -> None:
         self._sheet = sheet
@@ -42,7 +43,7 @@ class MatchFeed:
         self.messages = 0
 
     def apply(self, message: UpdateMessage, hub_wall_us: int) -> None:
-        """Takes a message of the lane, which reached the hub at ``hub_wall_us``.
+        """Applies a message of the update stream, which reached the hub at ``hub_wall_us``.
 
         Raises:
             ValueError: updates are missing between this message and those before it.
@@ -82,7 +83,7 @@ class MatchFeed:
             self._log_readers.append(cursor)
 
     def _measure(self, message: UpdateMessage, hub_wall_us: int) -> None:
-        if message.due_wall_us == 0:  # not paced, or read ahead of its time: there is no arrival to count from
+        if message.due_wall_us == 0:  # not paced, or read ahead of its time: there is no arrival to measure from
             return
         self._latency["source"].add(message.stage_wall_us - message.due_wall_us)
         self._latency["engine"].add(message.sent_wall_us - message.stage_wall_us)
@@ -105,11 +106,11 @@ class MatchFeed:
                 self._subscribers.remove(subscriber)
 
     def provide_camera(self, pose: Callable[[], Any]) -> None:
-        """Tells where the camera's pose is to be had."""
+        """Sets the function that gives the camera's pose."""
         self._camera = pose
 
     def provide_input(self, state: Callable[[], Any]) -> None:
-        """Tells where it is to be had how the input is doing."""
+        """Sets the function that gives the state of the input."""
         self._input = state
 
     def sheet(self) -> MatchSheet:
@@ -195,7 +196,7 @@ class MatchFeed:
         return self._camera()
 
     def input(self) -> Any:
-        """How far behind the live edge we are and what is wrong, None where nobody watches."""
+        """The state of the input, None where it is not monitored."""
         return self._input()
 
     def ended(self) -> bool:
@@ -203,5 +204,5 @@ class MatchFeed:
         return self._ended.is_set()
 
     def wait_ended(self, timeout_s: float) -> bool:
-        """Waits for the last message; False if it did not come in time."""
+        """Waits for the last message; False if it does not arrive in time."""
         return self._ended.wait(timeout_s)

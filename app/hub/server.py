@@ -1,7 +1,7 @@
-"""The live hub: takes lane messages from engine stages and keeps a feed per match for everybody who looks.
+"""The hub: receives the update stream from engine stages and holds a feed for each match.
 
-It listens on the loopback interface only. A connection may come and go (a worker died, a batch is done
-again): what a half-sent frame held comes again in a new epoch. Each connection is read by a thread of its own;
+It listens on the loopback interface only. A connection may end at any time (a worker died, a batch is
+redone): the content of a half-sent frame is sent again in a new epoch. Each connection is read by a thread of its own;
 the feeds lock.
 """
 
@@ -31,14 +31,14 @@ _log = logging.getLogger(__name__)
 
 
 class HubError(UserError):
-    """The hub cannot listen, or a match is unknown; the message says why."""
+    """The hub cannot listen, or a match is unknown."""
 
 
 class Hub:
     """Listens from its construction to :meth:`close`; a context manager.
 
     Args:
-        sheets: matches that may come.
+        sheets: of the matches that stages may send.
         port: 0 takes a free one.
 
     Raises:
@@ -49,7 +49,7 @@ class Hub:
         self._feeds = {sheet.match_id: MatchFeed(sheet) for sheet in sheets}
         self._decoder = msgspec.msgpack.Decoder(UpdateMessage)
         self._connections: set[socket.socket] = set()
-        self._lanes = 0
+        self._stage_count = 0
         self._lock = threading.Lock()
         try:
             self._server = socket.create_server((_HOST, port))
@@ -77,15 +77,15 @@ class Hub:
             raise HubError(f"unknown match {match!r}; the hub has {', '.join(self._feeds)}") from None
 
     def add(self, sheet: MatchSheet) -> MatchFeed:
-        """A further match may come from now on; its feed. One that is known already keeps the feed that it has."""
+        """Adds a match that stages may send from now on; returns its feed. A known match keeps its feed."""
         return self._feeds.setdefault(sheet.match_id, MatchFeed(sheet))
 
     def connected_stages(self) -> int:
         """How many stages are connected now."""
-        return self._lanes
+        return self._stage_count
 
     def apply(self, message: UpdateMessage) -> None:
-        """Takes a message directly, as if it had come in on the lane (in-process runs, resumed runs)."""
+        """Applies a message directly, as if a stage had sent it (in-process runs, resumed runs)."""
         self.feed(message.match).apply(message, _wall_us())
 
     def seed(
@@ -99,7 +99,7 @@ class Hub:
 
         Args:
             match: its id.
-            batches: committed updates in their order from seq 0, each with what its commit says.
+            batches: committed updates in their order from seq 0, each with the data of its commit.
             ended: True if the match is over.
         """
         feed = self.feed(match)
@@ -132,16 +132,16 @@ class Hub:
                     connection.close()
                     return
                 self._connections.add(connection)
-            threading.Thread(target=self._serve, args=(connection,), name="hub-lane", daemon=True).start()
+            threading.Thread(target=self._serve, args=(connection,), name="hub connection", daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
         try:
             with connection, connection.makefile("rb") as stream:
                 self._read(stream)
         except (OSError, HubConnectionError, HubError, ValueError) as error:
-            # Closing the connection tells the stage: its send fails, its batch is redone under a new epoch.
+            # The stage's next send fails, and its batch is redone under a new epoch.
             if not self._closing:
-                _log.warning("a lane was closed: %s", error)
+                _log.warning("a connection of a stage was closed: %s", error)
         finally:
             with self._lock:
                 self._connections.discard(connection)
@@ -157,12 +157,12 @@ class Hub:
     @contextlib.contextmanager
     def _counted(self) -> Iterator[None]:
         with self._lock:
-            self._lanes += 1
+            self._stage_count += 1
         try:
             yield
         finally:
             with self._lock:
-                self._lanes -= 1
+                self._stage_count -= 1
 
 
 def _end(connection: socket.socket) -> None:

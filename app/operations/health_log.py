@@ -1,4 +1,4 @@
-"""Writes down how a match is doing: what goes wrong and right again, when the stage begins anew, and rates."""
+"""Logs the health of a match: problems and their end, restarts of its stage, and rates."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _log = logging.getLogger(__name__)
 class HealthLogger(BackgroundWorker):
     """Looks once a second, in a thread of its own, while the context lasts."""
 
-    def __init__(self, watch: MatchMonitor) -> None:
+    def __init__(self, monitor: MatchMonitor) -> None:
         super().__init__("health log")
-        self._watch = watch
+        self._monitor = monitor
         self._problems: list[str] = []
         self._restarts = 0
         self._counted_s = time.monotonic()
@@ -36,19 +36,19 @@ class HealthLogger(BackgroundWorker):
         self.rates()
 
     def look(self) -> None:
-        """Logs what has changed since the last look. A match that only begins is no trouble to write down."""
-        watch = self._watch
-        problems = [problem for problem in watch.problems() if not problem.startswith("starting")]
+        """Logs what has changed since the last look. A match that is starting is not reported."""
+        monitor = self._monitor
+        problems = [problem for problem in monitor.problems() if not problem.startswith("starting")]
         kinds = [problem.partition(":")[0].rstrip("0123456789 s") for problem in problems]
         if kinds != self._problems:
             if problems:
-                log_event(_log, logging.WARNING, "troubled", watch.match, reasons="; ".join(problems))
+                log_event(_log, logging.WARNING, "troubled", monitor.match, reasons="; ".join(problems))
             else:
-                log_event(_log, logging.INFO, "live again", watch.match)
+                log_event(_log, logging.INFO, "live again", monitor.match)
             self._problems = kinds
-        if watch.restarts != self._restarts:
-            self._restarts = watch.restarts
-            log_event(_log, logging.WARNING, "stage began anew", watch.match, epoch=watch.feed.epoch())
+        if monitor.restarts != self._restarts:
+            self._restarts = monitor.restarts
+            log_event(_log, logging.WARNING, "stage began anew", monitor.match, epoch=monitor.feed.epoch())
 
     def rates(self) -> None:
         """Logs rates since the last time, and how far behind the live edge we are."""
@@ -56,17 +56,17 @@ class HealthLogger(BackgroundWorker):
         passed_s = max(1e-3, now_s - self._counted_s)
         rates = {f"{name}_per_s": round((counts[name] - self._counted[name]) / passed_s, 1) for name in counts}
         self._counted_s, self._counted = now_s, counts
-        state = self._watch.input()
+        state = self._monitor.input()
         log_event(
-            _log, logging.INFO, "rates", self._watch.match, **rates, behind_s=state.behind_s,
-            records_behind=state.records, speed=state.speed and round(state.speed, 3), **self._watch.counters(),
+            _log, logging.INFO, "rates", self._monitor.match, **rates, behind_s=state.behind_s,
+            records_behind=state.records, speed=state.speed and round(state.speed, 3), **self._monitor.counters(),
         )  # fmt: skip
 
     def _counts(self) -> dict[str, int]:
-        watch = self._watch
-        counters = watch.counters()
+        monitor = self._monitor
+        counters = monitor.counters()
         return {
             "positions": counters["positions"],
             "packets": counters["packets"],
-            "updates": watch.asserted + watch.withdrawn,
+            "updates": monitor.asserted + monitor.withdrawn,
         }

@@ -1,8 +1,8 @@
-"""Watches one match from the driver: what came, what it cost, how far behind the live edge it is, and what is wrong.
+"""Monitors one match in the driver: input, costs, distance to the live edge, and problems.
 
 Theory of operation
 -------------------
-All of it is taken from what travels anyway: the messages of the fast lane, and the commits. Counters of a stage fall
+The monitor reads the update stream and the commits; nothing is sent for it alone. Counters of a stage fall
 when a batch is redone, since its state is that of the batch's start; here they only rise, so each record counts once.
 
 *Behind the live edge*: wall time now, less that at which the newest block that was worked on reached the source; of a
@@ -32,21 +32,21 @@ from app.pipeline.disk_full import ENOUGH_BYTES
 from dashboard.feed import InputState
 from football.update_stream import Health, UpdateMessage, UpdateRecord
 
-#: Nothing has come for so long: input is missing. A turn-around between two batches takes less.
+#: Input is missing after so long without a message. A turn-around between two batches takes less.
 SILENCE_S = 10.0
 
-#: A storm: so many records were kept out within the window, and so great a share of what came.
+#: A quarantine storm: so many records were quarantined within the window, and so great a share of all.
 STORM_RECORDS, STORM_SHARE = 50, 0.1
 WINDOW_S = 10.0
 
-#: Counters of a stage's health that are told as sums since the match began.
+#: Counters of a stage's health, each a sum since the match began.
 COUNTERS = ("positions", "packets", "late", "lost", "duplicates", "quarantined", "retractions")
 
 _log = logging.getLogger(__name__)
 
 
 class StageLink(Protocol):
-    """Whoever knows how many engine stages are connected: the hub."""
+    """Counts the connected engine stages; the hub does."""
 
     def connected_stages(self) -> int:
         """Stages that are connected now."""
@@ -54,19 +54,19 @@ class StageLink(Protocol):
 
 
 class Publisher(Protocol):
-    """Who tells a topic what happens: the relay."""
+    """Publishes the match to topics; the relay does."""
 
     def waiting(self) -> int:
-        """Records that are to be told and that no broker has taken yet."""
+        """Records that no broker has acknowledged yet."""
         ...
 
     def waits_s(self) -> float:
-        """For how long no broker has taken any, though some wait."""
+        """Seconds since a broker acknowledged the last record, while some wait."""
         ...
 
 
 class Commits(msgspec.Struct):
-    """What was committed in this run, and at what cost. ``state_bytes``: of the newest engine state."""
+    """Commits of this run and their costs. ``state_bytes``: of the newest engine state."""
 
     count: int = 0
     failed: int = 0
@@ -76,7 +76,7 @@ class Commits(msgspec.Struct):
     error: str = ""
 
 
-class _Seen(msgspec.Struct, frozen=True):
+class _Sample(msgspec.Struct, frozen=True):
     """Counters at an instant."""
 
     at_s: float
@@ -86,7 +86,7 @@ class _Seen(msgspec.Struct, frozen=True):
 
 
 class MatchMonitor:
-    """What is known of a running match. Thread safe; listens from its construction on.
+    """State of a running match. Thread safe; subscribes to the feed at its construction.
 
     Args:
         feed: of the match, seeded with what is committed.
@@ -112,30 +112,30 @@ class MatchMonitor:
         self.asserted = self.withdrawn = self.restarts = 0
         #: Records of a topic that were not read yet; None if unknown, or not out of a topic.
         self.records_behind: int | None = None
-        #: Why the match was taken out of its run; empty if it was not.
+        #: Reason why the match was taken out of its run; empty if it was not.
         self.broken = ""
-        #: Why its topic cannot be read now; empty while it can, or if it comes from elsewhere.
+        #: Reason why its topic cannot be read now; empty while it can, or if its source is no topic.
         self.source_trouble = ""
-        #: Who publishes the match, if anybody does.
+        #: Publisher of the match, if there is one.
         self.publisher: Publisher | None = None
         self._states, self._paced, self._link = states, paced, link
         self._clock_s, self._wall_us = clock_s, wall_us
         self._lock = threading.Lock()
-        self._most = dict.fromkeys(COUNTERS, 0)
-        self._recent: deque[_Seen] = deque()
+        self._maxima = dict.fromkeys(COUNTERS, 0)
+        self._recent: deque[_Sample] = deque()
         self._epoch: int | None = None
-        self._heard_s: float | None = None
+        self._received_s: float | None = None
         self._began_s = clock_s()
         self._due_wall_us = 0
-        self._was_linked = False
-        feed.subscribe(self._heard)
+        self._was_connected = False
+        feed.subscribe(self._receive)
         feed.provide_input(self.input)
 
-    def _heard(self, message: UpdateMessage, applied: Sequence[UpdateRecord]) -> None:
+    def _receive(self, message: UpdateMessage, applied: Sequence[UpdateRecord]) -> None:
         with self._lock:
             now_s = self._clock_s()
-            self._heard_s = now_s
-            self._was_linked = True
+            self._received_s = now_s
+            self._was_connected = True
             self._due_wall_us = max(self._due_wall_us, message.due_wall_us)
             if self._epoch is not None and message.epoch > self._epoch:
                 self.restarts += 1
@@ -150,19 +150,19 @@ class MatchMonitor:
 
     def _note(self, health: Health, now_us: int, now_s: float) -> None:
         for name in COUNTERS:
-            self._most[name] = max(self._most[name], getattr(health, name))
-        self._recent.append(_Seen(now_s, now_us, self._most["packets"], self._most["quarantined"]))
+            self._maxima[name] = max(self._maxima[name], getattr(health, name))
+        self._recent.append(_Sample(now_s, now_us, self._maxima["packets"], self._maxima["quarantined"]))
         while self._recent[0].at_s < now_s - WINDOW_S:
             self._recent.popleft()
 
     def has_started(self) -> bool:
         """True once the engine has sent a message, or an earlier run has ended the match."""
-        return self._heard_s is not None or self.feed.ended()
+        return self._received_s is not None or self.feed.ended()
 
     def counters(self) -> Mapping[str, int]:
         """By name, since the match began; redone batches count once."""
         with self._lock:
-            return dict(self._most)
+            return dict(self._maxima)
 
     def committed(self, meta: Mapping[str, Any], rows: int, took_s: float) -> None:
         """Counts a batch that is durable, and lets the feed forget what nothing can change any more."""
@@ -175,7 +175,7 @@ class MatchMonitor:
             self.commits.state_bytes = _newest_state_bytes(self._states)
 
     def commit_failed(self, error: str) -> None:
-        """A batch could not be made durable."""
+        """Counts a batch that could not be committed."""
         with self._lock:
             self.commits.failed += 1
             self.commits.error = error
@@ -187,7 +187,7 @@ class MatchMonitor:
             return took.cumulative(), took.count, took.total_us
 
     def newest_due_wall_us(self) -> int:
-        """When the newest block that was worked on was due; 0 before the first."""
+        """Wall time at which the newest processed block was due; 0 before the first."""
         return self._due_wall_us
 
     def behind_s(self) -> float | None:
@@ -206,7 +206,7 @@ class MatchMonitor:
         return (last.now_us - first.now_us) / 1e6 / passed_s if passed_s > 0 else None
 
     def problems(self) -> list[str]:
-        """Why this match is not live, a sentence each; empty if it is, or has ended as it should."""
+        """Reasons why this match is not live, a sentence each; empty if it is live, or has ended as it should."""
         if self.broken:
             return [f"broken: {self.broken}"]
         try:
@@ -221,33 +221,33 @@ class MatchMonitor:
             if self.feed.ended():
                 return []
             now_s = self._clock_s()
-            if self._heard_s is None:
-                return [f"starting: nothing came from the engine yet, for {now_s - self._began_s:.0f} s"]
-            found = []
+            if self._received_s is None:
+                return [f"starting: the engine has sent nothing yet, for {now_s - self._began_s:.0f} s"]
+            problems = []
             if self.source_trouble:
-                found.append(f"the source cannot be read: {self.source_trouble}")
+                problems.append(f"the source cannot be read: {self.source_trouble}")
             if self.publisher is not None and (waits_s := self.publisher.waits_s()) > SILENCE_S:
-                found.append(f"the broker takes no updates for {waits_s:.0f} s: {self.publisher.waiting()} wait")
-            if self._link is not None and self._was_linked and not self._link.connected_stages():
-                found.append("the engine's stage is starting again")
-            if (silent_s := now_s - self._heard_s) > SILENCE_S:
-                found.append(f"no input for {silent_s:.0f} s")
+                problems.append(f"the broker takes no updates for {waits_s:.0f} s: {self.publisher.waiting()} wait")
+            if self._link is not None and self._was_connected and not self._link.connected_stages():
+                problems.append("the engine's stage is starting again")
+            if (silent_s := now_s - self._received_s) > SILENCE_S:
+                problems.append(f"no input for {silent_s:.0f} s")
             if storm := self._storm(now_s):
-                found.append(storm)
-            return found
+                problems.append(storm)
+            return problems
 
     def _storm(self, now_s: float) -> str:
-        recent = [seen for seen in self._recent if seen.at_s >= now_s - WINDOW_S]
+        recent = [sample for sample in self._recent if sample.at_s >= now_s - WINDOW_S]
         if len(recent) < 2:
             return ""
         bad = recent[-1].quarantined - recent[0].quarantined
-        came = bad + recent[-1].packets - recent[0].packets
-        if bad < STORM_RECORDS or bad < STORM_SHARE * came:
+        records = bad + recent[-1].packets - recent[0].packets
+        if bad < STORM_RECORDS or bad < STORM_SHARE * records:
             return ""
-        return f"quarantine storm: {bad} of {came} records of the last {WINDOW_S:.0f} s were kept out"
+        return f"quarantine storm: {bad} of {records} records of the last {WINDOW_S:.0f} s were quarantined"
 
     def input(self) -> InputState:
-        """What the page shows of it."""
+        """The state of the input, as the page shows it."""
         return InputState(self.behind_s(), self.records_behind, self.speed(), self.restarts, tuple(self.problems()))
 
 
@@ -259,8 +259,8 @@ class MonitoredCommitter:
         watches: the monitor of each match.
     """
 
-    def __init__(self, commits: CommitLog, watches: Mapping[str, MatchMonitor]) -> None:
-        self._commits, self._watches = commits, watches
+    def __init__(self, commits: CommitLog, monitors: Mapping[str, MatchMonitor]) -> None:
+        self._commits, self._monitors = commits, monitors
 
     def offset(self, match: str) -> int:
         """See :class:`app.pipeline.commits.CommitLog`."""
@@ -276,20 +276,20 @@ class MonitoredCommitter:
 
     def commit(self, match: str, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
         """See :class:`app.pipeline.commits.CommitLog`."""
-        watch, began_s = self._watches[match], time.perf_counter()
+        monitor, began_s = self._monitors[match], time.perf_counter()
         try:
             self._commits.commit(match, start, tables, meta)
         except Exception as error:
-            told = " ".join(str(error).split()) or type(error).__name__
-            watch.commit_failed(told)
-            log_event(_log, logging.ERROR, "commit failed", match, error=told)
+            reason = " ".join(str(error).split()) or type(error).__name__
+            monitor.commit_failed(reason)
+            log_event(_log, logging.ERROR, "commit failed", match, error=reason)
             raise
         took_s, rows = time.perf_counter() - began_s, {name: len(table) for name, table in tables.items()}
-        watch.committed(meta, sum(rows.values()), took_s)
+        monitor.committed(meta, sum(rows.values()), took_s)
         figures = {name: meta.get(name) for name in ("epoch", "end_offset", "next_seq", "positions", "late", "lost")}
         log_event(
             _log, logging.INFO, "batch committed", match, took_ms=round(took_s * 1e3, 1),
-            state_bytes=watch.commits.state_bytes, rows=rows, **figures,
+            state_bytes=monitor.commits.state_bytes, rows=rows, **figures,
         )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What is watched, in the form that Prometheus collects. Read when it is asked for; nothing is counted twice for it."""
+"""Metrics of matches for Prometheus, read from the monitors at each request."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from prometheus_client.registry import Collector
 from app.operations.match_monitor import MatchMonitor
 from football.update_stream import Health
 
-#: Bounds that are told, of those that a histogram has: from 0.64 ms to 10.5 s, each twice the one before it.
+#: Exported bounds of a histogram: from 0.64 ms to 10.5 s, each twice the one before it.
 _BOUNDS_US = frozenset(640 << doubling for doubling in range(15))
 
 #: Help of each counter of a stage's health.
 _COUNTED = {
-    "positions": "Positions that came in and could be read.",
-    "packets": "Packets that came in and could be read.",
-    "late": "Inputs of units that came later than the whole slack K and were repaired.",
-    "lost": "Inputs that came later than the memory reaches.",
-    "duplicates": "Packets that came again.",
-    "quarantined": "Records that were kept out.",
+    "positions": "Positions received and readable.",
+    "packets": "Packets received and readable.",
+    "late": "Inputs of units later than the whole slack K, and repaired.",
+    "lost": "Inputs beyond the allowed lateness.",
+    "duplicates": "Packets received again.",
+    "quarantined": "Records in quarantine.",
     "retractions": "Updates that took an event back.",
 }
 
@@ -39,8 +39,8 @@ class MatchCollector(Collector):
         folder: of the match store, whose disk is looked at.
     """
 
-    def __init__(self, watches: Sequence[MatchMonitor], folder: Path) -> None:
-        self._watches, self._folder = watches, folder
+    def __init__(self, monitors: Sequence[MatchMonitor], folder: Path) -> None:
+        self._monitors, self._folder = monitors, folder
 
     def collect(self) -> Iterator[Metric]:
         """All families. Called in a thread of the server, for each look."""
@@ -49,36 +49,36 @@ class MatchCollector(Collector):
         yield from self._units()
         yield from self._batches()
         disk = GaugeMetricFamily("touchline_store_free_bytes", "Free space on the disk of the match store.")
-        with suppress(OSError):  # /health says what is wrong with it
+        with suppress(OSError):  # /health reports it
             disk.add_metric([], shutil.disk_usage(self._folder).free)
         yield disk
 
     def _flow(self) -> Iterator[Metric]:
         for name, text in _COUNTED.items():
-            yield self._counter(name, text, lambda watch, name=name: watch.counters()[name])
+            yield self._counter(name, text, lambda monitor, name=name: monitor.counters()[name])
         updates = CounterMetricFamily(
             "touchline_updates", "Updates that changed what is held, in this run.", labels=["match", "diff"]
         )
-        for watch in self._watches:
-            updates.add_metric([watch.match, "assert"], watch.asserted)
-            updates.add_metric([watch.match, "withdraw"], watch.withdrawn)
+        for monitor in self._monitors:
+            updates.add_metric([monitor.match, "assert"], monitor.asserted)
+            updates.add_metric([monitor.match, "withdraw"], monitor.withdrawn)
         yield updates
-        yield self._counter("restarts", "Epochs that the engine's stage has begun anew.", lambda watch: watch.restarts)
-        yield self._gauge("epoch", "Epoch of the engine's stage.", lambda watch: watch.feed.epoch())
-        yield self._gauge("ended", "1 once the match is over.", lambda watch: int(watch.feed.ended()))
-        yield self._gauge("live", "1 if nothing is wrong, see /health.", lambda watch: int(not watch.problems()))
+        yield self._counter("restarts", "Restarts of the engine's stage.", lambda monitor: monitor.restarts)
+        yield self._gauge("epoch", "Epoch of the engine's stage.", lambda monitor: monitor.feed.epoch())
+        yield self._gauge("ended", "1 once the match is over.", lambda monitor: int(monitor.feed.ended()))
+        yield self._gauge("live", "1 if nothing is wrong, see /health.", lambda monitor: int(not monitor.problems()))
 
     def _lag(self) -> Iterator[Metric]:
         yield self._gauge(
             "source_lag_seconds", "Now, less when the newest block that was worked on was due.", MatchMonitor.behind_s
         )
         yield self._gauge(
-            "source_lag_records", "Records of the topic that were not read yet.", lambda watch: watch.records_behind
+            "source_lag_records", "Records of the topic that were not read yet.", lambda monitor: monitor.records_behind
         )
         yield self._gauge(
             "publish_waiting_records",
-            "Records for the topic of updates and those beside it that no broker has taken yet.",
-            lambda watch: watch.publisher.waiting() if watch.publisher is not None else None,
+            "Records for the topics of --publish that no broker has acknowledged yet.",
+            lambda monitor: monitor.publisher.waiting() if monitor.publisher is not None else None,
         )
         yield self._gauge("frontier_lag_seconds", "Stream time that may still change.", _frontier_lag_s)
         yield self._gauge("speed_ratio", "Seconds of the stream in a second, of the last ten.", MatchMonitor.speed)
@@ -87,9 +87,9 @@ class MatchCollector(Collector):
             "Wall time from a block's arrival at the source to the hub (total), and its parts.",
             labels=["match", "stage"],
         )
-        for watch in self._watches:
-            for stage, told in watch.feed.latency_bounds().items():
-                _add_histogram(latency, [watch.match, stage], told)
+        for monitor in self._monitors:
+            for stage, bounds in monitor.feed.latency_bounds().items():
+                _add_histogram(latency, [monitor.match, stage], bounds)
         yield latency
 
     def _units(self) -> Iterator[Metric]:
@@ -104,57 +104,59 @@ class MatchCollector(Collector):
         )
         for family, name, text, values in by_detector:
             metric = family(f"touchline_{name}", text, labels=["match", "detector"])
-            for watch in self._watches:
-                health = watch.feed.health()
+            for monitor in self._monitors:
+                health = monitor.feed.health()
                 for detector, value in values(health).items() if health is not None else ():
-                    metric.add_metric([watch.match, detector], value)
+                    metric.add_metric([monitor.match, detector], value)
             yield metric
 
     def _batches(self) -> Iterator[Metric]:
-        yield self._counter("commits", "Batches that were made durable.", lambda watch: watch.commits.count)
-        yield self._counter("commit_failures", "Batches that could not be.", lambda watch: watch.commits.failed)
-        yield self._counter("committed_rows", "Rows of all tables.", lambda watch: watch.commits.rows)
-        yield self._gauge("state_bytes", "Size of the newest engine state.", lambda watch: watch.commits.state_bytes)
+        yield self._counter("commits", "Batches that were made durable.", lambda monitor: monitor.commits.count)
+        yield self._counter("commit_failures", "Batches that could not be.", lambda monitor: monitor.commits.failed)
+        yield self._counter("committed_rows", "Rows of all tables.", lambda monitor: monitor.commits.rows)
+        yield self._gauge(
+            "state_bytes", "Bytes of the newest engine state.", lambda monitor: monitor.commits.state_bytes
+        )
         took = HistogramMetricFamily("touchline_commit_seconds", "What a commit took.", labels=["match"])
-        for watch in self._watches:
-            _add_histogram(took, [watch.match], watch.commit_costs())
+        for monitor in self._monitors:
+            _add_histogram(took, [monitor.match], monitor.commit_costs())
         yield took
 
     def _counter(self, name: str, text: str, value: Callable[[MatchMonitor], float]) -> CounterMetricFamily:
         family = CounterMetricFamily(f"touchline_{name}", text, labels=["match"])
-        for watch in self._watches:
-            family.add_metric([watch.match], value(watch))
+        for monitor in self._monitors:
+            family.add_metric([monitor.match], value(monitor))
         return family
 
     def _gauge(self, name: str, text: str, value: Callable[[MatchMonitor], float | None]) -> GaugeMetricFamily:
-        """What is not known is left out, and not told as zero."""
+        """A gauge; an unknown value is left out, not zero."""
         family = GaugeMetricFamily(f"touchline_{name}", text, labels=["match"])
-        for watch in self._watches:
-            if (known := value(watch)) is not None:
-                family.add_metric([watch.match], known)
+        for monitor in self._monitors:
+            if (known := value(monitor)) is not None:
+                family.add_metric([monitor.match], known)
         return family
 
 
-def registry_of(watches: Sequence[MatchMonitor], folder: Path) -> CollectorRegistry:
+def registry_of(monitors: Sequence[MatchMonitor], folder: Path) -> CollectorRegistry:
     """Metrics of matches and of this process (memory, processor time, open files)."""
     registry = CollectorRegistry()
-    registry.register(MatchCollector(watches, folder))
+    registry.register(MatchCollector(monitors, folder))
     ProcessCollector(registry=registry)
     return registry
 
 
 def _of_health(value: Callable[[Health], float]) -> Callable[[MatchMonitor], float | None]:
-    def of(watch: MatchMonitor) -> float | None:
-        health = watch.feed.health()
+    def of(monitor: MatchMonitor) -> float | None:
+        health = monitor.feed.health()
         return None if health is None else value(health)
 
     return of
 
 
-def _frontier_lag_s(watch: MatchMonitor) -> float | None:
-    frontier_us = watch.feed.frontier_us()
+def _frontier_lag_s(monitor: MatchMonitor) -> float | None:
+    frontier_us = monitor.feed.frontier_us()
     known = -(2**61) < frontier_us < 2**61
-    return max(0, watch.feed.now_us() - frontier_us) / 1e6 if known else None
+    return max(0, monitor.feed.now_us() - frontier_us) / 1e6 if known else None
 
 
 def _slack_s(health: Health) -> Mapping[str, float]:
@@ -165,7 +167,7 @@ def _failed(health: Health) -> Mapping[str, float]:
     return dict.fromkeys(health.failed, 1.0)
 
 
-def _add_histogram(family: HistogramMetricFamily, labels: list[str], told: Bounds) -> None:
-    bounds, count, total_us = told
+def _add_histogram(family: HistogramMetricFamily, labels: list[str], histogram: Bounds) -> None:
+    bounds, count, total_us = histogram
     buckets = [(str(bound_us / 1e6), float(below)) for bound_us, below in bounds if bound_us in _BOUNDS_US]
     family.add_metric(labels, [*buckets, ("+Inf", float(count))], total_us / 1e6)

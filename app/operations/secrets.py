@@ -1,4 +1,4 @@
-"""What nobody may read who does not have it already: which values of a run are secret."""
+"""The secret values of a run, for the logs to hide."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def secrets_of(settings: LiveSettings, environ: Mapping[str, str] = os.environ) 
     for url in (settings.source, settings.publish):
         if is_kafka(url):
             try:
-                told = connection(parse(url), environ)
-            except KafkaError:  # who connects will say what is wrong
+                options = connection(parse(url), environ)
+            except KafkaError:  # reported where the connection is opened
                 continue
-            yield from (str(told[name]) for name in SECRETS if name in told)
+            yield from (str(options[name]) for name in SECRETS if name in options)

@@ -37,7 +37,7 @@ def server(case: Case) -> Iterator[WebServer]:
 
 
 def serving(case: Case, **options) -> WebServer:
-    return WebServer(operations_routes(registry_of([case.watch], case.folder), [case.watch]), **options)
+    return WebServer(operations_routes(registry_of([case.monitor], case.folder), [case.monitor]), **options)
 
 
 def ask(url: str, path: str, **headers: str) -> tuple[int, str]:

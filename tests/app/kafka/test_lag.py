@@ -32,18 +32,18 @@ def test_what_waits_is_the_end_less_what_was_worked_on(broker: str, tmp_path: Pa
         sender.send("lag", b"x", timestamp_ms=BEGAN_MS + 20 * number)
     sender.flush()
     case = Case(tmp_path)
-    with TopicLagPoller(parse(f"kafka://{broker}/lag"), 0, 10, case.watch):
-        wait_until(lambda: case.watch.records_behind is not None)
-        assert case.watch.records_behind == 40, "nothing was worked on: all from where the match begins"
+    with TopicLagPoller(parse(f"kafka://{broker}/lag"), 0, 10, case.monitor):
+        wait_until(lambda: case.monitor.records_behind is not None)
+        assert case.monitor.records_behind == 40, "nothing was worked on: all from where the match begins"
         case.say(due_s=BEGAN_MS / 1e3 + 0.6 - 1_000)
-        wait_until(lambda: case.watch.records_behind != 40)
-        assert case.watch.records_behind == 50 - 31, "the record of 600 ms is number 30"
+        wait_until(lambda: case.monitor.records_behind != 40)
+        assert case.monitor.records_behind == 50 - 31, "the record of 600 ms is number 30"
         for number in range(50, 55):
             sender.send("lag", b"x", timestamp_ms=BEGAN_MS + 20 * number)
         sender.flush()
-        wait_until(lambda: case.watch.records_behind == 55 - 31)
+        wait_until(lambda: case.monitor.records_behind == 55 - 31)
         case.say(due_s=BEGAN_MS / 1e3 + 54 * 0.02 - 1_000)
-        wait_until(lambda: case.watch.records_behind == 0)
+        wait_until(lambda: case.monitor.records_behind == 0)
     sender.close()
 
 
@@ -53,7 +53,7 @@ def test_a_broker_that_does_not_answer_leaves_it_unknown(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(topic_lag, "consumer", silent)
     case = Case(tmp_path)
-    case.watch.records_behind = 7
-    with TopicLagPoller(parse("kafka://127.0.0.1:1/t"), 0, 0, case.watch):
-        wait_until(lambda: case.watch.records_behind is None)
+    case.monitor.records_behind = 7
+    with TopicLagPoller(parse("kafka://127.0.0.1:1/t"), 0, 0, case.monitor):
+        wait_until(lambda: case.monitor.records_behind is None)
     assert ("touchline_source_lag_records",) not in case.metrics()

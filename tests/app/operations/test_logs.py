@@ -82,9 +82,9 @@ def test_what_is_hidden_stands_in_no_line(secret: str, before: str, after: str):
     hide_secrets([secret])
     record = log.makeRecord("app", logging.ERROR, "f", 1, "%s", (before + secret + after,), None)
     record.figures = {"deep": [{"in": secret, "at": 1}]}
-    told = json.loads(JsonLines("driver").format(record))
-    assert secret not in told["what"]
-    assert told["figures"] == {"deep": [{"in": "***", "at": 1}]}
+    line = json.loads(JsonLines("driver").format(record))
+    assert secret not in line["what"]
+    assert line["figures"] == {"deep": [{"in": "***", "at": 1}]}
 
 
 def test_a_file_that_grows_goes_on_in_another_and_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -139,7 +139,7 @@ def test_in_this_process_a_worker_logs_nowhere_unless_told(monkeypatch: pytest.M
 
 def test_what_goes_wrong_and_right_again_is_written_down_once(tmp_path: Path):
     case = Case(tmp_path)
-    observer = HealthLogger(case.watch)
+    observer = HealthLogger(case.monitor)
     with logging_to(tmp_path / "logs", "files", "info"):
         observer.look()
         case.say(health=HEALTH, continues_from=0)
@@ -150,11 +150,11 @@ def test_what_goes_wrong_and_right_again_is_written_down_once(tmp_path: Path):
         observer.look()
         observer.look()
         observer.rates()
-    told = lines(tmp_path / "logs")
-    assert [(line["what"], line["figures"]) for line in told[:-1]] == [
+    written = lines(tmp_path / "logs")
+    assert [(line["what"], line["figures"]) for line in written[:-1]] == [
         ("troubled", {"reasons": "no input for 11 s"}), ("live again", {}), ("stage began anew", {"epoch": 1}),
     ]  # fmt: skip
-    rates = told[-1]["figures"]
-    assert told[-1]["what"] == "rates"
+    rates = written[-1]["figures"]
+    assert written[-1]["what"] == "rates"
     assert (rates["positions"], rates["late"], rates["behind_s"]) == (1_000, 3, None)
     assert rates["updates_per_s"] > 0

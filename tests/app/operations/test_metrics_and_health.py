@@ -54,12 +54,12 @@ class Link:
 
 
 class Case:
-    """A match that is told by hand."""
+    """A match whose messages are written by hand."""
 
     def __init__(self, folder: Path, *, paced: bool = True, match: str = "m") -> None:
         self.clocks, self.link, self.folder = Clocks(), Link(), folder
         self.feed = MatchFeed(MatchSheet(match_id=match))
-        self.watch = MatchMonitor(
+        self.monitor = MatchMonitor(
             self.feed, folder / "states", paced=paced, link=self.link, clock_s=self.clocks.now_s,
             wall_us=self.clocks.wall_us,
         )  # fmt: skip
@@ -76,11 +76,11 @@ class Case:
         )
 
     def metrics(self) -> dict[tuple[str, ...], float]:
-        """Samples by name and labels, as they are told."""
-        told = generate_latest(registry_of([self.watch], self.folder)).decode()
+        """Samples by name and labels."""
+        text = generate_latest(registry_of([self.monitor], self.folder)).decode()
         return {
             (sample.name, *(value for name, value in sorted(sample.labels.items()) if name != "match")): sample.value
-            for family in text_string_to_metric_families(told)
+            for family in text_string_to_metric_families(text)
             for sample in family.samples
         }
 
@@ -96,21 +96,21 @@ def case(tmp_path: Path) -> Case:
 
 def test_a_match_is_starting_until_the_engine_speaks_then_live_then_ended(case: Case):
     case.clocks.s = 4
-    assert health_of([case.watch])[0] == 503
-    assert "starting" in case.watch.problems()[0]
+    assert health_of([case.monitor])[0] == 503
+    assert "starting" in case.monitor.problems()[0]
     case.say(health=HEALTH)
-    assert health_of([case.watch]) == (200, {"status": "live", "reasons": [], "matches": {"m": "live"}})
+    assert health_of([case.monitor]) == (200, {"status": "live", "reasons": [], "matches": {"m": "live"}})
     case.say(ended=True)
     case.clocks.s = 3_600
     case.link.count = 0
-    status, body = health_of([case.watch])
+    status, body = health_of([case.monitor])
     assert (status, body["matches"]) == (200, {"m": "ended"})
 
 
 def test_a_run_is_ready_once_every_engine_has_sent_a_message(case: Case, tmp_path: Path):
     other = Case(tmp_path, match="n")
     case.say()
-    monitors = [case.watch, other.watch]
+    monitors = [case.monitor, other.monitor]
     assert readiness_of(monitors) == (503, {"status": "starting", "matches": {"m": True, "n": False}})
     other.say()
     assert readiness_of(monitors) == (200, {"status": "ready", "matches": {"m": True, "n": True}})
@@ -119,15 +119,15 @@ def test_a_run_is_ready_once_every_engine_has_sent_a_message(case: Case, tmp_pat
 def test_silence_and_a_stage_that_is_gone_are_said(case: Case):
     case.say()
     case.clocks.s = SILENCE_S
-    assert case.watch.problems() == []
+    assert case.monitor.problems() == []
     case.clocks.s = SILENCE_S + 2
-    assert case.watch.problems() == ["no input for 12 s"]
+    assert case.monitor.problems() == ["no input for 12 s"]
     case.link.count = 0
-    assert case.watch.problems() == ["the engine's stage is starting again", "no input for 12 s"]
+    assert case.monitor.problems() == ["the engine's stage is starting again", "no input for 12 s"]
     case.link.count = 1
     case.say(epoch=1, continues_from=0)
-    assert case.watch.problems() == []
-    assert case.watch.restarts == 1
+    assert case.monitor.problems() == []
+    assert case.monitor.restarts == 1
 
 
 @pytest.mark.parametrize(("bad", "good", "is_storm"), [(40, 100, False), (60, 100, True), (60, 900, False)])
@@ -135,12 +135,12 @@ def test_a_storm_is_many_bad_records_and_a_great_share(case: Case, bad: int, goo
     case.say(health=HEALTH)
     case.clocks.s = 1
     case.say(health=msgspec.structs.replace(HEALTH, quarantined=bad, packets=100 + good))
-    told = f"quarantine storm: {bad} of {bad + good} records of the last 10 s were kept out"
-    assert case.watch.problems() == ([told] if is_storm else [])
+    problem = f"quarantine storm: {bad} of {bad + good} records of the last 10 s were quarantined"
+    assert case.monitor.problems() == ([problem] if is_storm else [])
     case.clocks.s = 9
     case.say()
     case.clocks.s = 12
-    assert case.watch.problems() == [], "it is over"
+    assert case.monitor.problems() == [], "it is over"
 
 
 def test_a_store_that_fails_is_said_until_a_commit_succeeds(case: Case):
@@ -153,31 +153,31 @@ def test_a_store_that_fails_is_said_until_a_commit_succeeds(case: Case):
                 raise self.error
 
     inner = Committer()
-    committer = MonitoredCommitter(inner, {"m": case.watch})
+    committer = MonitoredCommitter(inner, {"m": case.monitor})
     case.say()
     with pytest.raises(OSError, match="No space"):
         committer.commit("m", 0, {}, {})
-    assert case.watch.problems() == ["the store is failing: [Errno 28] No space left on device"]
+    assert case.monitor.problems() == ["the store is failing: [Errno 28] No space left on device"]
     assert case.metrics()[("touchline_live",)] == 0
     inner.error = None
     (case.folder / "states" / "m").mkdir(parents=True)
     for offset, size in ((5, 10), (20, 1_000)):
         (case.folder / "states" / "m" / f"{offset}.0.state").write_bytes(b"x" * size)
     committer.commit("m", 0, {"updates": updates_table([UpdateRecord(0, 1, 5, event("e"))], 0)}, {})
-    assert case.watch.problems() == []
-    told = case.metrics()
-    assert [told[(f"touchline_{name}",)] for name in ("commits_total", "commit_failures_total", "state_bytes")] == [
+    assert case.monitor.problems() == []
+    samples = case.metrics()
+    assert [samples[(f"touchline_{name}",)] for name in ("commits_total", "commit_failures_total", "state_bytes")] == [
         1, 1, 1_000,
     ]  # fmt: skip
-    assert (told[("touchline_committed_rows_total",)], told[("touchline_commit_seconds_count",)]) == (1, 1)
+    assert (samples[("touchline_committed_rows_total",)], samples[("touchline_commit_seconds_count",)]) == (1, 1)
 
 
 def test_a_disk_without_room_is_said_while_the_match_waits_for_it(case: Case, monkeypatch: pytest.MonkeyPatch):
     case.say()
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10, 10, 0))
-    assert case.watch.problems() == ["the store is failing: no room on its disk"]
+    assert case.monitor.problems() == ["the store is failing: no room on its disk"]
     case.say(ended=True)
-    assert case.watch.problems() == []
+    assert case.monitor.problems() == []
 
 
 class Stuck:
@@ -195,56 +195,56 @@ class Stuck:
 def test_a_broker_that_is_away_is_said_on_both_sides(case: Case):
     case.say()
     assert ("touchline_publish_waiting_records",) not in case.metrics()
-    case.watch.publisher = Stuck()
-    assert case.watch.problems() == []
+    case.monitor.publisher = Stuck()
+    assert case.monitor.problems() == []
     assert case.metrics()[("touchline_publish_waiting_records",)] == 7
-    case.watch.publisher.passed_s = 11.0
-    assert case.watch.problems() == ["the broker takes no updates for 11 s: 7 wait"]
-    case.watch.source_trouble = "positions at 127.0.0.1:9092: no answer"
-    assert case.watch.problems()[0] == "the source cannot be read: positions at 127.0.0.1:9092: no answer"
+    case.monitor.publisher.passed_s = 11.0
+    assert case.monitor.problems() == ["the broker takes no updates for 11 s: 7 wait"]
+    case.monitor.source_trouble = "positions at 127.0.0.1:9092: no answer"
+    assert case.monitor.problems()[0] == "the source cannot be read: positions at 127.0.0.1:9092: no answer"
     assert case.metrics()[("touchline_live",)] == 0
-    case.watch.source_trouble, case.watch.publisher.passed_s = "", 0.0
-    assert case.watch.problems() == []
+    case.monitor.source_trouble, case.monitor.publisher.passed_s = "", 0.0
+    assert case.monitor.problems() == []
 
 
 def test_a_store_that_is_gone_is_said_and_the_other_metrics_are_told(case: Case, monkeypatch: pytest.MonkeyPatch):
-    def gone(path: object) -> None:
+    def unreadable(path: object) -> None:
         raise FileNotFoundError(2, "No such file or directory")
 
     case.say()
-    monkeypatch.setattr(shutil, "disk_usage", gone)
-    (problem,) = case.watch.problems()
+    monkeypatch.setattr(shutil, "disk_usage", unreadable)
+    (problem,) = case.monitor.problems()
     assert problem.startswith("the store is failing")
     assert problem.endswith("No such file or directory")
-    told = case.metrics()
-    assert told[("touchline_live",)] == 0
-    assert not [key for key in told if key[0] == "touchline_store_free_bytes"]
+    samples = case.metrics()
+    assert samples[("touchline_live",)] == 0
+    assert not [key for key in samples if key[0] == "touchline_store_free_bytes"]
 
 
 def test_a_match_that_was_taken_out_is_troubled_and_others_are_not(case: Case, tmp_path: Path):
     other = Case(tmp_path, match="n")
     for one in (case, other):
         one.say(ended=True)
-    case.watch.broken = "state is missing"
-    status, body = health_of([case.watch, other.watch])
+    case.monitor.broken = "state is missing"
+    status, body = health_of([case.monitor, other.monitor])
     assert (status, body["reasons"]) == (503, ["m: broken: state is missing"])
-    assert health_of([other.watch])[0] == 200
+    assert health_of([other.monitor])[0] == 200
 
 
 def test_how_far_behind_grows_while_nothing_comes_and_is_not_told_where_nothing_is_live(case: Case, tmp_path: Path):
-    assert case.watch.behind_s() is None
+    assert case.monitor.behind_s() is None
     case.clocks.s = 10
     case.say(due_s=9.9)
-    assert case.watch.behind_s() == pytest.approx(0.1)
+    assert case.monitor.behind_s() == pytest.approx(0.1)
     case.clocks.s = 13
-    assert case.watch.behind_s() == pytest.approx(3.1)
+    assert case.monitor.behind_s() == pytest.approx(3.1)
     case.say(due_s=12.0)
-    assert case.watch.behind_s() == pytest.approx(1.0)
+    assert case.monitor.behind_s() == pytest.approx(1.0)
     case.say(ended=True)
-    assert case.watch.behind_s() is None
+    assert case.monitor.behind_s() is None
     unpaced = Case(tmp_path, paced=False)
     unpaced.say(due_s=1.0)
-    assert unpaced.watch.behind_s() is None
+    assert unpaced.monitor.behind_s() is None
     assert ("touchline_source_lag_seconds",) not in unpaced.metrics()
 
 
@@ -252,23 +252,23 @@ def test_speed_is_that_of_the_last_ten_seconds(case: Case):
     for second in range(30):
         case.clocks.s = second
         case.say(now_s=second if second < 15 else 15 + (second - 15) * 2, health=HEALTH)
-    assert case.watch.speed() == pytest.approx(2.0)
+    assert case.monitor.speed() == pytest.approx(2.0)
     assert case.metrics()[("touchline_speed_ratio",)] == pytest.approx(2.0)
 
 
 def test_every_counter_of_the_health_is_told_and_a_redone_batch_counts_once(case: Case):
     case.say(1, 1, -1, health=HEALTH, continues_from=0)
-    told = case.metrics()
+    samples = case.metrics()
     for name in ("positions", "packets", "late", "lost", "duplicates", "quarantined", "retractions"):
-        assert told[(f"touchline_{name}_total",)] == getattr(HEALTH, name)
-    assert (told[("touchline_updates_total", "assert")], told[("touchline_updates_total", "withdraw")]) == (2, 1)
-    assert told[("touchline_slack_seconds", "pass")] == 0.912
-    assert told[("touchline_alpha_ratio", "near")] == 0.5
-    assert told[("touchline_detector_faults_total", "near")] == 4
-    assert told[("touchline_detector_failed", "shot")] == 1
-    assert (told[("touchline_buffered_inputs",)], told[("touchline_held_inputs",)]) == (14, 7)
-    assert told[("touchline_busy_ratio",)] == 0.25
-    assert told[("touchline_frontier_lag_seconds",)] == 0.5
+        assert samples[(f"touchline_{name}_total",)] == getattr(HEALTH, name)
+    assert (samples[("touchline_updates_total", "assert")], samples[("touchline_updates_total", "withdraw")]) == (2, 1)
+    assert samples[("touchline_slack_seconds", "pass")] == 0.912
+    assert samples[("touchline_alpha_ratio", "near")] == 0.5
+    assert samples[("touchline_detector_faults_total", "near")] == 4
+    assert samples[("touchline_detector_failed", "shot")] == 1
+    assert (samples[("touchline_buffered_inputs",)], samples[("touchline_held_inputs",)]) == (14, 7)
+    assert samples[("touchline_busy_ratio",)] == 0.25
+    assert samples[("touchline_frontier_lag_seconds",)] == 0.5
     case.say(epoch=1, continues_from=1, health=msgspec.structs.replace(HEALTH, positions=600, packets=60))
     again = case.metrics()
     assert (again[("touchline_positions_total",)], again[("touchline_epoch",)]) == (1_000, 1)
@@ -282,14 +282,14 @@ def test_latency_is_a_histogram_by_stage(case: Case):
         case.feed.apply(
             UpdateMessage("m", 0, 0, 0, due_wall_us=10_000, stage_wall_us=11_000, sent_wall_us=11_500), 10_000 + lag_us
         )
-    told = case.metrics()
+    samples = case.metrics()
 
     def below(stage: str, bound_s: float) -> float:
-        return told[("touchline_latency_seconds_bucket", str(bound_s), stage)]
+        return samples[("touchline_latency_seconds_bucket", str(bound_s), stage)]
 
     assert [below("total", bound_s) for bound_s in (0.00064, 0.00128, 0.00512, 0.04096)] == [0, 1, 2, 3]
-    assert told[("touchline_latency_seconds_count", "total")] == 3
-    assert told[("touchline_latency_seconds_sum", "total")] == pytest.approx(0.034)
+    assert samples[("touchline_latency_seconds_count", "total")] == 3
+    assert samples[("touchline_latency_seconds_sum", "total")] == pytest.approx(0.034)
     assert below("source", 0.00064) == 0
     assert below("source", 0.00128) == 3
 
@@ -297,7 +297,7 @@ def test_latency_is_a_histogram_by_stage(case: Case):
 def test_the_page_is_told_how_the_input_is_doing(case: Case):
     case.clocks.s = 1
     case.say(due_s=0.5)
-    case.watch.records_behind = 42
+    case.monitor.records_behind = 42
     strip = LiveState(case.feed).message(0, (), hello=True, strip=True).strip
     assert strip is not None
     assert dict(strip[0].rows) == {  # type: ignore[call-overload]

@@ -135,9 +135,9 @@ def test_the_token_of_page_and_hub_is_nowhere_in_a_run(tmp_path: Path):
     assert holding(folder, [PAGE, HUB]) == ["store/bait: secret 1"], "what is there is found"
     assert "?token=..." in (folder / "output").read_text()
     (log,) = (folder / "store" / "logs").glob("*.jsonl")
-    told = [json.loads(line) for line in log.read_text().splitlines()]
-    assert {"run begins", "batch committed", "rates", "run ends"} <= {line["what"] for line in told}
-    assert {line["match"] for line in told if line["logger"].startswith("app.")} == {"sim-32"}
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert {"run begins", "batch committed", "rates", "run ends"} <= {line["what"] for line in lines}
+    assert {line["match"] for line in lines if line["logger"].startswith("app.")} == {"sim-32"}
 
 
 def test_an_address_shows_no_token():

@@ -1,0 +1,140 @@
+"""Is the memory of a live run flat?
+
+Question: a simulated match plays at the default rate, and several followers read the page's stream. How much memory
+do the driver, Java and the workers take, minute by minute, and by how much does it grow after the first ten minutes?
+Memory is the proportional set size (a page that processes share counts once). Goal: no growth, 1.2 GB in all.
+
+    python -m bench.soak [--minutes 60] [--followers 5] [--engine spark] [--store DIR] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+
+GOAL_MB, GROWTH_GOAL = 1200.0, 1.0
+SETTLED_MIN = 10
+START_S = 180.0
+ROLES = ("driver", "Java", "workers", "simulator")
+_LIVE_PAGE = "Live page: "
+
+
+def processes_below(pid: int) -> list[int]:
+    """A process and all that descend from it."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in task.read_text().split():
+                found += processes_below(int(child))
+    return found
+
+
+def role_of(pid: int, driver: int) -> str:
+    """What a process is in the run, by its command line."""
+    command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    if pid == driver:
+        return "driver"
+    if b"java" in command.split(b"\0")[0]:
+        return "Java"
+    return "workers" if b"pyspark" in command else "simulator"
+
+
+def memory_mb(driver: int) -> dict[str, float]:
+    """Proportional set size by role."""
+    total = dict.fromkeys(ROLES, 0.0)
+    for pid in processes_below(driver):
+        with suppress(OSError, StopIteration):  # it has ended meanwhile
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            kb = next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+            total[role_of(pid, driver)] += kb / 1024
+    return {**total, "all": sum(total.values())}
+
+
+def follow(url: str, counts: list[int], index: int) -> None:
+    """Reads the page's stream until the run ends."""
+    with suppress(OSError), urllib.request.urlopen(f"{url}live/stream", timeout=60) as stream:
+        for line in stream:
+            counts[index] += line.startswith(b"data: ")
+
+
+def page_of(run: subprocess.Popen[str]) -> str:
+    """The address that the run prints; what it prints afterwards is read and dropped."""
+    assert run.stdout is not None
+    for line in run.stdout:
+        if line.startswith(_LIVE_PAGE):
+            threading.Thread(target=run.stdout.read, daemon=True).start()
+            return line.removeprefix(_LIVE_PAGE).split()[0]
+    raise SystemExit("the run ended before it served a page")
+
+
+def soak(minutes: int, followers: int, engine: str, store: Path) -> dict[str, object]:
+    """Samples by minute of the match, growth by role, and messages by follower."""
+    command = [
+        sys.executable, "-m", "app.cli.main", "live", "--store", str(store), "--port", "0", "--metrics-port", "0",
+        "--engine", engine, "--duration", str(60 * minutes + 120),
+    ]  # fmt: skip
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    counts = [0] * followers
+    samples: list[dict[str, float]] = []
+    try:
+        url = page_of(run)
+        wait_until_ready(url)
+        for index in range(followers):
+            threading.Thread(target=follow, args=(url, counts, index), daemon=True).start()
+        print(f"{'minute':>6} " + " ".join(f"{role:>10}" for role in (*ROLES, "all")))
+        begin_s = time.monotonic()
+        for minute in range(minutes + 1):
+            time.sleep(max(0.0, begin_s + 60 * minute - time.monotonic()))
+            if run.poll() is not None:
+                raise SystemExit(f"the run ended after {minute} minutes")
+            samples.append({"minute": minute, **memory_mb(run.pid)})
+            figures = " ".join(f"{samples[-1][role]:10.0f}" for role in (*ROLES, "all"))
+            print(f"{minute:6} {figures}", flush=True)
+    finally:
+        run.terminate()
+        run.wait(60)
+    growth = {}
+    if minutes > SETTLED_MIN:
+        base, last = samples[SETTLED_MIN], samples[-1]
+        growth = {role: round(last[role] / base[role], 3) for role in (*ROLES, "all") if base[role]}
+    return {"samples_mb": samples, "growth": growth, "messages": counts}
+
+
+def wait_until_ready(url: str) -> None:
+    """Returns when the engine has sent its first message."""
+    until_s = time.monotonic() + START_S
+    while time.monotonic() < until_s:
+        with suppress(OSError), urllib.request.urlopen(f"{url}ready", timeout=5):
+            return
+        time.sleep(0.5)
+    raise SystemExit(f"the run was not ready within {START_S:.0f} s")
+
+
+def main() -> None:
+    """Runs the soak and prints it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=int, default=60)
+    parser.add_argument("--followers", type=int, default=5)
+    parser.add_argument("--engine", choices=("spark", "inprocess"), default="spark")
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        result = soak(given.minutes, given.followers, given.engine, given.store or Path(folder) / "store")
+    growth = result["growth"] or "too short"
+    print(f"growth after minute {SETTLED_MIN} (goal {GROWTH_GOAL}): {growth}; goal {GOAL_MB:.0f} MB in all")
+    print(f"messages by follower: {result['messages']}")
+    if given.json:
+        given.json.write_text(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()
