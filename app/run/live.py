@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,14 +18,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.base.logs import log_event
 from app.pipeline.commits import HostError
-from app.pipeline.folder import InUseError, Match, look_into_match, open_match
+from app.pipeline.folder import InUseError, Match, alone, look_into_match, open_match
 from app.pipeline.options import load_pipeline, options_of
 from app.pipeline.state_store import StateStore
-from app.run.run import LiveMatch, Run
+from app.run.run import LOGS, LiveMatch, Run
 from app.run.signals import stopped_by_signals
 from app.run.summary import show
 from app.settings.model import LiveSettings
 from football.errors import UserError
+from replay.match_store import is_store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,18 +56,20 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
     with stopped_by_signals(stop, console), ExitStack() as standing_by, ExitStack() as background:
         run = Run(settings, console, background, alone=True)
         ready = standing_by.enter_context(_stand_by(run, stop)) if settings.standby else None
+        session, log = standing_by.enter_context(_spark(run)) if ready is None else (ready.session, None)
         match = _open(run, background, stop)
         if match is None:
             console.print("Stopped while standing by")
             return {}
         background.push(standing_by.pop_all())
         run.open(match.folder)
+        if session is not None and log is not None:
+            session.add_done_callback(lambda _: _move_log(log, match.folder))
         if ready is not None:
             live = ready.live
             live.match = match
         else:
             live = run.know(match.input.sheet.match_id, settings, match)
-        session = ready.session if ready else _spark(run, match)
         if session is not None:
             _check_state(live)
         run.take_in(live)
@@ -102,11 +106,36 @@ def _open(run: Run, background: ExitStack, stop: threading.Event) -> Match | Non
                 return None
 
 
-def _spark(run: Run, match: Match) -> Future[SparkSession] | None:
-    """Spark, started while all else is prepared; None if the match is played in this process."""
-    if run.settings.engine != "spark":
-        return None
-    return run.background.enter_context(run.spark(match.folder))
+@contextmanager
+def _spark(run: Run) -> Iterator[tuple[Future[SparkSession] | None, Path | None]]:
+    """Spark, started while the match is prepared, and its log if the match has no store yet.
+
+    None if the match is played in this process.
+    """
+    settings, store = run.settings, run.settings.store
+    if settings.engine != "spark":
+        yield None, None
+        return
+    if store is not None and is_store(store):
+        with alone(store):  # else another run uses it, and nothing is started
+            pass
+        with run.spark(store / "spark" / "spark.log") as session:
+            yield session, None
+        return
+    parent = store.parent if store is not None else Path("matches").resolve()
+    draft = parent / f".spark-{os.getpid()}"
+    try:
+        with run.spark(draft / "spark.log") as session:
+            yield session, draft / "spark.log"
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _move_log(log: Path, store: Path) -> None:
+    """Spark's log from where it began into the match's folder; its writers go on in it."""
+    if log.exists():
+        (store / "spark").mkdir(exist_ok=True)
+        log.replace(store / "spark" / log.name)
 
 
 class _Ready:
@@ -124,11 +153,12 @@ def _stand_by(run: Run, stop: threading.Event) -> Iterator[_Ready]:
         raise LiveError("--standby: name the folder of the run with --store")
     folder = store / "spark" / f"standby-{os.getpid()}"
     try:
-        with run.spark(store, folder) as session:
+        with run.spark(folder / "spark.log") as session:
             match = look_into_match(run.settings)
             live = run.know(match.input.sheet.match_id, run.settings, match)
-            driver = run.driver(session.result(), folder)
-            driver.add(run.plan(live))
+            plan = run.plan(live)
+            driver = run.driver(session.result(), folder, store / LOGS)
+            driver.add(plan)
             driver.get_ready(stop)
             run.console.print(f"Standing by: goes on in {store} when no other run does (Ctrl-C ends it)")
             try:

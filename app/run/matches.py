@@ -19,7 +19,7 @@ from app.base.errors import one_line, reason_of
 from app.base.logs import log_event
 from app.pipeline.folder import Match, open_match
 from app.run.match_discovery import MatchDiscovery, ReadList
-from app.run.run import LiveMatch, Run, total_hz
+from app.run.run import LOGS, LiveMatch, Run, total_hz
 from app.run.signals import stopped_by_signals
 from app.run.summary import show_matches
 from app.settings.model import LiveSettings, SettingsError
@@ -67,11 +67,11 @@ class MatchesRun:
             run.check_master()
             run.open(self._folder)
             self._discovery = MatchDiscovery(self._read_list, background)
-            session = background.enter_context(run.spark(self._folder))
+            session = background.enter_context(run.spark(self._folder / "spark" / "spark.log"))
             first = self._first(stop)
             going = [live for live in first if not live.match.has_ended()]
             if going and not stop.is_set():
-                driver = run.driver(session.result(), self._folder / "spark")
+                driver = run.driver(session.result(), self._folder / "spark", self._folder / LOGS)
                 for plan in sorted(self._plans(going, first), key=lambda plan: -plan.positions_hz):
                     driver.add(plan)
                 run.play_with(driver, stop, lambda: self._join(driver))

@@ -30,6 +30,7 @@ from app.hub.server import Hub
 from app.operations.match_monitor import MatchMonitor, MonitoredCommitter
 from app.operations.monitoring import Monitoring
 from app.operations.secrets import secrets_of
+from app.pipeline.commits import HostError
 from app.pipeline.folder import Match
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.pipeline.options import PIPELINE, options_of
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 
 #: Lines of JSON, in the folder of a run.
 LOGS = "logs"
+
+#: Java starts so long after the preparation of a match has begun.
+_BEFORE_JAVA_S = 0.3
 
 #: After its last commit a match's last message is waited for so long.
 _LAST_MESSAGE_S = 10.0
@@ -151,8 +155,10 @@ class Run:
         if session is None:
             self._play_in_process(live, stop)
         elif not live.match.has_ended():
-            driver = self.driver(session.result(), live.match.folder / "spark")
-            driver.add(self.plan(live))
+            plan, folder = self.plan(live), live.match.folder  # while Java starts
+            log_event(_log, logging.INFO, "costs are measured", live.key)
+            driver = self.driver(session.result(), folder / "spark", folder / LOGS)
+            driver.add(plan)
             self.play_with(driver, stop)
 
     def play_with(self, driver: SparkDriver, stop: threading.Event, look: Callable[[], None] | None = None) -> None:
@@ -179,12 +185,19 @@ class Run:
                 looking.join()
             driver.close()
 
-    def driver(self, session: SparkSession, folder: Path) -> SparkDriver:
-        """What plays matches through Spark."""
+    def driver(self, session: SparkSession, folder: Path, logs: Path) -> SparkDriver:
+        """What plays matches through Spark.
+
+        Args:
+            session: of Spark.
+            folder: for what the query needs.
+            logs: folder where Spark's Python processes log.
+        """
         from app.spark.driver import SparkDriver
         from app.spark.stage import HASTY_WARM_UP_BLOCKS, WARM_UP_BLOCKS
 
         settings, matches = self.settings, self.matches.values()
+        session.sparkContext.environment[VARIABLE] = worker_variable(logs, settings.logs, settings.log_level)
         window_us = round(settings.window_s * 1e6) if settings.pace else settings.window_us
         # A match of which records arrive meanwhile is late already: its records warm as well, and are worth more.
         hasty = any(live.match.input.is_live and live.match.offset() > live.match.input.begin for live in matches)
@@ -270,22 +283,23 @@ class Run:
         )
 
     @contextmanager
-    def spark(self, store: Path, folder: Path | None = None) -> Iterator[Future[SparkSession]]:
-        """Spark's session while the context lasts. Java takes seconds to start, and much else is prepared meanwhile.
+    def spark(self, log: Path) -> Iterator[Future[SparkSession]]:
+        """Spark's session while the context lasts; it starts in a thread while all else is prepared.
+
+        Not at once: an input that cannot be used is usually found out sooner, and then Java need not start.
 
         Args:
-            store: folder of the run, where its Python processes log.
-            folder: of Spark; default ``spark`` in the run's.
+            log: file for what Spark and its processes print.
         """
         from app.spark.session import STREAMING, start_session, stop_session
 
-        log, settings = (folder or store / "spark") / "spark.log", self.settings
+        settings, over = self.settings, threading.Event()
 
         def start() -> SparkSession:
+            if over.wait(_BEFORE_JAVA_S):
+                raise HostError("Spark was not started: the run ended before")
             slots = max(2, self._seats)
             session = start_session(find_java(os.environ), log, slots=slots, master=settings.master, options=STREAMING)
-            variable = worker_variable(store / LOGS, settings.logs, settings.log_level)
-            session.sparkContext.environment[VARIABLE] = variable
             log_event(_log, logging.INFO, "spark is up")
             return session
 
@@ -294,6 +308,7 @@ class Run:
             try:
                 yield starting
             finally:
+                over.set()
                 if starting.exception() is None:
                     stop_session(starting.result())
 

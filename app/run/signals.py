@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+
+#: Signals within so long are one: some senders send to a process and to its group.
+_TOGETHER_S = 0.5
 
 
 @contextmanager
@@ -17,10 +21,16 @@ def stopped_by_signals(stop: threading.Event, console: Console) -> Iterator[None
         yield
         return
 
+    asked_s = 0.0
+
     def ask(number: int, frame: object) -> None:
-        if stop.is_set():
+        nonlocal asked_s
+        if stop.is_set() and time.monotonic() > asked_s + _TOGETHER_S:
             raise KeyboardInterrupt
+        if stop.is_set():
+            return
         stop.set()
+        asked_s = time.monotonic()
         console.print("Stopping: closing the open windows (Ctrl-C again to stop at once)")
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from app.sources.production import write_simulation
 from football.errors import CaptureError
 from football.match_sheet import MatchSheet
 from football.recording import Recording, Track
@@ -25,16 +24,10 @@ from replay.capture import (
 from replay.formats.debs import debs_files
 from replay.formats.match_sheets import METADATA
 from replay.formats.tracking import read_tracking
-from simulator.radio.channels import (
-    CHANNELS,
-    channel_named,
-    transmit,
-)
-from simulator.radio.transmission import Channel
-from simulator.settings import rates_named
 
-# The simulator is loaded where it is needed only: who plays a match leaves the making of it to another process.
+# The simulator is loaded where it is needed only: it compiles kernels, and matches are produced in another process.
 if TYPE_CHECKING:
+    from simulator.radio.transmission import Channel
     from simulator.simulate import MeasuredMatch, Simulation
 
 #: Name of the simulator as a source, and its tags and rates unless others are asked for.
@@ -109,6 +102,8 @@ def prepare_capture(
         TrackingError, ChannelError, SimulatorError: the source, the channel or a setting cannot be used.
         CaptureError: it cannot be gone on with, because it would become another one now.
     """
+    from simulator.radio.channels import channel_named
+
     chosen = channel_named(channel or default_channel(source, rate))
     settings = None
     if is_produced(source, rate):
@@ -169,18 +164,20 @@ def _produce(
     progress: Progress | None,
     after: AfterStretch | None,
 ) -> None:
+    from app.sources.production import write_simulation
+
     settings, play = production.settings, production.play
     length_s = settings.duration_s or settings.match.half_s * 2 + settings.match.break_s
     if (end_s := getattr(play, "end_s", None)) is not None:
         length_s = min(settings.duration_s or end_s, end_s)
 
-    def told(end_s: float, writer: CaptureWriter) -> None:
+    def report(end_s: float, writer: CaptureWriter) -> None:
         if progress is not None:
             progress(min(end_s / length_s, 1.0))
         if after is not None:
             after(end_s, writer)
 
-    write_simulation(production, out, channel, seed, fingerprint=fingerprint, notes=notes, after=told)
+    write_simulation(production, out, channel, seed, fingerprint=fingerprint, notes=notes, after=report)
     if progress is not None:
         progress(1.0)
 
@@ -194,6 +191,8 @@ def _transmit(
     source: str,
     progress: Progress | None,
 ) -> None:
+    from simulator.radio.channels import transmit
+
     transmission = transmit(recording, channel, seed)
     notes = {"source": source, "rejected": msgspec.json.encode(recording.rejected).decode()}
     sheet, packets = _sheet(recording, channel), transmission.packets()
@@ -240,6 +239,7 @@ def _simulation(
     rate: str,
     endless: bool,
 ) -> Simulation:
+    from simulator.settings import rates_named
     from simulator.simulate import Simulation
 
     if given is None:
@@ -260,6 +260,8 @@ def _fingerprint(
     settings: Simulation | None,
 ) -> str:
     """A digest of all that decides a capture's blocks: contents of files, settings, and our own versions."""
+    from simulator.radio.channels import CHANNELS
+
     digest = hashlib.sha256()
     numbers = asdict(CHANNELS[channel])
     told = (VERSION, wire.VERSION, _GENERATION, numbers, seed, duration_s, pitch, settings)

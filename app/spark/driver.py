@@ -18,9 +18,9 @@ read in, and so the engine gives the same events. A query that fails is followed
 while the disk is full it waits. Every run has a folder of its own, so processes that an earlier run left behind reach
 nothing of this one.
 
-*The start.* A query is started before its matches begin: sources ask for their first turn and engines warm up, each in
-its own process, until :meth:`SparkDriver.run` gives the turn. So what Spark needs to start a query is not the matches'
-time.
+*The start.* A query is started before its matches begin. While Spark plans it, jobs of their own have the processes of
+source and engine import and compile what they need (they are *woken*). Then the sources ask for their first turn, which
+:meth:`SparkDriver.run` gives. So what Spark needs to start a query is not the matches' time.
 
 A new match goes to the seat with the fewest positions a second, which takes it in while the others play.
 """
@@ -43,6 +43,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from app.base.errors import one_line
+from app.base.logs import log_event
 from app.hub.client import HubAddress
 from app.pipeline.commits import CommitLog, HostError
 from app.pipeline.disk_full import Room, is_full
@@ -51,7 +52,7 @@ from app.sources.interface import Entry
 from app.spark.results import ClosedWindow, WindowResults
 from app.spark.seat import Seat, StageConfig
 from app.spark.source import NAME, SeatSource
-from app.spark.stage import WARM_UP_BLOCKS, seat_stage, table_of
+from app.spark.stage import WARM_UP_BLOCKS, seat_stage, table_of, waking_stage
 
 #: File in a run's folder whose existence asks the sources to end.
 STOP = "stop"
@@ -125,6 +126,7 @@ class SparkDriver:
         self._lock, self._committing = threading.Lock(), threading.Lock()
         self._progress = self._queries = 0
         self._begun: StreamingQuery | None = None
+        self._waking: list[threading.Thread] = []
         session.sparkContext.environment["TOUCHLINE_ROLE"] = "source"
         session.dataSource.register(SeatSource)
         for seat in self.seats:
@@ -152,7 +154,9 @@ class SparkDriver:
             return
         until_s = time.monotonic() + _READY_S
         with suppress(Py4JError, PySparkException, OSError):  # ``run`` meets the same, and knows what to do
+            self._wake()
             self._begun = self._begin()
+            log_event(_log, logging.INFO, "query started")
             while self._begun.isActive and not all(map(self._is_ready, self.seats)):
                 if time.monotonic() > until_s or stop.wait(_LOOK_S / 4):
                     return
@@ -180,7 +184,7 @@ class SparkDriver:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _is_ready(self, seat: Seat) -> bool:
-        return not any(map(seat.goes_on, seat.entries())) or (bool(seat.wanted()) and seat.is_warm())
+        return not any(map(seat.goes_on, seat.entries())) or bool(seat.wanted())
 
     def _write(self, number: int) -> None:
         """The list of a seat: its matches, and from where on each is played."""
@@ -224,10 +228,24 @@ class SparkDriver:
         environment["TOUCHLINE_ROLE"] = "source"
         rows = self._session.readStream.format(NAME).options(**options).load()
         environment["TOUCHLINE_ROLE"] = f"engine-{number}"
-        return rows.mapInArrow(seat_stage(str(seat.folder), str(turns), self._hub, self._warm_up_blocks), "none string")
+        return rows.mapInArrow(seat_stage(str(seat.folder), str(turns), self._hub), "none string")
+
+    def _wake(self) -> None:
+        """Has the processes of the seats import and compile what they need, each by a job of its own."""
+        environment, seats = self._session.sparkContext.environment, [seat for seat in self.seats if seat.entries()]
+        stages = {
+            f"engine-{self.seats.index(seat)}": waking_stage(str(seat.folder), self._warm_up_blocks) for seat in seats
+        }
+        for role, stage in {"source": waking_stage(str(seats[0].folder), 0), **stages}.items() if seats else ():
+            environment["TOUCHLINE_ROLE"] = role
+            job = self._session.range(0, 1, numPartitions=1).mapInArrow(stage, "id long")
+            self._waking.append(threading.Thread(target=_run_quietly, args=(job,), name=f"waking {role}", daemon=True))
+            self._waking[-1].start()
 
     def _end_batch(self, frame: DataFrame, batch_id: int) -> None:
         """``foreachBatch``: runs the micro-batch (Spark is lazy), and commits what is not committed yet."""
+        for waking in self._waking:  # else a second process of the seat would begin
+            waking.join()
         frame.collect()
         self._commit_closed()
         with self._lock:
@@ -285,6 +303,14 @@ class SparkDriver:
             self._excluded.add(match)
             self.seats[self.seat_of(match)].exclude(match, reason)
             self._commits.failed(match, reason)
+
+
+def _run_quietly(job: DataFrame) -> None:
+    """Runs a job that only prepares: if it fails, what it is for comes later, and slower."""
+    try:
+        job.collect()
+    except (Py4JError, PySparkException) as error:
+        _log.warning("a process begins cold: %s", one_line(error))
 
 
 def keep_running(

@@ -20,8 +20,8 @@ from app.pipeline.seal import StateError, broken_seal, sealed, unsealed
 from app.sources.interface import Entry
 from football.match_sheet import MatchSheet
 
-#: Files: the matches; the turn that a task asks for and the one that it has; that the engine is warm.
-_MATCHES, _WANTED, _TURN, _WARM = "matches.json", "wanted", "turn", "warm"
+#: Files: the matches; the turn that a task asks for and the one that it has.
+_MATCHES, _WANTED, _TURN = "matches.json", "wanted", "turn"
 
 #: A task that waits for its turn looks so often.
 _POLL_S = 0.01
@@ -95,7 +95,7 @@ class Seat:
 
     def forget_turns(self) -> None:
         """Forgets the turns of an earlier query."""
-        for name in (_WANTED, _TURN, _WARM):
+        for name in (_WANTED, _TURN):
             (self.folder / name).unlink(missing_ok=True)
 
     def wanted(self) -> str:
@@ -110,14 +110,6 @@ class Seat:
     def grant(self, turn: str) -> None:
         """Gives a turn. The list is written before, and nothing of an earlier turn is committed afterwards."""
         write_atomically(self.folder / _TURN, turn.encode())
-
-    def is_warm(self) -> bool:
-        """Whether the engine process has warmed up since the query began."""
-        return (self.folder / _WARM).exists()
-
-    def warm(self) -> None:
-        """Notes that the engine process has warmed up."""
-        (self.folder / _WARM).touch()
 
     def exclude(self, match: str, reason: str) -> None:
         """The match does not go on in this run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sys
@@ -16,7 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from app.base.java import Java
+from app.base.java import Java, cache_folder
 from football.errors import UserError
 
 #: What makes rows flow, found by measurement (docs/architecture.md, Spark).
@@ -122,7 +123,7 @@ def start_session(
     try:
         _launch(settings, log)
         return builder.getOrCreate()
-    except (Py4JError, PySparkException, RuntimeError) as error:
+    except (Py4JError, PySparkException, RuntimeError, OSError) as error:
         at = f" at {master}" if master else ""
         raise SparkStartError(f"Spark does not start{at}: {_reason(error)}; its log is {log}") from error
 
@@ -145,7 +146,7 @@ def _launch(settings: Mapping[str, str], log: Path) -> None:
     if SparkContext._gateway is not None or _SUBMITTED.intersection(os.environ):
         return
     conf = SparkConf().setAll(list(settings.items()))
-    with log.open("ab") as output, _at_home(log.with_name("home")):
+    with log.open("ab") as output, _at_home():
         # In a session of its own, with its Python processes: signals to our group are ours to answer. It ends when the
         # pipe from us is closed, however we end.
         gateway = launch_gateway(conf, {"stdout": output, "stderr": output, "start_new_session": True})
@@ -153,8 +154,8 @@ def _launch(settings: Mapping[str, str], log: Path) -> None:
 
 
 @contextmanager
-def _at_home(folder: Path) -> Iterator[None]:
-    """Has Spark started from a home in ``folder`` that lacks the archive of its Python part, and a third of its jars.
+def _at_home() -> Iterator[None]:
+    """Has Spark started from a home that lacks the archive of its Python part, and a third of its jars.
 
     Spark puts that archive before all else on the path of its Python processes, and a query starts a dozen. What is
     imported out of it is compiled each time: a start takes three times the processor time, and on a busy machine longer
@@ -165,15 +166,8 @@ def _at_home(folder: Path) -> Iterator[None]:
     """
     given = {name: os.environ.get(name) for name in ("SPARK_HOME", "PYSPARK_DRIVER_PYTHON")}
     spark = Path(given["SPARK_HOME"] or Path(pyspark.__file__).parent).resolve()
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "jars").mkdir(parents=True)
-    for part in ("bin", "conf"):
-        if (spark / part).exists():
-            (folder / part).symlink_to(spark / part, target_is_directory=True)
-    for jar in (spark / "jars").iterdir():  # somebody's own Spark may be made otherwise
-        if given["SPARK_HOME"] or not jar.name.startswith(_NEEDLESS) or jar.name.startswith(_NEEDED):
-            (folder / "jars" / jar.name).symlink_to(jar)
-    os.environ |= {"SPARK_HOME": str(folder.resolve()), "PYSPARK_DRIVER_PYTHON": "no-python-looks-for-sources"}
+    home = _home_of(spark, is_ours=not given["SPARK_HOME"])
+    os.environ |= {"SPARK_HOME": str(home), "PYSPARK_DRIVER_PYTHON": "no-python-looks-for-sources"}
     try:
         yield
     finally:
@@ -181,6 +175,29 @@ def _at_home(folder: Path) -> Iterator[None]:
             del os.environ[name]
             if value is not None:
                 os.environ[name] = value
+
+
+def _home_of(spark: Path, *, is_ours: bool) -> Path:
+    """A home of links to an installed Spark, in the user's cache; one that is not ours keeps all of its jars."""
+    jars = sorted(
+        jar for jar in (spark / "jars").iterdir()
+        if not is_ours or not jar.name.startswith(_NEEDLESS) or jar.name.startswith(_NEEDED)
+    )  # fmt: skip
+    parts = [spark / part for part in ("bin", "conf") if (spark / part).exists()]
+    digest = hashlib.sha256("\n".join(map(str, [*parts, *jars])).encode()).hexdigest()[:16]
+    home = cache_folder(os.environ).resolve() / "spark-home" / digest
+    if not home.exists():
+        draft = home.with_name(f"{digest}.{os.getpid()}")
+        shutil.rmtree(draft, ignore_errors=True)
+        (draft / "jars").mkdir(parents=True)
+        for part in parts:
+            (draft / part.name).symlink_to(part, target_is_directory=True)
+        for jar in jars:
+            (draft / "jars" / jar.name).symlink_to(jar)
+        with suppress(OSError):  # another process was faster
+            draft.rename(home)
+        shutil.rmtree(draft, ignore_errors=True)
+    return home
 
 
 _LOG4J = """\

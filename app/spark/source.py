@@ -14,6 +14,7 @@ Spark's offset only counts micro-batches. What is read, and where a window ends,
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -21,7 +22,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
-from app.base.logs import log_in_worker
+from app.base.logs import log_event, log_in_worker
 from app.base.pace import NEVER_US, wall_us
 from app.pipeline.framing import pack, pad
 from app.sources.interface import OpenBatch, Portion, Reader
@@ -29,6 +30,8 @@ from app.sources.registry import load_source
 from app.spark.seat import Seat
 
 NAME = "touchline_seat"
+
+_log = logging.getLogger(__name__)
 
 #: One row of the stream: blocks of one match, of one window. The frames of a closing row say why a match cannot be read
 #: on, if it cannot; ``last`` whether the match ends with the window.
@@ -98,6 +101,7 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Rows of what is due, each as soon as it is due, and the closing rows of every match."""
         log_in_worker()
         if self._asks:
+            log_event(_log, logging.INFO, "source waits for its turn")
             self._seat.ask()
         yield from _Batch(self._seat, self._window_us, self._windows, self._stop_flag.exists).rows()
 

@@ -32,7 +32,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from app.base.errors import one_line, reason_of
+from app.base.errors import reason_of
 from app.base.garbage import collect_rarely
 from app.base.logs import log_event, log_in_worker
 from app.hub.client import HubAddress, HubClient, HubConnectionError
@@ -77,32 +77,33 @@ _kept: dict[tuple[str, str], Kept] = {}
 _clients: dict[HubAddress, HubClient] = {}
 
 
-def seat_stage(folder: str, results: str, hub: HubAddress, warm_up_blocks: int) -> Stage:
+def seat_stage(folder: str, results: str, hub: HubAddress) -> Stage:
     """The function for ``mapInArrow``, for the seat in ``folder``; what its windows give goes to ``results``.
 
     Args:
         hub: where the update stream goes.
-        warm_up_blocks: on how many blocks this process warms up before the first turn.
     """
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        seat = Seat(folder)
-        if not seat.turn():
-            warm_seat_up(seat, warm_up_blocks)
-        return run_seat(seat, Path(results), hub, batches)
+        return run_seat(Seat(folder), Path(results), hub, batches)
 
     return stage
 
 
-def warm_seat_up(seat: Seat, blocks: int) -> None:
-    """Warms this process up on the seat's first match, while its source starts; notes it in the seat."""
-    entry = next(iter(seat.entries()), None)
-    if entry is not None:
-        try:
-            warm_up(seat.stage(entry.match), entry, blocks)
-        except Exception as error:  # what it is for comes later, then, and slower; what is wrong shows when it plays
-            _log.warning("the engine begins cold: %s", one_line(error))
-    seat.warm()
+def waking_stage(folder: str, blocks: int) -> Stage:
+    """A stage by which a process of the seat in ``folder`` imports what it needs, and warms up on so many blocks."""
+
+    def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        log_in_worker()
+        seat, began_s = Seat(folder), time.monotonic()
+        for entry in seat.entries()[:1]:
+            load_source(entry.source).sample(entry.spec)
+            if blocks:
+                warm_up(seat.stage(entry.match), entry, blocks)
+            log_event(_log, logging.INFO, "process is warm", entry.match, took_s=round(time.monotonic() - began_s, 3))
+        yield from batches  # Spark keeps only a process that has taken all that it was given
+
+    return stage
 
 
 def warm_up(config: StageConfig, entry: Entry, blocks: int = WARM_UP_BLOCKS) -> None:
