@@ -1,4 +1,4 @@
-"""What the engine takes in at level 1: packets, frames and decisions as arrivals with event and arrival time."""
+"""Arrivals of the engine: packets, frames and decisions of officials, with event and arrival time."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from middleware.events import Arrival, Event
 
 
 def arrival(packet: Packet) -> Arrival:
-    """A packet as the engine takes it: dated by its first position, speaking up to its last."""
+    """A packet as an arrival: dated by its first position, complete up to its last."""
     event = Event(raw_kind(packet.transmitter), packet.ts_us[0], packet.transmitter, packet.sequence, packet)
     return Arrival(event, packet.ts_us[-1])
 
 
-def official_arrival(told: Official, arrival_us: int, oldest_us: int) -> Arrival:
-    """A decision as the engine takes it: dated when it happened, if it was said soon enough to be put in order.
+def official_arrival(decision: Official, arrival_us: int, oldest_us: int) -> Arrival:
+    """A decision as an arrival: dated when it was made, if it arrives soon enough to be put in order.
 
-    What happened before ``oldest_us`` enters as known when it was said, and is shown under the time of what it is
-    about: what is final for the engine lies before that.
+    A decision made before ``oldest_us``, where the engine is final, is dated at its arrival. What it concludes is shown
+    at the time that the decision is about.
     """
-    ts_us = told.at_us if told.at_us >= oldest_us else arrival_us
-    return Arrival(Event("raw.official", ts_us, told.source, told.number, told), ts_us)
+    ts_us = decision.at_us if decision.at_us >= oldest_us else arrival_us
+    return Arrival(Event("raw.official", ts_us, decision.source, decision.number, decision), ts_us)
 
 
 def frame_arrival(packets: Sequence[Packet], sequence: int) -> Arrival:
@@ -32,7 +32,7 @@ def frame_arrival(packets: Sequence[Packet], sequence: int) -> Arrival:
     The canonical order holds within: bodies by transmitter, then the ball.
     """
     order = _order_in_frame(tuple([packet.transmitter for packet in packets]))
-    ordered = tuple([packets[place] for place in order])
+    ordered = tuple([packets[index] for index in order])
     first_us = min([packet.ts_us[0] for packet in ordered])
     event = Event("raw.frame", first_us, TRACKING_SYSTEM, sequence, ordered)
     return Arrival(event, max([packet.ts_us[-1] for packet in ordered]))
@@ -40,6 +40,6 @@ def frame_arrival(packets: Sequence[Packet], sequence: int) -> Arrival:
 
 @lru_cache(maxsize=256)
 def _order_in_frame(transmitters: tuple[str, ...]) -> tuple[int, ...]:
-    """Places of packets in their order in an instant, which is the same as long as the same transmitters speak."""
+    """Indices of the packets of an instant in canonical order; it is the same for the same transmitters."""
     names = [(name.startswith("ball"), name) for name in transmitters]
     return tuple(sorted(range(len(names)), key=names.__getitem__))

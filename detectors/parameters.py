@@ -1,8 +1,8 @@
 """All parameters of all detectors in one typed tree, with the unit and the range of each.
 
 A parameter belongs to a *group*, the typed numbers of one detector or of several that must agree (passes and shots
-judge the same kicks). Its name ends in its unit; from the unit follow the bounds within which it can be meant at all.
-What a number is for, and where it comes from, the group's own docstring says.
+judge the same kicks). Its name ends in its unit, which gives the range of possible values. The docstring of the group
+explains each number; the metadata of its field has the reason of its default (:mod:`detectors.reasons`).
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unit(NamedTuple):
-    """A unit as text (``1`` for a share), and the least and greatest value that can be meant in it."""
+    """A unit as text (``1`` for a share), and the least and greatest possible value in it."""
 
     text: str
     least: float

@@ -291,11 +291,11 @@ class Strikes:
             return self._limbs and payload.player != release.player and self._glanced_off(state, round(kick_us))
         if kick_us - before.ts_us <= self._block_us:
             return True
-        came_m_s, out_m_s = number(release, "speed_before_m_s"), number(release, "speed_after_m_s")
+        in_m_s, out_m_s = number(release, "speed_before_m_s"), number(release, "speed_after_m_s")
         low = release.detail["kick_z_m"] is None or number(release, "kick_z_m") < p.head_m
         if low and kick_us - before.ts_us <= p.poke_us and out_m_s < p.poke_m_s:
             return True
-        return low and came_m_s >= p.came_m_s and out_m_s <= p.struck_factor * came_m_s
+        return low and in_m_s >= p.came_m_s and out_m_s <= p.struck_factor * in_m_s
 
     def _glanced_off(self, state: StrikeState, kick_us: int) -> bool:
         """True if a mate's fast ball glanced off the supposed kicker: no faster, and hardly turned."""
@@ -303,8 +303,8 @@ class Strikes:
         if struck is None:
             return False
         payload = published(struck)
-        came_m_s, out_m_s = number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")
-        if came_m_s < p.came_m_s or out_m_s > came_m_s or (payload.z_m is not None and payload.z_m >= p.head_m):
+        in_m_s, out_m_s = number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")
+        if in_m_s < p.came_m_s or out_m_s > in_m_s or (payload.z_m is not None and payload.z_m >= p.head_m):
             return False
         return turned_rad(payload) < p.flick_rad
 

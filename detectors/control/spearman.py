@@ -133,10 +133,10 @@ def passes_that_succeed(
 
 def load() -> None:
     """Load the kernels, or compile them the first time, so that the first sample of a match is not late."""
-    p, nobody, somewhere = SpearmanParameters(), np.empty((0, 5)), np.zeros(1)
-    control_grid(somewhere, somewhere, (0.0, 0.0), nobody, nobody, p)
-    pass_success((0.0, 0.0), (0.0, 0.0), nobody, nobody, p)
-    passes_that_succeed((0.0, 0.0), nobody, nobody, 1.0, p)
+    p, players, axis = SpearmanParameters(), np.empty((0, 5)), np.zeros(1)
+    control_grid(axis, axis, (0.0, 0.0), players, players, p)
+    pass_success((0.0, 0.0), (0.0, 0.0), players, players, p)
+    passes_that_succeed((0.0, 0.0), players, players, 1.0, p)
 
 
 def _numbers(p: SpearmanParameters) -> tuple[float, float, float, float, float, float]:

@@ -85,7 +85,7 @@ class TakeOn:
         )
 
     def initial(self) -> TakeOnState:
-        """Nobody has the ball."""
+        """No player has the ball."""
         return TakeOnState()
 
     def step(self, state: TakeOnState, event: Event) -> Step[TakeOnState]:

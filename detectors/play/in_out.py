@@ -48,7 +48,7 @@ class BallInPlay:
         )
 
     def initial(self) -> PlayState:
-        """Nobody has touched the ball."""
+        """No contact."""
         return PlayState()
 
     def step(self, state: PlayState, event: Event) -> Step[PlayState]:
@@ -84,7 +84,7 @@ class BallOut:
         )
 
     def initial(self) -> Contacts:
-        """Nobody has touched the ball."""
+        """No contact."""
         return ()
 
     def step(self, state: Contacts, event: Event) -> Step[Contacts]:

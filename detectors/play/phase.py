@@ -1,4 +1,4 @@
-"""5.10: whether the ball is in play, from where the ball and the players are, by geometry alone.
+"""5.10: the phase of play, live or dead, by the geometry of ball and players alone.
 
 Theory of operation
 -------------------

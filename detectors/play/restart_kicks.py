@@ -1,8 +1,8 @@
 """Geometry of restarts: where a restart is taken, and how the teams stand for it (IFAB Laws 8, 13 to 17).
 
-Shared by play (5.10), which asks whether a kick from rest may be a restart, and by the restarts (9.1 to 9.6), which ask
-which one it was. :mod:`detectors.laws.restarts` has the table of all conditions. Distances are wider than the Laws', by
-the noise of optical tracking and by what referees tolerate.
+Play (5.10) decides by it if a kick from rest may be a restart, and the restarts (9.1 to 9.6) which one it was.
+:mod:`detectors.laws.restarts` has the table of all conditions. Distances are wider than the Laws', by the noise of
+optical tracking and by what referees tolerate.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A ball that nobody plays: it lies still, is left alone, or is carried by hand (part of 5.10).
+"""A stalled ball: it lies still, is left alone, or is carried by hand (part of 5.10).
 
 A pure fold over frames, without events of its own.
 """
@@ -22,7 +22,7 @@ class StallParameters(msgspec.Struct, frozen=True):
         slow_m_s: greatest speed of a ball at rest, carried, or drifting to a restart.
         still_m: a ball lies still within this distance.
         still_us: for this long.
-        alone_m: a slow ball is alone with nobody this near.
+        alone_m: a slow ball is alone if no player is within this distance.
         alone_us: for this long.
         hand_m: a carried ball is this near to its carrier.
         hand_low_m: least height of a carried ball.

@@ -138,7 +138,7 @@ class Cross(PassQualifier):
     """8.4: ``cross`` and ``cutback`` x {left, right}: the side that it is played from, as the passer's team attacks.
 
     A cross goes from a wing in the last quarter, outside the penalty area, into that area. A cut-back goes backwards
-    and inwards from within the penalty area, outside the width of the goal area. Both count whether they arrive or not.
+    and inwards from within the penalty area, outside the width of the goal area. Neither need arrive.
     Predicted if a mate seems to reach the ball in the area; withdrawn if the ball was stopped before it. ``detail``:
     ``final``.
     """

@@ -40,11 +40,11 @@ Counts = tuple[tuple[int, ...], ...]
 Cells = dict[tuple[int, int], int]
 
 _FINE, _COARSE = GRIDS["64x100"], GRIDS["8x13"]
-#: A column where nobody was, by the number of columns of its grid.
+#: An empty column, by the number of columns of its grid.
 _EMPTY = {columns: (0,) * rows for columns, rows in (_FINE, _COARSE)}
-#: Looks in a chunk, and bytes of a look: fine column, fine row, coarse column and row in one.
+#: Samples in a chunk, and bytes of a sample: fine column, fine row, coarse column and row in one.
 _CHUNK, _WIDTH = 50, 3
-#: A look at somebody who is not on the field.
+#: A sample of a player who is not on the pitch.
 _ABSENT = bytes((255, 255, 255))
 
 
