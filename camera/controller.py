@@ -213,7 +213,7 @@ class CameraController:
         self._observer.halted()
         self._last_report, self._zoom_units = None, -1
         self._counts["reconnects"] += session_event.again
-        if not session_event.again:  # the head may still be moving for whoever steered it before
+        if not session_event.again:  # the head may still be moving for the controller before
             self._session.submit(Drive(0, 0))
 
     def _outcome(self, outcome: Outcome, now_us: int) -> None:

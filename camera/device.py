@@ -7,7 +7,7 @@ A number seen before is a repetition: it gets the replies given then, and nothin
 A number below the last that was never seen was overtaken in the network: it is refused with 0F01, not executed.
 
 A command gets the lowest free socket, an ACK, and a completion when its motion has ended. A newer pan-tilt
-command ends the motion of the one before (which is told "cancelled"); so does a newer zoom command. Drives and
+command ends the motion of the one before (which gets the error "cancelled"); so does a newer zoom command. Drives and
 stops complete at once. Inquiries use no socket; those sent as commands (type 0100), as some clients do, are
 answered too.
 """

@@ -37,7 +37,7 @@ class UdpLink:
                 data, peer = self._socket.recvfrom(2048)
             except BlockingIOError:
                 break
-            except OSError:  # the device's port is closed: told by ICMP, once per datagram sent
+            except OSError:  # the device's port is closed: ICMP reports it once per datagram sent
                 continue
             if peer == self.address:
                 out.append(data)

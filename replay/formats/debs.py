@@ -55,7 +55,7 @@ DEBS_TEAMS = {"home": "A", "away": "B"}
 PS_IN_US = 1_000_000
 #: A match has no more halves, with extra time and a shoot-out, and no longer ones: what is made of them is as large.
 HALVES_MAX, HALF_MAX_PS = 8, 3 * 3_600 * 10**12
-#: Rows are written stretch by stretch, so that a long match needs little memory.
+#: Rows are written chunk by chunk, so that a long match needs little memory.
 _CHUNK_US = 5_000_000
 #: A velocity is the difference of two means over so long each: the noise of one position is as great as a step.
 _SMOOTH_US = 25_000

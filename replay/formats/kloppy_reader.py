@@ -38,7 +38,7 @@ PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 #: Those whose positions come as a list of files.
 _LISTS = frozenset({"ball_feeds", "player_centroid_feeds", "raw_data_feeds"})
 
-#: Loaders that leave out frames in which the ball is dead unless told otherwise.
+#: Loaders that leave out frames in which the ball is dead by default.
 _ONLY_ALIVE = frozenset({"secondspectrum", "skillcorner", "sportec", "statsperform", "tracab", "pff"})
 
 #: kloppy's name for metres from the centre, y upwards.

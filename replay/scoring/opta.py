@@ -1,10 +1,10 @@
-"""Opta's labels of the clip as a truth, and the provider's flags beside them (see the clip's own README).
+"""Opta's labels of the clip as a truth, with the provider's flags (see the clip's own README).
 
-The labels say that passes, shots and duels took place, by whom and with what success; their times are estimates on
-the tracking's clock, good to about a second. A pass that failed is not told apart further, and every outcome is dated
-at its kick. Whose ball crossed a line is not told, nor who won a duel in the air. Interceptions, recoveries and the
-like are Opta's judgement, not complete, and not compared. Restarts are dated by Opta's clock alone where its player is
-not at the ball, so their windows are wider.
+The labels say that passes, shots and duels took place, by which player and with what success; their times are
+estimates on the tracking's clock, good to about a second. Failed passes have no further distinction, and every outcome
+is dated at its kick. The labels do not say whose ball crossed a line, nor who won a duel in the air. Interceptions,
+recoveries and the like are Opta's judgement, not complete, and not compared. Restarts are dated by Opta's clock alone
+where its player is not at the ball, so their windows are wider.
 """
 
 from __future__ import annotations

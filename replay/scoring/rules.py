@@ -50,7 +50,7 @@ WINDOWS_MS: Mapping[str, int] = {
     "sub.": 5_000,
 }
 
-#: Kinds that are a team's: who of it took the throw-in or stood nearest is told apart, not asked for.
+#: Kinds that are a team's: another player of the team is counted, but pairs.
 BY_TEAM = ("out", "play.", "team.possession", "restart.", "goal.", "period.")
 
 #: Kinds whose variant is a place, a line or a limb: another one is another event, not a mistaken one.

@@ -105,9 +105,8 @@ def write(path: Path, *texts: str) -> None:
 
 
 def test_lines_come_when_they_are_due_and_never_before(tmp_path: Path):
-    write(
-        tmp_path / FILE, card(at_s=1.0), card(at_s=0.5, **{"said_s": 2.0}), '{"kind": "stop"}', "", "{", card(at_s=1.0)
-    )
+    announced = card(at_s=0.5)[:-1] + ', "said_s": 2.0}'
+    write(tmp_path / FILE, card(at_s=1.0), announced, '{"kind": "stop"}', "", "{", card(at_s=1.0))
     found = lines_of(interleaved(tmp_path))
     assert found == [(1, 3), (1, 5), (1_000_001, 1), (1_000_001, 6), (2_000_001, 2)]
 
