@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from kafka import TopicPartition
 
 from app.hub.feed import MatchFeed
+from app.hub.server import Hub
 from app.kafka import relay as relaying
 from app.kafka import updates
 from app.kafka.address import KafkaError, parse
@@ -25,6 +26,7 @@ from app.kafka.follow import View, follow
 from app.kafka.relay import Relay, ReplacedError
 from app.kafka.updates import Begin, WriterFence
 from football.match_sheet import MatchSheet
+from replay.match_store import MatchStore, committed_updates, updates_table
 from tests.app.kafka.proxy import Proxy
 from tests.app.kafka.test_topics import message
 from tests.app.kafka.test_updates import connected_stages
@@ -211,6 +213,33 @@ def test_a_late_begin_record_does_not_make_a_dead_session_current():
     fence = WriterFence()
     folded(log.records, fence)
     assert fence.session == relay._sessions[-1] != "dead"
+
+
+@pytest.mark.parametrize("before", [0, 1, 3])
+def test_a_relay_sends_from_the_store_the_updates_that_its_feed_has_forgotten(tmp_path: Path, before: int):
+    """The feed was settled at two commits; the topic has the first messages of an earlier relay."""
+    messages = [message(0, 0, 4, 0), message(0, 4, 3), message(0, 7, 2)]
+    sheet, log = MatchSheet("final"), Log(lambda: False)
+    store = MatchStore.create(tmp_path / "match", sheet, {})
+    earlier, whole = MatchFeed(sheet), MatchFeed(sheet)
+    for batch, one in enumerate(messages):
+        whole.apply(one, 0)
+        if batch < before:
+            earlier.apply(one, 0)
+        if batch < 2:
+            store.commit(batch, {"updates": updates_table(one.updates, 0)}, {"frontier_us": one.frontier_us})
+    with cluster(log), Hub([sheet]) as hub:
+        begun(log, earlier, tmp_path / "another")
+        feed = hub.feed("final")
+        hub.seed("final", committed_updates(store.path))
+        feed.apply(messages[2], 0)
+        assert feed.retained_log()[1] == 7
+        begun(log, feed, store.path)
+        for network in log.networks:
+            while network:
+                log.deliver(network)
+    view, wrong = folded(log.records, WriterFence())
+    assert (view.events, wrong) == (whole.events(), [])
 
 
 def test_of_two_that_begin_at_once_one_is_current_and_the_other_tries_again():
