@@ -44,7 +44,7 @@ class Room:
 
     def __init__(self, folder: Path, stop: threading.Event) -> None:
         self._folder, self._stop = folder, stop
-        self._told_s = -_TELL_S
+        self._warned_s = -_TELL_S
 
     def wait(self, error: BaseException) -> None:
         """Returns when it is worth while to try again what failed with ``error``.
@@ -53,8 +53,8 @@ class Room:
             HostError: a stop was asked for.
         """
         began_s = time.monotonic()
-        if began_s >= self._told_s + _TELL_S:
-            self._told_s = began_s
+        if began_s >= self._warned_s + _TELL_S:
+            self._warned_s = began_s
             _log.warning("the disk of %s is full: the match waits, nothing is lost; make room", self._folder)
         while not self._stop.wait(_LOOK_S):
             if time.monotonic() > began_s + _TRY_S or shutil.disk_usage(self._folder).free > ENOUGH_BYTES:

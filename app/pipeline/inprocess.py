@@ -68,7 +68,7 @@ class InProcessHost:
     def __init__(self, recording: Recording, config: InProcessConfig, sink: UpdateSink, commits: CommitLog) -> None:
         self._recording, self._config, self._sink, self._commits = recording, config, sink, commits
         self._match = recording.sheet.match_id
-        self._desk = OfficialFeed(config.officials[0], config.officials[1:]) if config.officials else None
+        self._officials = OfficialFeed(config.officials[0], config.officials[1:]) if config.officials else None
         self._store = StateStore(config.states, self._match)
         self._epoch = self._store.claim_epoch()
         self._pipeline = load_pipeline(config.pipeline)(recording.sheet, config.settings, self._epoch)
@@ -101,9 +101,9 @@ class InProcessHost:
     def _blocks(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
         """Blocks of a range, and between them lines of officials."""
         blocks = self._recording.payloads(start_us, end_us)
-        if self._desk is None:
+        if self._officials is None:
             return blocks
-        return self._desk.interleaved(blocks, start_us, end_us, lambda: self._recording.has_blocks_from(end_us))
+        return self._officials.interleaved(blocks, start_us, end_us, lambda: self._recording.has_blocks_from(end_us))
 
     def _window(self, blocks: Iterator[tuple[int, bytes]], end_us: int, pace: Pace, waiter: Waiter) -> int:
         """Works on blocks as they are due; returns the offset up to which it did: all, or up to a stop."""
@@ -130,7 +130,7 @@ class InProcessHost:
         if late_us is None:
             return None
         complete_us = arrival_us - late_us
-        return complete_us if self._desk is None else self._desk.settled(arrival_us, complete_us)
+        return complete_us if self._officials is None else self._officials.settled(arrival_us, complete_us)
 
     def _publish(self, message: UpdateMessage) -> None:
         self._sink.apply(message)

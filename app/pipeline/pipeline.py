@@ -1,9 +1,9 @@
-"""One match's way from payload to lane message: check, quarantine, engine, records. The same in every host.
+"""The pipeline of one match, from payload to update message: check, quarantine, engine, records.
 
 Theory of operation
 -------------------
 A host (the Spark stage, the in-process runner) pushes blocks in arrival order and sends on what comes back. Now
-and then it commits: it takes the tables of what has been said since the last commit, and a snapshot. A pipeline
+and then it commits: it takes the tables of all updates since the last commit, and a snapshot. A pipeline
 restored from that snapshot and pushed the same blocks says the same again, update for update; only the wall times
 and the epoch differ.
 
@@ -139,7 +139,7 @@ class PipelineError(RuntimeError):
 
 
 class MatchPipeline:
-    """Everything between a block's bytes and what is said about them, for one match.
+    """Everything between a block's bytes and the updates that follow from them, for one match.
 
     Args:
         sheet: the match sheet of the input.
@@ -320,17 +320,17 @@ class MatchPipeline:
         line, carried = OfficialLine("a record", 0, payload.hex()), self._carried
         try:
             line = decode(payload)
-            told = read(line, self.sheet, carried.now_us)
+            decision = read(line, self.sheet, carried.now_us)
         except OfficialError as error:
             self._quarantine([rejected(line, str(error))])
             return []
-        before = carried.decisions.setdefault((told.source, told.number), told)
-        if before != told:
-            reason = f"number {told.number} of {told.source} was another decision before: a {before.kind}"
+        before = carried.decisions.setdefault((decision.source, decision.number), decision)
+        if before != decision:
+            reason = f"number {decision.number} of {decision.source} was another decision before: a {before.kind}"
             self._quarantine([rejected(line, reason)])
             return []
         oldest_us = max(line.settled_us, carried.now_us - self._options.allowed_lateness_ms * 1_000 * 2 // 3)
-        return [official_arrival(told, carried.now_us, oldest_us)]
+        return [official_arrival(decision, carried.now_us, oldest_us)]
 
     def _instant(self, packets: tuple[Packet, ...]) -> list[Arrival]:
         """The packets of a framed input's block are one instant."""

@@ -32,12 +32,12 @@ def recover(store: MatchStore, source: str, key: str = "") -> str:
     Raises:
         StateError: no state can be gone on from; the message names the file and the way out.
     """
-    batch, said = outlook(store, source, key)
+    batch, message = outlook(store, source, key)
     if batch is not None:
         store.drop_newest_batch(batch)
         for mark in RELAY_MARKS:
             (store.path / mark).unlink(missing_ok=True)
-    return said
+    return message
 
 
 def outlook(store: MatchStore, source: str, key: str = "") -> tuple[int | None, str]:

@@ -112,10 +112,10 @@ def key_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def _seal(head: bytes, state: bytes) -> bytes:
-    told = hmac.new(_key(), _LENGTH.pack(len(head)), "sha256")
-    told.update(head)
-    told.update(state)
-    return told.digest()
+    digest = hmac.new(_key(), _LENGTH.pack(len(head)), "sha256")
+    digest.update(head)
+    digest.update(state)
+    return digest.digest()
 
 
 def _key() -> bytes:

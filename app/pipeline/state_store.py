@@ -129,13 +129,13 @@ class StateStore:
             raise DamagedStateError(f"match {self.match}: there is no state at {offset} in {self._states}") from None
         except OSError as error:
             raise DamagedStateError(f"{path}: cannot be read: {error.strerror or error}") from error
-        told, seal, state = unsealed(content)
+        sealed_head, seal, state = unsealed(content)
         if seal is None:
             raise DamagedStateError(
                 f"{path}: damaged, or from before states were sealed: it does not begin like a state"
             )
         try:
-            head = msgspec.json.decode(told, type=Head)
+            head = msgspec.json.decode(sealed_head, type=Head)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise DamagedStateError(f"{path}: damaged: its head cannot be read") from None
         if head.version != VERSION:
@@ -144,7 +144,7 @@ class StateStore:
             raise OtherStateError(
                 f"{path}: was sealed with another key, by another user or on another machine, and is not trusted"
             )
-        if broken_seal(told, state, seal):
+        if broken_seal(sealed_head, state, seal):
             raise DamagedStateError(f"{path}: damaged: its seal is broken (cut short or changed)")
         if (head.match, head.offset, self._path(head.offset, head.epoch)) != (self.match, offset, path):
             raise DamagedStateError(f"{path}: is the state of match {head.match} at {head.offset}, epoch {head.epoch}")
@@ -180,9 +180,9 @@ def _offset_of(path: Path) -> int:
 def _difference(made: Maker, mine: Maker) -> str:
     """In what two makers differ, in words; empty if in nothing."""
     if made.detectors != mine.detectors:
-        gone, new = _without(made.detectors, mine.detectors), _without(mine.detectors, made.detectors)
-        said = [f"without {', '.join(gone)}"] * bool(gone) + [f"with {', '.join(new)} besides"] * bool(new)
-        return f"was made by other detectors: this program is {' and '.join(said) or 'wired in another order'}"
+        missing, new = _without(made.detectors, mine.detectors), _without(mine.detectors, made.detectors)
+        differences = [f"without {', '.join(missing)}"] * bool(missing) + [f"with {', '.join(new)} besides"] * bool(new)
+        return f"was made by other detectors: this program is {' and '.join(differences) or 'wired in another order'}"
     if made.parameters != mine.parameters:
         return "was made with other parameters"
     return (

@@ -264,8 +264,8 @@ def _fingerprint(
 
     digest = hashlib.sha256()
     numbers = asdict(CHANNELS[channel])
-    told = (VERSION, wire.VERSION, _GENERATION, numbers, seed, duration_s, pitch, settings)
-    digest.update(repr(told).encode())
+    choices = (VERSION, wire.VERSION, _GENERATION, numbers, seed, duration_s, pitch, settings)
+    digest.update(repr(choices).encode())
     if settings is not None:
         # Of what is played the code decides as much as the settings do.
         for path in _player():

@@ -133,13 +133,13 @@ def main(request: str) -> int:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.nice(_NICE)
     folder = Path()
-    told: dict[str, Any] = json.loads(request)
-    told["pitch"] = tuple(told["pitch"])
-    told["sheet_path"] = Path(told["sheet_path"]) if told.get("sheet_path") else None
-    if told.get("endless"):
-        told["after"] = lambda end_s, writer: keep_pace(folder, writer)
+    arguments: dict[str, Any] = json.loads(request)
+    arguments["pitch"] = tuple(arguments["pitch"])
+    arguments["sheet_path"] = Path(arguments["sheet_path"]) if arguments.get("sheet_path") else None
+    if arguments.get("endless"):
+        arguments["after"] = lambda end_s, writer: keep_pace(folder, writer)
     try:
-        prepare_capture(out=folder, **told)
+        prepare_capture(out=folder, **arguments)
     except (TrackingError, CaptureError, ChannelError, SimulatorError) as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 1

@@ -83,6 +83,6 @@ def write_simulation(
         written.count(packets)
         writer.write(packets)
         written.sent, written.lost, written.duplicates = radio.sent, radio.lost, radio.duplicates
-        told = ("positions", "sent", "lost", "duplicates", "overtaken")
-        writer.closing_notes = {name: str(getattr(written, name)) for name in told}
+        noted = ("positions", "sent", "lost", "duplicates", "overtaken")
+        writer.closing_notes = {name: str(getattr(written, name)) for name in noted}
     return written

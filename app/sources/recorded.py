@@ -306,5 +306,5 @@ def _blocks(recording: Recording, entry: Entry, start_us: int, end_us: int) -> I
     blocks = recording.payloads(start_us, end_us)
     if not entry.officials:
         return blocks
-    desk = OfficialFeed(Path(entry.officials[0]), tuple(map(Path, entry.officials[1:])))
-    return desk.interleaved(blocks, start_us, end_us, lambda: recording.has_blocks_from(end_us))
+    feed = OfficialFeed(Path(entry.officials[0]), tuple(map(Path, entry.officials[1:])))
+    return feed.interleaved(blocks, start_us, end_us, lambda: recording.has_blocks_from(end_us))

@@ -131,8 +131,8 @@ def start_session(
 def _reason(error: Exception) -> str:
     """What Java says, without its stack."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if "Exception" in line or "Error" in line]
-    return (told or lines or [type(error).__name__])[0].removeprefix(": ")
+    causes = [line for line in lines if "Exception" in line or "Error" in line]
+    return (causes or lines or [type(error).__name__])[0].removeprefix(": ")
 
 
 def stop_session(session: SparkSession) -> None:

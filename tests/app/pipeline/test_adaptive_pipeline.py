@@ -37,8 +37,8 @@ def stream():
 
 def play(pipeline: MatchPipeline, blocks: list[tuple[int, bytes]]) -> tuple[list[UpdateRecord], dict[int, Health]]:
     """What a batch says, and its health by arrival time. Views are not part of the state."""
-    said = [m for arrival_us, payload in blocks if (m := pipeline.push(payload, arrival_us)) is not None]
-    return [u for m in said for u in m.updates], {m.now_us: m.health for m in said if m.health is not None}
+    emitted = [m for arrival_us, payload in blocks if (m := pipeline.push(payload, arrival_us)) is not None]
+    return [u for m in emitted for u in m.updates], {m.now_us: m.health for m in emitted if m.health is not None}
 
 
 def test_differential_a_batch_redone_from_its_snapshot_says_the_same_whatever_the_machine_does_by_then(stream):
@@ -49,14 +49,14 @@ def test_differential_a_batch_redone_from_its_snapshot_says_the_same_whatever_th
         first.take_tables()
         first.settle()
         snapshot = first.snapshot()
-        said, health = play(first, batch)
+        emitted, health = play(first, batch)
         again = MatchPipeline(sheet, TIGHT, epoch=1)
         again.restore(snapshot)
-        said_again, health_again = play(again, batch)
-        assert said_again == said
-        assert all(health[now_us] == told for now_us, told in health_again.items() if now_us in health)
-        for told in health.values():
-            for name, share in told.alpha.items():
+        emitted_again, health_again = play(again, batch)
+        assert emitted_again == emitted
+        assert all(health[now_us] == reported for now_us, reported in health_again.items() if now_us in health)
+        for reported in health.values():
+            for name, share in reported.alpha.items():
                 seen.setdefault(name, set()).add(share)
     followed = any({0.0, 1.0} <= shares for shares in seen.values())
     assert followed, "at the costs to begin with there is too much to do: alpha leaves 0 for 1"
@@ -83,19 +83,19 @@ def test_oracle_blocks_that_are_late_and_taken_together_lead_to_the_events_that_
     sheet, batches = stream
     blocks = [block for batch in batches for block in batch]
     framed = [(arrival_us, 0, payload) for arrival_us, payload in blocks]
-    one_by_one, some_at_once, recorded, folded, said = Follower(), Follower(), Follower(), Follower(), []
+    one_by_one, some_at_once, recorded, folded, emitted = Follower(), Follower(), Follower(), Follower(), []
     sizes, left = cycle([25, 1, 7]), deque(framed)
     some = [[left.popleft() for _ in range(min(next(sizes), len(left)))] for _ in framed if left]
     seconds = list(divided(framed, lambda block: RECORDED_US))
     ways = ((one_by_one, [[block] for block in framed]), (some_at_once, some), (recorded, seconds), (folded, seconds))
     for follower, portions in ways:
         pipeline = MatchPipeline(sheet, TIGHT)
-        said.append(0)
+        emitted.append(0)
         for portion in portions:
             message = pipeline.push_together(portion, portion[-1][0] - LATE_MOST_US if follower is folded else None)
             if message is not None:
                 follower.apply(message)
-                said[-1] += len(message.updates)
+                emitted[-1] += len(message.updates)
         follower.apply(pipeline.finish())
     assert len(one_by_one.events) > 50
     assert some_at_once.events == one_by_one.events
@@ -104,7 +104,7 @@ def test_oracle_blocks_that_are_late_and_taken_together_lead_to_the_events_that_
     health = pipeline.commit_meta()
     assert (health["lost"], health["late"]) == (0, 0)
     assert len(seconds) < 12
-    assert said[2] < said[1] < said[0], "less is said too soon"
+    assert emitted[2] < emitted[1] < emitted[0], "less is said too soon"
 
 
 class Worked:

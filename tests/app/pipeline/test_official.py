@@ -39,26 +39,26 @@ def write(path: Path, *lines: object) -> Path:
 
 def test_decisions_of_a_file_are_events_of_the_match_and_bad_lines_are_named(tmp_path: Path):
     track = write_track(tmp_path / "track.parquet", 8.0)
-    said = write(
+    written = write(
         tmp_path / "var.jsonl", CARD, CARD, {**CARD, "variant": "red"}, {"kind": "stop", "at_s": 3.0}, "{",
         {"kind": "added_time", "minutes": 4, "at_s": 4.0, "said_s": 7.0}, {"kind": "resume", "at_s": 60.0},
     )  # fmt: skip
     done = touchline(
         "live", "--source", track, "--engine", "inprocess", "--speed", "max", "--store", tmp_path / "store",
-        "--no-dashboard", "--json", "--official", said,
+        "--no-dashboard", "--json", "--official", written,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     rows = consolidated_events(tmp_path / "store").to_pylist()
-    told = {row["kind"]: row for row in rows if row["kind"].startswith("official.")}
-    assert sorted(told) == ["official.added_time", "official.card", "official.stop"]
-    assert told["official.card"]["id"] == "official.card#official:var:7"
-    assert told["official.card"]["variant"] == "yellow"
-    assert (told["official.added_time"]["ts_us"], told["official.stop"]["ts_us"]) == (4_000_000, 3_000_000)
+    noted = {row["kind"]: row for row in rows if row["kind"].startswith("official.")}
+    assert sorted(noted) == ["official.added_time", "official.card", "official.stop"]
+    assert noted["official.card"]["id"] == "official.card#official:var:7"
+    assert noted["official.card"]["variant"] == "yellow"
+    assert (noted["official.added_time"]["ts_us"], noted["official.stop"]["ts_us"]) == (4_000_000, 3_000_000)
     assert [row["variant"] for row in rows if row["kind"] == "play.dead"] == ["stop"]
     bad = {row["record"]: row["reason"] for row in pq.read_table(tmp_path / "store" / "quarantine").to_pylist()}
-    assert bad[f"{said} line 3"] == "number 7 of var was another decision before: a card"
-    assert bad[f"{said} line 5"].startswith("not JSON")
-    assert bad[f"{said} line 7"].startswith("at_s = 60 is later than the match has come to")
+    assert bad[f"{written} line 3"] == "number 7 of var was another decision before: a card"
+    assert bad[f"{written} line 5"].startswith("not JSON")
+    assert bad[f"{written} line 7"].startswith("at_s = 60 is later than the match has come to")
     assert len(bad) == 3
     ended = refusal("official", tmp_path / "store", "stop")
     assert ended.endswith("the match has ended")
@@ -147,24 +147,24 @@ def test_a_match_that_was_interrupted_says_the_same_and_is_replayed_the_same(cap
 
 def test_a_recording_is_folded_up_to_where_officials_may_still_say_something(capture: Capture, tmp_path: Path):
     """Portions of a second: lines that are known hold a promise back, one that comes later is dated by its place."""
-    desk = OfficialFeed(tmp_path)
+    feed = OfficialFeed(tmp_path)
     write(tmp_path / FILE, {**CARD, "at_s": 2.5}, {"kind": "stop", "at_s": 3.0, "said_s": 4.5})
-    interleaved = desk.interleaved(capture.payloads(0, capture.end_us), 0, capture.end_us, lambda: False)
+    interleaved = feed.interleaved(capture.payloads(0, capture.end_us), 0, capture.end_us, lambda: False)
     blocks = [next(interleaved) for _ in range(26)]
     assert blocks[-1][0] == 1_000_001
-    assert desk.settled(1_000_001, 900_000) == 900_000
+    assert feed.settled(1_000_001, 900_000) == 900_000
     blocks += [next(interleaved) for _ in range(26)]
-    assert desk.settled(2_040_001, 2_000_000) == 2_000_000
+    assert feed.settled(2_040_001, 2_000_000) == 2_000_000
     more = {"kind": "foul", "team": "home", "at_s": 1.9}
     with (tmp_path / FILE).open("a") as grown:
         grown.write(json.dumps(more) + "\n")
     blocks += interleaved
-    assert desk.settled(capture.end_us, 20_000_000) == 20_000_000
-    said = {arrival_us: decode(payload) for arrival_us, payload in blocks if is_official(payload)}
-    assert sorted((arrival_us, json.loads(line.text)["kind"]) for arrival_us, line in said.items()) == [
+    assert feed.settled(capture.end_us, 20_000_000) == 20_000_000
+    written = {arrival_us: decode(payload) for arrival_us, payload in blocks if is_official(payload)}
+    assert sorted((arrival_us, json.loads(line.text)["kind"]) for arrival_us, line in written.items()) == [
         (2_040_002, "foul"), (2_520_002, "card"), (4_520_002, "stop"),
     ]  # fmt: skip
-    assert said[2_040_002].settled_us == 2_000_000
+    assert written[2_040_002].settled_us == 2_000_000
     pipeline = MatchPipeline(capture.sheet, PipelineOptions())
     for block in replayed(tmp_path, capture.payloads(0, capture.end_us), 0, capture.end_us):
         pipeline.push(block[1], block[0])

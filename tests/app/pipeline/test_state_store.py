@@ -126,9 +126,9 @@ def test_a_renamed_state_is_refused(store: StateStore, tmp_path: Path):
         (Maker("code", MAKER.detectors, "others"), "made with other parameters"),
     ],
 )
-def test_what_somebody_else_made_is_refused_and_told_apart(store: StateStore, mine: Maker, said: str):
+def test_what_somebody_else_made_is_refused_and_told_apart(store: StateStore, mine: Maker, message: str):
     store.check(40)  # it is whole, after all
-    with pytest.raises(OtherStateError, match=said) as error:
+    with pytest.raises(OtherStateError, match=message) as error:
         store.read(40, mine)
     assert "40.0.state" in str(error.value)
     assert "from its beginning into another --store" in str(error.value)
@@ -205,8 +205,8 @@ class Portions(FakePipeline):
 
     def push_together(self, blocks, complete_us=None):
         self.sizes.append(len(blocks))
-        told = [self.push(payload, arrival_us, due_us) for arrival_us, due_us, payload in blocks]
-        messages = [message for message in told if message is not None]
+        content = [self.push(payload, arrival_us, due_us) for arrival_us, due_us, payload in blocks]
+        messages = [message for message in content if message is not None]
         updates = tuple(update for message in messages for update in message.updates)
         return msgspec.structs.replace(messages[0], updates=updates) if messages else None
 

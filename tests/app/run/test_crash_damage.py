@@ -68,10 +68,10 @@ def test_a_match_with_a_damaged_newest_state_goes_back_one_batch(tmp_path: Path,
     newest = max(c.meta.end_offset for c in read_commits(store))
     spoiled = next(path for path in states_of(store) if path.name.startswith(f"{newest}."))
     spoil(spoiled)
-    code, said = go_on(store)
-    assert code == 0, said
-    assert "is done again from the state before it" in said
-    assert str(newest) in said, "the state is named"
+    code, message = go_on(store)
+    assert code == 0, message
+    assert "is done again from the state before it" in message
+    assert str(newest) in message, "the state is named"
     assert consolidated_events(store).equals(consolidated_events(interrupted[1]))
     numbers = updates_log(store)["seq"].to_pylist()
     assert numbers == list(range(len(numbers)))
@@ -83,10 +83,10 @@ def test_a_match_without_a_usable_state_is_refused_and_the_way_out_works(tmp_pat
     for path in states:
         garbage(path)
     before = {path: path.read_bytes() for path in store.rglob("*.json")}
-    code, said = go_on(store)
+    code, message = go_on(store)
     assert code == 2
-    assert all(str(path.name) in said for path in states[-2:]), said
-    way_out = said.partition("touchline live ")[2].replace("ANOTHER-FOLDER", str(tmp_path / "again"))
+    assert all(str(path.name) in message for path in states[-2:]), message
+    way_out = message.partition("touchline live ")[2].replace("ANOTHER-FOLDER", str(tmp_path / "again"))
     assert {path: path.read_bytes() for path in before} == before, "nothing was touched"
     finish(
         launch(
@@ -108,27 +108,27 @@ def test_the_doctor_says_of_a_store_what_a_run_in_it_would_meet(tmp_path: Path, 
     (match,) = (path.name for path in (store / "states").iterdir())
     last = max(read_commits(store), key=lambda commit: commit.batch)
 
-    def said() -> tuple[str, str]:
+    def message() -> tuple[str, str]:
         found = seen_by_the_doctor(store)["match in the store"]
         return found.verdict, found.found
 
-    assert said() == ("ok", f"can be gone on with at {last.meta.end_offset}")
+    assert message() == ("ok", f"can be gone on with at {last.meta.end_offset}")
     with alone(store):
-        assert said() == ("bad", f"{store}: another run is using this folder; wait for it or choose another")
+        assert message() == ("bad", f"{store}: another run is using this folder; wait for it or choose another")
     newest, older = reversed(states_of(store)[-2:])
     kept = newest.read_bytes()
     states = StateStore(store / "states", match)
     states.write(last.meta.end_offset, states.claim_epoch(), b"x", Maker("of old"))
-    assert said() == ("bad", f"its state at {last.meta.end_offset} was made by another version of the program")
+    assert message() == ("bad", f"its state at {last.meta.end_offset} was made by another version of the program")
     for path in states_of(store):
         if path not in (newest, older):
             path.unlink()
     newest.unlink()
-    assert said()[0] == "note"
-    assert "is done again from the state before it" in said()[1]
+    assert message()[0] == "note"
+    assert "is done again from the state before it" in message()[1]
     older.unlink()
-    assert said()[0] == "bad"
-    assert "To play the match again from its beginning" in said()[1]
+    assert message()[0] == "bad"
+    assert "To play the match again from its beginning" in message()[1]
     newest.write_bytes(kept)
     assert {path for path in files if not path.exists()} == {older}, "it only looked"
     found = seen_by_the_doctor(Path(shutil.copytree(interrupted[1], tmp_path / "whole", symlinks=True)))
@@ -141,10 +141,10 @@ def test_a_state_of_another_program_is_kept_and_refused(tmp_path: Path, interrup
     states = StateStore(store / "states", match)
     newest, epoch = max(c.meta.end_offset for c in read_commits(store)), states.claim_epoch()
     states.write(newest, epoch, b"of old", Maker("of old", ("hit",), ""))
-    code, said = go_on(store)
+    code, message = go_on(store)
     assert code == 2
-    assert f"{newest}.{epoch}.state: was made by other detectors" in said
-    assert "from its beginning" in said
+    assert f"{newest}.{epoch}.state: was made by other detectors" in message
+    assert "from its beginning" in message
     assert f"{newest}.{epoch}.state" in [path.name for path in states_of(store)], "the old program could still use it"
     with pytest.raises(StateError):
         states.read(newest, Maker("new"))
@@ -166,8 +166,8 @@ def test_a_match_that_is_over_is_final_when_it_is_opened_again(tmp_path: Path, i
         assert sum(figures["events"].values()) == figures["lifecycle"]["confirmed"] > 0
         assert figures["lifecycle"]["tentative"] == 0
         assert not feed.events(), "what is final is not kept"
-    code, said = go_on(store)
-    assert code == 0, said
+    code, message = go_on(store)
+    assert code == 0, message
     assert consolidated_events(store).equals(consolidated_events(interrupted[1]))
 
 

@@ -105,9 +105,9 @@ def test_nothing_is_left_of_a_recording_of_no_duration() -> None:
 
 
 def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:
-    told: list[float] = []
-    prepare_capture(str(table(tmp_path, 60_000)), "none", 0, tmp_path / "m", progress=told.append)
-    assert told == [50_000 / 120_000, 100_000 / 120_000, 1.0]
+    reported: list[float] = []
+    prepare_capture(str(table(tmp_path, 60_000)), "none", 0, tmp_path / "m", progress=reported.append)
+    assert reported == [50_000 / 120_000, 100_000 / 120_000, 1.0]
 
 
 def test_what_cannot_be_used_leaves_no_file(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_a_capture_on_disk_is_a_source(simulated: Path, tmp_path: Path):
 def test_what_a_source_leaves_no_choice_of_is_refused(simulated: Path):
     capture = str(simulated / CAPTURE)
     assert make_settings({"source": capture}).channel == "rtls"
-    for given, said in (
+    for given, message in (
         ({"source": capture, "channel": "wifi"}, "--channel wifi: the capture was recorded through channel rtls"),
         ({"source": capture, "duration_s": 3.0}, "without --rate and --duration"),
         ({"source": capture, "rate": "full"}, "without --rate and --duration"),
@@ -139,7 +139,7 @@ def test_what_a_source_leaves_no_choice_of_is_refused(simulated: Path):
         ({"source": "match.parquet", "endless": True}, "--endless is for sim"),
         ({"source": "sim", "rate": "quick"}, "--rate quick: rate 'quick' is neither of live, full, 50k"),
     ):
-        with pytest.raises(SettingsError, match=said):
+        with pytest.raises(SettingsError, match=message):
             make_settings(given)
 
 

@@ -180,13 +180,13 @@ def test_who_is_out_is_not_read_and_a_batch_for_nobody_is_not_offered(tmp_path: 
 def test_a_task_that_is_begun_again_waits_for_its_turn_and_what_its_first_attempt_gave_is_given_up(tmp_path: Path):
     seat, results = seat_of(tmp_path, entry_of(tmp_path, "a")), tmp_path / "results"
     seat.forget_turns()
-    told: list[str] = []
+    outcome: list[str] = []
 
     def driver() -> None:
-        while len(told) < 2:
+        while len(outcome) < 2:
             if turn := seat.wanted():
                 (results / turn).mkdir(parents=True)
-                told.append(turn)
+                outcome.append(turn)
                 seat.grant(turn)
             threading.Event().wait(0.01)
 
@@ -198,14 +198,14 @@ def test_a_task_that_is_begun_again_waits_for_its_turn_and_what_its_first_attemp
         seat.write_stage("a", StageConfig(sheet, "", PIPELINE, str(tmp_path / "states"), 0))
         rows = reader_of(seat).read(SeatBatch(1))
         assert not list(run_seat(seat, results, hub.address, rows))
-    assert [closed.end for closed in WindowResults(results / told[0]).ready(lambda *_: True)] == [
+    assert [closed.end for closed in WindowResults(results / outcome[0]).ready(lambda *_: True)] == [
         WINDOW_US,
         2 * WINDOW_US,
     ]
     seat.ask()
     granting.join(10)
-    assert seat.turn() == told[1] != told[0]
-    assert not list(WindowResults(results / told[1]).ready(lambda *_: True))
+    assert seat.turn() == outcome[1] != outcome[0]
+    assert not list(WindowResults(results / outcome[1]).ready(lambda *_: True))
 
 
 class Moody:
@@ -289,8 +289,8 @@ def test_a_match_whose_state_cannot_be_stored_is_out_and_its_window_before_that_
         seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b"))
         (tmp_path / "states-b" / "b" / f"{2 * WINDOW_US}.0.draft").mkdir(parents=True)
         windows = played(tmp_path, seat, hub)
-    told = [(window.end, bool(window.failed)) for window in windows if window.match == "b"]
-    assert told == [(WINDOW_US, False), (WINDOW_US, True)]
+    outcome = [(window.end, bool(window.failed)) for window in windows if window.match == "b"]
+    assert outcome == [(WINDOW_US, False), (WINDOW_US, True)]
 
 
 def test_a_disk_that_is_full_is_nobodys_own_fault(tmp_path: Path, monkeypatch):
@@ -325,15 +325,15 @@ def test_what_a_foreign_hand_wrote_is_not_unpickled(tmp_path: Path):
 
 
 def test_lists_of_matches(tmp_path: Path):
-    told = tmp_path / "round.toml"
-    told.write_text('[[match]]\nsource = "x.parquet"\nseed = 3\n[[match]]\nsource = "sim"\nname = "x"\n')
-    entries = read_list(told)
+    outcome = tmp_path / "round.toml"
+    outcome.write_text('[[match]]\nsource = "x.parquet"\nseed = 3\n[[match]]\nsource = "sim"\nname = "x"\n')
+    entries = read_list(outcome)
     assert entries == [{"source": str(tmp_path / "x.parquet"), "seed": 3}, {"source": "sim", "name": "x"}]
     assert [one["name"] for one in with_names([*entries, {"source": str(tmp_path / "x")}])] == ["x.parquet", "x", "x-2"]
-    assert entries_of([str(told), "sim"])[2] == {"source": "sim"}
-    told.write_text('[[match]]\nsource = "sim"\nsped = 3\n')
+    assert entries_of([str(outcome), "sim"])[2] == {"source": "sim"}
+    outcome.write_text('[[match]]\nsource = "sim"\nsped = 3\n')
     with pytest.raises(ListError, match="match 1: no option sped"):
-        read_list(told)
+        read_list(outcome)
     assert "without --source" in refusal("live", "--matches", "sim", "--source", "sim")
     assert "no such file" in refusal("live", "--matches", tmp_path / "absent.toml", "--store", tmp_path / "run")
 
@@ -360,11 +360,11 @@ def test_matches_begin_and_end_while_others_play_and_say_what_they_say_alone(tmp
         entries.append({"source": str(tables["c"]), "name": "c"})
 
     threading.Thread(target=join, daemon=True).start()
-    told = run.run(threading.Event())
-    assert set(told["broken"]) == {"bad"}
-    assert "0000001.arrow" in told["broken"]["bad"]
+    outcome = run.run(threading.Event())
+    assert set(outcome["broken"]) == {"bad"}
+    assert "0000001.arrow" in outcome["broken"]["bad"]
     for name in "abc":
-        assert told["matches"][name]["ended"]
+        assert outcome["matches"][name]["ended"]
         assert consolidated_events(tmp_path / "run" / name).equals(consolidated_events(alone[name])), name
 
 
@@ -392,10 +392,10 @@ def test_an_engine_that_is_killed_costs_no_match_of_any_seat_anything(tmp_path: 
 
     killing = threading.Thread(target=kill, daemon=True)
     killing.start()
-    told = run.run(threading.Event())
+    outcome = run.run(threading.Event())
     killing.join(10)
     assert killed, "no engine was found"
-    assert not told["broken"]
+    assert not outcome["broken"]
     epochs = [{commit.meta.epoch for commit in read_commits(tmp_path / "run" / name)} for name in "ab"]
     assert sorted(map(len, epochs)) == [1, 2], f"the match of one seat was redone, and the other played on: {epochs}"
     for name in "ab":
@@ -419,9 +419,9 @@ def test_python_processes_that_start_too_slowly_for_spark_are_waited_for(tmp_pat
     table = optical_table(tmp_path / "a.parquet", 1, 6.0)
     options = ("--speed", "max", "--alpha", "0", "--retraction", "on-demand", "--no-dashboard", "--seats", "2")
     run = ("live", "--matches", table, "--store", tmp_path / "run", "--json")
-    told = touchline(*run, *options, paths=[slow, ROOT], timeout_s=600)
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout)["matches"]["a"]["ended"]
+    outcome = touchline(*run, *options, paths=[slow, ROOT], timeout_s=600)
+    assert outcome.returncode == 0, outcome.stderr
+    assert json.loads(outcome.stdout)["matches"]["a"]["ended"]
     assert (tmp_path / "starts").stat().st_size > 4, "some were given up"
     assert consolidated_events(tmp_path / "run" / "a").equals(consolidated_events(record(table, tmp_path / "alone")))
 

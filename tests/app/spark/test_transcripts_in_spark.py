@@ -84,25 +84,25 @@ class Committed:
         self.broken[match] = reason
 
 
-def recorded(case: dict[str, Any], told: Story, folder: Path) -> Story:
+def recorded(case: dict[str, Any], played: Story, folder: Path) -> Story:
     """The capture of a scene and the file of what officials say in it; the scene as the capture has it, in whole mm."""
-    with CaptureWriter(folder / "capture", told.sheet, channel="rtls") as writer:
-        for now_us, slot in in_disorder(told, len(case["name"])):
+    with CaptureWriter(folder / "capture", played.sheet, channel="rtls") as writer:
+        for now_us, slot in in_disorder(played, len(case["name"])):
             payloads = [one.event.payload for one in slot if one.event.kind != "raw.official"]
-            if told.sheet.quality.framed:
+            if played.sheet.quality.framed:
                 writer.extend(Block(now_us + n, payload) for n, payload in enumerate(payloads))
             elif payloads:
                 writer.extend([Block(now_us, tuple(payloads))])
-    if told.lines:
-        (folder / FILE).write_text("".join(f"{line}\n" for line in told.lines))
+    if played.lines:
+        (folder / FILE).write_text("".join(f"{line}\n" for line in played.lines))
     capture = Capture.open(folder / "capture")
     blocks = [wire.decode(payload).packets for _, payload in capture.payloads(capture.begin_us, capture.end_us)]
-    if told.sheet.quality.framed:
+    if played.sheet.quality.framed:
         arrivals = [frame_arrival(packets, number) for number, packets in enumerate(blocks)]
     else:
         arrivals = [arrival(packet) for packets in blocks for packet in packets]
-    said = [one for one in told.arrivals if one.event.kind == "raw.official"]
-    return told._replace(arrivals=[*arrivals, *said])
+    lines = [one for one in played.arrivals if one.event.kind == "raw.official"]
+    return played._replace(arrivals=[*arrivals, *lines])
 
 
 def in_one_query(
@@ -114,12 +114,12 @@ def in_one_query(
     with Hub([]) as hub:
         host = SparkDriver(session, folder / "query", 2, WINDOW_US, committed, hub.address)
         for case, quality in chosen:
-            told = story(case, quality)
+            played = story(case, quality)
             name = re.sub(r"\W+", "-", f"{case['name']}-{quality}")
-            sheet = msgspec.structs.replace(told.sheet, match_id=name)
+            sheet = msgspec.structs.replace(played.sheet, match_id=name)
             home = folder / name
             home.mkdir()
-            stories[name] = recorded(case, told._replace(sheet=sheet), home)
+            stories[name] = recorded(case, played._replace(sheet=sheet), home)
             hub.add(sheet)
             options = PipelineOptions(alpha=0.0, extra=tuple(case.get("extra", ())))
             stage = StageConfig(sheet, options, PIPELINE, str(home / "states"), 0)
@@ -149,15 +149,15 @@ def held_against_the_sorted_world(
 ) -> None:
     stories, committed = in_one_query(chosen, folder, session)
     assert committed.broken == {}
-    for (case, _), (name, told) in zip(chosen, stories.items(), strict=True):
-        levels = level_of_kinds(told.hierarchy.detectors)
-        events = published(told.hierarchy, [one.event for one in told.arrivals])
+    for (case, _), (name, played) in zip(chosen, stories.items(), strict=True):
+        levels = level_of_kinds(played.hierarchy.detectors)
+        events = published(played.hierarchy, [one.event for one in played.arrivals])
         expected = sorted(
             (e.kind, e.variant, e.player, e.ts_us, e.id) for e in (to_record(e, levels[e.kind]) for e in events)
         )
         found = standing(committed.updates[name])
         assert found == expected, name
-        versions = told.hierarchy.internal | told.hierarchy.amendable
+        versions = played.hierarchy.internal | played.hierarchy.amendable
         rows = sorted(tuple(row) for row in case["expect"] if row[0] not in versions)
         assert sorted(row[:3] for row in found if row[0] in {*case["look_at"]} - versions) == rows, name
         if case["seconds"] > 2 * WINDOW_US * 1e-6:
@@ -186,28 +186,28 @@ def test_all_transcripts_through_spark_say_what_they_say_bare(tmp_path: Path, se
 def test_what_officials_write_while_the_query_runs_is_heard_and_takes_back_what_it_contradicts(
     tmp_path: Path, session: SparkSession
 ) -> None:
-    """After the first batch a red card, after the second a review of it: the lane and the store say the same."""
+    """After the first window a red card, after the second a review of it: update stream and store agree."""
     (case,) = (case for case in CASES if case["name"] == "a substitute comes on for the mate who went off")
-    told = story(case, "optical")
-    told = told._replace(sheet=msgspec.structs.replace(told.sheet, match_id="officials"))
-    recorded(case, told, tmp_path)
+    played = story(case, "optical")
+    played = played._replace(sheet=msgspec.structs.replace(played.sheet, match_id="officials"))
+    recorded(case, played, tmp_path)
     committer = FileCommitter(tmp_path / "commits", Capture.open(tmp_path / "capture").begin_us)
-    said = {
+    decisions = {
         0: '{"kind": "card", "variant": "red", "team": "away", "player": "away_4"}\n',
         1: '{"kind": "var", "variant": "no red card"}\n{"kind": "foul", "team": "home", "player": "away_4"}\n',
     }
 
     batches = count()
 
-    def speak(next_seq: int) -> None:
+    def write_lines(next_seq: int) -> None:
         with (tmp_path / FILE).open("a") as lines:
-            lines.write(said.get(next(batches), ""))
+            lines.write(decisions.get(next(batches), ""))
 
-    committer.on_commit = speak
-    with Hub([told.sheet]) as hub:
+    committer.on_commit = write_lines
+    with Hub([played.sheet]) as hub:
         options = PipelineOptions(alpha=0.0)
         begin_us = Capture.open(tmp_path / "capture").begin_us
-        stage = StageConfig(told.sheet, options, PIPELINE, str(tmp_path / "states"), begin_us)
+        stage = StageConfig(played.sheet, options, PIPELINE, str(tmp_path / "states"), begin_us)
         driver = SparkDriver(session, tmp_path / "spark", 1, 4_000_000, committer, hub.address)
         entry = captured(Capture.open(tmp_path / "capture"), "officials", 0.0, officials=(str(tmp_path),))
         driver.add(MatchPlan(entry, stage, 1.0))
