@@ -23,6 +23,7 @@ from app.pipeline.seal import KEY_VARIABLE, Maker, StateError, key_file, sealed
 from app.pipeline.state_store import DamagedStateError, OtherStateError, StateStore
 from detectors.parameters import Parameters, all_parameters
 from football.match_sheet import MatchSheet
+from middleware.engine import SnapshotError
 from tests.app.fake_pipeline import FakePipeline
 from tests.app.host_run import PIPELINE, FileCommitter, write_capture
 
@@ -98,7 +99,7 @@ def test_what_a_foreign_pickle_would_run_is_not_run(tmp_path: Path, monkeypatch:
         pipeline.restore(store.read(40, pipeline.maker))
     assert not trace.exists()
     monkeypatch.setenv(KEY_VARIABLE, "cd" * 32)
-    with pytest.raises(TypeError):  # that the trace shows: with the right key it would have run
+    with pytest.raises(SnapshotError):  # that the trace shows: with the right key it would have run
         pipeline.restore(store.read(40, pipeline.maker))
     assert trace.exists()
 
@@ -117,7 +118,7 @@ def test_a_renamed_state_is_refused(store: StateStore, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("mine", "said"),
+    ("mine", "difference"),
     [
         (Maker("other", MAKER.detectors, MAKER.parameters), r"another version of the program \(code, not other\)"),
         (Maker("code", ("hit",), "parameters"), "other detectors: this program is without pass"),
@@ -126,9 +127,9 @@ def test_a_renamed_state_is_refused(store: StateStore, tmp_path: Path):
         (Maker("code", MAKER.detectors, "others"), "made with other parameters"),
     ],
 )
-def test_what_somebody_else_made_is_refused_and_told_apart(store: StateStore, mine: Maker, message: str):
+def test_what_somebody_else_made_is_refused_and_told_apart(store: StateStore, mine: Maker, difference: str):
     store.check(40)  # it is whole, after all
-    with pytest.raises(OtherStateError, match=message) as error:
+    with pytest.raises(OtherStateError, match=difference) as error:
         store.read(40, mine)
     assert "40.0.state" in str(error.value)
     assert "from its beginning into another --store" in str(error.value)
@@ -205,8 +206,8 @@ class Portions(FakePipeline):
 
     def push_together(self, blocks, complete_us=None):
         self.sizes.append(len(blocks))
-        content = [self.push(payload, arrival_us, due_us) for arrival_us, due_us, payload in blocks]
-        messages = [message for message in content if message is not None]
+        pushed = [self.push(payload, arrival_us, due_us) for arrival_us, due_us, payload in blocks]
+        messages = [message for message in pushed if message is not None]
         updates = tuple(update for message in messages for update in message.updates)
         return msgspec.structs.replace(messages[0], updates=updates) if messages else None
 
