@@ -15,7 +15,7 @@ from app.cli.output import print_json
 from app.explain.reasons import Explanation, HistoryEntry
 from app.explain.reasons import explain as explain_event
 from app.explain.tree import Node, Number, Position
-from detectors.explanations.evidence import Margin
+from detectors.margins import Margin
 from football.update_stream import EventRecord
 
 app = typer.Typer(add_completion=False)

@@ -35,7 +35,7 @@ from football.update_stream import EventRecord
 from middleware.provenance import Conclusion, ConclusionLog
 from replay.capture import Capture
 from replay.formats.officials import decode
-from replay.match_store import read_sheet_of, updates_log
+from replay.match_store import updates_log
 from replay.official_feed import replayed
 
 #: Times before the first cause at which the stretches begin that are tried.
@@ -172,7 +172,7 @@ def explain(folder: Path, name: str, progress: Callable[[str], None] = lambda te
         options = PipelineOptions(alpha=1.0, parameters=parameters, extra=tuple(stored.get("detectors", ())))
         standing = {one: record for one, record in known.items() if log.stands(one)}
         conclusions = _play(capture, options, log, standing, notes, progress)
-    tree = Tree(known, parameters, conclusions, read_sheet_of(folder))
+    tree = Tree(known, parameters, conclusions)
     return Explanation(tree.node(name), tuple(_history(log.updates(name), capture)), tuple(notes))
 
 

@@ -12,10 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from detectors.catalogue import DetectorInfo, catalogue, to_record
-from detectors.explanations.evidence import Evidence, Margin
-from detectors.explanations.margins import margins
+from detectors.margins import Evidence, Margin, margins
 from detectors.parameters import Parameters
-from football.match_sheet import MatchSheet
 from football.packets import Packet
 from football.payloads import BallState, BodyState, EventPayload, Frame
 from football.update_stream import EventRecord
@@ -106,7 +104,6 @@ class Tree:
         known: events by id, as the log has them.
         parameters: of the match.
         found: conclusions by name.
-        sheet: of the match.
     """
 
     def __init__(
@@ -114,9 +111,8 @@ class Tree:
         known: Mapping[str, EventRecord],
         parameters: Parameters,
         conclusions: Mapping[str, list[Conclusion]],
-        sheet: MatchSheet,
     ) -> None:
-        self._known, self._parameters, self._conclusions, self._sheet = known, parameters, conclusions, sheet
+        self._known, self._parameters, self._conclusions = known, parameters, conclusions
         entries = catalogue(parameters)
         self._entries: dict[str, DetectorInfo] = {entry.kind: entry for entry in entries}
         self._levels = {kind: entry.level for entry in entries for kind in entry.outputs}
@@ -176,8 +172,6 @@ class Tree:
             conclusion.trigger,
             conclusion.before,
             conclusion.detector,
-            self._find,
-            self._sheet,
             self._parameters,
             self._origin,
         )
@@ -185,10 +179,6 @@ class Tree:
     def _origin(self, name: str) -> Evidence | None:
         step = self._step(name)
         return self._evidence(step) if step is not None else None
-
-    def _find(self, name: str) -> Event | None:
-        step = self._step(name)
-        return step.event if step is not None else None
 
     def _numbers(self, detector: str) -> tuple[Number, ...]:
         entry = self._entries.get(detector)

@@ -2,12 +2,12 @@
 
 Theory of operation
 -------------------
-Nearly always nobody crosses an edge. So each object carries, with the set of areas it is in, a *calm box*: a
-rectangle within which that set cannot change. Four comparisons a frame tell that all is calm; only on
-leaving the box are the areas asked, and a new box drawn. Near a circle, or where height decides, there
-is no calm and the areas are asked every time.
+Nearly always no object crosses an edge. So the state has for each object, with the set of areas that it is in, a *calm
+box*: a rectangle within which that set cannot change. Four comparisons a frame check the box. Only when the object has
+left it are the areas evaluated, and a new box drawn. Near a circle, or where height decides, there is no calm box and
+the areas are evaluated every time.
 
-An area is entered at its edge and left 0.2 m beyond it, so that nobody flickers on a line.
+An area is entered at its edge and left 0.2 m beyond it, so that an object on a line does not flicker.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 import numpy as np
 from numba import njit
 
+from detectors.decisions import is_recording, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.areas import Area, ball_areas, player_areas
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, frame_of
@@ -32,9 +35,13 @@ BALL = "ball"
 
 
 class AreaParameters(msgspec.Struct, frozen=True):
-    """``leave_m``: an area is left this far outside its edge (hierarchy 3.9)."""
+    """Hysteresis of areas.
 
-    leave_m: float = 0.2
+    Attributes:
+        leave_m: distance outside its edge at which an area is left.
+    """
+
+    leave_m: Annotated[float, reason("hierarchy 3.9")] = 0.2
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
@@ -66,13 +73,13 @@ class Watch(msgspec.Struct, frozen=True, gc=False):
 class AreaWatch:
     """3.9: ``area.enter`` and ``area.leave``; ``variant`` is the area. Team and player are empty for the ball.
 
-    Where somebody is when he is first seen is not told.
+    The areas of an object's first sample are not reported.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: AreaParameters | None = None) -> None:
         self.parameters = parameters or AreaParameters()
         pitch = pitch_of(sheet)
-        first_outside(bytes(16), bytes(32), 0)  # once, so that the kernel is loaded now and not at the first frame
+        first_outside(bytes(16), bytes(32), 0)  # loads the kernel before the first frame
         self.ball_areas = ball_areas(pitch)
         self.player_areas = player_areas(pitch)
         self.spec = Spec(
@@ -88,11 +95,11 @@ class AreaWatch:
         )
 
     def initial(self) -> Watch:
-        """Nobody seen."""
+        """No object yet."""
         return Watch()
 
     def step(self, state: Watch, event: Event) -> Step[Watch]:
-        """Looks who left his calm box."""
+        """Judge the objects that have left their calm box."""
         frame = frame_of(event)
         names, marks = frame.names, state.marks
         boxes = state.boxes if names == state.names else _boxes(names, marks)
@@ -134,12 +141,33 @@ class AreaWatch:
             if (mark.inside ^ before.inside) >> i & 1:
                 kind = "area.enter" if mark.inside >> i & 1 else "area.leave"
                 payload = EventPayload(area.name, team, player, place[0], place[1])
-                out.append(make_event(kind, event.ts_us, f"{name}:{event.ts_us}/{area.name}", payload))
+                anchor = f"{name}:{event.ts_us}/{area.name}"
+                out.append(make_event(kind, event.ts_us, anchor, payload))
+                if is_recording():
+                    _note_depth(kind, anchor, area, place, self.parameters.leave_m)
         return mark
 
 
+def _note_depth(kind: str, anchor: str, area: Area, place: tuple[float, float, float], leave_m: float) -> None:
+    """Note how deep inside an area an object is, or how far outside."""
+    x_m, y_m, z_m = place
+    outside_m = max(
+        area.low_x_m - x_m,
+        x_m - area.high_x_m,
+        area.low_y_m - y_m,
+        y_m - area.high_y_m,
+        area.low_z_m - z_m,
+        z_m - area.high_z_m,
+        math.hypot(x_m - area.x_m, y_m - area.y_m) - area.radius_m,
+    )
+    if kind == "area.leave":
+        note("distance outside it", outside_m, "at least", leave_m, "areas.leave_m", anchor)
+    else:
+        note("depth inside it", -outside_m, "at least", 0.0, "", anchor, "m")
+
+
 def _boxes(names: Sequence[str], marks: Marks) -> bytes:
-    """Calm boxes of some as of :class:`Watch`; who was not seen yet is nowhere calm."""
+    """Calm boxes as in :class:`Watch`; that of a new object is empty."""
     of = [marks.get(name, _NOWHERE) for name in names]
     low_x, high_x = [mark.low_x_m for mark in of], [mark.high_x_m for mark in of]
     low_y, high_y = [mark.low_y_m for mark in of], [mark.high_y_m for mark in of]
@@ -157,7 +185,7 @@ def _put(boxes: bytes, at: int, mark: Mark) -> bytes:
 
 @njit(cache=True)
 def first_outside(places: bytes, boxes: bytes, begin: int) -> int:
-    """The first of a frame's players, from the place ``begin`` on, who is not within his box; -1 if all are."""
+    """Index of the first of a frame's players, from ``begin`` on, outside the calm box; -1 if there is none."""
     at, box = np.frombuffer(places, np.float64), np.frombuffer(boxes, np.float64)
     n = len(at) // 2
     for i in range(begin, n):

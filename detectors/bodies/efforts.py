@@ -1,21 +1,22 @@
-"""3.2, 3.3 and 3.10: sprints, hard accelerations and decelerations, and the way that everybody has run.
+"""3.2, 3.3 and 3.10: sprints, hard accelerations and decelerations, and the distance that each player has run.
 
-Theory of operation
--------------------
-All three look at places, not at velocities. Sprints and efforts take everybody's pace from them
-(``detectors.signals.smoothed_speed``) and ask for how long it, or its change, is beyond a bound; when it passed the
-bound lies between two looks. Who was not seen for ``GAP_US`` begins anew: his way while he was away is not known, nor
-whether he ran on.
+Theory of operation ------------------- All three use positions, not velocities. Sprints and efforts take each player's
+smoothed speed (``detectors.signals.smoothed_speed``) and measure how long it, or its change, is beyond a bound. The
+instant at which it passed the bound is interpolated between two samples. A player without samples for ``GAP_US`` begins
+anew: the path in between is unknown.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import msgspec
 import numpy as np
 
+from detectors.decisions import at_least, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from detectors.signals.smoothed_speed import (
     EARLY_US,
     GAP_US,
@@ -33,20 +34,26 @@ from middleware.events import Event
 
 _NEVER_US = -(2**62)
 
-#: When and where a player was.
+#: Time and position of a player.
 Mark = tuple[int, float, float]
 
 
 class SprintParameters(msgspec.Struct, frozen=True):
-    """``speed_m_s``: 24 km/h (DEBS 2013; 7.0, that is 25.2 km/h, is many providers' zone 6). ``hold_us``: hierarchy
-    3.2."""
+    """Sprints.
 
-    speed_m_s: float = 24.0 / 3.6
-    hold_us: int = 1_000_000
+    Attributes:
+        speed_m_s: least speed.
+        hold_us: least duration.
+    """
+
+    speed_m_s: Annotated[
+        float, reason("24 km/h (DEBS 2013; 7.0 m/s, that is 25.2 km/h, is many providers' zone 6)")
+    ] = 24.0 / 3.6
+    hold_us: Annotated[int, reason("hierarchy 3.2")] = 1_000_000
 
 
 class Sprinter(msgspec.Struct, frozen=True, gc=False):
-    """Who is fast: his team, since when, how fast at most, and whether that was told."""
+    """A fast player: team, since when, greatest speed, and whether the sprint was reported."""
 
     team: Team
     since_us: int
@@ -55,7 +62,7 @@ class Sprinter(msgspec.Struct, frozen=True, gc=False):
 
 
 class SprintState(msgspec.Struct, frozen=True, gc=False):
-    """State: when the last look was, and how fast everybody was; who is fast, by name."""
+    """State: time and speeds of the last sample; the fast players by object id."""
 
     seen_us: int = 0
     paces: PlayerSpeeds | None = None
@@ -65,8 +72,8 @@ class SprintState(msgspec.Struct, frozen=True, gc=False):
 class Sprint:
     """3.2: ``sprint.start`` and ``sprint.end``: a player runs fast for long enough.
 
-    The start is dated when he became fast, 1.4 s before it is known; ``detail`` of the end: ``since_us``,
-    ``seconds``, ``top_m_s``. Who is lost on the way has ended his sprint when he was seen last.
+    The start is dated when the player became fast, 1.4 s before it is known; ``detail`` of the end: ``since_us``,
+    ``seconds``, ``top_m_s``. The sprint of a player who is lost ends at the last sample.
     """
 
     def __init__(self, parameters: SprintParameters | None = None) -> None:
@@ -84,11 +91,11 @@ class Sprint:
         )
 
     def initial(self) -> SprintState:
-        """Nobody seen."""
+        """No sample yet."""
         return SprintState()
 
     def step(self, state: SprintState, event: Event) -> Step[SprintState]:
-        """Looks at who is fast."""
+        """Follow the fast players."""
         now_us, paces = event.ts_us, payload_as(event, PlayerSpeeds)
         out: list[Event] = []
         fast: dict[str, Sprinter] = {}
@@ -100,20 +107,23 @@ class Sprint:
         return SprintState(now_us, paces, fast), out or NOTHING
 
     def _fast(self, state: SprintState, paces: PlayerSpeeds, index: int, now_us: int, out: list[Event]) -> Sprinter:
-        """A player who is fast; tells him once he was for long enough."""
+        """A fast player; the sprint is reported once it has lasted long enough."""
         name, m_s = paces.names[index], float(paces.m_s[index])
         before = state.fast.get(name)
         if before is None:
             return Sprinter(paces.team(index), self._crossed_us(state, paces, index), m_s)
-        emitted = before.emitted or paces.ts_us - before.since_us >= self.parameters.hold_us
+        p, about = self.parameters, ("sprint.start", name)
+        held_us = paces.ts_us - before.since_us
+        emitted = before.emitted or at_least("time at that speed", held_us, p.hold_us, "sprint.hold_us", about)
         if emitted and not before.emitted:
+            note("speed", m_s, "at least", p.speed_m_s, "sprint.speed_m_s", about)
             payload = EventPayload("", before.team, name, *paces.place(index))
             began_us = max(before.since_us, now_us - self.spec.horizon_us)
             out.append(make_event("sprint.start", began_us, f"{name}:{before.since_us}", payload))
         return Sprinter(before.team, before.since_us, max(before.top_m_s, m_s), emitted)
 
     def _crossed_us(self, state: SprintState, paces: PlayerSpeeds, index: int) -> int:
-        """When a player's pace passed the bound."""
+        """The instant at which a player's speed passed the bound."""
         name, before = paces.names[index], state.paces
         was = math.nan
         if before is not None and name in before.names:
@@ -122,7 +132,7 @@ class Sprint:
         return crossed_us((earlier, was), (paces.ts_us, float(paces.m_s[index])), self.parameters.speed_m_s)
 
     def _end(self, state: SprintState, paces: PlayerSpeeds, name: str, runner: Sprinter, now_us: int) -> Event:
-        """The end of a sprint: when he got slower, or where he was seen last."""
+        """The end of a sprint: when the player got slower, or at the last sample."""
         index = paces.names.index(name) if name in paces.names else -1
         known = index >= 0 and not math.isnan(paces.m_s[index])
         ended_us = self._crossed_us(state, paces, index) if known else state.seen_us
@@ -134,23 +144,33 @@ class Sprint:
         }
         x_m, y_m = paces.place(index) if index >= 0 else (None, None)
         payload = EventPayload("", runner.team, name, x_m, y_m, detail=detail)
+        least_m_s = self.parameters.speed_m_s
+        note("greatest speed", runner.top_m_s, "at least", least_m_s, "sprint.speed_m_s", ("sprint.end", name))
         return make_event("sprint.end", ended_us, f"{name}:{ended_us}", payload)
 
 
 class EffortParameters(msgspec.Struct, frozen=True):
-    """``high_m_s2``, ``higher_m_s2``: practice of providers (Kinexon, Catapult). ``hold_us``: hierarchy 3.3.
-    ``gain_share``: a pace spreads over 0.8 s, which makes a gain of half a second so much smaller (chosen on one whole
-    simulated match, seed 41, of 0.8, 0.85, 0.9 and 1)."""
+    """Hard accelerations and decelerations.
 
-    high_m_s2: float = 3.0
-    higher_m_s2: float = 4.0
-    hold_us: int = 500_000
-    gain_share: float = 0.9
+    Attributes:
+        high_m_s2: least acceleration of the lower class.
+        higher_m_s2: least acceleration of the higher class.
+        hold_us: least duration.
+        gain_share: share of a gain of half a second that remains after the smoothing of the speed.
+    """
+
+    high_m_s2: Annotated[float, reason("practice of providers (Kinexon, Catapult)")] = 3.0
+    higher_m_s2: Annotated[float, reason("practice of providers (Kinexon, Catapult)")] = 4.0
+    hold_us: Annotated[int, reason("hierarchy 3.3")] = 500_000
+    gain_share: Annotated[
+        float,
+        reason("a smoothed speed spreads over 0.8 s; of 0.8, 0.85, 0.9 and 1 on a simulated match, seed 41"),
+    ] = 0.9
 
 
-#: A gain of pace is taken over so many looks.
+#: A gain of speed is taken over so many samples.
 GAIN_LOOKS = 3
-#: It is known so long after the instant that it is of.
+#: Delay after which the gain of an instant is known.
 _GAIN_LAG_US = PACE_LAG_US + GAIN_LOOKS * LOOK_US // 2
 
 
@@ -167,7 +187,7 @@ class EffortState(msgspec.Struct, frozen=True, gc=False):
 class Effort:
     """3.3: ``accel.effort`` and ``decel.effort`` x {3, 4 m/s2}: a player's speed changes hard for long enough.
 
-    Dated when it began, which is known 1.05 s later. An effort of the higher class is one of the lower, too.
+    Dated at its beginning, which is known 1.05 s later. An effort of the higher class is one of the lower, too.
     """
 
     def __init__(self, parameters: EffortParameters | None = None) -> None:
@@ -192,11 +212,11 @@ class Effort:
         )
 
     def initial(self) -> EffortState:
-        """Nobody seen."""
+        """No sample yet."""
         return EffortState()
 
     def step(self, state: EffortState, event: Event) -> Step[EffortState]:
-        """Looks at what everybody gained over the last looks."""
+        """Judge each player's gain over the last samples."""
         paces = payload_as(event, PlayerSpeeds)
         if state.paces and paces.ts_us - state.paces[-1].ts_us > GAP_US:
             return EffortState((paces,)), NOTHING
@@ -216,7 +236,8 @@ class Effort:
                 was, now = (state.gain_us, sign * float(before[index])), (gain_us, sign * float(gains[index]))
                 since_us, emitted = state.since.get(key) or (crossed_us(was, now, least_m_s2), False)
                 if not emitted and gain_us - since_us >= self.parameters.hold_us:
-                    out.append(self._told(key, since_us, paces, index, event.ts_us))
+                    out.append(self._effort(key, since_us, paces, index, event.ts_us))
+                    self._note(key, out[-1], now[1], gain_us - since_us)
                     emitted = True
                 since[key] = since_us, emitted
         for key, (since_us, emitted) in state.since.items():
@@ -224,11 +245,21 @@ class Effort:
                 index = paces.names.index(key[0])
                 _, _, sign, least_m_s2 = self._classes[key[1]]
                 was, now = (state.gain_us, sign * float(before[index])), (gain_us, sign * float(gains[index]))
-                if crossed_us(was, now, least_m_s2) - since_us >= self.parameters.hold_us:
-                    out.append(self._told(key, since_us, paces, index, event.ts_us))
+                held_us = crossed_us(was, now, least_m_s2) - since_us
+                if held_us >= self.parameters.hold_us:
+                    out.append(self._effort(key, since_us, paces, index, event.ts_us))
+                    self._note(key, out[-1], was[1], held_us)
         return EffortState(last[1:], gain_us, gains.tobytes(), since), out or NOTHING
 
-    def _told(self, key: tuple[str, int], since_us: int, paces: PlayerSpeeds, index: int, now_us: int) -> Event:
+    def _note(self, key: tuple[str, int], effort: Event, gain_m_s2: float, held_us: int) -> None:
+        """Note the gain and the duration of an effort."""
+        kind, variant, sign, least_m_s2 = self._classes[key[1]]
+        what, about = "gain of speed" if sign > 0.0 else "loss of speed", (kind, effort.source)
+        parameter = f"effort.{'high' if variant == self._variants[0] else 'higher'}_m_s2"
+        note(what, gain_m_s2, "at least", least_m_s2, parameter, about)
+        note("time that it held", held_us, "at least", self.parameters.hold_us, "effort.hold_us", about)
+
+    def _effort(self, key: tuple[str, int], since_us: int, paces: PlayerSpeeds, index: int, now_us: int) -> Event:
         name, number = key
         kind, variant, _, _ = self._classes[number]
         payload = EventPayload(variant, paces.team(index), name, *paces.place(index))
@@ -236,28 +267,28 @@ class Effort:
         return make_event(kind, began_us, f"{name}:{since_us}/{number % 2}", payload)
 
 
-def gains_of(state: EffortState, names: tuple[str, ...]) -> Floats:
-    """What everybody gained at the last look (m/s2), NaN of whom that is not known."""
-    if not state.gains:
-        return np.full(len(names), np.nan)
-    return np.frombuffer(reordered(state.gains, state.paces[-1].names, names))
-
-
 def speed_gains(first: PlayerSpeeds, last: PlayerSpeeds) -> tuple[int, Floats]:
-    """When and how much (m/s2) the pace of everybody in ``last`` grew since ``first``."""
+    """Time, and by how much (m/s2) the speed of each player in ``last`` grew since ``first``."""
     before = np.frombuffer(reordered(first.speeds, first.names, last.names))
     return (first.ts_us + last.ts_us) // 2, (last.m_s - before) * 1e6 / (last.ts_us - first.ts_us)
 
 
 class DistanceParameters(msgspec.Struct, frozen=True):
-    """Hierarchy 3.10: ``chord_us``, 5 Hz; ``tick_us``."""
+    """Distance run.
 
-    chord_us: int = 200_000
-    tick_us: int = 1_000_000
+    Attributes:
+        chord_us: time of a chord of the path.
+        tick_us: time between reports.
+    """
+
+    chord_us: Annotated[int, reason("hierarchy 3.10: 5 Hz, as the noise of positions lengthens shorter steps")] = (
+        200_000
+    )
+    tick_us: Annotated[int, reason("hierarchy 3.10")] = 1_000_000
 
 
 class DistanceState(msgspec.Struct, frozen=True, gc=False):
-    """State: of everybody team, last place, and way so far in metres; times of the next chord and tick."""
+    """State: of each player team, last position and distance in metres; times of the next chord and tick."""
 
     players: dict[str, tuple[Team, Mark, float]] = {}
     chord_us: int = _NEVER_US
@@ -267,7 +298,7 @@ class DistanceState(msgspec.Struct, frozen=True, gc=False):
 class DistanceAccumulator:
     """3.10: ``distance.tick`` x team, every second: how far a team and each of its players have run.
 
-    ``detail``: ``distance_m`` of all, and metres by object id. Who has left the pitch keeps what he ran.
+    ``detail``: ``distance_m`` of all, and metres by object id. A player who leaves the pitch keeps the distance.
     """
 
     def __init__(self, parameters: DistanceParameters | None = None) -> None:
@@ -284,21 +315,21 @@ class DistanceAccumulator:
         )
 
     def initial(self) -> DistanceState:
-        """Nobody has run."""
+        """No distance yet."""
         return DistanceState()
 
     def step(self, state: DistanceState, event: Event) -> Step[DistanceState]:
-        """Adds a chord if one is due, and tells every second."""
+        """Add a chord if it is time; report every second."""
         now_us, p = event.ts_us, self.parameters
         if now_us < state.chord_us:
             return state, NOTHING
         frame = frame_of(event)
         players = dict(state.players)
         for body in frame.players:
-            team, last, way_m = players.get(body.object_id, (body.team, (now_us, body.x_m, body.y_m), 0.0))
+            team, last, distance_m = players.get(body.object_id, (body.team, (now_us, body.x_m, body.y_m), 0.0))
             if now_us - last[0] <= GAP_US:
-                way_m += math.hypot(body.x_m - last[1], body.y_m - last[2])
-            players[body.object_id] = team, (now_us, body.x_m, body.y_m), way_m
+                distance_m += math.hypot(body.x_m - last[1], body.y_m - last[2])
+            players[body.object_id] = team, (now_us, body.x_m, body.y_m), distance_m
         chord_us = now_us + p.chord_us - EARLY_US
         if now_us < state.tick_us:
             return DistanceState(players, chord_us, state.tick_us), NOTHING
@@ -307,6 +338,6 @@ class DistanceAccumulator:
 
 
 def _tick(now_us: int, team: Team, players: dict[str, tuple[Team, Mark, float]]) -> Event:
-    ways = {name: round(way_m, 1) for name, (of, _, way_m) in sorted(players.items()) if of == team}
-    detail: dict[str, Scalar] = {"distance_m": round(sum(ways.values()), 1), **ways}
+    distances = {name: round(distance_m, 1) for name, (of, _, distance_m) in sorted(players.items()) if of == team}
+    detail: dict[str, Scalar] = {"distance_m": round(sum(distances.values()), 1), **distances}
     return make_event("distance.tick", now_us, f"{team}:{now_us}", EventPayload("", team, detail=detail))

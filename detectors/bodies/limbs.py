@@ -1,22 +1,24 @@
-"""3.5 to 3.7: what limbs tell of a body: jumps, players on the ground, legs that swing.
+"""3.5 to 3.7: jumps, players on the ground and leg swings, from the positions of limbs.
 
 Theory of operation
 -------------------
-Each follows one player and looks at his feet or at his hands only. They come as runs of positions, the densest input
-there is, each looked at in turn; a state is kept unchanged wherever it can be: what is remembered of a limb is not
-where it is but since when it is high, low or fast. A limb that falls silent counts for ``STALE_US``, then its player is
-not judged by it. The runs of two limbs overlap by less than a packet: by so much the older one may be too new.
+Each detector follows the feet, or the hands, of one player. They arrive as runs of positions, the densest input. The
+state stays the same object wherever it can: it holds not where a limb is but since when it is high, low or fast. A
+silent limb counts for ``STALE_US``; then its player is not judged by it. The runs of two limbs overlap by less than a
+packet: by so much the older one may be too new.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Annotated, TypeVar, cast
 
 import msgspec
 
+from detectors.decisions import at_least, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from detectors.signals.sampling import body_sampling
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, LimbRun, LimbState, Scalar
@@ -29,40 +31,53 @@ _NEVER_US = -(2**62)
 
 S = TypeVar("S")
 
-#: A detector's rule for one position: its state, whether the limb is a left one, the position, the run it is of.
+#: A detector's rule for one position: state, whether the limb is a left one, position, run.
 Take = Callable[[S, bool, LimbState, LimbRun], Step[S]]
 
 
 class JumpParameters(msgspec.Struct, frozen=True):
-    """``rise_m``: hierarchy 3.5. ``hold_us``: it has 0.12 s there; but who kicks has both feet so high for up to 0.2 s
-    (94 of the 99 jumps too many of a whole simulated match, seed 41), and who jumps for 0.27 s or more. The others are
-    ours: every ``look_us`` the stance baseline goes a step down if a foot is below it, else up; as many up as down
-    where a fifth of all looks is below, which even a sprinter's feet on the ground are. So a single wrong height moves
-    it by one step."""
+    """Jumps, and the baseline of a foot in stance.
 
-    rise_m: float = 0.12
-    hold_us: int = 200_000
-    look_us: int = 200_000
-    step_down_m: float = 0.008
-    step_up_m: float = 0.002
+    Attributes:
+        rise_m: height of both feet over the baseline.
+        hold_us: least time of both feet up.
+        look_us: time between steps of the baseline.
+        step_down_m: step of the baseline if a foot is below it.
+        step_up_m: step of the baseline if a foot is above it.
+    """
+
+    rise_m: Annotated[float, reason("hierarchy 3.5")] = 0.12
+    hold_us: Annotated[
+        int,
+        reason(
+            "hierarchy 3.5 has 0.12 s; but a kicker has both feet so high for up to 0.2 s (94 of the 99 jumps too many "
+            "of a whole simulated match, seed 41), a jumper for 0.27 s or more"
+        ),
+    ] = 200_000
+    look_us: Annotated[int, reason("ours")] = 200_000
+    step_down_m: Annotated[float, reason("ours: a single wrong height moves the baseline by one step")] = 0.008
+    step_up_m: Annotated[
+        float,
+        reason("ours: balanced where a fifth of all samples is below, as even a sprinter's feet on the ground are"),
+    ] = 0.002
 
 
 class Feet(msgspec.Struct, frozen=True, gc=False):
     """State of 3.5.
 
     Attributes:
-        base_m: height of a foot in stance; ``look_us`` when it was last looked at.
+        base_m: height of a foot in stance; ``look_us`` is the time of its last step.
         left_us, right_us: since when that foot is up; -1 while it is down.
-        left_seen_us, right_seen_us: its newest sample while it is up.
-        air_us: since when both are up, once that was told; -1 before.
+        left_sample_us, right_sample_us: its newest sample while it is up.
+        air_us: since when both are up, once that was reported; -1 before.
     """
 
     base_m: float = math.inf
     look_us: int = _NEVER_US
     left_us: int = -1
     right_us: int = -1
-    left_seen_us: int = _NEVER_US
-    right_seen_us: int = _NEVER_US
+    left_sample_us: int = _NEVER_US
+    right_sample_us: int = _NEVER_US
     air_us: int = -1
 
 
@@ -96,13 +111,13 @@ class Jump:
         return event.source.partition("/")[0]
 
     def initial(self) -> Feet:
-        """Nothing known of the ground."""
+        """No baseline yet."""
         return Feet()
 
     def step(self, state: Feet, event: Event) -> Step[Feet]:
-        """Takes a run of a foot."""
+        """Take a run of a foot."""
         run = cast(LimbRun, event.payload)
-        return _taken(self._take, state, run.limb == "left_foot", run)
+        return _fold(self._take, state, run.limb == "left_foot", run)
 
     def _take(self, state: Feet, left: bool, now: LimbState, run: LimbRun) -> Step[Feet]:
         now_us, z_m = now[0], now[3]
@@ -114,7 +129,7 @@ class Jump:
         return self._up(state, left, since_us if since_us >= 0 else now_us, now, run)
 
     def _look(self, state: Feet, z_m: float, now_us: int) -> Feet:
-        """One step of the baseline; the first foot seen is taken to stand."""
+        """One step of the baseline; the first foot is taken to stand."""
         p, base_m = self.parameters, state.base_m
         stepped_m = base_m - p.step_down_m if z_m < base_m else base_m + p.step_up_m
         return msgspec.structs.replace(state, base_m=stepped_m if math.isfinite(base_m) else z_m, look_us=now_us)
@@ -122,18 +137,20 @@ class Jump:
     def _up(self, state: Feet, left: bool, since_us: int, now: LimbState, run: LimbRun) -> Step[Feet]:
         now_us = now[0]
         if left:
-            state = msgspec.structs.replace(state, left_us=since_us, left_seen_us=now_us)
+            state = msgspec.structs.replace(state, left_us=since_us, left_sample_us=now_us)
         else:
-            state = msgspec.structs.replace(state, right_us=since_us, right_seen_us=now_us)
+            state = msgspec.structs.replace(state, right_us=since_us, right_sample_us=now_us)
         off_us = max(state.left_us, state.right_us)
         both = min(state.left_us, state.right_us) >= 0
-        if not both or now_us - min(state.left_seen_us, state.right_seen_us) > STALE_US:
+        if not both or now_us - min(state.left_sample_us, state.right_sample_us) > STALE_US:
             return state, NOTHING
-        if state.air_us >= 0 or now_us - off_us < self.parameters.hold_us:
+        p, anchor = self.parameters, f"{run.object_id}:{off_us}"
+        if state.air_us >= 0 or now_us - off_us < p.hold_us:
             return state, NOTHING
-        told_us = max(off_us, now_us - self.spec.horizon_us)
-        took_off = make_event("jump.take_off", told_us, f"{run.object_id}:{off_us}", _fact(now, run))
-        return msgspec.structs.replace(state, air_us=told_us), (took_off,)
+        note("time that both feet are up", now_us - off_us, "at least", p.hold_us, "jump.hold_us", anchor)
+        air_us = max(off_us, now_us - self.spec.horizon_us)
+        took_off = make_event("jump.take_off", air_us, anchor, _payload_at(now, run))
+        return msgspec.structs.replace(state, air_us=air_us), (took_off,)
 
     def _down(self, state: Feet, left: bool, now: LimbState, run: LimbRun) -> Step[Feet]:
         now_us, air_us = now[0], state.air_us
@@ -143,23 +160,37 @@ class Jump:
             state = msgspec.structs.replace(state, right_us=-1, air_us=-1)
         if air_us < 0:
             return state, NOTHING
-        landed = _fact(now, run, air_us=now_us - air_us)
-        return state, (make_event("jump.land", now_us, f"{run.object_id}:{now_us}", landed),)
+        landed, anchor = _payload_at(now, run, air_us=now_us - air_us), f"{run.object_id}:{now_us}"
+        note("time in the air", now_us - air_us, "at least", self.parameters.hold_us, "jump.hold_us", anchor)
+        return state, (make_event("jump.land", now_us, anchor, landed),)
 
 
 class DownParameters(msgspec.Struct, frozen=True):
-    """``low_m``, ``speed_m_s``, ``hold_us``: hierarchy 3.6, but ``low_m`` of both hands instead of the mean of all
-    limbs: of a player who stands with hanging arms that mean is 0.4 to 0.5 m already. ``up_m``, ``up_us``: ours."""
+    """Players on the ground.
 
-    low_m: float = 0.45
-    speed_m_s: float = 0.5
-    hold_us: int = 1_000_000
-    up_m: float = 0.6
-    up_us: int = 300_000
+    Attributes:
+        low_m: a lower hand is near the ground.
+        speed_m_s: greatest speed of a player who stays.
+        hold_us: how long both hands must be low.
+        up_m: a higher hand is up again.
+        up_us: how long both hands must be up.
+    """
+
+    low_m: Annotated[
+        float,
+        reason(
+            "hierarchy 3.6, of both hands instead of the mean of all limbs, which is 0.4 to 0.5 m of a player who "
+            "stands with hanging arms"
+        ),
+    ] = 0.45
+    speed_m_s: Annotated[float, reason("hierarchy 3.6")] = 0.5
+    hold_us: Annotated[int, reason("hierarchy 3.6")] = 1_000_000
+    up_m: Annotated[float, reason("ours")] = 0.6
+    up_us: Annotated[int, reason("ours")] = 300_000
 
 
 class Hands(msgspec.Struct, frozen=True, gc=False):
-    """State of 3.6: of each hand whether it is low, since when; from where and when both are low; whether told."""
+    """State of 3.6: of each hand whether it is low, since when; time and position since both are; whether reported."""
 
     left_low: bool = False
     right_low: bool = False
@@ -168,14 +199,14 @@ class Hands(msgspec.Struct, frozen=True, gc=False):
     from_us: int = -1
     x_m: float = 0.0
     y_m: float = 0.0
-    told: bool = False
+    reported: bool = False
 
 
 class PlayerDown:
     """3.6: ``player.down`` and ``player.up``: both hands stay near the ground, and the player where he is.
 
-    Who lies down is dated from when he lay, who gets up when his hands have stayed up for a moment; an arm that is
-    lifted is not a player who gets up. Whoever ties his shoe for so long counts as well.
+    ``player.down`` is dated when both hands were low, ``player.up`` when both have stayed up for a moment: a lifted arm
+    is not a player who gets up. A player who ties a shoe for so long counts as well.
     """
 
     def __init__(self, sheet: MatchSheet, parameters: DownParameters | None = None) -> None:
@@ -204,18 +235,18 @@ class PlayerDown:
         return Hands()
 
     def step(self, state: Hands, event: Event) -> Step[Hands]:
-        """Takes a run of a hand."""
+        """Take a run of a hand."""
         run = cast(LimbRun, event.payload)
         if run.limb not in ("left_hand", "right_hand"):
             return state, NOTHING
-        return _taken(self._take, state, run.limb == "left_hand", run)
+        return _fold(self._take, state, run.limb == "left_hand", run)
 
     def _take(self, state: Hands, left: bool, now: LimbState, run: LimbRun) -> Step[Hands]:
         was_low = state.left_low if left else state.right_low
         low = now[3] < (self.parameters.up_m if was_low else self.parameters.low_m)
         if low != was_low:
             state = self._moved(state, left, low, now)
-        if state.told:
+        if state.reported:
             return self._rises(state, now, run)
         return self._lies(state, now, run) if state.from_us >= 0 else (state, NOTHING)
 
@@ -234,35 +265,43 @@ class PlayerDown:
         now_us, x_m, y_m, _, _, _ = now
         if math.hypot(x_m - state.x_m, y_m - state.y_m) > p.speed_m_s * p.hold_us * 1e-6:
             return msgspec.structs.replace(state, from_us=now_us, x_m=x_m, y_m=y_m), NOTHING
-        if now_us - state.from_us < p.hold_us:
+        held_us = now_us - state.from_us
+        if not at_least("time that both hands are low", held_us, p.hold_us, "player_down.hold_us", "player.down"):
             return state, NOTHING
         since_us = max(state.from_us, now_us - self.spec.horizon_us)
-        down = make_event("player.down", since_us, f"{run.object_id}:{state.from_us}", _fact(now, run))
-        return msgspec.structs.replace(state, told=True), (down,)
+        down = make_event("player.down", since_us, f"{run.object_id}:{state.from_us}", _payload_at(now, run))
+        return msgspec.structs.replace(state, reported=True), (down,)
 
     def _rises(self, state: Hands, now: LimbState, run: LimbRun) -> Step[Hands]:
         now_us = now[0]
         up = not state.left_low and not state.right_low
-        if not up or now_us - max(state.left_us, state.right_us) < self.parameters.up_us:
+        held_us, least_us = now_us - max(state.left_us, state.right_us), self.parameters.up_us
+        if not up or not at_least("time that both hands are up", held_us, least_us, "player_down.up_us", "player.up"):
             return state, NOTHING
-        told = make_event("player.up", now_us, f"{run.object_id}:{now_us}", _fact(now, run))
-        return msgspec.structs.replace(state, told=False), (told,)
+        rise = make_event("player.up", now_us, f"{run.object_id}:{now_us}", _payload_at(now, run))
+        return msgspec.structs.replace(state, reported=False), (rise,)
 
 
 class SwingParameters(msgspec.Struct, frozen=True):
-    """``speed_m_s``: hierarchy 3.7. The others are ours: ``stride_factor``: a runner's foot goes ahead about as fast as
-    he runs, so a swing is faster than that by this factor; ``rearm_m_s``: the leg is slow again; ``mean_us``: a
-    stride."""
+    """Leg swings.
 
-    speed_m_s: float = 9.0
-    stride_factor: float = 1.4
-    rearm_m_s: float = 5.0
-    mean_us: int = 400_000
+    Attributes:
+        speed_m_s: least speed of the foot against the body.
+        stride_factor: the same as a multiple of the body's speed.
+        rearm_m_s: a slower foot may swing again.
+        mean_us: time over which a foot's mean velocity is taken.
+    """
+
+    speed_m_s: Annotated[float, reason("hierarchy 3.7")] = 9.0
+    stride_factor: Annotated[
+        float, reason("ours: a runner's foot moves ahead of the body about as fast as the body runs")
+    ] = 1.4
+    rearm_m_s: Annotated[float, reason("ours")] = 5.0
+    mean_us: Annotated[int, reason("ours: a stride")] = 400_000
 
 
 class Foot(msgspec.Struct, frozen=True, gc=False):
-    """Of a foot: where it was at the beginning of the stride in hand; whether its mean velocity over the last one is
-    known, and what it was; whether it swings."""
+    """A foot: position at the start of the present stride; mean velocity of the last one, if known; if it swings."""
 
     from_us: int = _NEVER_US
     x_m: float = 0.0
@@ -283,8 +322,8 @@ class Legs(msgspec.Struct, frozen=True, gc=False):
 class LegSwing:
     """3.7: ``leg.swing`` x {left, right}: a foot moves much faster than its body, as before a kick.
 
-    Told as soon as it is that fast, not at its peak: it is the earliest sign of a kick. The body's velocity is the mean
-    of both feet over a stride. ``detail.speed_m_s`` is relative to it.
+    Reported as soon as it is that fast, not at its peak: it is the earliest sign of a kick. The body's velocity is the
+    mean of both feet over a stride. ``detail.speed_m_s`` is relative to it.
     """
 
     def __init__(self, parameters: SwingParameters | None = None) -> None:
@@ -310,13 +349,13 @@ class LegSwing:
         return event.source.partition("/")[0]
 
     def initial(self) -> Legs:
-        """Nothing known."""
+        """No stride yet."""
         return Legs()
 
     def step(self, state: Legs, event: Event) -> Step[Legs]:
-        """Takes a run of a foot."""
+        """Take a run of a foot."""
         run = cast(LimbRun, event.payload)
-        return _taken(self._take, state, run.limb == "left_foot", run)
+        return _fold(self._take, state, run.limb == "left_foot", run)
 
     def _take(self, state: Legs, left: bool, now: LimbState, run: LimbRun) -> Step[Legs]:
         p = self.parameters
@@ -335,32 +374,35 @@ class LegSwing:
                 return state, NOTHING
             foot = msgspec.structs.replace(foot, swings=False)
             return (Legs(foot, state.right) if left else Legs(state.left, foot)), NOTHING
-        if speed_m_s < max(p.speed_m_s, p.stride_factor * math.hypot(body_x, body_y)):
+        least_m_s = max(p.speed_m_s, p.stride_factor * math.hypot(body_x, body_y))
+        if speed_m_s < least_m_s:
             return state, NOTHING
+        what, anchor = "speed of the foot against the body", f"{run.object_id}/{run.limb}:{now_us}"
+        note(what, speed_m_s, "at least", least_m_s, "leg_swing.speed_m_s", anchor)
         foot = msgspec.structs.replace(foot, swings=True)
-        payload = _fact(now, run, "left" if left else "right", speed_m_s=round(speed_m_s, 1))
+        payload = _payload_at(now, run, "left" if left else "right", speed_m_s=round(speed_m_s, 1))
         payload = msgspec.structs.replace(payload, z_m=round(now[3], 2))
-        swing = make_event("leg.swing", now_us, f"{run.object_id}/{run.limb}:{now_us}", payload)
+        swing = make_event("leg.swing", now_us, anchor, payload)
         return (Legs(foot, state.right) if left else Legs(state.left, foot)), (swing,)
 
 
-def _taken(take: Take[S], state: S, left: bool, run: LimbRun) -> Step[S]:
+def _fold(take: Take[S], state: S, left: bool, run: LimbRun) -> Step[S]:
     """The fold of a detector's rule over the positions of a run."""
     out = NOTHING
     for now in run.states:
-        state, told = take(state, left, now, run)
-        if told:
-            out = (*out, *told)
+        state, emitted = take(state, left, now, run)
+        if emitted:
+            out = (*out, *emitted)
     return state, out
 
 
-def _fact(now: LimbState, run: LimbRun, variant: str = "", **detail: Scalar) -> EventPayload:
-    """What a player was found at, where his limb was."""
+def _payload_at(now: LimbState, run: LimbRun, variant: str = "", **detail: Scalar) -> EventPayload:
+    """The payload of a player's event at the position of a limb."""
     return EventPayload(variant, run.team, run.object_id, round(now[1], 2), round(now[2], 2), detail=detail)
 
 
 def _stride(foot: Foot, now: LimbState) -> Foot:
-    """The next stride begins; its mean velocity is known if the foot was not lost for long."""
+    """Begin the next stride; the mean velocity is known if the foot was not lost for long."""
     now_us, x_m, y_m, _, _, _ = now
     took_s = (now_us - foot.from_us) * 1e-6
     if took_s > 1.0:

@@ -1,24 +1,26 @@
-"""5.3 and 5.4: with which part of the body the ball was played, and headers.
+"""5.3 and 5.4: the part of the body that played the ball, and headers.
 
-Theory of operation
--------------------
-A limb with a transmitter within the contact band was it. A ball played farther away from all limbs was played by what
-has none, and its height tells what: from the shoulders to a leap's height the head, from the hip up the chest. Limbs
-that nobody wears are no evidence: where only feet are known, a ball at chest height may have been caught; where no
-limbs are, what is low was played by a leg, nobody knows which: *other*. And so it is with a ball that rests at that
-height before or after: hands hold it there.
+Theory of operation ------------------- A limb with a transmitter within the contact band played the ball. Farther from
+all limbs a part without a transmitter did, and the height of the ball decides which: from the shoulders to a leap's
+height the head, from the hip up the chest. Limbs without transmitters are no evidence: where only feet are known, a
+ball at chest height may have been caught; where no limbs are, a low ball was played by an unknown leg: *other*. The
+same holds of a ball that rests at that height before or after: hands hold it there.
 """
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import msgspec
 
 from detectors.contacts.finder import Contact, ContactFinder, Finding
 from detectors.contacts.hits import HitParameters, TouchParameters
+from detectors.decisions import at_most, is_over, is_under
 from detectors.emission import make_event
 from detectors.proximity.near import NearParameters
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload, Scalar, number, published
+from football.payloads import EventPayload, Scalar, height_m, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -26,23 +28,31 @@ PARTS = ("left foot", "right foot", "head", "chest", "left hand", "right hand", 
 
 
 class BodyPartParameters(msgspec.Struct, frozen=True):
-    """Of hierarchy 5.3: ``limb_m``, ``clear_m`` (no limb so near: another part), ``chest_m``, ``head_m``,
-    ``head_most_m``. The others are ours: ``guess_confidence`` of what follows from height alone or a limb between
-    the two distances; ``leap_m``: without jumps, a ball headed above it was headed in a leap (a tall player's brow);
-    ``held_m_s``: a ball no faster before or after its contact was, or is, held (5.5)."""
+    """Parts of the body.
 
-    limb_m: float = 0.35
-    clear_m: float = 0.5
-    chest_m: float = 0.9
-    head_m: float = 1.5
-    head_most_m: float = 2.6
-    leap_m: float = 2.0
-    held_m_s: float = 1.5
-    guess_confidence: float = 0.6
+    Attributes:
+        limb_m: a nearer limb played the ball.
+        clear_m: another part played the ball if no limb is nearer.
+        chest_m: least height of the chest.
+        head_m: least height of the head.
+        head_most_m: greatest height of the head.
+        leap_m: without jumps, a ball headed above it was headed in a leap.
+        held_m_s: a ball no faster before or after its contact was, or is, held.
+        guess_confidence: confidence if height alone decides, or a limb between the two distances.
+    """
+
+    limb_m: Annotated[float, reason("hierarchy 5.3")] = 0.35
+    clear_m: Annotated[float, reason("hierarchy 5.3")] = 0.5
+    chest_m: Annotated[float, reason("hierarchy 5.3")] = 0.9
+    head_m: Annotated[float, reason("hierarchy 5.3")] = 1.5
+    head_most_m: Annotated[float, reason("hierarchy 5.3")] = 2.6
+    leap_m: Annotated[float, reason("ours: a tall player's brow")] = 2.0
+    held_m_s: Annotated[float, reason("as of 5.5")] = 1.5
+    guess_confidence: Annotated[float, reason("ours")] = 0.6
 
 
 def body_part_of(contact: Contact, p: BodyPartParameters, has_height: bool) -> tuple[str, float]:
-    """The part of the body that made a contact, and how sure that is.
+    """The part of the body that made a contact, and the confidence.
 
     >>> from detectors.emission import make_event
     >>> from football.payloads import EventPayload
@@ -50,7 +60,8 @@ def body_part_of(contact: Contact, p: BodyPartParameters, has_height: bool) -> t
     ...     speeds = {"speed_before_m_s": before_m_s, "speed_after_m_s": after_m_s}
     ...     payload = EventPayload("", "home", "h", 0.0, 0.0, 1.9, detail=speeds)
     ...     return Contact(make_event("hit", 0, "b", payload), ())
-    >>> part_of(at(9.0, 7.0), PartParameters(), True), part_of(at(0.4, 9.0), PartParameters(), True)
+    >>> p = BodyPartParameters()
+    >>> body_part_of(at(9.0, 7.0), p, True), body_part_of(at(0.4, 9.0), p, True)
     (('head', 0.6), ('other', 0.6))
     """
     payload = published(contact.event)
@@ -59,19 +70,26 @@ def body_part_of(contact: Contact, p: BodyPartParameters, has_height: bool) -> t
     pushed = payload.detail.get("limb")
     limb = min(mine, key=lambda r: (r.limb != pushed, r.distance_m, r.limb), default=None)
     high = payload.z_m if has_height else None
-    if limb is not None and limb.distance_m < p.limb_m:
+    what = "height of the ball"
+    if limb is not None and is_under("the limb from the ball", limb.distance_m, p.limb_m, "body_part.limb_m"):
         return limb.limb.replace("_", " "), 1.0
     clear = limb is None or limb.distance_m >= p.clear_m
     sure = 0.9 if limb is not None and clear else p.guess_confidence
-    if high is not None and p.chest_m <= high <= p.head_most_m and clear:
-        if min(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")) <= p.held_m_s:
+    if (
+        high is not None
+        and clear
+        and not is_under(what, high, p.chest_m, "body_part.chest_m")
+        and not is_over(what, high, p.head_most_m, "body_part.head_most_m")
+    ):
+        slower_m_s = min(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
+        if at_most("the slower speed of the ball", slower_m_s, p.held_m_s, "body_part.held_m_s"):
             return "other", p.guess_confidence
-        return "head" if high >= p.head_m else "chest", sure
+        return "chest" if is_under(what, high, p.head_m, "body_part.head_m") else "head", sure
     return (limb.limb.replace("_", " "), p.guess_confidence) if limb is not None else ("other", p.guess_confidence)
 
 
 class BodyPart:
-    """5.3: ``bodypart`` of every hit and touch; named by its ball state. ``detail.contact`` says which of both."""
+    """5.3: ``bodypart`` of every hit and touch, anchored by its ball state. ``detail.contact``: kind of the contact."""
 
     def __init__(
         self,
@@ -101,13 +119,13 @@ class BodyPart:
         return Finding()
 
     def step(self, state: Finding, event: Event) -> Step[Finding]:
-        """Follows contacts; tells the part of each."""
+        """Follow contacts; emit the part of each."""
         after, found = self._finder.step(state, event)
         if not found:
             return after, NOTHING
-        return after, tuple(self._told(contact) for contact in found)
+        return after, tuple(self._emit(contact) for contact in found)
 
-    def _told(self, contact: Contact) -> Event:
+    def _emit(self, contact: Contact) -> Event:
         made = contact.event
         payload = published(made)
         part, sure = body_part_of(contact, self.parameters, self._has_height)
@@ -115,7 +133,7 @@ class BodyPart:
         mine = [r for r in contact.candidates if r.object_id == payload.player and r.limb.replace("_", " ") == part]
         if mine:
             detail["limb_m"] = round(mine[0].distance_m, 3)
-        told = EventPayload(
+        played = EventPayload(
             part,
             payload.team,
             payload.player,
@@ -127,17 +145,21 @@ class BodyPart:
         )
         # A hit and a touch may share a ball state where both were found: their anchors must differ.
         anchor = made.source if made.kind == "hit" else f"{made.source}/touch"
-        return make_event("bodypart", made.ts_us, anchor, told, causes=made.causes)
+        return make_event("bodypart", made.ts_us, anchor, played, causes=made.causes)
 
 
 class HeaderParameters(msgspec.Struct, frozen=True):
-    """``jump_us``: hierarchy 5.4: who has left the ground so shortly before heads in a leap."""
+    """Headers.
 
-    jump_us: int = 400_000
+    Attributes:
+        jump_us: greatest time since the take-off of a jumping header.
+    """
+
+    jump_us: Annotated[int, reason("hierarchy 5.4")] = 400_000
 
 
 class HeaderState(msgspec.Struct, frozen=True, gc=False):
-    """Contacts as found, and when each player last took off."""
+    """State of the finder, and each player's last take-off."""
 
     finding: Finding = Finding()
     jumps: tuple[tuple[str, int], ...] = ()
@@ -160,7 +182,7 @@ class Header:
     ) -> None:
         self.parameters, self._parts = parameters or HeaderParameters(), parts or BodyPartParameters()
         self._finder = ContactFinder(sheet, hit, touch, near)
-        # Jumps are told where everybody wears a transmitter on each foot (3.5).
+        # 3.5 reports jumps where each player has a transmitter on each foot.
         feet = {"left_foot", "right_foot"} <= {*sheet.quality.limbs}
         self._jumps = feet and not sheet.quality.framed
         self.spec = Spec(
@@ -177,34 +199,34 @@ class Header:
         )
 
     def initial(self) -> HeaderState:
-        """No contact, nobody in the air."""
+        """No contact, no jump."""
         return HeaderState()
 
     def step(self, state: HeaderState, event: Event) -> Step[HeaderState]:
-        """Remembers jumps, follows contacts."""
+        """Remember jumps, follow contacts."""
         if event.kind == "jump.take_off":
             payload = published(event)
             oldest_us = event.ts_us - self.spec.horizon_us - self.parameters.jump_us
-            kept = tuple(j for j in state.jumps if j[0] != payload.player and j[1] >= oldest_us)
-            return HeaderState(state.finding, (*kept, (payload.player, event.ts_us))), NOTHING
+            recent = tuple(j for j in state.jumps if j[0] != payload.player and j[1] >= oldest_us)
+            return HeaderState(state.finding, (*recent, (payload.player, event.ts_us))), NOTHING
         finding, found = self._finder.step(state.finding, event)
         after = state if finding is state.finding else HeaderState(finding, state.jumps)
-        out = [self._told(c, state.jumps) for c in found if body_part_of(c, self._parts, True)[0] == "head"]
+        out = [self._emit(c, state.jumps) for c in found if body_part_of(c, self._parts, True)[0] == "head"]
         return after, out or NOTHING
 
-    def _told(self, contact: Contact, jumps: tuple[tuple[str, int], ...]) -> Event:
+    def _emit(self, contact: Contact, jumps: tuple[tuple[str, int], ...]) -> Event:
         made = contact.event
         payload = published(made)
-        assert payload.z_m is not None
         if self._jumps:
-            took_off_us = dict(jumps).get(payload.player, -(2**62))
-            leapt = 0 <= made.ts_us - took_off_us <= self.parameters.jump_us
+            off_us, most_us = made.ts_us - dict(jumps).get(payload.player, -(2**62)), self.parameters.jump_us
+            what, about = "time since the take-off", payload.player
+            leapt = off_us >= 0 and at_most(what, off_us, most_us, "header.jump_us", about)
         else:
-            leapt = payload.z_m > self._parts.leap_m
+            leapt = is_over("height of the ball", height_m(payload), self._parts.leap_m, "body_part.leap_m")
         _, sure = body_part_of(contact, self._parts, True)
         detail: dict[str, Scalar] = {name: payload.detail[name] for name in ("speed_before_m_s", "speed_after_m_s")}
         variant = "jumping" if leapt else "standing"
-        told = EventPayload(
+        played = EventPayload(
             variant,
             payload.team,
             payload.player,
@@ -215,4 +237,4 @@ class Header:
             detail,
         )
         anchor = made.source if made.kind == "hit" else f"{made.source}/touch"
-        return make_event("header", made.ts_us, anchor, told, causes=made.causes)
+        return make_event("header", made.ts_us, anchor, played, causes=made.causes)

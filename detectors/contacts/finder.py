@@ -1,7 +1,7 @@
-"""What qualifies contacts: detectors of the level of hits and touches themselves, which can't be their inputs.
+"""Find contacts for detectors of level 5, which cannot read the hits and touches of their own level.
 
-They find the contacts again by the very detectors 5.1 and 5.2, folded inside (as 5.8 follows the pattern of 5.1), so
-that there is one rule of what a contact is. What they say is named by the contact's ball state, as the contact is.
+They run the detectors 5.1 and 5.2 inside (as 5.8 follows the pattern of 5.1), so that there is one rule of a contact.
+Their events are anchored by the contact's ball state, as the contact is.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from middleware.events import Event
 
 
 class Contact(msgspec.Struct, frozen=True):
-    """A contact just found: a ``hit`` or ``touch`` event, and who was near the ball then, nearest first."""
+    """A ``hit`` or ``touch`` event, and its candidates, nearest first."""
 
     event: Event
     candidates: tuple[Candidate, ...]
 
 
 class Finding(msgspec.Struct, frozen=True, gc=False):
-    """State: those of 5.1 and 5.2."""
+    """The states of 5.1 and 5.2."""
 
     hit: ContactState = ContactState()
     touch: ContactState = ContactState()
 
 
 class ContactFinder:
-    """Follows hits and touches.
+    """Finds hits and touches.
 
     Attributes:
-        inputs: what it must be shown, in the order of their ranks.
+        inputs: kinds that it reads, in the order of their ranks.
         horizon_us: how far before its newest cause a contact may be dated.
     """
 
@@ -64,7 +64,7 @@ class ContactFinder:
 
 
 def _near(before: ContactState, contact: Event) -> tuple[Candidate, ...]:
-    """Who was near a contact that waited, as the state before it was settled has it."""
+    """The candidates of a contact that waited, out of the state before its attribution."""
     first = before.first is not None and before.first.ts_us == contact.ts_us
     chosen: Closest = before.first_chosen if first else before.chosen
     payload = published(contact)

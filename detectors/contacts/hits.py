@@ -1,20 +1,19 @@
-"""Level 5: contacts of players with the ball, and the ball that leaves its kicker.
+"""Level 5: contacts of players with the ball, and kicks that leave the kicker.
 
-Theory of operation
--------------------
-*Player hits ball* is the seeds' A!BC: near (A), an acceleration peak (C), and no not-near (B) in between (000
-Fig 3; 002 5.1). As peaks are of level 2 and proximity of level 4, at one instant the peak comes first in the
-canonical order. So a peak waits until a frame closes its instant, and then is given to one of those near, by distance
-and by the direction of the push (``whose``); two that follow each other at once wait for, and are judged with, each
-other. ``ball.closest`` of 4.1 names nobody from a not-near on, which is the
-B of the pattern; without anybody near there is no hit. A *soft touch* waits in the same way for its turn or step of
-speed, and yields to a hit of the same contact.
+Theory of operation ------------------- *Player hits ball* is the seeds' A!BC: near (A), an acceleration peak (C), and
+no not-near (B) in between (000 Fig 3; 002 5.1). As peaks are of level 2 and proximity of level 4, at one instant the
+peak comes first in the canonical order. So a peak waits until a frame closes its instant. Then it is attributed to one
+of the candidates, by distance and by the direction of the push (``contact_attribution``). Two peaks that follow each
+other at once are judged together. From a not-near on ``ball.closest`` of 4.1 has no candidate, which is the B of the
+pattern; without a candidate there is no hit. A *soft touch* waits in the same way for its turn or step of speed, and
+yields to a hit of the same contact.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 
@@ -24,26 +23,37 @@ from detectors.contacts.contact_attribution import (
     ContactParameters,
     ContactRule,
     PreviousContact,
-    better_candidate,
     candidates_at,
     contact_rule,
+    other_candidate,
     player_of,
 )
+from detectors.decisions import above, is_recording, note
 from detectors.emission import make_event
 from detectors.proximity.near import Candidate, Closest, NearParameters
+from detectors.reasons import reason
 from detectors.signals.kernels.break_solver import AIRBORNE_M
 from football.constants import GRAVITY_M_S2
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, EventPayload, Scalar, frame_of, number, payload_as, published
+from football.payloads import BallState, EventPayload, Scalar, frame_of, location_m, number, payload_as, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
 NOBODY = Closest()
 
+#: Kind of 5.8.
+_RELEASED = "kick.released"
+
 
 class ContactState(msgspec.Struct, frozen=True, gc=False):
-    """Who is near the ball; the contact that waits for its instant to close and who was near then; the last contact
-    given or yielded to; the contact just before the waiting one, which waits with it, and who was near then."""
+    """State of hits or touches.
+
+    Attributes:
+        closest: the candidates now.
+        waiting: the contact that waits for its instant to close; ``chosen`` are its candidates.
+        last: the last contact, or the last hit yielded to.
+        first: the contact just before the waiting one, which waits with it; ``first_chosen`` are its candidates.
+    """
 
     closest: Closest = NOBODY
     waiting: Event | None = None
@@ -54,22 +64,30 @@ class ContactState(msgspec.Struct, frozen=True, gc=False):
 
 
 class HitParameters(ContactParameters, frozen=True):
-    """``share_min``: a ball that flies past a body at speed shakes by tracking noise; a hit changes at least this share
-    of its speed (ours: 0.15 is a deflection by 9 degrees; TRACAB balls at 20 m/s shake by 2-3 m/s). Where
-    corners are fitted it is 0: their peaks stand over noise by themselves."""
+    """Hits.
 
-    share_min: float = 0.15
+    Attributes:
+        share_min: least change of velocity as a share of the ball's speed; 0 where breaks are fitted, as their peaks
+            stand over noise by themselves.
+    """
+
+    share_min: Annotated[
+        float,
+        reason(
+            "ours: 0.15 is a deflection by 9 degrees; a ball that flies past a body shakes by tracking noise, TRACAB "
+            "balls at 20 m/s by 2 to 3 m/s"
+        ),
+    ] = 0.15
 
 
 class PlayerHitsBall:
-    """5.1: ``hit``, at the ball's state where its velocity changed, by the closest of those near."""
+    """5.1: ``hit``, at the ball's state where its velocity changed, by the candidate that fits best."""
 
     def __init__(
         self, sheet: MatchSheet, parameters: HitParameters | None = None, near: NearParameters | None = None
     ) -> None:
         self.parameters = parameters or HitParameters()
-        self._rule = contact_rule("hit", sheet, self.parameters, near or NearParameters())
-        self._share_min = share_min(sheet, self.parameters)
+        self._rule = hit_rule(sheet, self.parameters, near or NearParameters())
         self.spec = Spec(
             name="player_hits_ball",
             number="5.1",
@@ -83,7 +101,7 @@ class PlayerHitsBall:
         )
 
     def initial(self) -> ContactState:
-        """Nobody near, no contact."""
+        """No candidate, no contact."""
         return ContactState()
 
     def step(self, state: ContactState, event: Event) -> Step[ContactState]:
@@ -91,16 +109,20 @@ class PlayerHitsBall:
         if event.kind == "frame":
             return _close(state, event, self._rule)
         if event.kind == "ball.accel_peak":
-            if not is_hit(event, self._share_min):
+            if not is_hit(event, self._rule.share_min):
                 return state, NOTHING
             return _wait(state, event, self._rule)
         return _around(state, event), NOTHING
 
 
 class TouchParameters(ContactParameters, frozen=True):
-    """``yield_us``: a hit so close in time is the same contact (ours: two periods of 25 Hz)."""
+    """Soft touches.
 
-    yield_us: int = 90_000
+    Attributes:
+        yield_us: a hit so close in time is the same contact.
+    """
+
+    yield_us: Annotated[int, reason("ours: two periods of 25 Hz")] = 90_000
 
 
 class SoftTouch:
@@ -124,14 +146,18 @@ class SoftTouch:
         )
 
     def initial(self) -> ContactState:
-        """Nobody near, no contact."""
+        """No candidate, no contact."""
         return ContactState()
 
     def step(self, state: ContactState, event: Event) -> Step[ContactState]:
-        """A turn or step waits; a hit takes its place; the first frame after ``yield_us`` decides."""
+        """A turn or step waits; a hit replaces it; the first frame after ``yield_us`` decides."""
         if event.kind == "frame":
-            if state.waiting is not None and event.ts_us - state.waiting.ts_us <= self.parameters.yield_us:
+            yield_us = self.parameters.yield_us
+            if state.waiting is not None and event.ts_us - state.waiting.ts_us <= yield_us:
                 return state, NOTHING
+            if is_recording() and state.waiting is not None and state.last.at_us > 0:
+                apart_us = state.waiting.ts_us - state.last.at_us
+                note("time since the contact before", apart_us, "at least", yield_us, "touch.yield_us", "touch")
             return _close(state, event, self._rule)
         if event.kind == "ball.accel_peak":
             payload = published(event)
@@ -146,7 +172,7 @@ class SoftTouch:
 
 
 def is_hit(peak: Event, share_min: float) -> bool:
-    """Whether an acceleration peak is a hit's: high enough, no bounce, and not the shaking of a fast ball."""
+    """True if an acceleration peak is a hit's: high enough, no bounce, and not the shaking of a fast ball."""
     payload = published(peak)
     speed_m_s = max(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
     if payload.variant == "touch" or payload.detail["bounce"]:
@@ -154,13 +180,14 @@ def is_hit(peak: Event, share_min: float) -> bool:
     return number(payload, "delta_v_m_s") >= share_min * speed_m_s
 
 
-def share_min(sheet: MatchSheet, p: HitParameters) -> float:
-    """The least share of its speed that a hit changes, on an input."""
-    return 0.0 if is_fitted(sheet.quality) else p.share_min
+def hit_rule(sheet: MatchSheet, p: HitParameters, near: NearParameters) -> ContactRule:
+    """The rule of hits on an input."""
+    share_min = 0.0 if is_fitted(sheet.quality) else p.share_min
+    return contact_rule("hit", sheet, p, near, share_min=share_min)
 
 
 def _around(state: ContactState, event: Event) -> ContactState:
-    """Who is near from now on; also for the waiting contact if it is of this instant."""
+    """Take the candidates from now on; also for the waiting contact if it is of this instant."""
     closest, waiting = payload_as(event, Closest), state.waiting
     same = waiting is not None and event.ts_us <= waiting.ts_us
     chosen = closest if same else state.chosen
@@ -177,23 +204,25 @@ def _wait(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactS
 
 
 def _close(state: ContactState, event: Event, rule: ContactRule) -> Step[ContactState]:
-    """Gives the waiting contact to one of those near it, once none that is judged with it can follow."""
+    """Attribute the waiting contact, once no contact that is judged with it can follow."""
     if state.waiting is None or event.ts_us <= state.waiting.ts_us + rule.pair_us:
         return state, NOTHING
     return _settle(state, event.ts_us, rule)
 
 
 def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[ContactState]:
-    """Gives what waits to one of those near it, once its instant is past."""
+    """Attribute the waiting contacts, once their instant is past."""
     contact, last, first = state.waiting, state.last, state.first
     if contact is None or now_us <= contact.ts_us:
         return state, NOTHING
-    payload = _fact(contact)
+    payload = published(contact)
     late = now_us - contact.ts_us > rule.horizon_us
     if first is None or late:
         near = candidates_at(state.chosen, contact.ts_us, payload)
         by = None if late else player_of(near, contact.ts_us, payload, last, rule)
         return _given(state.closest, last, [(contact, payload, by)], rule)
+    apart_us, what = contact.ts_us - first.ts_us, "time between contacts that are judged together"
+    note(what, apart_us, "at most", rule.pair_us, "", rule.kind, "µs")
     one, two, onward = _both(state, first, contact, rule)
     return _given(state.closest, last, [(first, onward, one), (contact, payload, two)], rule)
 
@@ -201,16 +230,19 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
 def _both(
     state: ContactState, first: Event, second: Event, rule: ContactRule
 ) -> tuple[Candidate | None, Candidate | None, EventPayload]:
-    """Whose two contacts at once are, and the first as it is known then: two players', else one after the other."""
-    payload, last, p = _fact(second), state.last, rule.p
-    onward = _met_again(_fact(first), payload)
+    """The players of two contacts at once, and the first contact as the second shows it.
+
+    Two different players are tried first, else each contact is judged after the other.
+    """
+    payload, last, p = published(second), state.last, rule.p
+    onward = _met_again(published(first), payload)
     near = candidates_at(state.chosen, second.ts_us, payload)
     near_first = candidates_at(state.first_chosen, first.ts_us, onward)
     one = player_of(near_first, first.ts_us, onward, last, rule)
     two = None if one is None else player_of(near, second.ts_us, payload, _last(first.ts_us, onward, one), rule)
     if one is not None and two is None:
-        was = better_candidate(near_first, first.ts_us, onward, last, one.object_id, p)
-        now = better_candidate(near, second.ts_us, payload, _last(first.ts_us, onward, one), one.object_id, p)
+        was = other_candidate(near_first, first.ts_us, onward, last, one.object_id, p)
+        now = other_candidate(near, second.ts_us, payload, _last(first.ts_us, onward, one), one.object_id, p)
         if was is not None and (now is None or was[0] <= now[0]):
             same = tuple(r for r in near if r.object_id == one.object_id)
             one, two = was[1], player_of(same, second.ts_us, payload, _last(first.ts_us, onward, was[1]), rule)
@@ -218,7 +250,7 @@ def _both(
             two = now[1]
     if one is not None and two is not None and one.object_id != two.object_id:
         return one, two, onward
-    plain = _fact(first)
+    plain = published(first)
     one = player_of(near_first, first.ts_us, plain, last, rule)
     then = last if one is None else _last(first.ts_us, plain, one)
     return one, player_of(near, second.ts_us, payload, then, rule), plain
@@ -230,12 +262,17 @@ def _given(
     made: Sequence[tuple[Event, EventPayload, Candidate | None]],
     rule: ContactRule,
 ) -> Step[ContactState]:
-    """The state and the events of contacts that were settled."""
+    """The state and the events of attributed contacts."""
     out = []
     for contact, payload, by in made:
         if by is not None:
             last = _last(contact.ts_us, payload, by)
             out.append(_contact(rule.kind, contact, payload, by))
+            if rule.share_min and is_recording():
+                speed_m_s = max(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
+                share = number(payload, "delta_v_m_s") / speed_m_s if speed_m_s else 1.0
+                what, about = "share of the ball's speed that changed", (rule.kind, by.object_id)
+                note(what, share, "at least", rule.share_min, "hit.share_min", about)
     return ContactState(closest, None, NOBODY, last), tuple(out)
 
 
@@ -243,13 +280,8 @@ def _last(at_us: int, payload: EventPayload, by: Candidate) -> PreviousContact:
     return PreviousContact(at_us, by.object_id, by.team, number(payload, "delta_v_m_s"))
 
 
-def _fact(contact: Event) -> EventPayload:
-    payload = published(contact)
-    return payload
-
-
 def _met_again(first: EventPayload, second: EventPayload) -> EventPayload:
-    """A contact whose ball another one met at once: what that one knows of the way between, knows both of them."""
+    """The first of two contacts at once, with the path between them as the second shows it."""
     ways = [(f"{axis}_m_s", f"delta_{axis}_m_s") for axis in ("vx", "vy", "vz")]
     between = [number(second, way) - number(second, change) for way, change in ways]
     before = [number(first, way) - number(first, change) for way, change in ways]
@@ -274,18 +306,22 @@ def _contact(kind: str, cause: Event, payload: EventPayload, by: Candidate) -> E
 
 
 class ReleaseParameters(msgspec.Struct, frozen=True):
-    """``release_m``: StreamTeam's kickDetection. ``apart_m``: if somebody else has the next contact first, the
-    ball must at least have left the kicker's zone (4.2); in any case it has travelled that far from where it was
-    hit. ``piece_us``: a camera's ball that leaves so soon still flies as the fit of the hit has it (ours; about what
-    that fit is of)."""
+    """The ball that leaves its kicker.
 
-    release_m: float = 2.25
-    apart_m: float = 1.5
-    piece_us: int = 240_000
+    Attributes:
+        release_m: distance from the kicker at which the ball is released.
+        apart_m: least distance from the kicker if another player has the next contact first; and in any case from where
+            it was hit.
+        piece_us: a camera's ball that leaves within this time has the velocity of the hit's fit.
+    """
+
+    release_m: Annotated[float, reason("StreamTeam's kickDetection")] = 2.25
+    apart_m: Annotated[float, reason("the possession zone of 4.2")] = 1.5
+    piece_us: Annotated[int, reason("ours: about the time that the fit covers")] = 240_000
 
 
 class ReleaseState(msgspec.Struct, frozen=True, gc=False):
-    """The contact machine of 5.1, the hit whose ball has not left yet, and the newest frame."""
+    """State of 5.1, the hit whose ball has not left yet, and the newest frame."""
 
     contact: ContactState = ContactState()
     hit: Event | None = None
@@ -293,11 +329,11 @@ class ReleaseState(msgspec.Struct, frozen=True, gc=False):
 
 
 class KickReleased:
-    """5.8: ``kick.released``: after a hit, the ball is farther than ``release_m`` from who hit it.
+    """5.8: ``kick.released``: after a hit, the ball is farther than ``release_m`` from its kicker.
 
     Dated at that instant; the anchor is the hit's ball state, ``detail`` has ``kick_us``, ``kick_x_m``,
     ``kick_y_m``, ``kick_z_m`` of the hit, the speeds around it and the ball's velocity on leaving. As hits are of this
-    very level, the pattern of 5.1 is followed here again by the same code. A new hit re-arms.
+    very level, the pattern of 5.1 runs here again, by the same code. A new hit re-arms.
     """
 
     def __init__(
@@ -309,9 +345,8 @@ class KickReleased:
     ) -> None:
         self.parameters = parameters or ReleaseParameters()
         self._hit = hit or HitParameters()
-        self._rule = contact_rule("hit", sheet, self._hit, near or NearParameters())
-        self._pieces = fits_optical_breaks(sheet.quality)
-        self._share_min = share_min(sheet, self._hit)
+        self._rule = hit_rule(sheet, self._hit, near or NearParameters())
+        self._fitted = fits_optical_breaks(sheet.quality)
         self.spec = Spec(
             name="kick_released",
             number="5.8",
@@ -329,23 +364,23 @@ class KickReleased:
         return ReleaseState()
 
     def step(self, state: ReleaseState, event: Event) -> Step[ReleaseState]:
-        """Follows the hits as 5.1 does, and the distance frame by frame."""
+        """Follow the hits as 5.1 does, and the distance frame by frame."""
         if event.kind == "ball.closest":
             return ReleaseState(_around(state.contact, event), state.hit, state.frame), NOTHING
         if event.kind == "ball.accel_peak":
-            if not is_hit(event, self._share_min):
+            if not is_hit(event, self._rule.share_min):
                 return state, NOTHING
             contact, hits = _wait(state.contact, event, self._rule)
             return self._hits(state, contact, hits, state.frame)
         contact, hits = _close(state.contact, event, self._rule)
         held = contact.first or contact.waiting
         if held is not None and state.frame is not None and state.frame.ts_us >= held.ts_us:
-            # Where the ball was when it was met is asked later.
+            # The frame before the waiting contact is needed later.
             return ReleaseState(contact, state.hit, state.frame), NOTHING
         after, out = self._hits(state, contact, hits, event)
         if after.hit is None or contact.waiting is not None:
             return after, out
-        released = self._released(after.hit, event, self.parameters.release_m)
+        released = self._released(after.hit, event, self.parameters.release_m, "release.release_m")
         if released is None:
             return after, out
         return ReleaseState(contact, None, event), (*out, released)
@@ -361,31 +396,31 @@ class KickReleased:
         for new in hits:
             if old is not None and frame is not None and _player(old) != _player(new):
                 before = state.frame if state.frame is not None and state.frame.ts_us >= new.ts_us else frame
-                released = self._released(old, before, self.parameters.apart_m)
+                released = self._released(old, before, self.parameters.apart_m, "release.apart_m")
                 out += [released] if released else []
             old = new
         return ReleaseState(contact, old, frame), tuple(out)
 
     def _velocity(self, hit: Event, kicked: EventPayload, ball: BallState, now_us: int) -> tuple[float, float, float]:
-        """Of the ball as it leaves: of a camera's more is known from the piece that began with the hit than from two
-        frames."""
+        """Velocity of the ball as it leaves; a camera's from the segment after the hit, not from two frames."""
         flown_us = now_us - hit.ts_us
-        if not self._pieces or flown_us > self.parameters.piece_us:
+        if not self._fitted or flown_us > self.parameters.piece_us:
             return ball.vx_m_s, ball.vy_m_s, ball.vz_m_s
         fallen_m_s = GRAVITY_M_S2 * flown_us * 1e-6 if ball.z_m > AIRBORNE_M else 0.0
         return number(kicked, "vx_m_s"), number(kicked, "vy_m_s"), number(kicked, "vz_m_s") - fallen_m_s
 
-    def _released(self, hit: Event, frame_event: Event, distance_m: float) -> Event | None:
+    def _released(self, hit: Event, frame_event: Event, distance_m: float, parameter: str) -> Event | None:
         frame, kicked = frame_of(frame_event), published(hit)
         ball = frame.ball
         kicker = next((b for b in frame.players if b.object_id == kicked.player), None)
         if ball is None or kicker is None:
             return None
-        if math.hypot(ball.x_m - kicker.x_m, ball.y_m - kicker.y_m) <= distance_m:
+        away_m = math.hypot(ball.x_m - kicker.x_m, ball.y_m - kicker.y_m)
+        if not above("the ball from its kicker", away_m, distance_m, parameter, (_RELEASED, hit.source)):
             return None
-        assert kicked.x_m is not None
-        assert kicked.y_m is not None
-        if math.hypot(ball.x_m - kicked.x_m, ball.y_m - kicked.y_m) <= self.parameters.apart_m:
+        (x_m, y_m), apart_m = location_m(kicked), self.parameters.apart_m
+        flown_m, what = math.hypot(ball.x_m - x_m, ball.y_m - y_m), "the ball from where it was kicked"
+        if not above(what, flown_m, apart_m, "release.apart_m", (_RELEASED, hit.source)):
             return None
         vx, vy, vz = self._velocity(hit, kicked, ball, frame_event.ts_us)
         detail: dict[str, Scalar] = {
@@ -404,5 +439,4 @@ class KickReleased:
 
 
 def _player(event: Event) -> str:
-    payload = published(event)
-    return payload.player
+    return published(event).player

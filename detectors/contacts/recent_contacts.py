@@ -1,7 +1,7 @@
-"""Who played the ball last: the newest contacts, so that a question about an earlier instant can be answered.
+"""The newest contacts, so that the last contact before an earlier instant can be looked up.
 
-An exit is known some tenths of a second after it happened; who touches the ball in between (a ball boy's
-track, a player who fetches it) has not put it out.
+An exit is known some tenths of a second after it happened; a contact in between (a ball boy, a player who fetches the
+ball) did not put it out.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from middleware.events import Event
 #: Kinds of level 5 that are contacts of a player with the ball.
 CONTACT_KINDS = ("hit", "touch", "kick.released")
 
-#: How many are remembered: more than anybody manages within a settle time.
+#: Number of contacts in memory: more than can happen within a settle time.
 KEPT = 6
 
 
 class Contact(msgspec.Struct, frozen=True, gc=False):
-    """A contact: when, who, where."""
+    """A contact: time, player, position, event id."""
 
     ts_us: int
     team: Team
@@ -35,11 +35,8 @@ Contacts = tuple[Contact, ...]
 
 def remember(contacts: Contacts, event: Event) -> Contacts:
     """The contacts with one more; oldest first."""
-    payload = published(event)
-    return (
-        *contacts[1 - KEPT :],
-        Contact(event.ts_us, payload.team, payload.player, payload.x_m, payload.y_m, event.id),
-    )
+    p = published(event)
+    return (*contacts[1 - KEPT :], Contact(event.ts_us, p.team, p.player, p.x_m, p.y_m, event.id))
 
 
 def last_before(contacts: Contacts, ts_us: int) -> Contact | None:

@@ -1,12 +1,12 @@
-"""Level 4: who is near the ball: limbs or players within reach, the possession zone, the nearest player.
+"""Level 4: nearness to the ball: limbs or players within reach, the possession zone, the nearest player.
 
 Theory of operation
 -------------------
-With limb transmitters the reach is DEBS 2013's: 1 m between limb and ball, in space, looked at on every ball
-state. A centroid stands for a whole body: half a metre of leg is added, distance is measured over the ground
-(a header is near), and a ball above a jumping player's head is not near. Both go through the same code; only
-where bodies come from differs: ``foot.run`` and ``limb.run``, or ``frame``. Limbs far from the ball are not looked at
-and not remembered: so what comes late of them changes nothing, and nothing is done again.
+With limb transmitters the reach is DEBS 2013's: 1 m between limb and ball, in space, judged on every ball state. A
+centroid stands for a whole body: half a metre of leg is added, distance is measured over the ground (a header is near),
+and a ball above a jumping player's head is not near. Both use the same code; only the source of bodies differs:
+``foot.run`` and ``limb.run``, or ``frame``. Limbs far from the ball are not followed, so that their late packets change
+no state and nothing is recomputed.
 
 Head, chest and thigh carry no transmitter. They are above the feet, so ``ball.closest`` also names the *trunk* of a
 player (no limb): an upright cylinder around the middle between his feet, for balls too high for a foot. 4.1 itself is
@@ -16,10 +16,13 @@ about limbs, so a trunk is neither near nor not near.
 from __future__ import annotations
 
 import math
+from typing import Annotated, cast
 
 import msgspec
 
+from detectors.decisions import at_least, is_recording, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BallState, BodyState, EventPayload, Frame, LimbRun, LimbState, frame_of
 from middleware.detector import NOTHING, Spec, Step
@@ -27,37 +30,55 @@ from middleware.events import Event
 
 
 class NearParameters(msgspec.Struct, frozen=True):
-    """``enter_m``, ``leave_m``: hierarchy 4.1 (1 m is DEBS 2013). ``contact_m``: contact band in the payload.
-    ``leg_m``: added for centroids: a boot plays half a metre beside the body's middle (ours; kicks labelled in
-    the Opta clip start within 1.5 m of the centroid). ``height_max_m``: a jumping header (ours).
-    ``stale_us``: limbs unheard for so long are left out (1.7). ``watch_m``: limbs farther from the ball are not
-    followed until their next packet (ours; in the 50 ms between two a ball comes 2.1 m nearer at most, a limb 1.5 m).
-    ``recentre_m``: the ball moves so far until it is looked anew who is followed (ours).
-    ``trunk_low_m``: balls below are played with feet.
-    ``trunk_m``: from a body's middle to its skin (ours; half of a shoulder's width). ``crown_m``: from the feet to the
-    top of a head, so that of two under a high ball the one who jumps is nearer. ``swift_m``: a ball goes so far from
-    one frame of a camera to the next (ours; 25 m/s at 25 Hz)."""
+    """Nearness of limbs, players and trunks to the ball.
 
-    enter_m: float = 1.0
-    leave_m: float = 1.2
-    contact_m: float = 0.35
-    leg_m: float = 0.5
-    height_max_m: float = 2.7
-    stale_us: int = 200_000
-    watch_m: float = 8.0
-    recentre_m: float = 1.0
-    trunk_low_m: float = 0.6
-    trunk_m: float = 0.25
-    crown_m: float = 1.85
-    swift_m: float = 1.0
+    Attributes:
+        enter_m: distance below which a limb is near.
+        leave_m: distance beyond which it is near no longer.
+        contact_m: contact band in the payload.
+        leg_m: added to both for centroids.
+        height_max_m: greatest height of a ball that is near a centroid or trunk.
+        stale_us: a limb without samples for so long is left out.
+        watch_m: limbs farther from the ball are not followed until their next packet.
+        recentre_m: path of the ball after which the followed limbs are chosen anew.
+        trunk_low_m: lower balls are played with feet.
+        trunk_m: from a body's middle to its skin.
+        crown_m: from the feet to the top of a head.
+        swift_m: path of the ball from one frame of a camera to the next.
+    """
+
+    enter_m: Annotated[float, reason("hierarchy 4.1; DEBS 2013")] = 1.0
+    leave_m: Annotated[float, reason("hierarchy 4.1")] = 1.2
+    contact_m: Annotated[float, reason("hierarchy 4.1")] = 0.35
+    leg_m: Annotated[
+        float,
+        reason(
+            "ours: a boot plays half a metre beside the body's middle; kicks labelled in the Opta clip start within "
+            "1.5 m of the centroid"
+        ),
+    ] = 0.5
+    height_max_m: Annotated[float, reason("ours: a jumping header")] = 2.7
+    stale_us: Annotated[int, reason("hierarchy 1.7")] = 200_000
+    watch_m: Annotated[
+        float,
+        reason("ours: in the 50 ms between two packets a ball comes 2.1 m nearer at most, a limb 1.5 m"),
+    ] = 8.0
+    recentre_m: Annotated[float, reason("ours")] = 1.0
+    trunk_low_m: Annotated[float, reason("ours")] = 0.6
+    trunk_m: Annotated[float, reason("ours: half of a shoulder's width")] = 0.25
+    crown_m: Annotated[float, reason("ours: of two players under a high ball the one who jumps must be nearer")] = 1.85
+    swift_m: Annotated[float, reason("ours: 25 m/s at 25 Hz")] = 1.0
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """A player or limb near the ball.
+    """A player, trunk or limb near the ball.
 
-    ``key`` is the object id, with ``/limb`` where limbs are known, though not of a trunk; ``dx_m``, ``dy_m`` lead from
-    him to the ball over the ground; ``distance_m`` is 4.1's distance, of a trunk that to its skin. ``vx_m_s``,
-    ``vy_m_s``: his velocity.
+    Attributes:
+        key: object id, with ``/limb`` of a limb.
+        object_id, team, limb: the player; ``limb`` is empty of a centroid or trunk.
+        dx_m, dy_m: from it to the ball over the ground.
+        distance_m: 4.1's distance; of a trunk that to its skin.
+        vx_m_s, vy_m_s: its velocity.
     """
 
     key: str
@@ -72,10 +93,10 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
 
 
 class Closest(msgspec.Struct, frozen=True, gc=False):
-    """Payload of ``ball.closest``: who is near the ball now, nearest first; empty from when nobody is.
+    """Payload of ``ball.closest``: the candidates near the ball, nearest first; empty once there is none.
 
-    Of centroids those within ``NearParameters.swift_m`` more are named, too, with when it is and where the ball is:
-    from that follows who is near where it was a moment later.
+    Centroids within ``NearParameters.swift_m`` more are named, too, with the time and the ball's position: from these
+    follows who is near a position of a moment later.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -83,16 +104,22 @@ class Closest(msgspec.Struct, frozen=True, gc=False):
     ball: tuple[float, float] | None = None
 
 
-#: Distance, key and body of who is near.
+#: Distance, key and body of a candidate.
 Found = tuple[float, str, BodyState]
 
-#: A foot beside the ball: where it is from there, where it was last heard, and its run.
+#: A foot beside the ball: offset from the ball, position, and run.
 Foot = tuple[float, float, LimbState, LimbRun]
 
 
 class NearState(msgspec.Struct, frozen=True, gc=False):
-    """Newest runs of the limbs that are followed, by key (empty on centroids); keys that are near, sorted; whether a
-    trunk is; where the ball was when it was last looked who is followed, if it was seen at all."""
+    """State of 4.1.
+
+    Attributes:
+        limbs: newest runs of the followed limbs, by key; empty on centroids.
+        near: keys that are near, sorted.
+        trunk: whether a trunk is near.
+        centre: position of the ball when the followed limbs were chosen; None before its first sample.
+    """
 
     limbs: dict[str, LimbRun] = {}
     near: tuple[str, ...] = ()
@@ -124,11 +151,11 @@ class Near:
         )
 
     def initial(self) -> NearState:
-        """Nobody near."""
+        """No candidate."""
         return NearState()
 
     def step(self, state: NearState, event: Event) -> Step[NearState]:
-        """Takes a limb, or looks around the ball."""
+        """Take a limb, or judge what is near the ball."""
         payload = event.payload
         if isinstance(payload, LimbRun):
             return self._follow(state, event.source, payload), NOTHING
@@ -136,12 +163,12 @@ class Near:
             if payload.ball is None:
                 return state, NOTHING
             return self._look(state, event.ts_us, payload.ball, *self._players(state, payload.ball, payload))
-        assert isinstance(payload, BallState)
-        state = self._centre(state, payload)
-        return self._look(state, event.ts_us, payload, *self._bodies(state, payload, event.ts_us))
+        ball = cast(BallState, payload)
+        state = self._centre(state, ball)
+        return self._look(state, event.ts_us, ball, *self._bodies(state, ball, event.ts_us))
 
     def _follow(self, state: NearState, key: str, run: LimbRun) -> NearState:
-        """Takes a limb if it is not far from the ball; that of a ball not seen yet is."""
+        """Follow a limb if it is not far from the ball; without a ball it is far."""
         if state.centre is not None and self._is_watched(state.centre, run):
             return NearState({**state.limbs, key: run}, state.near, state.trunk, state.centre)
         if key not in state.limbs:
@@ -155,9 +182,9 @@ class Near:
         return abs(x_m - centre[0]) <= watch_m and abs(y_m - centre[1]) <= watch_m
 
     def _centre(self, state: NearState, ball: BallState) -> NearState:
-        """Follows the ball; lets go of limbs that it has left behind."""
-        centre, most_m = state.centre, self.parameters.recentre_m
-        if centre is not None and abs(ball.x_m - centre[0]) <= most_m and abs(ball.y_m - centre[1]) <= most_m:
+        """Follow the ball; drop limbs that it has left behind."""
+        centre, limit_m = state.centre, self.parameters.recentre_m
+        if centre is not None and abs(ball.x_m - centre[0]) <= limit_m and abs(ball.y_m - centre[1]) <= limit_m:
             return state
         centre = ball.x_m, ball.y_m
         limbs = {key: run for key, run in state.limbs.items() if self._is_watched(centre, run)}
@@ -203,7 +230,7 @@ class Near:
         return found, [trunk for both in feet.values() if (trunk := self._trunk(ball, both)) is not None]
 
     def _trunk(self, ball: BallState, feet: list[Foot]) -> Found | None:
-        """A player's trunk above his feet, if it is within reach."""
+        """A player's trunk above the feet, if it is within reach."""
         n = len(feet)
         dx, dy = sum(foot[0] for foot in feet) / n, sum(foot[1] for foot in feet) / n
         over_m = ball.z_m - sum(foot[2][3] for foot in feet) / n - self.parameters.crown_m
@@ -230,8 +257,12 @@ class Near:
             )
         out = [self._left(key, ts_us, ball) for key in state.near if key not in near]
         out.extend(
-            self._came(key, ts_us, ball, body, distance_m) for distance_m, key, body in found if key not in state.near
+            self._entered(key, ts_us, ball, body, distance_m)
+            for distance_m, key, body in found
+            if key not in state.near
         )
+        if is_recording():
+            self._note_left(state, near, ts_us, ball, trunks)
         out.append(closest)
         return NearState(state.limbs, near, bool(trunks), state.centre), out
 
@@ -249,14 +280,37 @@ class Near:
         payload = EventPayload(limb, "", object_id, ball.x_m, ball.y_m, ball.z_m)
         return make_event("not_near", ts_us, f"{key}:{ts_us}", payload)
 
-    def _came(self, key: str, ts_us: int, ball: BallState, body: BodyState, distance_m: float) -> Event:
+    def _note_left(
+        self, state: NearState, near: tuple[str, ...], ts_us: int, ball: BallState, beyond: list[Found]
+    ) -> None:
+        """Note the distance of limbs or players that are near no longer, or the height of a ball above them."""
+        p = self.parameters
+        away_m = {key: distance_m for distance_m, key, _ in beyond}
+        limit_m = math.sqrt(self._leave2_m2)
+        for key in state.near:
+            run, about = state.limbs.get(key), f"{key}:{ts_us}"
+            distance_m = away_m.get(key)
+            if run is not None:
+                distance_m = math.dist((ball.x_m, ball.y_m, ball.z_m), run.interpolated(ts_us)[1:4])
+            if key in near or distance_m is None:
+                continue
+            if distance_m > limit_m:
+                note("distance to the ball", distance_m, "at least", limit_m, "near.leave_m", ("not_near", about))
+            elif not self._limbs:
+                note(
+                    "height of the ball", ball.z_m, "at least", p.height_max_m, "near.height_max_m", ("not_near", about)
+                )
+
+    def _entered(self, key: str, ts_us: int, ball: BallState, body: BodyState, distance_m: float) -> Event:
         detail = {"distance_m": round(distance_m, 3), "contact": distance_m < self.parameters.contact_m}
+        what, limit_m = "distance to the ball, a leg added", math.sqrt(self._enter2_m2)
+        note(what, distance_m, "at most", limit_m, "near.enter_m", ("near", f"{key}:{ts_us}"))
         payload = EventPayload(body.limb, body.team, body.object_id, ball.x_m, ball.y_m, ball.z_m, detail=detail)
         return make_event("near", ts_us, f"{key}:{ts_us}", payload)
 
 
 def _limb_names(sheet: MatchSheet) -> tuple[str, ...]:
-    """Names of limbs that may come near: those declared, and the hands that goalkeepers carry besides."""
+    """Names of limbs that may be near: the declared ones, and the hands that goalkeepers wear besides."""
     limbs = sheet.quality.limbs
     return tuple(dict.fromkeys((*limbs, "left_hand", "right_hand"))) if limbs else ("",)
 
@@ -266,10 +320,15 @@ def _by_distance(entry: Found) -> tuple[float, str]:
 
 
 class ZoneParameters(msgspec.Struct, frozen=True):
-    """``enter_m``: databallpy's pz_radius, StreamTeam's maxBallPossessionChangeDist. ``leave_m``: hysteresis, ours."""
+    """The possession zone.
 
-    enter_m: float = 1.5
-    leave_m: float = 1.7
+    Attributes:
+        enter_m: distance below which a player is in the zone.
+        leave_m: distance beyond which the player has left it.
+    """
+
+    enter_m: Annotated[float, reason("databallpy's pz_radius; StreamTeam's maxBallPossessionChangeDist")] = 1.5
+    leave_m: Annotated[float, reason("ours: hysteresis")] = 1.7
 
 
 class PossessionZone:
@@ -290,11 +349,11 @@ class PossessionZone:
         )
 
     def initial(self) -> tuple[str, ...]:
-        """Nobody in the zone. The state is the sorted object ids of those in it."""
+        """An empty zone. The state is the sorted object ids of the players in it."""
         return ()
 
     def step(self, state: tuple[str, ...], event: Event) -> Step[tuple[str, ...]]:
-        """Looks around the ball."""
+        """Judge who is in the zone."""
         frame = frame_of(event)
         ball, around = frame.ball, frame.nearest
         leave2 = self._leave2_m2
@@ -318,7 +377,18 @@ class PossessionZone:
             for body in inside
             if body.object_id not in state
         )
+        if is_recording():
+            self._note(frame, ball, {*state} ^ {*ids})
         return ids, out
+
+    def _note(self, frame: Frame, ball: BallState, changed: set[str]) -> None:
+        """Note the distances of players who entered or left."""
+        p, what = self.parameters, "distance to the ball"
+        for body in frame.players:
+            if body.object_id in changed:
+                away_m = math.sqrt(_away2_m2(body, ball))
+                note(what, away_m, "at most", p.enter_m, "possession_zone.enter_m", ("pz.enter", body.object_id))
+                note(what, away_m, "at least", p.leave_m, "possession_zone.leave_m", ("pz.leave", body.object_id))
 
 
 def _zone_event(kind: str, ts_us: int, ball: BallState, player: str, team: Team = "") -> Event:
@@ -327,14 +397,19 @@ def _zone_event(kind: str, ts_us: int, ball: BallState, player: str, team: Team 
 
 
 class NearestParameters(msgspec.Struct, frozen=True):
-    """Hysteresis of 4.3: a new one must be nearer by ``margin_m``, or nearest for ``hold_us``."""
+    """Hysteresis of the nearest player: either suffices.
 
-    margin_m: float = 0.3
-    hold_us: int = 100_000
+    Attributes:
+        margin_m: a new one must be nearer by this.
+        hold_us: a new one must be nearest for so long.
+    """
+
+    margin_m: Annotated[float, reason("hierarchy 4.3")] = 0.3
+    hold_us: Annotated[int, reason("hierarchy 4.3")] = 100_000
 
 
 class Nearest(msgspec.Struct, frozen=True, gc=False):
-    """Of one group: who is nearest; who has challenged him since when."""
+    """Of one group: the nearest player; another one who is nearer, and since when."""
 
     player: str = ""
     challenger: str = ""
@@ -364,11 +439,11 @@ class NearestPlayer:
         )
 
     def initial(self) -> tuple[Nearest, Nearest, Nearest]:
-        """Nobody is nearest."""
+        """No nearest player."""
         return Nearest(), Nearest(), Nearest()
 
     def step(self, state: tuple[Nearest, Nearest, Nearest], event: Event) -> Step[tuple[Nearest, Nearest, Nearest]]:
-        """Looks who is nearest; nearly always it is who it was."""
+        """Find the nearest players; nearly always they are the same."""
         frame = frame_of(event)
         if frame.ball is None or frame.nearest is None:
             return state, NOTHING
@@ -401,14 +476,17 @@ class NearestPlayer:
         event: Event,
         out: list[Event],
     ) -> Nearest:
-        """``held``: squared distances of those who are nearest so far."""
+        """Judge another nearest player; ``held`` has the squared distances of the former ones."""
         if best is None or best[1] == nearest.player:
             return Nearest(nearest.player) if nearest.challenger else nearest
         d2, name, team = best
         since_us = nearest.since_us if nearest.challenger == name else event.ts_us
         before_m = math.sqrt(held.get(nearest.player, math.inf))
-        by_margin = before_m - math.sqrt(d2) >= self.parameters.margin_m
-        if not by_margin and event.ts_us - since_us < self.parameters.hold_us:
+        p, lead_m, held_us = self.parameters, before_m - math.sqrt(d2), event.ts_us - since_us
+        if lead_m >= p.margin_m:
+            if math.isfinite(lead_m):
+                note("nearer than the former one", lead_m, "at least", p.margin_m, "nearest.margin_m", group)
+        elif not at_least("time that it is nearest", held_us, p.hold_us, "nearest.hold_us", group):
             return Nearest(nearest.player, name, since_us)
         payload = EventPayload(group, team, name, detail={"distance_m": round(math.sqrt(d2), 2)})
         out.append(make_event("nearest.changed", event.ts_us, f"{group}:{event.ts_us}", payload))

@@ -2,23 +2,26 @@
 
 Theory of operation
 -------------------
-Of 22 players there are 121 pairs of opponents, and none changes much within a tenth of a second: nobody covers more
-than a metre. So they are looked at ten times a second. One team is sorted along the pitch, and to a player of the
-other only those within the leaving distance along it are measured, without a square root.
+Of 22 players there are 121 pairs of opponents, and no distance changes by much more than a metre within a tenth of a
+second. So a kernel measures all of them ten times a second, without square roots.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from detectors.decisions import is_recording, note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import Team
-from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of
+from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of, number, published
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -27,15 +30,21 @@ Pair = tuple[str, str]
 
 
 class OpponentsParameters(msgspec.Struct, frozen=True):
-    """``enter_m``: StreamTeam's maxDuelDist. ``leave_m``: hierarchy 4.4. ``look_us``: ours, see above."""
+    """Nearness of opponents.
 
-    enter_m: float = 3.0
-    leave_m: float = 3.5
-    look_us: int = 100_000
+    Attributes:
+        enter_m: distance below which two opponents are near.
+        leave_m: distance beyond which they are apart.
+        look_us: time between measurements.
+    """
+
+    enter_m: Annotated[float, reason("StreamTeam's maxDuelDist")] = 3.0
+    leave_m: Annotated[float, reason("hierarchy 4.4")] = 3.5
+    look_us: Annotated[int, reason("ours: a player covers at most a metre in that time")] = 100_000
 
 
 class Pairs(msgspec.Struct, frozen=True, gc=False):
-    """State: the pairs that are near, sorted; time of the next look."""
+    """State: the pairs that are near, sorted; time of the next measurement."""
 
     near: tuple[Pair, ...] = ()
     due_us: int = -(2**62)
@@ -44,13 +53,13 @@ class Pairs(msgspec.Struct, frozen=True, gc=False):
 class OpponentProximity:
     """4.4: ``opponents.near`` and ``opponents.apart`` of two players of different teams, over the ground.
 
-    ``player`` is the one with the smaller object id, ``detail.other`` his opponent; the place is the middle between
-    them. Of a pair of which one is no longer seen the place and the distance are unknown.
+    ``player`` is the one with the smaller object id, ``detail.other`` the opponent; the location is the middle between
+    them. Location and distance are unknown of a pair of which one is lost.
     """
 
     def __init__(self, parameters: OpponentsParameters | None = None) -> None:
         self.parameters = parameters or OpponentsParameters()
-        opposed(bytes(32), bytes(2), 1.0, 1.0)  # once, so that the kernel is loaded now and not at the first look
+        opposed(bytes(32), bytes(2), 1.0, 1.0)  # loads the kernel before the first frame
         self.spec = Spec(
             name="opponent_proximity",
             number="4.4",
@@ -62,11 +71,11 @@ class OpponentProximity:
         )
 
     def initial(self) -> Pairs:
-        """Nobody near."""
+        """No pair."""
         return Pairs()
 
     def step(self, state: Pairs, event: Event) -> Step[Pairs]:
-        """Looks at everybody if a look is due."""
+        """Measure the pairs if it is time."""
         if event.ts_us < state.due_us:
             return state, NOTHING
         frame = frame_of(event)
@@ -76,10 +85,21 @@ class OpponentProximity:
         if near == state.near:
             return Pairs(state.near, due_us), NOTHING
         bodies = {body.object_id: body for body in frame.players}
-        out = [_told("opponents.apart", event.ts_us, pair, bodies) for pair in state.near if pair not in found]
+        out = [_pair_event("opponents.apart", event.ts_us, pair, bodies) for pair in state.near if pair not in found]
         before = set(state.near)
-        out.extend(_told("opponents.near", event.ts_us, pair, bodies) for pair in near if pair not in before)
+        out.extend(_pair_event("opponents.near", event.ts_us, pair, bodies) for pair in near if pair not in before)
+        if is_recording():
+            self._note(out)
         return Pairs(near, due_us), out
+
+    def _note(self, out: Sequence[Event]) -> None:
+        """Note the distances of pairs that came near or parted."""
+        p, what = self.parameters, "distance between them"
+        for event in out:
+            if "distance_m" in published(event).detail:
+                away_m, about = number(published(event), "distance_m"), event.source
+                note(what, away_m, "at most", p.enter_m, "opponents.enter_m", ("opponents.near", about))
+                note(what, away_m, "at least", p.leave_m, "opponents.leave_m", ("opponents.apart", about))
 
     def _near(self, frame: Frame, before: tuple[Pair, ...]) -> set[Pair]:
         found: set[Pair] = set()
@@ -95,7 +115,7 @@ class OpponentProximity:
 
 @njit(cache=True)
 def opposed(places: bytes, sides: bytes, enter_m: float, leave_m: float) -> npt.NDArray[np.int64]:
-    """Who of a frame stands within ``leave_m`` of an opponent: rows of both places in it, and whether within
+    """The pairs of opponents within ``leave_m``: rows of both indices in the frame, and whether within
     ``enter_m``. ``places`` and ``sides`` as in :class:`football.payloads.Frame`."""
     n = len(sides)
     at = np.frombuffer(places, np.float64)
@@ -112,7 +132,7 @@ def opposed(places: bytes, sides: bytes, enter_m: float, leave_m: float) -> npt.
     return out[:count]
 
 
-def _told(kind: str, ts_us: int, pair: Pair, bodies: dict[str, BodyState]) -> Event:
+def _pair_event(kind: str, ts_us: int, pair: Pair, bodies: dict[str, BodyState]) -> Event:
     one, other = bodies.get(pair[0]), bodies.get(pair[1])
     team: Team = one.team if one else ""
     detail: dict[str, Scalar] = {"other": pair[1]}

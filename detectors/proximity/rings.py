@@ -1,13 +1,15 @@
-"""4.6: how near the ball is to a goal, in rings around its middle."""
+"""4.6: nearness of the ball to a goal, in rings around the middle of the goal."""
 
 from __future__ import annotations
 
 import math
-from typing import cast
+from typing import Annotated, cast
 
 import msgspec
 
+from detectors.decisions import note
 from detectors.emission import make_event
+from detectors.reasons import reason
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload
 from football.pitch import ENDS, end_sign, pitch_of
@@ -16,23 +18,31 @@ from middleware.events import Event
 
 
 class RingParameters(msgspec.Struct, frozen=True):
-    """Radii and hysteresis of hierarchy 4.6: the penalty mark, the penalty area's depth, shots from far, set pieces."""
+    """Radii of the rings.
 
-    mark_m: float = 11.0
-    area_m: float = 16.5
-    far_m: float = 25.0
-    widest_m: float = 35.0
-    leave_m: float = 0.5
+    Attributes:
+        mark_m: radius of the innermost ring.
+        area_m: radius of the second one.
+        far_m: radius of the third one.
+        widest_m: radius of the outermost one.
+        leave_m: distance outside a ring at which it is left.
+    """
+
+    mark_m: Annotated[float, reason("hierarchy 4.6: the penalty mark")] = 11.0
+    area_m: Annotated[float, reason("hierarchy 4.6: depth of the penalty area")] = 16.5
+    far_m: Annotated[float, reason("hierarchy 4.6: shots from far")] = 25.0
+    widest_m: Annotated[float, reason("hierarchy 4.6: set pieces")] = 35.0
+    leave_m: Annotated[float, reason("hierarchy 4.6")] = 0.5
 
 
-#: State: of either goal how many rings the ball is in, the widest first.
+#: State: number of rings that the ball is in, of either goal, the widest first.
 Depth = tuple[int, int]
 
 
 class GoalRing:
     """4.6: ``goal_ring`` x {11, 16.5, 25, 35 m} x side: the ball comes nearer to the middle of a goal than that.
 
-    ``variant`` is goal and radius (``left 16.5 m``). Leaving a ring is not told; it is left half a metre farther out.
+    ``variant`` is goal and radius (``left 16.5 m``). Leaving a ring, half a metre farther out, is not reported.
     ``detail.distance_m``.
     """
 
@@ -41,8 +51,7 @@ class GoalRing:
         half_m = pitch_of(sheet).half_length_m
         self._goals_x_m = tuple(end_sign(end) * half_m for end in ENDS)
         radii = (p.widest_m, p.far_m, p.area_m, p.mark_m)
-        # By how many rings the ball is in: nearer than the first it comes into one more, from the second on it is in
-        # one less.
+        # By number of rings: squared distance below which the ball enters one more, beyond which it leaves one.
         self._nearer2 = tuple(r * r for r in (*radii, 0.0))
         self._left2 = tuple(r * r for r in (math.inf, *(r + p.leave_m for r in radii)))
         self._names = tuple(tuple(f"{end} {r:g} m" for r in (35, 25, 16.5, 11)) for end in ENDS)
@@ -62,7 +71,7 @@ class GoalRing:
         return 0, 0
 
     def step(self, state: Depth, event: Event) -> Step[Depth]:
-        """Measures to either goal; nearly always no ring is crossed."""
+        """Measure to either goal; nearly always no ring is crossed."""
         ball = cast(BallState, event.payload)
         x_m, y2 = ball.x_m, ball.y_m * ball.y_m
         dx, ex = x_m - self._goals_x_m[0], x_m - self._goals_x_m[1]
@@ -80,6 +89,10 @@ class GoalRing:
                 name, "", "", ball.x_m, ball.y_m, ball.z_m, detail={"distance_m": round(math.sqrt(d2), 2)}
             )
             out.append(make_event("goal_ring", event.ts_us, f"{event.source}:{event.ts_us}/{name}", payload))
+            path = f"goal_ring.{('widest', 'far', 'area', 'mark')[depth]}_m"
+            note(
+                "the ball from the goal's middle", math.sqrt(d2), "at most", math.sqrt(self._nearer2[depth]), path, name
+            )
             depth += 1
         while d2 > self._left2[depth]:
             depth -= 1

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from detectors.explanations.evidence import Evidence, Margin
-from detectors.explanations.margins import ROUNDING, UNDECIDED, margins
+from detectors.margins import UNDECIDED, Evidence, Margin, margins
 from football.packets import UNPACED_KINDS
 from middleware.consolidation import consolidate
 from middleware.engine import Engine
@@ -63,6 +62,10 @@ def played(told: Story, seed: int, log: ConclusionLog) -> list[Event]:
     return sorted(consolidate(updates).values(), key=lambda e: canonical_key(e, told.hierarchy.rank))
 
 
+#: Slack of values that are computed anew from rounded ones.
+ROUNDING = 0.006
+
+
 def wrong_margins(log: ConclusionLog, sheet: Any) -> list[str]:
     """Margins of recorded events that would not have let them through."""
     return [f"{name}: {m}" for name, ms in found_margins(log, sheet) for m in ms if m.margin < -ROUNDING]
@@ -88,7 +91,7 @@ def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[M
     known = {name: versions[-1].event for name, versions in log.conclusions.items()}
 
     def evidence(c: Conclusion) -> Evidence:
-        return Evidence(c.event, c.trigger, c.before, c.detector, known.get, sheet, origin=origin)
+        return Evidence(c.event, c.trigger, c.before, c.detector, origin=origin)
 
     def origin(name: str) -> Evidence | None:
         return evidence(log.conclusions[name][-1]) if name in log.conclusions else None

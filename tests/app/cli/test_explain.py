@@ -23,8 +23,8 @@ from middleware.hierarchy import Hierarchy
 from replay.capture import Capture, CaptureWriter
 from replay.match_store import updates_log
 from tests.detectors import stage
-from tests.detectors.explanations.test_margins import BALL, PLAYERS
 from tests.detectors.plays import Story
+from tests.detectors.test_margins import BALL, PLAYERS
 from tests.detectors.test_transcripts_in_disorder import in_disorder
 
 #: Radio at rates that are quickly played.

@@ -1,1 +1,0 @@
-"""What each detector compared, and how clearly: the margins behind an event."""

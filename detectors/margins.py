@@ -1,0 +1,109 @@
+"""Margins: how clearly a detector decided, as the compared values of an event against their thresholds.
+
+Theory of operation
+-------------------
+A detector's rules compare by :mod:`detectors.decisions`. A step is pure, so the step that emitted an event is run once
+more, on the recorded state and input, with the recorder on. The comparisons that held and belong to the event are its
+margins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from detectors.decisions import Sense, recording
+from detectors.parameters import Parameters, all_parameters, unit_of
+from football.payloads import EventPayload, published
+from middleware.detector import Detector
+from middleware.events import Event
+
+#: Kinds that no threshold decides, and what does.
+UNDECIDED: Mapping[str, str] = {
+    "distance.tick": "the clock: every so long",
+    "possession.gain": "a contact of any player",
+    "possession.loss": "another's contact, or the end of play",
+    "recovery": "the first gain after a loose ball",
+    "gk.sweep": "a contact outside the penalty area, whose lines the Laws draw",
+    "packing": "a count of opponents",
+    "packing.carry": "a count of opponents",
+    "clock.minute": "the clock",
+    "time.live": "a sum of 6.4's times",
+    "time.lost": "a sum of 6.4's times",
+    "stat.running": "the clock: sums of 3.1's runs",
+    "stat.possession": "the clock: sums of 5.1's hits",
+    "stat.heatmap": "the clock: shares of samples",
+}
+
+
+#: Kinds that name what their input decided: their margins are the input's, and the detector's own.
+RENAMING = frozenset(("play.dead", "play.live", "out", "goal.candidate", "goal.scored", "goal.own"))
+
+
+class Margin(msgspec.Struct, frozen=True):
+    """A comparison that had to hold.
+
+    Attributes:
+        what: the compared quantity, in words.
+        value: its value.
+        sense: how it must stand to the threshold.
+        threshold: as it was in force: the parameter, or what the input's noise made of it.
+        unit: of both.
+        parameter: path of the threshold (``hit.share_min``); empty if it has none, as the Laws' measures.
+    """
+
+    what: str
+    value: float
+    sense: Sense
+    threshold: float
+    unit: str
+    parameter: str = ""
+
+    @property
+    def margin(self) -> float:
+        """How far the value is on the right side of the threshold."""
+        return self.value - self.threshold if self.sense == "at least" else self.threshold - self.value
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """The step that emitted an event.
+
+    Attributes:
+        event: the event.
+        trigger: the input of the step.
+        before: the state before it.
+        detector: the detector.
+        parameters: of the match.
+        origin: evidence of an event by id, as far as it was recorded.
+    """
+
+    event: Event
+    trigger: Event
+    before: object
+    detector: Detector[object]
+    parameters: Parameters = Parameters()
+    origin: Callable[[str], Evidence | None] = lambda name: None
+
+
+def margins(evidence: Evidence) -> tuple[Margin, ...]:
+    """The comparisons behind an event; none for a kind that no threshold decides."""
+    if not isinstance(evidence.event.payload, EventPayload):
+        return ()
+    origin = evidence.origin(evidence.trigger.id) if evidence.event.kind in RENAMING else None
+    return _decided(evidence) if origin is None else (*margins(origin), *_decided(evidence))
+
+
+def _decided(evidence: Evidence) -> tuple[Margin, ...]:
+    """The comparisons that the detector made for an event, the last of each name; its step is run once more."""
+    with recording() as comparisons:
+        evidence.detector.step(evidence.before, evidence.trigger)
+    event, payload = evidence.event, published(evidence.event)
+    properties = {event.kind, event.id, event.source, payload.variant, payload.team, payload.player}
+    values = {p.path: p.value for p in all_parameters(evidence.parameters)}
+    found: dict[tuple[str, str, str], Margin] = {}
+    for c in comparisons:
+        if properties.issuperset(c.about):
+            unit = c.unit if c.unit or not c.parameter else unit_of(c.parameter, values[c.parameter]).text
+            found[c.what, c.parameter, c.sense] = Margin(c.what, c.value, c.sense, c.threshold, unit, c.parameter)
+    return tuple(found.values())
