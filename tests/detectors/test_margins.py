@@ -146,7 +146,7 @@ def test_kinds_that_no_threshold_decides_exist_and_have_no_margins() -> None:
 
 
 def test_a_kind_whose_rule_is_not_told_has_no_margins() -> None:
-    log, sheet = play(Parameters())
+    log, _sheet = play(Parameters())
     detector = next(iter(log.conclusions.values()))[-1].detector
     event = Event("unheard.of", 0, "x", id="unheard.of#x")
     assert margins(Evidence(event, event, None, detector)) == ()

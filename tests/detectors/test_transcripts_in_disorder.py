@@ -88,8 +88,6 @@ def without_margins(log: ConclusionLog, sheet: Any) -> set[str]:
 
 def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[Margin, ...]]]:
     """The margins of each version of each event."""
-    known = {name: versions[-1].event for name, versions in log.conclusions.items()}
-
     def evidence(c: Conclusion) -> Evidence:
         return Evidence(c.event, c.trigger, c.before, c.detector, origin=origin)
 
