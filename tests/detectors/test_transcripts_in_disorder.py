@@ -88,6 +88,7 @@ def without_margins(log: ConclusionLog, sheet: Any) -> set[str]:
 
 def found_margins(log: ConclusionLog, sheet: Any) -> Iterator[tuple[str, tuple[Margin, ...]]]:
     """The margins of each version of each event."""
+
     def evidence(c: Conclusion) -> Evidence:
         return Evidence(c.event, c.trigger, c.before, c.detector, origin=origin)
 
