@@ -118,7 +118,7 @@ def _pair(kind: str, recorded: Sequence[Row], now: Sequence[Row]) -> Pairing:
     rule = rule_of(kind)
     before_us, now_us = _times(recorded), _times(now)
     rows, cols = within(before_us, now_us, rule.window_us)
-    fields = ("team", "player", "variant") if rule.by_place else ("team", "player")
+    fields = ("team", "player", "variant") if rule.by_variant else ("team", "player")
     same = np.ones(len(rows), np.bool_)
     for field in fields:
         same &= _column(recorded, field)[rows] == _column(now, field)[cols]

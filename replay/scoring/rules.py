@@ -92,8 +92,10 @@ _FAMILIES: Mapping[str, str] = {
 def rule_of(kind: str) -> Rule:
     """Return window and agreement of a kind.
 
-    >>> rule_of("restart.corner"), rule_of("pass.attempt")
-    (Rule(window_us=1000000, by_player=False, by_place=False), Rule(window_us=500000, by_player=True, by_place=False))
+    >>> rule_of("restart.corner")
+    Rule(window_us=1000000, by_player=False, by_variant=False)
+    >>> rule_of("pass.attempt")
+    Rule(window_us=500000, by_player=True, by_variant=False)
     """
     prefix = max((p for p in WINDOWS_MS if kind.startswith(p)), key=len)
     return Rule(WINDOWS_MS[prefix] * 1_000, not kind.startswith(BY_TEAM), kind.startswith(BY_VARIANT))
