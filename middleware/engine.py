@@ -244,7 +244,7 @@ class Engine:
             self._counts,
             self._publisher.state(),
             (self._lost, self._faults, self._load, self._choosers, self._configured),
-            (self._delays.output_us, self._delays.input_us),
+            (self._delays.output_us, self._delays.input_us, self._final_only),
         )
         return pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL)
 
@@ -266,7 +266,7 @@ class Engine:
         self._progress, self._counts = progress, counts
         self._publisher.resume(publisher)
         self._lost, faults, self._load, self._choosers, self._configured = more
-        self._delays.output_us, self._delays.input_us = delays
+        self._delays.output_us, self._delays.input_us, self._final_only = delays
         for index, states in enumerate(units):
             self._units[index].clear()
             self._single[index] = None

@@ -1,4 +1,4 @@
-"""Folding: where it is known what is still to come, everything is said once, when it is final, and nothing is kept."""
+"""Final replay: with a promise of what is complete, every output leaves once, when it is final, and nothing is held."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from middleware.events import Arrival, Event, Update, canonical_key
 from middleware.hierarchy import Hierarchy
 from middleware.oracle import published
 from middleware.ordering.policy import EngineSettings, UnitSettings
+from middleware.ordering.slack.settings import SlackSettings
 from middleware.ordering.speculation import FixedAlpha
 from tests.middleware.test_engine_law import arrival_orders
 from tests.middleware.toys import arrival, hierarchy, raw
@@ -77,3 +78,13 @@ def test_premature_outputs_are_repaired_before_final_replay_begins():
     assert [(u.event.id, u.diff) for u in (*live, *told) if u.event.kind == "D"] == [("D#c:0", 1), ("D#c:0", -1)]
     engine.push([arrival(raw("A", 100, seq=1))], 100, 100)
     assert engine.health().held == 0
+
+
+def test_an_engine_restored_after_a_promise_ends_as_the_first_one_does():
+    """What it waits for is released by final replay, too, and not as premature."""
+    slack = SlackSettings("fixed", 15)
+    settings = EngineSettings(UnitSettings(FixedAlpha(0.0), slack=slack), allowed_lateness_us=60)
+    first, again = (Engine(hierarchy(), settings) for _ in range(2))
+    first.push([arrival(raw("C", 5))], 240, 0)
+    again.restore(first.snapshot())
+    assert again.finish() == first.finish()
