@@ -32,6 +32,10 @@ _AFTER_S, _NICE = 0.25, 10
 _log = logging.getLogger(__name__)
 
 
+class StorerKilledError(RuntimeError):
+    """A signal ended the process that stores a state. The windows since the last commit are played again."""
+
+
 class StateChild:
     """A child that stores one state. It begins with the construction.
 
@@ -53,7 +57,7 @@ class StateChild:
         last: bool = False,
     ) -> None:
         self._store, self._offset = store, offset
-        self._failure: OSError | StateError | None = None
+        self._failure: OSError | StateError | StorerKilledError | None = None
         pid = os.fork()
         if pid == 0:
             code = _OTHER
@@ -86,6 +90,7 @@ class StateChild:
 
         Raises:
             OSError: the disk is full, or cannot be written to.
+            StorerKilledError: a signal ended it.
             StateError: it failed otherwise; the log says how.
         """
         if self._failure is not None:
@@ -100,13 +105,13 @@ class StateChild:
         _, status = os.waitpid(pid, 0)
         code = os.waitstatus_to_exitcode(status)
         if code:
-            reason = code if 0 < code < _OTHER else 0
-            self._failure = _failure(self._store, self._offset, reason)
+            self._failure = _failure(f"match {self._store.match}: the state at {self._offset}", code)
 
 
-def _failure(store: StateStore, offset: int, reason: int) -> OSError | StateError:
-    """Why a state will not come: a number of the system's, or 0."""
-    subject = f"match {store.match}: the state at {offset}"
-    if reason:
-        return OSError(reason, os.strerror(reason), subject)
+def _failure(subject: str, code: int) -> OSError | StateError | StorerKilledError:
+    """Why a state will not come, by the exit code of its child: negative for a signal, else an error number or 255."""
+    if code < 0:
+        return StorerKilledError(f"{subject} was not stored: its process ended by signal {-code}")
+    if code < _OTHER:
+        return OSError(code, os.strerror(code), subject)
     return StateError(f"{subject} could not be stored (the log says why)")

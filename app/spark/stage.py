@@ -40,7 +40,7 @@ from app.pipeline.disk_full import is_full
 from app.pipeline.framing import together, unpack
 from app.pipeline.options import load_pipeline
 from app.pipeline.seal import StateError
-from app.pipeline.state_child import StateChild
+from app.pipeline.state_child import StateChild, StorerKilledError
 from app.pipeline.state_store import StateStore
 from app.sources.interface import Entry
 from app.sources.registry import load_source
@@ -198,14 +198,14 @@ class _SeatedMatch:
 
     def _own(self, error: Exception) -> ClosedWindow:
         """Fails the match for an error of its own; raises an error that is of no single match."""
-        if isinstance(error, HubConnectionError | StageError) or is_full(error):
+        if isinstance(error, HubConnectionError | StageError | StorerKilledError) or is_full(error):
             raise error
         return self._fail(reason_of(error))
 
     def _fail(self, reason: str) -> ClosedWindow:
         """The match does not go on. Once this is written, the state of its last window is there or will never be."""
         self._failed = True
-        with contextlib.suppress(OSError, StateError):
+        with contextlib.suppress(OSError, StateError, StorerKilledError):
             if self._storing is not None:
                 self._storing.wait()
         log_event(_log, logging.ERROR, "match failed", self._match, error=reason)
@@ -224,7 +224,8 @@ class MatchStage:
             self._epoch, self._pipeline, self._storing, origin = kept.epoch, kept.pipeline, kept.storing, "memory"
         else:
             if kept is not None:
-                with contextlib.suppress(OSError, StateError):  # the state that it stores may be the one to start from
+                # It may store the state to start from.
+                with contextlib.suppress(OSError, StateError, StorerKilledError):
                     kept.storing.wait()
             origin = "nothing" if start == config.begin else "stored state"
             self._epoch = self._store.claim_epoch()
@@ -240,7 +241,7 @@ class MatchStage:
 
         Raises:
             StageError: the window is closed already.
-            OSError, StateError: the state of the window before could not be stored.
+            OSError, StateError, StorerKilledError: the state of the window before could not be stored.
         """
         if self._closed:
             raise StageError(f"match {self._match}: a row after the one that closes its window")
@@ -265,7 +266,7 @@ class MatchStage:
 
         Raises:
             StageError: the window is not closed.
-            OSError, StateError: the state of the window before could not be stored.
+            OSError, StateError, StorerKilledError: the state of the window before could not be stored.
         """
         if not self._closed:
             raise StageError(

@@ -12,7 +12,7 @@ import pytest
 
 from app.pipeline.disk_full import is_full
 from app.pipeline.seal import Maker, StateError
-from app.pipeline.state_child import StateChild
+from app.pipeline.state_child import StateChild, StorerKilledError
 from app.pipeline.state_store import StateStore
 
 MAKER = Maker("test")
@@ -49,9 +49,10 @@ def test_a_state_that_is_not_stored_is_an_error_of_whoever_waits(tmp_path, monke
     monkeypatch.setattr("app.pipeline.state_child._AFTER_S", 0.0)
     store = StateStore(tmp_path, "m")
     child = StateChild(store, 40, store.claim_epoch(), make, MAKER)
-    with pytest.raises((OSError, StateError)) as raised:
+    with pytest.raises((OSError, StateError, StorerKilledError)) as raised:
         child.wait()
     assert is_full(raised.value) == (make is full_disk)
+    assert isinstance(raised.value, StorerKilledError) == (make is killed)
     with pytest.raises(type(raised.value)):
         child.check()
 
