@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -60,14 +61,18 @@ def start(folder: Path, *arguments: object, **environ: str) -> subprocess.Popen[
 
 
 def members(run: subprocess.Popen[bytes]) -> Iterator[int]:
-    """Processes of the run's session: itself and all that it has started."""
+    """Processes of the run: itself and all that descend from it."""
+    parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
-            try:
-                if int((entry / "stat").read_text().rpartition(")")[2].split()[3]) == run.pid:
-                    yield int(entry.name)
-            except (OSError, IndexError):
-                continue
+            with suppress(OSError, IndexError):
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+    for pid in parents:
+        ancestor = pid
+        while ancestor not in (run.pid, 0):
+            ancestor = parents.get(ancestor, 0)
+        if ancestor:
+            yield pid
 
 
 def seen(run: subprocess.Popen[bytes], what: str) -> dict[int, bytes]:
