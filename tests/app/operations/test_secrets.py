@@ -166,7 +166,7 @@ def test_no_secret_is_left_by_spark_and_topics_even_if_all_is_killed(tmp_path: P
     run = start(folder, "--source", source, "--publish", events, "--window", 3, "--store", folder / "store")
     try:
         speaker.start()
-        wait_for(run, folder, "store/commits/*.json")
+        wait_for(run, folder, "store/commits/0*.json")
         lines, environs = seen(run, "cmdline"), seen(run, "environ")
         while_running = holding(folder, [PAGE, HUB, password])
     finally:
