@@ -47,11 +47,17 @@ def prose_of(group: type[msgspec.Struct]) -> str:
 
 
 def meanings_of(group: type[msgspec.Struct]) -> Mapping[str, str]:
-    """What each field of a parameter class is, out of the attributes of its docstring."""
-    text = inspect.cleandoc((inspect.getdoc(group) or "").partition("Attributes:\n")[2])
+    """What each field of a parameter class is, out of the attributes of its docstring and of its bases'."""
+    found: dict[str, str] = {}
+    for base in reversed(group.__mro__):
+        found.update(_attributes(base.__doc__ or ""))
+    return found
+
+
+def _attributes(doc: str) -> dict[str, str]:
     found: dict[str, str] = {}
     names: list[str] = []
-    for line in text.splitlines():
+    for line in inspect.cleandoc(inspect.cleandoc(doc).partition("Attributes:\n")[2]).splitlines():
         begun = _ATTRIBUTE.match(line)
         if begun is not None:
             names = begun.group(1).split(", ")

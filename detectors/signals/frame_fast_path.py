@@ -250,21 +250,21 @@ def pack(state: Instant) -> Instant | PackedFrameState:
     return PackedFrameState(names, ends, sequences, b"".join(memories), heard, frame, now.tick, balls, absent)
 
 
-def unpack(crowd: PackedFrameState) -> Instant:
+def unpack(packed: PackedFrameState) -> Instant:
     """The same transmitter by transmitter."""
-    ts_us, frame, heard = crowd.frame.ts_us, frame_of(crowd.frame), crowd.ball
-    slices = [crowd.memory[begin:end] for begin, end in pairwise((0, *crowd.ends))]
+    ts_us, frame, heard = packed.frame.ts_us, frame_of(packed.frame), packed.ball
+    slices = [packed.memory[begin:end] for begin, end in pairwise((0, *packed.ends))]
     here = {
         name: Track(sequence, ts_us, memory)
-        for name, sequence, memory in zip(crowd.names, crowd.sequences, slices, strict=True)
+        for name, sequence, memory in zip(packed.names, packed.sequences, slices, strict=True)
     }
     latest = {
         body.object_id: Event("player.state", ts_us, body.object_id, here[body.object_id].sequence * 10, body)
         for body in frame.players
     }
-    balls = crowd.balls
+    balls = packed.balls
     if heard is not None:
         latest["ball"] = heard
         newest = Event("ball.sample", ts_us, heard.source, heard.seq, heard.payload)
         balls = Balls(balls.active, newest, balls.spares)
-    return Instant({**crowd.absent, **here}, balls, FrameInProgress(latest, ts_us, len(latest), ts_us, crowd.tick))
+    return Instant({**packed.absent, **here}, balls, FrameInProgress(latest, ts_us, len(latest), ts_us, packed.tick))

@@ -92,9 +92,9 @@ class PacketFilter:
         count = len(packet.ts_us)
         emitted = bytearray(_row(self.words, count, count // self._size + 1).pack(memory, *_numbers(packet)))
         _take(np.frombuffer(emitted, np.int64), count, self.numbers, self.bounds)
-        return self._told(memoryview(emitted), count)
+        return self._result(memoryview(emitted), count)
 
-    def _told(self, row: memoryview, count: int) -> Taken | None:
+    def _result(self, row: memoryview, count: int) -> Taken | None:
         """What the kernel says of a packet of ``count`` positions."""
         length = 8 * self.words
         at = 2 * length + 32 * count
@@ -152,7 +152,7 @@ class FrameFilter:
         #: Where in the filters that of each transmitter ends.
         self.ends = tuple([8 * end for end in self._begins[1:].tolist()])
         count, size = len(runs), self.ends[-1]
-        self._size, self._told = size, 2 * size + 8 + 24 * count
+        self._size, self._result = size, 2 * size + 8 + 24 * count
         self._whole = Struct(f"={size}s{size}xq{3 * count}d{8 * (8 * count + _STATE)}x")
         self._shape = 8, count
 
@@ -168,7 +168,7 @@ class FrameFilter:
         if not _take_together(np.frombuffer(row, np.int64), self._begins, self._classes, self._numbers, self._bounds):
             return None
         count = self._shape[1]
-        emitted = np.frombuffer(row, np.float64, 8 * count, self._told).reshape(self._shape)
+        emitted = np.frombuffer(row, np.float64, 8 * count, self._result).reshape(self._shape)
         return bytes(memoryview(row)[self._size : 2 * self._size]), emitted
 
 
