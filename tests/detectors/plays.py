@@ -66,15 +66,15 @@ def story(case: dict[str, Any], quality: str) -> Story:
     else:
         arrivals = [arrival(packet) for packet in packets]
     lines = []
-    for number, said in enumerate(case.get("officials", ()), 1):
-        lines.append(msgspec.json.encode(said).decode())
-        said_us = round(said["said_s"] * 1e6)
-        told = read(OfficialLine(FILE, number, lines[-1]), sheet, said_us)
-        arrivals.append(official_arrival(told, said_us, said_us - _REACH_US))
+    for number, line in enumerate(case.get("officials", ()), 1):
+        lines.append(msgspec.json.encode(line).decode())
+        arrival_us = round(line["said_s"] * 1e6)
+        official = read(OfficialLine(FILE, number, lines[-1]), sheet, arrival_us)
+        arrivals.append(official_arrival(official, arrival_us, arrival_us - _REACH_US))
     return Story(hierarchy, sheet, arrivals, lines)
 
 
-def said_us(one: Arrival, story: Story) -> int:
+def arrival_us(one: Arrival, story: Story) -> int:
     """When a line of officials comes, arrival time."""
     return round(msgspec.json.decode(story.lines[one.event.seq - 1])["said_s"] * 1e6)
 

@@ -74,7 +74,7 @@ def fold(detector: Detector[object], events: Iterable[Event]) -> list[Event]:
     return out
 
 
-def told(events: Iterable[Event]) -> list[tuple[str, str, str]]:
+def rows_of(events: Iterable[Event]) -> list[tuple[str, str, str]]:
     """(kind, variant, team) of sparse events: what most tests compare."""
     rows: list[tuple[str, str, str]] = []
     for event in events:
@@ -111,12 +111,12 @@ def hit(at_s: float, player: str, x_m: float, y_m: float) -> Event:
     return make_event("hit", round(at_s * 1e6), f"ball:{at_s}", EventPayload("hit", team, player, x_m, y_m))
 
 
-def decision(said_s: float, kind: str, number: int = 1, *, at_s: float | None = None, **named: object) -> Event:
+def decision(arrival_s: float, kind: str, number: int = 1, *, at_s: float | None = None, **named: object) -> Event:
     """What officials say at an instant about another (or the same) one, as it enters the engine."""
-    at_us = round((said_s if at_s is None else at_s) * 1e6)
-    told = Official("operator", number, kind, at_us, **named)  # type: ignore[arg-type]
-    said_us = round(said_s * 1e6)
-    return official_arrival(told, said_us, said_us - 2_000_000).event
+    at_us = round((arrival_s if at_s is None else at_s) * 1e6)
+    official = Official("operator", number, kind, at_us, **named)  # type: ignore[arg-type]
+    arrival_us = round(arrival_s * 1e6)
+    return official_arrival(official, arrival_us, arrival_us - 2_000_000).event
 
 
 def concluded(events: Iterable[Event], sheet: MatchSheet, *kinds: str) -> list[Event]:

@@ -38,7 +38,7 @@ def frames(ways: dict[str, Sequence[tuple[float, float] | None]]) -> list[Event]
 
 
 def payloads(events: Sequence[Event], kind: str) -> list[tuple[int, EventPayload]]:
-    """Time and fact of the events of a kind."""
+    """Time and payload of the events of a kind."""
     return [(e.ts_us, e.payload) for e in events if e.kind == kind and isinstance(e.payload, EventPayload)]
 
 
@@ -71,16 +71,16 @@ SPEEDS = st.lists(
 @given(SPEEDS)
 def test_runs_are_those_of_the_whole_way(speeds):
     x_m = np.cumsum([0.0, *(v * 0.2 for v, looks in speeds for _ in range(looks))]).tolist()
-    told, broken = check_fold(RunningIntensity(), frames({"home_6": [(x, 1.0) for x in x_m]}))
+    emitted, broken = check_fold(RunningIntensity(), frames({"home_6": [(x, 1.0) for x in x_m]}))
     assert broken == []
-    ended = [run for e in told if isinstance(e.payload, Runs) for _, _, run in e.payload.ended]
-    last = [run for e in told[-1:] for _, _, run in e.payload.now]
+    ended = [run for e in emitted if isinstance(e.payload, Runs) for _, _, run in e.payload.ended]
+    last = [run for e in emitted[-1:] for _, _, run in e.payload.now]
     expected = runs_of(x_m)
     assert [(r.intensity, r.from_us, r.to_us) for r in (*ended, *last)] == [
         (r.intensity, r.from_us, r.to_us) for r in expected
     ]
     assert [r.distance_m for r in (*ended, *last)] == pytest.approx([r.distance_m for r in expected])
-    changes = payloads(told, "run.intensity")
+    changes = payloads(emitted, "run.intensity")
     assert [f.variant for _, f in changes] == [CLASSES[r.intensity] for r in expected]
     for (_, payload), run, before in zip(changes, expected, [None, *expected], strict=False):
         assert payload.detail["since_us"] == run.from_us
@@ -94,11 +94,11 @@ def test_runs_are_those_of_the_whole_way(speeds):
 
 def test_who_was_gone_begins_anew_and_his_run_ended_when_he_was_last_seen():
     way = [(0.0, 0.0)] * 20 + [None] * 5 + [(30.0, 0.0)] * 20
-    told, broken = check_fold(RunningIntensity(), frames({"home_6": way, "home_7": [(1.0, 1.0)] * 45}))
+    emitted, broken = check_fold(RunningIntensity(), frames({"home_6": way, "home_7": [(1.0, 1.0)] * 45}))
     assert broken == []
-    ended = [entry for e in told if isinstance(e.payload, Runs) for entry in e.payload.ended]
+    ended = [entry for e in emitted if isinstance(e.payload, Runs) for entry in e.payload.ended]
     assert ended == [("home_6", "home", Run(0, 4 * LOOK_US, 19 * LOOK_US, 0.0))]
-    assert [(round(ts_us / 1e6, 1), f.player) for ts_us, f in payloads(told, "run.intensity")] == [
+    assert [(round(ts_us / 1e6, 1), f.player) for ts_us, f in payloads(emitted, "run.intensity")] == [
         (1.8, "home_6"), (1.8, "home_7"), (6.8, "home_6"),
     ]  # fmt: skip
 
@@ -107,12 +107,13 @@ def test_a_team_has_the_sum_of_its_players_in_every_window():
     """Home 6 sprints 70 s at 8 m/s, home 7 stands; after 70 s the last minute is a minute of each."""
     looks = 351
     way = [(-40 + 0.2 * 8 * i, 0.0) for i in range(looks)]
-    told, _ = check_fold(RunningIntensity(), frames({"home_6": way, "home_7": [(1.0, 1.0)] * looks}))
-    runs = [e for e in told if e.kind == "run.state"]
-    told, broken = check_fold(RunningStatistics(), runs, every=50)
+    emitted, _ = check_fold(RunningIntensity(), frames({"home_6": way, "home_7": [(1.0, 1.0)] * looks}))
+    runs = [e for e in emitted if e.kind == "run.state"]
+    emitted, broken = check_fold(RunningStatistics(), runs, every=50)
     assert broken == []
-    last_us = max(ts_us for ts_us, _ in payloads(told, "stat.running"))
-    last = {(f.variant, f.team, f.player): f.detail for ts_us, f in payloads(told, "stat.running") if ts_us == last_us}
+    reports = payloads(emitted, "stat.running")
+    last_us = max(ts_us for ts_us, _ in reports)
+    last = {(f.variant, f.team, f.player): f.detail for ts_us, f in reports if ts_us == last_us}
     assert len(last) == 4 * (2 + 2)
     assert last["1 min", "home", "home_6"]["sprint_s"] == 60.0
     assert last["1 min", "home", "home_6"]["sprint_m"] == pytest.approx(480.0, abs=0.1)
@@ -133,9 +134,9 @@ def test_windows_of_running_are_those_of_all_runs(pieces, every_s):
     events = [
         Event("run.state", run.to_us, "running", i, Runs((), (("home_6", "home", run),))) for i, run in enumerate(runs)
     ]
-    told, broken = check_fold(RunningStatistics(ReportParameters(every_s * 10**6)), events, every=20)
+    emitted, broken = check_fold(RunningStatistics(ReportParameters(every_s * 10**6)), events, every=20)
     assert broken == []
-    for ts_us, payload in payloads(told, "stat.running"):
+    for ts_us, payload in payloads(emitted, "stat.running"):
         if payload.player != "home_6":
             continue
         from_us = ts_us - WINDOWS_US[payload.variant] if WINDOWS_US[payload.variant] else 0
@@ -152,7 +153,7 @@ def test_windows_of_running_are_those_of_all_runs(pieces, every_s):
 # -- query 2: possession ---------------------------------------------------------------------------------------
 
 
-def happening(kind: str, at_s: float, player: str = "") -> Event:
+def event_of(kind: str, at_s: float, player: str = "") -> Event:
     """A hit, a phase or a tick."""
     ts_us = round(at_s * 1e6)
     if kind == "clock.tick":
@@ -165,19 +166,19 @@ def happening(kind: str, at_s: float, player: str = "") -> Event:
 
 def test_possession_of_a_short_game():
     """Home 6 hits at 1, 2 and 3 s, away 4 at 5 s; out at 6 s; home 7 throws in at 8.9 s."""
-    events = [happening("hit", t, "home_6") for t in (1, 2, 3)]
-    events += [happening("hit", 5, "away_4"), happening("phase.dead", 6), happening("hit", 7, "away_4")]
-    events += [happening("phase.live", 9, "home_7"), happening("clock.tick", 10)]
-    told, broken = check_fold(PossessionStatistics(), sorted(events, key=lambda e: e.ts_us))
+    events = [event_of("hit", t, "home_6") for t in (1, 2, 3)]
+    events += [event_of("hit", 5, "away_4"), event_of("phase.dead", 6), event_of("hit", 7, "away_4")]
+    events += [event_of("phase.live", 9, "home_7"), event_of("clock.tick", 10)]
+    emitted, broken = check_fold(PossessionStatistics(), sorted(events, key=lambda e: e.ts_us))
     assert broken == []
-    last = {(f.variant, f.team, f.player): f.detail for _, f in payloads(told, "stat.possession")}
+    last = {(f.variant, f.team, f.player): f.detail for _, f in payloads(emitted, "stat.possession")}
     assert last["player, match", "home", "home_7"] == {"time_s": 0.0, "held_s": 1.1, "hits": 1}
     assert last["team, match", "home", ""] == {"time_s": 2.0, "held_s": 5.1, "hits": 4, "percent": 83.61}
     assert last["team, match", "away", ""] == {"time_s": 0.0, "held_s": 1.0, "hits": 1, "percent": 16.39}
     assert last["team, 1 min", "home", ""] == last["team, match", "home", ""]
 
 
-HAPPENINGS = st.lists(
+EVENTS = st.lists(
     st.tuples(
         st.sampled_from(["hit"] * 6 + ["phase.dead", "phase.live"]),
         st.sampled_from(["home_6", "home_7", "away_4"]),
@@ -215,16 +216,16 @@ def stints_of(events: Sequence[Event], now_us: int) -> list[tuple[str, str, list
 
 
 @settings(max_examples=40)
-@given(HAPPENINGS)
+@given(EVENTS)
 def test_windows_of_possession_are_those_of_all_stints(rows):
     events, at_s = [], 0.0
     for kind, player, gap in rows:
         at_s += gap * 0.7 + 0.3
-        events.append(happening(kind, at_s, player if kind != "phase.dead" else ""))
-    ticks = [happening("clock.tick", 5.0 * n) for n in range(1, int(at_s // 5) + 3)]
-    told, broken = check_fold(PossessionStatistics(), sorted([*events, *ticks], key=lambda e: e.ts_us), every=25)
+        events.append(event_of(kind, at_s, player if kind != "phase.dead" else ""))
+    ticks = [event_of("clock.tick", 5.0 * n) for n in range(1, int(at_s // 5) + 3)]
+    emitted, broken = check_fold(PossessionStatistics(), sorted([*events, *ticks], key=lambda e: e.ts_us), every=25)
     assert broken == []
-    for ts_us, payload in payloads(told, "stat.possession"):
+    for ts_us, payload in payloads(emitted, "stat.possession"):
         who, _, window = payload.variant.partition(", ")
         from_us = ts_us - WINDOWS_US[window] if WINDOWS_US[window] else -1
         own = [
@@ -263,10 +264,10 @@ def test_heat_maps_are_those_of_all_places(stays):
     detector = HeatMap(SHEET)
     detector._spans = (20, 100, 200, 0)
     way = [(0.3, 0.2), *(place for place, looks in stays for _ in range(looks))]
-    told, broken = check_fold(detector, frames({"home_6": way}), every=10**9)
+    emitted, broken = check_fold(detector, frames({"home_6": way}), every=10**9)
     assert broken == []
     spans = dict(zip(HEAT_WINDOWS_US, detector._spans, strict=True))
-    reports = payloads(told, "stat.heatmap")
+    reports = payloads(emitted, "stat.heatmap")
     assert len(reports) == 16 * len({ts_us for ts_us, _ in reports})
     for ts_us, payload in reports:
         grid, _, window = payload.variant.partition(", ")
@@ -307,8 +308,9 @@ def test_a_gap_of_the_stream_is_time_on_no_field():
         Event("frame", e.ts_us + 60_000_000, "frame", e.seq + 300, e.payload)
         for e in frames({"home_6": [(40.0, 9.0)] * 50})
     ]
-    told, _ = check_fold(HeatMap(SHEET), [*first, *later], every=10**9)
-    last = [f for ts_us, f in payloads(told, "stat.heatmap") if ts_us == told[-1].ts_us and f.variant == "16x25, 1 min"]
+    emitted, _ = check_fold(HeatMap(SHEET), [*first, *later], every=10**9)
+    reports = payloads(emitted, "stat.heatmap")
+    last = [f for ts_us, f in reports if ts_us == emitted[-1].ts_us and f.variant == "16x25, 1 min"]
     assert last[0].detail["looks"] == 150
     assert len(str(last[0].detail["cells"]).split(";")) == 2
 

@@ -48,7 +48,7 @@ def play(parameters: Parameters, quality: Any = stage.OPTICAL) -> tuple[Conclusi
     return log, sheet
 
 
-def told(log: ConclusionLog, sheet: MatchSheet, parameters: Parameters) -> dict[str, tuple[Margin, ...]]:
+def margins_of(log: ConclusionLog, sheet: MatchSheet, parameters: Parameters) -> dict[str, tuple[Margin, ...]]:
     """Margins by event."""
     known = {name: versions[-1] for name, versions in log.conclusions.items()}
 
@@ -95,7 +95,7 @@ def first(found: dict[str, tuple[Margin, ...]], kind: str, parameter: str) -> tu
 def test_a_threshold_moved_past_the_value_undoes_what_it_let_through(kind: str, parameter: str) -> None:
     usual = Parameters()
     log, sheet = play(usual)
-    name, margin = first(told(log, sheet, usual), kind, parameter)
+    name, margin = first(margins_of(log, sheet, usual), kind, parameter)
     assert margin.margin >= 0
     was = {p.path: p.value for p in all_parameters()}[parameter]
     beyond = (1.02 if margin.sense == "at least" else 0.98) * margin.value
@@ -107,7 +107,7 @@ def test_a_threshold_moved_past_the_value_undoes_what_it_let_through(kind: str, 
 @pytest.mark.parametrize("quality", [stage.OPTICAL, stage.RTLS], ids=["optical", "rtls"])
 def test_the_chain_tells_its_margins(quality: Any) -> None:
     log, sheet = play(Parameters(), quality)
-    kinds = {name.partition("#")[0] for name, ms in told(log, sheet, Parameters()).items() if ms}
+    kinds = {name.partition("#")[0] for name, ms in margins_of(log, sheet, Parameters()).items() if ms}
     assert kinds >= {"ball.accel_peak", "near", "hit", "kick.released", "pass.attempt", "pass.complete", "shot.attempt",
                      "shot.off", "out", "play.dead"}  # fmt: skip
 
@@ -120,7 +120,7 @@ def test_a_goal_tells_how_it_lies_within_posts_and_bar() -> None:
     for packet in sorted(stage.packets(ball, PLAYERS, 8.0), key=lambda p: p.ts_us):
         engine.push([arrival(packet)], packet.ts_us[-1])
     engine.finish()
-    found = told(log, sheet, Parameters())
+    found = margins_of(log, sheet, Parameters())
     posts, bar = next(ms for name, ms in found.items() if name.startswith("ball.in_goal#"))
     assert (posts.threshold, bar.threshold) == (3.66, 2.44)
     assert 0 < posts.margin < 3.66
@@ -132,7 +132,7 @@ def test_a_goal_tells_how_it_lies_within_posts_and_bar() -> None:
 def test_every_parameter_of_a_margin_exists() -> None:
     paths = {p.path for p in all_parameters()}
     log, sheet = play(Parameters())
-    for ms in told(log, sheet, Parameters()).values():
+    for ms in margins_of(log, sheet, Parameters()).values():
         assert {m.parameter for m in ms} <= {*paths, ""}
 
 
@@ -141,7 +141,7 @@ def test_kinds_that_no_threshold_decides_exist_and_have_no_margins() -> None:
     given = {t.kind for entry in catalogue() for t in entry.types if not t.internal}
     assert {*UNDECIDED} <= given
     log, sheet = play(Parameters())
-    with_margins = {name.partition("#")[0] for name, ms in told(log, sheet, Parameters()).items() if ms}
+    with_margins = {name.partition("#")[0] for name, ms in margins_of(log, sheet, Parameters()).items() if ms}
     assert not with_margins & {*UNDECIDED}
 
 

@@ -18,11 +18,11 @@ def played(shared_data: Path):
 def test_passes_and_the_shot_agree_with_the_labels(played):
     truth, found = played
     kinds = score(truth, found).kinds
-    told = "\n".join(cases(truth, found))
-    assert kinds["pass.attempt"].f1 >= 0.90, told
-    assert (kinds["shot.attempt"].tp, kinds["shot.attempt"].fn) == (1, 0), told
-    assert kinds["pass.complete"].f1 >= 0.8, told
-    assert kinds["pass.failed"].f1 >= 0.75, told
+    report = "\n".join(cases(truth, found))
+    assert kinds["pass.attempt"].f1 >= 0.90, report
+    assert (kinds["shot.attempt"].tp, kinds["shot.attempt"].fn) == (1, 0), report
+    assert kinds["pass.complete"].f1 >= 0.8, report
+    assert kinds["pass.failed"].f1 >= 0.75, report
 
 
 def test_the_ball_is_in_play_and_a_teams_when_the_provider_says_so(played):

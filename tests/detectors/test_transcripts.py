@@ -19,8 +19,8 @@ EVERY = [pytest.param(case, q, id=f"{case['name']} ({q})") for case in CASES for
 
 @pytest.mark.parametrize(("case", "quality"), EVERY)
 def test_transcript(case: dict[str, Any], quality: str) -> None:
-    told = story(case, quality)
-    events = sorted_replay(told.hierarchy, (one.event for one in told.arrivals))
+    transcript = story(case, quality)
+    events = sorted_replay(transcript.hierarchy, (one.event for one in transcript.arrivals))
     found = rows(events, *case["look_at"])
     assert found == sorted(tuple(row) for row in case["expect"]), found
 
@@ -32,14 +32,14 @@ def test_scenes_have_names_of_their_own() -> None:
 
 def test_every_detector_has_a_transcript() -> None:
     """On some input that wants the detector a scene expects an event of a kind that it gives."""
-    told, there = set[str](), set[str]()
+    covered, there = set[str](), set[str]()
     for quality, declared in QUALITIES.items():
         kinds = {row[0] for case in CASES if quality in case["inputs"] for row in case["expect"]}
         detectors = build_detectors(MatchSheet(quality=declared), extra=OPT_IN)
         there |= {detector.spec.name for detector in detectors}
-        told |= {detector.spec.name for detector in detectors if kinds & {*detector.spec.outputs}}
+        covered |= {detector.spec.name for detector in detectors if kinds & {*detector.spec.outputs}}
     assert len(there) == len(DETECTORS)
-    assert there - told == set()
+    assert there - covered == set()
 
 
 def test_a_transcript_with_a_wrong_expectation_fails() -> None:

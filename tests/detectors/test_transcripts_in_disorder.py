@@ -22,7 +22,7 @@ from middleware.ordering.policy import EngineSettings, UnitSettings
 from middleware.ordering.speculation import FixedAlpha
 from middleware.provenance import Conclusion, ConclusionLog
 from middleware.sources.progress import ProgressSettings
-from tests.detectors.plays import CASES, QUALITIES, Story, rows, said_us, story
+from tests.detectors.plays import CASES, QUALITIES, Story, arrival_us, rows, story
 
 #: Of radio; the ball's packets come sooner, so that players are late for it.
 DELAY_MOST_US, BALL_DELAY_MOST_US, SLOT_US = 120_000, 5_000, 10_000
@@ -30,36 +30,37 @@ DOUBLED_SHARE = 0.02
 WAYS = ("on-demand", "full", "auto")
 
 
-def in_disorder(told: Story, seed: int) -> Iterator[tuple[int, list[Arrival]]]:
+def in_disorder(transcript: Story, seed: int) -> Iterator[tuple[int, list[Arrival]]]:
     """Slots of arrival time with what came in each. A framed input and officials come when they come."""
     rng = random.Random(seed)
-    came: list[tuple[int, int, Arrival]] = []
-    for number, one in enumerate(told.arrivals):
+    arrived: list[tuple[int, int, Arrival]] = []
+    for number, one in enumerate(transcript.arrivals):
         if one.event.kind in ("raw.official", "raw.frame"):
-            came.append((one.until_us if one.event.kind == "raw.frame" else said_us(one, told), number, one))
+            now_us = one.until_us if one.event.kind == "raw.frame" else arrival_us(one, transcript)
+            arrived.append((now_us, number, one))
             continue
         most_us = BALL_DELAY_MOST_US if one.event.kind == "raw.ball" else DELAY_MOST_US
         for _ in range(1 + (rng.random() < DOUBLED_SHARE)):
-            came.append((one.until_us + rng.randint(0, most_us), number, one))
-    came.sort(key=lambda row: row[:2])
-    for slot, together in groupby(came, key=lambda row: row[0] // SLOT_US):
+            arrived.append((one.until_us + rng.randint(0, most_us), number, one))
+    arrived.sort(key=lambda row: row[:2])
+    for slot, together in groupby(arrived, key=lambda row: row[0] // SLOT_US):
         yield (slot + 1) * SLOT_US, [row[2] for row in together]
 
 
-def played(told: Story, seed: int, log: ConclusionLog) -> list[Event]:
+def played(transcript: Story, seed: int, log: ConclusionLog) -> list[Event]:
     """What the engine says in the end."""
     progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS)
     settings = EngineSettings(
         UnitSettings(FixedAlpha(0.0), WAYS[seed % 3]), allowed_lateness_us=1_000_000, progress=progress
     )  # fmt: skip
-    engine = Engine(told.hierarchy, settings, make_unit=log.unit)
+    engine = Engine(transcript.hierarchy, settings, make_unit=log.unit)
     updates = []
-    for now_us, slot in in_disorder(told, seed):
+    for now_us, slot in in_disorder(transcript, seed):
         updates += engine.push(slot, now_us).updates
     updates += engine.finish().updates
     assert not engine.take_lost()
     assert engine.health().failed == {}
-    return sorted(consolidate(updates).values(), key=lambda e: canonical_key(e, told.hierarchy.rank))
+    return sorted(consolidate(updates).values(), key=lambda e: canonical_key(e, transcript.hierarchy.rank))
 
 
 #: Slack of values that are computed anew from rounded ones.
@@ -110,14 +111,14 @@ def cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("case", "quality"), list(cases()))
 def test_a_transcript_in_disorder_says_what_the_sorted_one_does(case: dict[str, Any], quality: str) -> None:
-    told = story(case, quality)
-    dense = told.hierarchy.internal & {*case["look_at"]}
+    transcript = story(case, quality)
+    dense = transcript.hierarchy.internal & {*case["look_at"]}
     log = ConclusionLog(lambda event: bool(event.id) or event.kind in dense)
-    found = played(told, len(case["name"]), log)
-    assert found == published(told.hierarchy, [one.event for one in told.arrivals])
+    found = played(transcript, len(case["name"]), log)
+    assert found == published(transcript.hierarchy, [one.event for one in transcript.arrivals])
     # Of what has versions the last one is published; the rows of a transcript are all of them.
-    whole = {*case["look_at"]} - told.hierarchy.amendable
+    whole = {*case["look_at"]} - transcript.hierarchy.amendable
     seen = [*found, *(step.event for steps in log.conclusions.values() for step in steps if step.event.kind in dense)]
     assert rows(seen, *whole) == sorted(tuple(row) for row in case["expect"] if row[0] in whole)
-    assert wrong_margins(log, told.sheet) == []
-    assert without_margins(log, told.sheet) == set()
+    assert wrong_margins(log, transcript.sheet) == []
+    assert without_margins(log, transcript.sheet) == set()

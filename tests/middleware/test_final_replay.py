@@ -29,11 +29,11 @@ def standing(updates: list[Update], ranks: Hierarchy) -> list[Event]:
 def in_portions(stream: Stream, span_us: int) -> list[tuple[int, list[Arrival], int]]:
     """(arrival time, arrivals, event time before which nothing comes any more) of stretches of arrival time."""
     portions = [list(some) for _, some in itertools.groupby(stream, key=lambda pair: pair[0] // span_us)]
-    told, to_come_us = [], 10_000
+    stretches, to_come_us = [], 10_000
     for some in reversed(portions):
-        told.append((some[-1][0], [arrived for _, arrived in some], to_come_us))
+        stretches.append((some[-1][0], [arrived for _, arrived in some], to_come_us))
         to_come_us = min([to_come_us, *(arrived.event.ts_us for _, arrived in some)])
-    return told[::-1]
+    return stretches[::-1]
 
 
 @settings(max_examples=120, deadline=None)
@@ -74,8 +74,8 @@ def test_premature_outputs_are_repaired_before_final_replay_begins():
     """A live engine concludes too soon; what comes late comes with a promise: it is taken back, and nothing is kept."""
     engine = Engine(hierarchy(), SETTINGS)
     live = engine.push([arrival(raw("A", 10)), arrival(raw("C", 20))], 20).updates
-    told = engine.push([arrival(raw("B", 15))], 25, 12).updates
-    assert [(u.event.id, u.diff) for u in (*live, *told) if u.event.kind == "D"] == [("D#c:0", 1), ("D#c:0", -1)]
+    repaired = engine.push([arrival(raw("B", 15))], 25, 12).updates
+    assert [(u.event.id, u.diff) for u in (*live, *repaired) if u.event.kind == "D"] == [("D#c:0", 1), ("D#c:0", -1)]
     engine.push([arrival(raw("A", 100, seq=1))], 100, 100)
     assert engine.health().held == 0
 

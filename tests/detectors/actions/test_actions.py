@@ -11,7 +11,7 @@ from detectors.outcomes.shots import ShotOutcome
 from football.match_sheet import MatchSheet, Player, Team
 from football.payloads import EventPayload
 from middleware.events import Event
-from tests.detectors.scene import fold, told
+from tests.detectors.scene import fold, rows_of
 
 SHEET = MatchSheet(players=(Player("home_9", "home"), Player("away_1", "away", goalkeeper=True)))
 
@@ -79,7 +79,7 @@ def test_an_opponent_who_plays_a_restart_at_once_contests_it() -> None:
 def test_the_ball_is_dead_until_the_restart() -> None:
     causes = [event("hit", 1, "home_9"), event("phase.dead", 2), event("hit", 3, "away_4")]
     causes += [event("phase.live", 4, "away_4")]
-    assert [row[1] for row in told(fold(TeamPossession(), causes))] == ["home", "dead", "away"]
+    assert [row[1] for row in rows_of(fold(TeamPossession(), causes))] == ["home", "dead", "away"]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_ball_is_dead_until_the_restart() -> None:
 def test_a_pass_ends_with_what_comes_first_within_seven_seconds(
     cause: Event, expected: list[tuple[str, str, str]]
 ) -> None:
-    assert told(fold(PassOutcome(), [event("pass.attempt", 1, "home_9"), cause])) == expected
+    assert rows_of(fold(PassOutcome(), [event("pass.attempt", 1, "home_9"), cause])) == expected
 
 
 def test_a_pass_is_judged_once() -> None:
@@ -107,7 +107,7 @@ def test_a_pass_is_judged_once() -> None:
 def test_the_takers_own_restart_does_not_end_his_pass() -> None:
     causes = [event("pass.attempt", 1, "home_9"), event("possession.gain", 1.3, "home_9", "restart")]
     causes += [event("possession.gain", 2, "home_8", "hit")]
-    assert told(fold(PassOutcome(), causes)) == [("pass.complete", "", "home")]
+    assert rows_of(fold(PassOutcome(), causes)) == [("pass.complete", "", "home")]
 
 
 def test_an_interception_that_runs_out_annuls_the_one_that_was_won() -> None:
@@ -135,7 +135,7 @@ def test_a_second_opponent_intercepts_nothing() -> None:
 
 def shot(*causes: Event, on_target: bool = True) -> list[tuple[str, str, str]]:
     start = [event("direction", 0, "home_9"), event("shot.attempt", 1, "home_9", x_m=35.0, on_target=on_target)]
-    return told(fold(ShotOutcome(SHEET), [*start, *causes]))
+    return rows_of(fold(ShotOutcome(SHEET), [*start, *causes]))
 
 
 def test_what_becomes_of_a_shot() -> None:

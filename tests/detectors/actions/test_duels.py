@@ -62,12 +62,12 @@ def test_the_holder_and_an_opponent_at_the_ball_are_in_a_duel() -> None:
     ids=["one goes away", "play dies", "a third plays the ball", "one is not seen any more", "a third is nearer"],
 )
 def test_a_duel_ends_with_any_break(end: list[Event]) -> None:
-    told = fold(Duel(), [HAS, look(1.0, 0.3, home_9=0.0, away_4=2.0), *end])
-    assert rows(told) == [
+    emitted = fold(Duel(), [HAS, look(1.0, 0.3, home_9=0.0, away_4=2.0), *end])
+    assert rows(emitted) == [
         ("duel.start", "ground", "home_9", "away_4"),
         ("duel.end", "ground", "home_9", "away_4"),
     ]
-    assert told[0].source == told[1].source
+    assert emitted[0].source == emitted[1].source
 
 
 def test_the_end_names_who_touched_the_ball_last_and_a_short_look_past_another_ends_nothing() -> None:
@@ -85,8 +85,8 @@ def test_the_end_names_who_touched_the_ball_last_and_a_short_look_past_another_e
 def test_a_ball_that_neither_has_touched_is_fought_for_loose_if_it_is_slow_and_low() -> None:
     between = {"home_9": 1.5, "away_4": -1.0}
     other = about("hit", 0.9, "home_6")
-    told = rows(fold(Duel(), [other, look(1.0, 0.0, 3.0, **between), about("phase.dead", 1.2)]))
-    assert told == [("duel.start", "loose", "away_4", "home_9"), ("duel.end", "loose", "", "home_9")]
+    emitted = rows(fold(Duel(), [other, look(1.0, 0.0, 3.0, **between), about("phase.dead", 1.2)]))
+    assert emitted == [("duel.start", "loose", "away_4", "home_9"), ("duel.end", "loose", "", "home_9")]
     assert fold(Duel(), [other, look(1.0, 0.0, 9.0, **between)]) == []
     assert fold(Duel(), [HAS, look(1.0, 0.0, z_m=2.0, **between)]) == []
 

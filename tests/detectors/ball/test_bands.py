@@ -31,11 +31,11 @@ def track(values: list[float], what: str, run: int = 100) -> list[Event]:
 def changes(values: list[float], bounds: tuple[float, ...], names: tuple[str, ...]) -> list[tuple[int, str]]:
     """Each band from when it first held for three states in a row (80 ms, the first multiple over 50)."""
     bands = [sum(v >= b for b in bounds) for v in values]
-    found, told = [], -1
+    found, emitted = [], -1
     for i in range(len(bands) - 2):
-        if bands[i] == bands[i + 1] == bands[i + 2] != told:
-            told = bands[i]
-            found.append((i * PERIOD_US, names[told]))
+        if bands[i] == bands[i + 1] == bands[i + 2] != emitted:
+            emitted = bands[i]
+            found.append((i * PERIOD_US, names[emitted]))
     return found
 
 

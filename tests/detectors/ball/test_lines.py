@@ -9,13 +9,13 @@ import pytest
 from detectors.ball.lines import IN_LINES, OUT_LINES, GoalMouth, LineCrossing
 from football.match_sheet import MatchSheet, Quality
 from football.pitch import Pitch, PitchError, pitch_of
-from tests.detectors.scene import ball_track, fold, told
+from tests.detectors.scene import ball_track, fold, rows_of
 
 SHEET = MatchSheet(quality=Quality(ball_hz=25.0))
 
 
 def crossings(points, step_s=0.04):
-    return [variant for _, variant, _ in told(fold(LineCrossing(SHEET), ball_track(points, step_s)))]
+    return [variant for _, variant, _ in rows_of(fold(LineCrossing(SHEET), ball_track(points, step_s)))]
 
 
 def test_a_ball_five_centimetres_over_the_touchline_is_still_in():
@@ -89,7 +89,7 @@ def test_there_are_eight_ways_out_and_as_many_in():
     ],
 )
 def test_between_the_posts_and_under_the_bar_is_a_goal(y_m, z_m, expected):
-    assert told(fold(GoalMouth(SHEET), ball_track([(52.0, y_m, z_m), (52.9, y_m, z_m)]))) == expected
+    assert rows_of(fold(GoalMouth(SHEET), ball_track([(52.0, y_m, z_m), (52.9, y_m, z_m)]))) == expected
 
 
 def test_half_a_ball_over_the_goal_line_is_no_goal():

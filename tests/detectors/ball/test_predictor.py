@@ -42,9 +42,9 @@ def ball(x_m: float, y_m: float, z_m: float, vx: float, vy: float, vz: float) ->
     ],
 )
 def test_what_the_ball_meets_first(state: BallState, variant: str):
-    told = predict(state, PITCH, P, True)
-    assert told is not None
-    assert told.variant == variant
+    prediction = predict(state, PITCH, P, True)
+    assert prediction is not None
+    assert prediction.variant == variant
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_what_is_not_predicted(state: BallState):
 
 
 def test_without_height_every_ball_rolls():
-    told = predict(ball(40, 0, 5.0, 22, 0, 9), PITCH, P, False)
-    assert told is not None
-    assert told.variant == "goal mouth right"
+    prediction = predict(ball(40, 0, 5.0, 22, 0, 9), PITCH, P, False)
+    assert prediction is not None
+    assert prediction.variant == "goal mouth right"
 
 
 @given(st.floats(-15.0, 15.0), st.floats(5.0, 20.0), st.floats(1.0, 4.0), st.floats(-1.0, 4.0))
 def test_a_landing_is_where_a_flight_in_fine_steps_comes_down(vy, vx, z, vz):
-    told = predict(ball(-30, 0, z, vx, vy, vz), PITCH, P, True)
+    prediction = predict(ball(-30, 0, z, vx, vy, vz), PITCH, P, True)
     x, y, t, dt = -30.0, 0.0, 0.0, 1e-4
     while z > 0.11 and t < P.horizon_s - 0.02:
         speed = math.sqrt(vx * vx + vy * vy + vz * vz)
@@ -77,9 +77,9 @@ def test_a_landing_is_where_a_flight_in_fine_steps_comes_down(vy, vx, z, vz):
         x, y, z, t = x + vx * dt, y + vy * dt, z + vz * dt, t + dt
     if z > 0.11:
         return
-    assert told is not None
-    assert math.dist((told.x_m, told.y_m), (x, y)) < 1.0
-    assert told.in_s == pytest.approx(t, abs=0.04)
+    assert prediction is not None
+    assert math.dist((prediction.x_m, prediction.y_m), (x, y)) < 1.0
+    assert prediction.in_s == pytest.approx(t, abs=0.04)
 
 
 def shot() -> list[tuple[float, ...]]:

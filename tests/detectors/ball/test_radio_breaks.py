@@ -69,8 +69,8 @@ def test_two_contacts_60_ms_apart_are_two():
 def test_a_weak_contact_40_ms_after_another_is_found_by_the_whole_way_through_both(seed: int):
     """The 8 states between alone tell the speed there with an error of 0.4 m/s or more."""
     turned = ball([(0, 0, 0), (1, 2, 0), (1.04, 2.08, 0.16), (2, 5.92, 0.16)], seed, noise_m=0.012)
-    kinks = fold(AccelerationPeak(SHEET), turned)
-    assert [event.ts_us for event in kinks] == pytest.approx([1_000_000, 1_040_000], abs=15_000)
+    peaks = fold(AccelerationPeak(SHEET), turned)
+    assert [event.ts_us for event in peaks] == pytest.approx([1_000_000, 1_040_000], abs=15_000)
 
 
 @pytest.mark.parametrize("seed", range(6))

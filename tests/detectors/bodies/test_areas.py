@@ -10,7 +10,7 @@ from detectors.bodies.area_watch import AreaWatch, draw
 from football.areas import ball_areas, player_areas
 from football.match_sheet import MatchSheet
 from football.pitch import Pitch
-from tests.detectors.scene import body, fold, frame_event, told
+from tests.detectors.scene import body, fold, frame_event, rows_of
 
 WATCH = AreaWatch(MatchSheet())
 
@@ -21,7 +21,7 @@ def names_at(x_m, y_m, z_m=0.0):
 
 def walk(places, ball=(0.0, 0.0)):
     frames = [frame_event(0.04 * i, ball, [body("home_7", *place)], i) for i, place in enumerate(places)]
-    return told(fold(WATCH, frames))
+    return rows_of(fold(WATCH, frames))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from detectors.bodies.efforts import DistanceAccumulator, Effort, Sprint
 from detectors.signals.smoothed_speed import SmoothedSpeed
 from middleware.events import Event
-from tests.detectors.scene import body, fold, frame_event, told
+from tests.detectors.scene import body, fold, frame_event, rows_of
 
 STEP_S = 0.04
 
@@ -40,7 +40,7 @@ def efforts(frames: list[Event]) -> list[Event]:
 
 def test_a_sprint_is_known_after_a_second_and_dated_at_its_beginning():
     out = sprints(run((2.0, 3.0), (0.2, 8.0), (2.0, 8.0), (0.2, 3.0), (1.0, 3.0)))
-    assert told(out) == [("sprint.start", "", "home"), ("sprint.end", "", "home")]
+    assert rows_of(out) == [("sprint.start", "", "home"), ("sprint.end", "", "home")]
     assert out[0].ts_us == pytest.approx(2_150_000, abs=120_000)
     assert out[1].ts_us == pytest.approx(4_250_000, abs=150_000)
     assert out[1].payload.detail["top_m_s"] == pytest.approx(8.0, abs=0.1)

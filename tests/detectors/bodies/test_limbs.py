@@ -9,7 +9,7 @@ from football.match_sheet import MatchSheet
 from football.payloads import LimbRun
 from middleware.events import Event
 from tests.detectors import stage
-from tests.detectors.scene import fold, told
+from tests.detectors.scene import fold, rows_of
 
 SHEET = MatchSheet(quality=stage.RTLS)
 
@@ -74,7 +74,7 @@ def hands(heights: list[tuple[int, float]], speed_m_s: float = 0.0, right: float
 
 def test_hands_near_the_ground_for_a_second_are_a_player_down_until_they_stay_up():
     out = fold(PlayerDown(SHEET), hands([(0, 0.9), (1000, 0.2), (2500, 0.5), (2600, 0.2), (4000, 0.9)]))
-    assert told(out) == [("player.down", "", "home"), ("player.up", "", "home")]
+    assert rows_of(out) == [("player.down", "", "home"), ("player.up", "", "home")]
     assert out[0].ts_us == 1_007_000
     assert 4_300_000 <= out[1].ts_us <= 4_350_000
 

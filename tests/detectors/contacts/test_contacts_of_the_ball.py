@@ -11,7 +11,7 @@ from detectors.proximity.near import Candidate, Closest, Near, NearestPlayer, Po
 from football.match_sheet import MatchSheet, Quality
 from football.payloads import EventPayload
 from middleware.events import Event
-from tests.detectors.scene import ball_track, body, fold, frame_event, path, told
+from tests.detectors.scene import ball_track, body, fold, frame_event, path, rows_of
 
 SHEET = MatchSheet()
 ROLL = [(0.0, 0.0), *path((0.0, 0.0), (4.0, 0.0), 0.4)]
@@ -30,14 +30,14 @@ def test_a_peak_is_as_strong_as_the_change_of_velocity_and_dated_at_the_corner(
     end: tuple[float, float], strength: str
 ) -> None:
     out = fold(AccelerationPeak(SHEET), bent(end))
-    assert [row[1] for row in told(out)] == ([strength] if strength else [])
+    assert [row[1] for row in rows_of(out)] == ([strength] if strength else [])
     assert all(event.ts_us == 400_000 for event in out)
 
 
 def test_a_kick_between_two_samples_is_one_peak() -> None:
     track = [(0.0, 0.0)] * 6 + [(0.3 + 0.8 * i, 0.0) for i in range(8)]
     out = fold(AccelerationPeak(SHEET), ball_track(track))
-    assert [row[1] for row in told(out)] == ["hard"]
+    assert [row[1] for row in rows_of(out)] == ["hard"]
     assert abs(out[0].ts_us - 225_000) <= 5_000, "between the sixth and the seventh frame"
     assert out[0].payload.detail["speed_after_m_s"] == pytest.approx(20.0, rel=0.04)
 
@@ -71,13 +71,13 @@ def _fields(event: Event) -> dict[str, object]:
 
 
 def test_a_turn_is_told_once_with_ground_or_air() -> None:
-    assert told(fold(BallTurn(SHEET), bent((4.0, 4.0)))) == [("ball.turn", "ground", "")]
+    assert rows_of(fold(BallTurn(SHEET), bent((4.0, 4.0)))) == [("ball.turn", "ground", "")]
     high = ball_track([*((x, y, 2.0) for x, y in ROLL), *path((4.0, 0.0, 2.0), (4.0, 4.0, 2.0), 0.4)])
-    assert told(fold(BallTurn(SHEET), high)) == [("ball.turn", "air", "")]
+    assert rows_of(fold(BallTurn(SHEET), high)) == [("ball.turn", "air", "")]
 
 
 def test_a_speed_step_needs_a_slow_ball_afterwards() -> None:
-    assert told(fold(SpeedStep(SHEET), bent((5.0, 0.0)))) == [("ball.speed_step", "down", "")]
+    assert rows_of(fold(SpeedStep(SHEET), bent((5.0, 0.0)))) == [("ball.speed_step", "down", "")]
     assert fold(SpeedStep(SHEET), bent((12.0, 0.0))) == [], "20 m/s is not slow"
 
 
@@ -104,7 +104,7 @@ def test_near_has_hysteresis_and_ends_above_the_head() -> None:
 
 def test_the_possession_zone_is_measured_over_the_ground() -> None:
     scene = [frame_event(t, (d, 0.0, 4.0), [body("home_2", 0.0, 0.0)]) for t, d in ((0, 2.0), (0.04, 1.0), (0.08, 2.0))]
-    assert told(fold(PossessionZone(), scene)) == [("pz.enter", "", "home"), ("pz.leave", "", "")]
+    assert rows_of(fold(PossessionZone(), scene)) == [("pz.enter", "", "home"), ("pz.leave", "", "")]
 
 
 def test_the_nearest_player_changes_by_a_margin_or_by_time() -> None:
@@ -112,7 +112,7 @@ def test_the_nearest_player_changes_by_a_margin_or_by_time() -> None:
         return frame_event(seconds, (ball_x_m, 0.0), [body("home_2", 0.0, 0.0), body("away_3", 10.0, 0.0)])
 
     quick = fold(NearestPlayer(), [at(0, 1.0), at(0.2, 9.0)])
-    assert told(quick)[-1] == ("nearest.changed", "overall", "away")
+    assert rows_of(quick)[-1] == ("nearest.changed", "overall", "away")
     close = [at(0, 1.0)] + [at(0.2 + 0.04 * i, 5.05) for i in range(5)]
     changes = [e.ts_us for e in fold(NearestPlayer(), close) if e.payload.variant == "overall"]
     assert changes[-1] == 320_000, "0.1 m nearer only counts after 100 ms"

@@ -17,7 +17,7 @@ from football.payloads import EventPayload
 from middleware.events import Event
 from tests.detectors import stage
 from tests.detectors.actions.test_actions import event
-from tests.detectors.scene import body, fold, frame_event, told
+from tests.detectors.scene import body, fold, frame_event, rows_of
 
 RADIO = MatchSheet(quality=stage.RTLS)
 ORDER = ("ball.accel_peak", "ball.closest", "frame")
@@ -124,9 +124,9 @@ def test_of_two_feet_as_near_it_is_the_one_behind_the_ball_that_closed_on_it() -
 
 
 def test_a_ball_that_lay_and_rises_beside_somebody_was_picked_up() -> None:
-    beside = closest(90, ("home_6", "left_foot", 0.7, 0.0))
-    assert hits(beside, peak(100, 0.1, 9.0)) == [(100, "home_6")]
-    assert hits(beside, peak(100, 3.0, 12.0)) == [], "a rolling one is not within reach of his feet"
+    near_foot = closest(90, ("home_6", "left_foot", 0.7, 0.0))
+    assert hits(near_foot, peak(100, 0.1, 9.0)) == [(100, "home_6")]
+    assert hits(near_foot, peak(100, 3.0, 12.0)) == [], "a rolling one is not within reach of his feet"
 
 
 @pytest.mark.parametrize(("distance_m", "counts"), [(0.2, True), (0.3, False)])
@@ -142,8 +142,8 @@ def test_a_ball_that_comes_flying_is_headed_though_it_changes_little() -> None:
 
 
 def test_only_the_ground_slows_a_runners_own_ball_and_there_is_none_at_knee_height() -> None:
-    told = hits(closest(90, FOOT), peak(100, 0.5, 5.0), closest(490, FOOT), peak(500, 5.0, 3.0, z_m=0.7))
-    assert told == [(100, "home_6"), (500, "home_6")]
+    contacts = hits(closest(90, FOOT), peak(100, 0.5, 5.0), closest(490, FOOT), peak(500, 5.0, 3.0, z_m=0.7))
+    assert contacts == [(100, "home_6"), (500, "home_6")]
 
 
 def test_no_leg_is_a_metre_long_however_hard_the_ball_is_hit() -> None:
@@ -162,8 +162,8 @@ def test_a_raised_foot_beside_the_trunk_plays_a_ball_that_a_trunk_would_only_car
 
 @pytest.mark.parametrize(("second_m_s", "made"), [(4.0, [100]), (15.0, [100, 150])])
 def test_what_is_left_of_a_contact_is_no_second_one_unless_far_stronger(second_m_s: float, made: list[int]) -> None:
-    told = hits(closest(90, FOOT), peak(100, 0.0, 3.0), peak(150, 3.0, 3.0 + second_m_s))
-    assert [at_ms for at_ms, _ in told] == made
+    contacts = hits(closest(90, FOOT), peak(100, 0.0, 3.0), peak(150, 3.0, 3.0 + second_m_s))
+    assert [at_ms for at_ms, _ in contacts] == made
 
 
 def test_of_two_contacts_at_once_that_look_like_one_players_one_is_anothers() -> None:
@@ -187,14 +187,14 @@ def test_of_a_ball_that_is_met_at_once_the_second_contact_tells_how_it_left_the_
     causes = [closest(90, FOOT), peak(100, 2.0, 9.0), closest(110, ("away_4", "left_foot", 0.13, 0.0))]
     causes += [peak(115, 14.0, 1.0), *(frame_event(ms / 1000, (0.0, 0.0), []) for ms in range(0, 400, 20))]
     found = fold(PlayerHitsBall(RADIO), sorted(causes, key=lambda e: (e.ts_us, ORDER.index(e.kind))))
-    told = [(e.payload.detail["vx_m_s"], e.payload.detail["delta_v_m_s"]) for e in found]
-    assert told == [(14.0, 12.0), (1.0, 13.0)]
+    speeds = [(e.payload.detail["vx_m_s"], e.payload.detail["delta_v_m_s"]) for e in found]
+    assert speeds == [(14.0, 12.0), (1.0, 13.0)]
     assert found[0].payload.detail["speed_after_m_s"] == 14.0
 
 
 def test_a_ball_that_is_turned_back_is_not_only_slowed() -> None:
-    told = hits(closest(90, FOOT), peak(100, 0.0, 3.0), closest(390, FOOT), peak(400, 1.6, -1.2))
-    assert told == [(100, "home_6"), (400, "home_6")]
+    contacts = hits(closest(90, FOOT), peak(100, 0.0, 3.0), closest(390, FOOT), peak(400, 1.6, -1.2))
+    assert contacts == [(100, "home_6"), (400, "home_6")]
 
 
 # -- passes ----------------------------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ def test_a_kicker_who_plays_the_ball_next_has_dribbled_and_his_attempt_is_taken_
     (kept,) = fold(PassOutcome(), [made, event("hit", 1.05, "home_9"), event("touch", 1.8, "home_9")])
     assert (kept.kind, kept.payload.player, kept.annuls, kept.ts_us) == ("pass.kept", "home_9", made.id, 1_800_000)
     later = fold(PassOutcome(), [made, event("hit", 5.0, "home_9"), event("possession.gain", 5.5, "away_4")])
-    assert told(later) == [("pass.intercepted", "", "home")], "after three seconds somebody else may have had it"
+    assert rows_of(later) == [("pass.intercepted", "", "home")], "after three seconds somebody else may have had it"
 
 
 # -- a goalkeeper's feet -----------------------------------------------------------------------------------------------

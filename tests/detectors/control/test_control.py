@@ -39,7 +39,7 @@ from football.match_sheet import MatchSheet, Player
 from football.payloads import BallState, BodyState, EventPayload
 from football.pitch import pitch_of
 from middleware.events import Event
-from tests.detectors.scene import body, fold, frame_event, told
+from tests.detectors.scene import body, fold, frame_event, rows_of
 
 SHEET = MatchSheet(
     attacks_positive_x="home",
@@ -137,14 +137,15 @@ def test_length_and_width_have_bands_that_are_told_after_a_second():
         (eleven(30.0, 40.0), []),
     ):
         found = fold(TeamShape(SHEET), [look(k / 5, team) for k in range(10)])
-        assert told(found) == expected
+        assert rows_of(found) == expected
         assert all(e.payload.detail["since_us"] == 0 and e.ts_us == 1_000_000 for e in found)
 
 
 def test_shapes_do_without_the_keeper_and_with_ten_men_but_not_with_four():
     team = eleven(20.0, 25.0)
     team[0] = body("home_1", -52.0, -30.0)
-    assert told(fold(TeamShape(SHEET), [look(k / 5, team[:-1]) for k in range(10)]))[0] == ("shape.short", "", "home")
+    found = fold(TeamShape(SHEET), [look(k / 5, team[:-1]) for k in range(10)])
+    assert rows_of(found)[0] == ("shape.short", "", "home")
     assert fold(TeamShape(SHEET), [look(k / 5, team[:5]) for k in range(10)]) == []
 
 
@@ -153,14 +154,14 @@ def test_the_last_line_is_high_or_low_from_its_own_goal_whichever_way_it_plays(r
     team = eleven(20.0, 40.0, rear_m)
     away = [body(p.object_id.replace("home", "away"), -p.x_m, p.y_m) for p in team]
     found = fold(LineHeight(SHEET), [look(k / 5, [*team, *away]) for k in range(8)])
-    assert told(found) == [(kind, "", "home"), (kind, "", "away")]
+    assert rows_of(found) == [(kind, "", "home"), (kind, "", "away")]
     assert found[0].payload.detail["height_m"] == pytest.approx(rear_m)
 
 
 def test_a_team_wholly_in_negative_x_has_the_box_that_it_stands_in():
     """StreamTeam's maxima begin at the smallest positive double, so its box of such a team reaches to the centre."""
     found = fold(TeamArea(SHEET), [look(0.0, eleven(20.0, 40.0))])
-    assert told(found) == [("hull.step", "", "home"), ("mbr.step", "", "home"), ("stretch.step", "", "home")]
+    assert rows_of(found) == [("hull.step", "", "home"), ("mbr.step", "", "home"), ("stretch.step", "", "home")]
     assert found[1].payload.detail["area_m2"] == pytest.approx(20.0 * 40.0)
     assert found[0].payload.detail["area_m2"] == pytest.approx(20.0 * 40.0 / 2)
 
@@ -192,7 +193,7 @@ def test_under_pressure_begins_at_two_and_ends_with_it_or_with_the_ball():
     holder, ball = body("home_6", -0.4, 0.0), ball_at(0.0, 0.0)
     one = [look(0.0, [holder, near], ball, "home_6"), look(0.2, [holder, off], ball, "home_6")]
     found = fold(PressingIndex(), one)
-    assert told(found) == [("press.under", "", "home"), ("press.released", "", "home")]
+    assert rows_of(found) == [("press.under", "", "home"), ("press.released", "", "home")]
     assert (found[1].payload.detail["kept"], found[1].payload.detail["lasted_us"]) == (True, 200_000)
     lost = [look(0.0, [holder, near], ball, "home_6"), look(0.2, [holder, near], ball, "away_4")]
     assert [e.payload.detail.get("kept") for e in fold(PressingIndex(), lost)] == [None, False]
@@ -219,7 +220,7 @@ def test_the_band_of_pressure_follows_the_holder():
     far, near = body("away_4", 20.0, 0.0), body("away_4", 0.6, 0.0)
     scenes = [look(k / 5, [holder, far if k < 5 else near], ball, "home_6") for k in range(10)]
     found = fold(PressureOnPlayer(SHEET), scenes)
-    assert told(found) == [("pressure.band", "low", "home"), ("pressure.band", "high", "home")]
+    assert rows_of(found) == [("pressure.band", "low", "home"), ("pressure.band", "high", "home")]
     assert [e.ts_us for e in found] == [400_000, 1_400_000]
 
 
@@ -374,4 +375,4 @@ def test_options_are_counted_for_who_has_the_ball():
     guards = [body(f"away_{n}", -11.0, y) for n, y in ((7, -14.0), (8, 0.0), (9, 14.0))]
     free = [look(k / 5, [holder, *mates, body("away_4", 40.0, 0.0)], ball, "home_6") for k in range(5)]
     held = [look(1 + k / 5, [holder, *mates, *guards], ball, "home_6") for k in range(5)]
-    assert told(fold(PassingOptions(SHEET), [*free, *held])) == [("options", "3+", "home"), ("options", "0", "home")]
+    assert rows_of(fold(PassingOptions(SHEET), [*free, *held])) == [("options", "3+", "home"), ("options", "0", "home")]

@@ -13,16 +13,16 @@ from football.match_sheet import MatchSheet, Player
 from football.payloads import EventPayload, Tick
 from middleware.events import Event
 from tests.detectors.contract import check_fold
-from tests.detectors.scene import body, cast, concluded, fold, frame_event, path, scene, stay, told
+from tests.detectors.scene import body, cast, concluded, fold, frame_event, path, rows_of, scene, stay
 from tests.detectors.scene import decision as raw_decision
 from tests.detectors.signals.test_official import officials
 
 SHEET = MatchSheet(attacks_positive_x="home")
 
 
-def decision(said_s: float, kind: str, number: int = 1, **more: object) -> Event:
+def decision(arrival_s: float, kind: str, number: int = 1, **more: object) -> Event:
     """A decision as an event of level 1."""
-    (event,) = officials(raw_decision(said_s, kind, number, **more))
+    (event,) = officials(raw_decision(arrival_s, kind, number, **more))
     return event
 
 
@@ -62,18 +62,19 @@ def penalty(rest_s: float = 5.0, **moved: tuple[float, float]):
 
 
 def test_a_kick_from_the_mark_with_an_empty_area_is_a_penalty_kick():
-    assert told(penalty()) == [("restart.penalty", "", "home")]
-    assert told(penalty(away_4=(42.0, 6.0))) == [("restart.penalty", "", "home")]
+    assert rows_of(penalty()) == [("restart.penalty", "", "home")]
+    assert rows_of(penalty(away_4=(42.0, 6.0))) == [("restart.penalty", "", "home")]
 
 
 def test_a_kick_from_the_mark_through_a_crowd_is_a_free_kick():
     """StreamTeam takes any free kick inside a penalty area for a penalty or a goal kick."""
-    crowd = {f"away_{n}": (46.0, -6.0 + 2 * n) for n in range(2, 7)}
-    assert [kind for kind, _, _ in told(penalty(**crowd))] == ["restart.free_kick"]
+    defenders = {f"away_{n}": (46.0, -6.0 + 2 * n) for n in range(2, 7)}
+    assert [kind for kind, _, _ in rows_of(penalty(**defenders))] == ["restart.free_kick"]
 
 
 def test_a_defenders_kick_from_the_mark_is_none():
-    assert [kind for kind, _, _ in told(penalty(14.0, away_5=(41.4, 0.0), home_9=(20.0, 0.0)))] == ["restart.free_kick"]
+    found = penalty(14.0, away_5=(41.4, 0.0), home_9=(20.0, 0.0))
+    assert [kind for kind, _, _ in rows_of(found)] == ["restart.free_kick"]
 
 
 # -- 9.8
@@ -128,8 +129,8 @@ def test_minutes_run_from_the_kick_off_on_and_the_second_half_begins_with_the_46
 
 
 def test_officials_say_periods_too_and_are_not_contradicted():
-    said = [decision(2770.0, "period_end", 1, variant="1"), decision(3661.0, "period_start", 2, variant="2")]
-    found = fold(MatchClock(SHEET), match(*said))
+    decisions = [decision(2770.0, "period_end", 1, variant="1"), decision(3661.0, "period_start", 2, variant="2")]
+    found = fold(MatchClock(SHEET), match(*decisions))
     assert [(e.kind, e.payload.variant, e.ts_us // 1_000_000) for e in found] == [
         ("period.start", "1", 2),
         ("period.end", "1", 2770),
@@ -275,9 +276,10 @@ def test_who_walks_off_in_dead_play_and_is_no_more_seen_when_it_goes_on_is_off()
 
 
 def test_at_half_time_all_go_and_nobody_is_changed():
-    gone = {f"{t}_{n}": (0.0, 40.0) for t in ("home", "away") for n in range(1, 12)}
+    outside = {f"{t}_{n}": (0.0, 40.0) for t in ("home", "away") for n in range(1, 12)}
     assert (
-        numbers(*looks(1, 30), dead(30.0), *looks(31, 900, gone), *looks(900, 910), live(910.0), *looks(911, 990)) == []
+        numbers(*looks(1, 30), dead(30.0), *looks(31, 900, outside), *looks(900, 910), live(910.0), *looks(911, 990))
+        == []
     )
 
 
@@ -333,7 +335,7 @@ def test_time_is_live_until_the_stop_and_lost_until_the_restart():
 
 
 @pytest.mark.parametrize(
-    ("said", "cause"),
+    ("event", "cause"),
     [
         (decision(12.0, "stop", variant="injury"), "injury"),
         (decision(12.0, "var", variant="check"), "VAR"),
@@ -342,8 +344,8 @@ def test_time_is_live_until_the_stop_and_lost_until_the_restart():
         (decision(12.0, "stop", variant="foul"), "free kick"),
     ],
 )
-def test_what_was_told_meanwhile_is_what_time_was_lost_for(said: Event, cause: str):
-    assert times(dead(10.0), said, restart(40.0, "free_kick"))[-1][:3] == ("time.lost", cause, 30.0)
+def test_what_was_told_meanwhile_is_what_time_was_lost_for(event: Event, cause: str):
+    assert times(dead(10.0), event, restart(40.0, "free_kick"))[-1][:3] == ("time.lost", cause, 30.0)
 
 
 def test_a_goal_is_a_goal_and_half_time_is_not_lost():

@@ -27,7 +27,7 @@ DETECTORS = (
 )  # fmt: skip
 
 
-def told(kind: str, at_s: float, team: Team, player: str = "", variant: str = "", **detail: Scalar) -> Event:
+def event_of(kind: str, at_s: float, team: Team, player: str = "", variant: str = "", **detail: Scalar) -> Event:
     payload = EventPayload(variant, team, player, 50.0, 0.0, detail=detail)
     return make_event(kind, round(at_s * 1e6), f"{kind}:{at_s}", payload)
 
@@ -42,18 +42,18 @@ def stands(*inputs: Event) -> set[str]:
 
 def completed(at_s: float, player: str, receiver: str, kick_s: float) -> Event:
     detail = {"start_x_m": 1.0, "start_y_m": 1.0, "kick_us": round(kick_s * 1e6), "receiver": receiver}
-    return told("pass.complete", at_s, "home", player, **detail)
+    return event_of("pass.complete", at_s, "home", player, **detail)
 
 
 #: home_8 to home_6 to home_9, who scores; whoever else is told of with it.
 GOAL = (
     completed(4.0, "home_8", "home_6", 3.0),
     completed(7.0, "home_6", "home_9", 6.0),
-    told("hit", 8.5, "home", "home_9", speed_before_m_s=1.0),
-    told("goal.candidate", 10.0, "home", "home_9", "right", since_us=10_000_000),
+    event_of("hit", 8.5, "home", "home_9", speed_before_m_s=1.0),
+    event_of("goal.candidate", 10.0, "home", "home_9", "right", since_us=10_000_000),
 )
 SCORED = {"goal.scored home_9", "assist home_6", "second_assist home_8"}
-KICK_OFF, FREE_KICK = told("restart.kick_off", 50.0, "away"), told("restart.free_kick", 50.0, "away")
+KICK_OFF, FREE_KICK = event_of("restart.kick_off", 50.0, "away"), event_of("restart.free_kick", 50.0, "away")
 
 
 def test_a_goal_that_stands_keeps_its_assists():
@@ -81,7 +81,7 @@ def test_a_goal_that_is_taken_back_takes_its_assists_along(against: Event):
 
 
 @pytest.mark.parametrize(
-    "beside",
+    "other_decision",
     [
         decision(14.0, "offside", at_s=9.8, team="away"),
         decision(44.0, "offside", at_s=30.0, team="home"),
@@ -93,8 +93,8 @@ def test_a_goal_that_is_taken_back_takes_its_assists_along(against: Event):
     ],
     ids=lambda e: f"{e.payload.kind} {e.payload.team} {e.payload.at_us}",
 )
-def test_what_a_goal_does_not_contradict_leaves_it(beside: Event):
-    assert stands(*GOAL, beside) == SCORED
+def test_what_a_goal_does_not_contradict_leaves_it(other_decision: Event):
+    assert stands(*GOAL, other_decision) == SCORED
 
 
 def test_a_goal_given_again_has_its_assists_again_and_another_scorer_has_his_own():
@@ -117,17 +117,17 @@ def overruled(*inputs: Event) -> set[str]:
 
 
 def test_a_goal_that_stands_was_not_offside():
-    offence = told("offside.offence", 7.5, "home", "home_9", "play", kick_us=6_000_000, margin_m=0.3)
+    offence = event_of("offside.offence", 7.5, "home", "home_9", "play", kick_us=6_000_000, margin_m=0.3)
     assert overruled(*GOAL, offence) == set()
     assert overruled(*GOAL, offence, KICK_OFF) == {"home_9"}
     assert overruled(*GOAL, offence, decision(90.0, "goal", at_s=10.0, team="home")) == {"home_9"}
-    theirs = told("offside.offence", 7.5, "away", "away_9", "play", kick_us=6_000_000, margin_m=0.3)
+    theirs = event_of("offside.offence", 7.5, "away", "away_9", "play", kick_us=6_000_000, margin_m=0.3)
     assert overruled(*GOAL, theirs, KICK_OFF) == set()
 
 
 def test_who_fouled_has_not_won_the_ball():
-    tackle = told("tackle.won", 20.0, "away", "away_4", other="home_7")
-    lost = told("takeon.lost", 20.0, "home", "home_7", other="away_4")
+    tackle = event_of("tackle.won", 20.0, "away", "away_4", other="home_7")
+    lost = event_of("takeon.lost", 20.0, "home", "home_7", other="away_4")
     foul = decision(24.0, "foul", at_s=20.4, team="away", player="away_4")
     assert overruled(tackle, lost, foul) == {"away_4", "home_7"}
     for other in (
@@ -186,7 +186,7 @@ def test_officials_changes_are_believed_against_ours():
 
 def periods(*inputs: Event, until_s: int) -> list[tuple[str, float]]:
     ticks = [Event("clock.tick", s * 1_000_000, "clock", s, Tick(())) for s in range(0, until_s, 10)]
-    dead = told("play.dead", 2_710.0, "", variant="touch", since_us=2_710_000_000)
+    dead = event_of("play.dead", 2_710.0, "", variant="touch", since_us=2_710_000_000)
     begun = decision(1.0, "period_start", 90, variant="1")
     given = {kind for detector in DETECTORS for kind in detector.spec.outputs}
     raw = tuple(dict.fromkeys(k for d in DETECTORS for k in d.spec.inputs if k not in given))
@@ -196,9 +196,9 @@ def periods(*inputs: Event, until_s: int) -> list[tuple[str, float]]:
 
 def test_added_time_takes_back_an_end_that_was_too_early():
     assert periods(until_s=2_900) == [("period.end", 2_770.0)]
-    said = decision(2_820.0, "added_time", minutes=4)
-    assert periods(said, until_s=2_900) == []
-    assert periods(said, until_s=3_000) == [("period.end", 2_950.0)]
+    added_time = decision(2_820.0, "added_time", minutes=4)
+    assert periods(added_time, until_s=2_900) == []
+    assert periods(added_time, until_s=3_000) == [("period.end", 2_950.0)]
     before = decision(2_690.0, "added_time", minutes=4)
     assert periods(before, until_s=2_900) == []
 
@@ -210,7 +210,7 @@ def test_a_void_takes_what_was_concluded_along():
 
 def test_decisions_in_any_order_of_arrival_come_to_the_same():
     inputs = [
-        *GOAL, KICK_OFF, RED, told("tackle.won", 20.0, "away", "away_4", other="home_7"),
+        *GOAL, KICK_OFF, RED, event_of("tackle.won", 20.0, "away", "away_4", other="home_7"),
         decision(24.0, "foul", 3, at_s=20.4, team="away"), decision(60.0, "var", 4, variant="no red card"),
         decision(200.0, "no_goal", 5, at_s=10.0), decision(230.0, "goal", 6, at_s=10.0, team="home"),
     ]  # fmt: skip
@@ -223,8 +223,8 @@ def test_decisions_in_any_order_of_arrival_come_to_the_same():
 
 def test_it_keeps_the_contract():
     inputs = [
-        told("tackle.won", 20.0, "away", "away_4", other="home_7"), told("assist", 21.0, "home", "home_6"),
-        *(told("tackle.won", 22.0 + n, "away", f"away_{n}", other="home_7") for n in range(60)),
-        told("goal.disallowed", 90.0, "home", "home_9", goal="goal.scored#x"),
+        event_of("tackle.won", 20.0, "away", "away_4", other="home_7"), event_of("assist", 21.0, "home", "home_6"),
+        *(event_of("tackle.won", 22.0 + n, "away", f"away_{n}", other="home_7") for n in range(60)),
+        event_of("goal.disallowed", 90.0, "home", "home_9", goal="goal.scored#x"),
     ]  # fmt: skip
     assert contract.check_fold(Overruled(), inputs)[1] == []

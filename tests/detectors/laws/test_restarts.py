@@ -10,7 +10,7 @@ from detectors.laws.restarts import RestartParameters, free_kick_variant
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload, Frame
 from football.pitch import Pitch
-from tests.detectors.scene import body, cast, concluded, hit, path, scene, stay, told
+from tests.detectors.scene import body, cast, concluded, hit, path, rows_of, scene, stay
 
 SHEET = MatchSheet(attacks_positive_x="home")
 
@@ -18,7 +18,7 @@ SHEET = MatchSheet(attacks_positive_x="home")
 def story(points, players=None, contacts=(), sheet=SHEET):
     """Kinds, variants and teams of what was concluded about play, restarts and goals, in order of time."""
     events = [*scene(points, players or cast()), *contacts]
-    return told(concluded(events, sheet, "play.", "out", "restart.", "goal."))
+    return rows_of(concluded(events, sheet, "play.", "out", "restart.", "goal."))
 
 
 def exit_and_restart(leaves, spot, target, taker, toucher="away_5"):
@@ -77,7 +77,7 @@ def test_who_runs_along_the_line_with_the_ball_in_his_hands_has_not_thrown_it(ca
                      for p in frame.players]  # fmt: skip
             one = msgspec.structs.replace(one, payload=msgspec.structs.replace(frame, players=tuple(there)))
         events.append(one)
-    found = told(concluded([*events, hit(0.0, "away_5", 0.0, 30.0)], SHEET, "restart."))
+    found = rows_of(concluded([*events, hit(0.0, "away_5", 0.0, 30.0)], SHEET, "restart."))
     assert found == ([] if carries else [("restart.throw_in", "", "home")])
 
 
@@ -202,7 +202,7 @@ def test_a_restart_that_escaped_is_made_up_for_when_play_plainly_goes_on():
     for _ in range(4):
         way += [*path((0.0, 30.0), (15.0, 10.0), 1.5), *path((15.0, 10.0), (0.0, 30.0), 1.5)]
     found = concluded(scene(way, cast()), SHEET, "play.", "restart.")
-    assert told(found) == [("play.dead", "touch", ""), ("play.live", "touch", "")]
+    assert rows_of(found) == [("play.dead", "touch", ""), ("play.live", "touch", "")]
     assert found[-1].payload.detail["fallback"] is True
 
 

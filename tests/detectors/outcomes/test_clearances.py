@@ -35,8 +35,8 @@ APART = about("opponents.apart", 0.9, "away_9", other="home_4")
 
 
 def cleared(*causes: Event, attacks: Team = "home") -> list[tuple[str, object, int | None]]:
-    told = fold(Clearance(SHEET), [make_event("direction", 0, "d", EventPayload(team=attacks)), *causes])
-    return [(e.payload.player, e.payload.detail["to"], e.dated_us) for e in told]
+    emitted = fold(Clearance(SHEET), [make_event("direction", 0, "d", EventPayload(team=attacks)), *causes])
+    return [(e.payload.player, e.payload.detail["to"], e.dated_us) for e in emitted]
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

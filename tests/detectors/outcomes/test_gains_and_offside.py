@@ -65,10 +65,10 @@ def test_the_line_is_the_farthest_of_opponent_ball_and_halfway(
 @pytest.mark.parametrize("kind", ["pass.attempt", "shot.attempt"])
 def test_mates_beyond_the_line_are_in_offside_positions(sign: float, kind: str) -> None:
     mates = {"home_7": 30.0, "home_8": 30.1, "home_9": 33.0, "home_10": 29.0}
-    told = kicked(sign, 10.0, kind, away_1=50.0, away_2=30.0, away_3=12.0, **mates)
-    positions = [(e.payload.player, e.payload.detail["margin_m"], e.payload.detail["close"]) for e in told[1:]]
+    emitted = kicked(sign, 10.0, kind, away_1=50.0, away_2=30.0, away_3=12.0, **mates)
+    positions = [(e.payload.player, e.payload.detail["margin_m"], e.payload.detail["close"]) for e in emitted[1:]]
     assert positions == [("home_8", 0.1, True), ("home_9", 3.0, False)]  # level is not offside
-    assert all(e.kind == "offside.position" and e.payload.team == "home" for e in told[1:])
+    assert all(e.kind == "offside.position" and e.payload.team == "home" for e in emitted[1:])
 
 
 def test_nobody_is_offside_in_his_own_half_or_behind_the_ball() -> None:
@@ -126,14 +126,14 @@ def carried(start_m: float, end_m: float) -> Event:
 )
 def test_progress_has_three_measures(start_m: float, end_m: float, expected: bool, sign: float) -> None:
     attacks: Team = "home" if sign > 0 else "away"
-    told = fold(ProgressivePlay(SHEET), [direction(attacks), passed(start_m, end_m, sign)])
-    assert [e.kind for e in told] == (["progress.pass"] if expected else [])
-    assert all(e.dated_us == 1_000_000 for e in told)
+    emitted = fold(ProgressivePlay(SHEET), [direction(attacks), passed(start_m, end_m, sign)])
+    assert [e.kind for e in emitted] == (["progress.pass"] if expected else [])
+    assert all(e.dated_us == 1_000_000 for e in emitted)
 
 
 def test_a_carry_progresses_too() -> None:
-    (told,) = fold(ProgressivePlay(SHEET), [direction("home"), carried(10.0, 21.0)])
-    assert (told.kind, told.payload.player, told.payload.detail["gain_m"]) == ("progress.carry", "home_6", 11.0)
+    (event,) = fold(ProgressivePlay(SHEET), [direction("home"), carried(10.0, 21.0)])
+    assert (event.kind, event.payload.player, event.payload.detail["gain_m"]) == ("progress.carry", "home_6", 11.0)
     assert fold(ProgressivePlay(SHEET), [carried(10.0, 21.0)]) == []
 
 
@@ -143,8 +143,8 @@ def packed(ahead_before: int, ahead_after: int, sign: float = 1.0) -> tuple[str,
     before |= {f"away_{i}": sign * -5.0 for i in range(20, 31 - ahead_before)}
     attacks: Team = "home" if sign > 0 else "away"
     causes = [direction(attacks), frame(0.9, 0.0, **before), about("pass.attempt", 1.0, "home_6", 0.0)]
-    told = fold(Packing(), [*causes, frame(1.9, sign * 10.0, **before), passed(0.0, 10.0, sign)])
-    return told[0].payload.variant, told[0].payload.detail["opponents"]
+    emitted = fold(Packing(), [*causes, frame(1.9, sign * 10.0, **before), passed(0.0, 10.0, sign)])
+    return emitted[0].payload.variant, emitted[0].payload.detail["opponents"]
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -159,14 +159,14 @@ def test_packing_counts_opponents_left_behind(before: int, after: int, variant: 
 def test_a_pass_back_packs_nobody_and_its_number_says_so() -> None:
     rivals = {"away_2": 5.0, "away_3": -5.0}
     causes = [direction("home"), frame(0.9, 0.0, **rivals), about("pass.attempt", 1.0, "home_6", 0.0)]
-    (told,) = fold(Packing(), [*causes, frame(1.9, -10.0, **rivals), passed(0.0, -10.0)])
-    assert (told.payload.variant, told.payload.detail["opponents"]) == ("0", -1)
+    (event,) = fold(Packing(), [*causes, frame(1.9, -10.0, **rivals), passed(0.0, -10.0)])
+    assert (event.payload.variant, event.payload.detail["opponents"]) == ("0", -1)
 
 
 def test_packing_of_a_carry_counts_from_the_gain_of_the_same_player() -> None:
     rivals = {"away_2": 5.0, "away_3": 6.0, "away_1": 50.0}
     gain, look = about("possession.gain", 1.0, "home_6", 0.0), frame(0.9, 0.0, **rivals)
-    (told,) = fold(Packing(), [direction("home"), look, gain, carried(0.0, 10.0)])
-    assert (told.kind, told.payload.variant) == ("packing.carry", "1-2")
+    (event,) = fold(Packing(), [direction("home"), look, gain, carried(0.0, 10.0)])
+    assert (event.kind, event.payload.variant) == ("packing.carry", "1-2")
     other = about("possession.gain", 1.0, "home_8", 0.0)
     assert fold(Packing(), [direction("home"), look, other, carried(0.0, 10.0)]) == []

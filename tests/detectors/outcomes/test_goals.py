@@ -10,7 +10,7 @@ from detectors.outcomes.goals import Goal, GoalConfirmation
 from football.match_sheet import MatchSheet
 from football.payloads import EventPayload
 from middleware.events import Event
-from tests.detectors.scene import cast, concluded, fold, hit, path, scene, stay, told
+from tests.detectors.scene import cast, concluded, fold, hit, path, rows_of, scene, stay
 
 SHEET = MatchSheet(attacks_positive_x="home")
 SHOT = [*path((30.0, 5.0, 0.5), (52.0, 1.0, 1.0), 1.0), *path((52.0, 1.0, 1.0), (54.0, 0.6, 1.0), 0.1)]
@@ -23,14 +23,14 @@ def goals(events):
 
 def test_a_ball_under_the_bar_is_a_goal_at_once_for_who_attacks_that_end():
     found = goals([*scene([*SHOT, *stay((54.0, 0.6, 0.1), 1.0)], cast()), hit(0.0, "home_9", 30.0, 5.0)])
-    assert told(found) == [("goal.candidate", "right", "home"), ("goal.scored", "right", "home")]
+    assert rows_of(found) == [("goal.candidate", "right", "home"), ("goal.scored", "right", "home")]
     assert found[1].payload.player == "home_9"
     assert found[1].ts_us == 984_400
 
 
 def test_a_ball_over_the_bar_is_out():
     way = [*path((30.0, 5.0, 1.0), (54.0, 1.0, 3.5), 1.0), *stay((54.0, 1.0, 3.0), 1.0)]
-    assert told(concluded(scene(way, cast()), SHEET, "goal.", "out", "play.")) == [
+    assert rows_of(concluded(scene(way, cast()), SHEET, "goal.", "out", "play.")) == [
         ("play.dead", "goal line", ""),
         ("out", "right goal line", ""),
     ]
@@ -38,14 +38,14 @@ def test_a_ball_over_the_bar_is_out():
 
 def test_sides_follow_the_direction():
     away = msgspec.structs.replace(SHEET, attacks_positive_x="away")
-    assert told(concluded(scene(SHOT, cast()), away, "goal.scored")) == [("goal.scored", "right", "away")]
+    assert rows_of(concluded(scene(SHOT, cast()), away, "goal.scored")) == [("goal.scored", "right", "away")]
 
 
 def test_the_kick_off_confirms():
     way = [*SHOT, *path((54.0, 0.6, 0.1), CENTRE, 20.0), *stay(CENTRE, 3.0), *path(CENTRE, (9.0, 1.0, 0.1), 1.0)]
     scorer = hit(0.0, "home_9", 30.0, 5.0)
     found = concluded([*scene(way, cast(away_9=(0.3, 0.3))), scorer], SHEET, "goal.", "restart.")
-    assert told(found)[1:] == [
+    assert rows_of(found)[1:] == [
         ("goal.scored", "right", "home"),
         ("restart.kick_off", "", "away"),
         ("goal.confirmed", "right", "home"),
@@ -103,7 +103,7 @@ def goal(at_s: float) -> Event:
 
 def test_only_the_first_restart_decides():
     found = fold(GoalConfirmation(SHEET), [goal(10.0), restart("kick_off", 60.0), restart("corner", 90.0)])
-    assert told(found) == [("goal.confirmed", "right", "home")]
+    assert rows_of(found) == [("goal.confirmed", "right", "home")]
 
 
 def test_a_restart_after_two_minutes_decides_nothing():

@@ -50,14 +50,14 @@ SAVE_INPUTS = Save(SHEET).spec.inputs
 
 def saves(*causes: Event, sheet: MatchSheet = SHEET) -> list[tuple[str, str]]:
     fold(Save(sheet), causes)
-    told = published(Hierarchy(SAVE_INPUTS, [Save(sheet)]), causes)
-    assert all(e.ts_us == 1_800_000 and e.id == "shot.saved#shot.attempt:1.0" for e in told)
-    return [(e.payload.variant, e.payload.player) for e in told]
+    emitted = published(Hierarchy(SAVE_INPUTS, [Save(sheet)]), causes)
+    assert all(e.ts_us == 1_800_000 and e.id == "shot.saved#shot.attempt:1.0" for e in emitted)
+    return [(e.payload.variant, e.payload.player) for e in emitted]
 
 
 def test_a_save_is_told_at_once_by_the_speed_of_the_ball() -> None:
-    (told,) = fold(Save(SHEET), [SHOT, CONTACT])
-    assert (told.payload.variant, told.payload.team, told.payload.detail["shooter"]) == ("parried", "away", "home_9")
+    (event,) = fold(Save(SHEET), [SHOT, CONTACT])
+    assert (event.payload.variant, event.payload.team, event.payload.detail["shooter"]) == ("parried", "away", "home_9")
     assert saves(SHOT, about("hit", 1.8, "away_1", speed_after_m_s=1.0), *LATER) == [("caught", "away_1")]
 
 
@@ -79,9 +79,9 @@ def test_hands_alone_save_too() -> None:
     [("left foot", 1.0, "body"), ("chest", 0.9, "body"), ("chest", 0.6, "parried"), ("left hand", 1.0, "parried")],
 )
 def test_a_save_without_hands_is_one_by_the_body(part: str, sure: float, variant: str) -> None:
-    told = about("bodypart", 1.8, "away_1", part, sure=sure)
-    assert saves(SHOT, CONTACT, told, *LATER) == [(variant, "away_1")]
-    assert saves(SHOT, CONTACT, told, about("gk.punch", 1.8, "away_1"), *LATER) == [("punched", "away_1")]
+    bodypart = about("bodypart", 1.8, "away_1", part, sure=sure)
+    assert saves(SHOT, CONTACT, bodypart, *LATER) == [(variant, "away_1")]
+    assert saves(SHOT, CONTACT, bodypart, about("gk.punch", 1.8, "away_1"), *LATER) == [("punched", "away_1")]
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_no_save(causes: list[Event]) -> None:
     assert fold(Save(SHEET), sorted(causes, key=lambda e: e.ts_us)) == []
 
 
-@pytest.mark.parametrize(("came_vy_m_s", "saved"), [(0.0, True), (6.0, False)], ids=["at him", "past the post"])
+@pytest.mark.parametrize(("before_vy_m_s", "saved"), [(0.0, True), (6.0, False)], ids=["at him", "past the post"])
 def test_of_a_ball_whose_way_is_known_the_goalkeepers_contact_tells_whether_it_was_on_target(
-    came_vy_m_s: float, saved: bool
+    before_vy_m_s: float, saved: bool
 ) -> None:
     """Whatever was thought of the shot at its kick; the goalkeeper stands 12 m before his goal, and it comes at 20."""
-    turned = {"vx_m_s": -2.0, "vy_m_s": 0.0, "delta_vx_m_s": -22.0, "delta_vy_m_s": -came_vy_m_s, "delta_vz_m_s": 0.0}
+    turned = {"vx_m_s": -2.0, "vy_m_s": 0.0, "delta_vx_m_s": -22.0, "delta_vy_m_s": -before_vy_m_s, "delta_vz_m_s": 0.0}
     contact = about("hit", 1.8, "away_1", x_m=52.5 - 12.5, **turned)
     sheet = msgspec.structs.replace(SHEET, quality=stage.RTLS)
     for on_target in (True, False):
@@ -140,8 +140,8 @@ def test_without_a_named_goalkeeper_the_goal_area_tells() -> None:
 
 
 def posts(*causes: Event, attacks: Team = "home") -> list[tuple[str, object]]:
-    told = fold(ShotOnWoodwork(), [make_event("direction", 0, "d", EventPayload(team=attacks)), *causes])
-    return [(e.payload.player, e.payload.detail["part"]) for e in told]
+    emitted = fold(ShotOnWoodwork(), [make_event("direction", 0, "d", EventPayload(team=attacks)), *causes])
+    return [(e.payload.player, e.payload.detail["part"]) for e in emitted]
 
 
 def build_frame(side: str, at_s: float) -> Event:

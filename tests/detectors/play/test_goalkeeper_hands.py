@@ -12,7 +12,7 @@ from football.match_sheet import MatchSheet, Player
 from football.payloads import EventPayload
 from middleware.events import Event
 from tests.detectors import stage
-from tests.detectors.scene import fold, frame_event, told
+from tests.detectors.scene import fold, frame_event, rows_of
 
 PLAYERS = (Player("home_1", "home", goalkeeper=True), Player("away_9", "away"))
 SHEET = MatchSheet(players=PLAYERS, quality=stage.RTLS)
@@ -21,8 +21,8 @@ ORDER = ("frame", "ball.accel_peak", "ball.closest")
 
 def hand(ms: int, distance_m: float, dx_m: float = 0.2, player: str = "home_1", limb: str = "right_hand") -> Event:
     team = "home" if player.startswith("home") else "away"
-    reacher = Candidate(f"{player}/{limb}", player, team, limb, dx_m, 0.0, distance_m)
-    candidates = (reacher,) if distance_m < 1.2 else ()
+    candidate = Candidate(f"{player}/{limb}", player, team, limb, dx_m, 0.0, distance_m)
+    candidates = (candidate,) if distance_m < 1.2 else ()
     return Event("ball.closest", ms * 1000, "ball", ms, Closest(candidates))
 
 
@@ -52,7 +52,7 @@ def grip(first_ms: int, last_ms: int, drift_m_s: float = 0.0, **who: str) -> lis
 
 def test_a_ball_that_lies_in_the_hand_for_a_while_is_caught_once_and_dated_at_its_contact():
     out = hands(peak(110, (-15, 0), (0, 0)), *grip(120, 1200), hand(1300, 2.0))
-    assert told(out) == [("gk.catch", "", "home")]
+    assert rows_of(out) == [("gk.catch", "", "home")]
     assert (out[0].ts_us, out[0].id, out[0].payload.player) == (110_000, "gk.catch#ball:110", "home_1")
     assert (out[0].payload.x_m, out[0].payload.detail["limb"]) == (-50.0, "right_hand")
 
@@ -67,7 +67,7 @@ def test_a_ball_passed_from_hand_to_hand_is_held():
         hand(ms, 0.2, 0.1 if k % 2 else -0.1, limb="left_hand" if k % 2 else "right_hand")
         for k, ms in enumerate(range(100, 700, 20))
     ]
-    assert told(hands(*changing)) == [("gk.catch", "", "home")]
+    assert rows_of(hands(*changing)) == [("gk.catch", "", "home")]
 
 
 def test_an_arm_that_swings_out_for_a_moment_does_not_end_the_hold():
@@ -85,12 +85,12 @@ def test_an_arm_that_swings_out_for_a_moment_does_not_end_the_hold():
 )
 def test_a_short_contact_is_a_punch_if_the_ball_goes_back_fast_and_high(out_m_s, z_m, kind):
     out = hands(peak(110, (-15, 0), out_m_s, z_m), *grip(100, 120, 9.0), hand(140, 2.0))
-    assert told(out) == [(kind, "", "home")]
+    assert rows_of(out) == [(kind, "", "home")]
     assert out[0].source == "ball:110"
 
 
 def test_a_catch_that_is_lost_is_a_drop():
-    assert told(hands(peak(110, (-15, 0), (0, 0)), *grip(100, 300), hand(320, 2.0))) == [("gk.drop", "", "home")]
+    assert rows_of(hands(peak(110, (-15, 0), (0, 0)), *grip(100, 300), hand(320, 2.0))) == [("gk.drop", "", "home")]
 
 
 def test_a_ball_that_flies_past_the_hand_is_nothing():
@@ -104,7 +104,7 @@ def test_a_field_player_has_no_goalkeepers_hands():
 def test_a_grip_ends_though_nobody_is_near_any_more():
     """``ball.closest`` falls silent then: frames go on."""
     out = hands(peak(110, (-15, 0), (-2, 5)), *grip(100, 120, 9.0))
-    assert told(out) == [("gk.parry", "", "home")]
+    assert rows_of(out) == [("gk.parry", "", "home")]
 
 
 def test_without_a_goalkeeper_on_the_sheet_nobody_is_one():
@@ -119,4 +119,4 @@ def test_a_dead_ball_in_the_hands_is_no_catch_but_one_that_was_caught_before_it_
     assert fold(GoalkeeperHands(SHEET), fetched) == []
     late = make_event("ball.crossed", 500_000, "ball:500", over)
     caught = sorted([late, *grip(120, 1400), *frames(1500)], key=lambda e: (e.ts_us, e.kind))
-    assert told(fold(GoalkeeperHands(SHEET), caught)) == [("gk.catch", "", "home")]
+    assert rows_of(fold(GoalkeeperHands(SHEET), caught)) == [("gk.catch", "", "home")]

@@ -7,12 +7,12 @@ import pytest
 from detectors.play.spots import RestartSpot, spot_at
 from football.match_sheet import MatchSheet
 from football.pitch import Pitch
-from tests.detectors.scene import cast, fold, path, scene, stay, told
+from tests.detectors.scene import cast, fold, path, rows_of, scene, stay
 
 
 def spots(points, **moved):
     frames = [e for e in scene(points, cast(**moved)) if e.kind == "frame"]
-    return told(fold(RestartSpot(MatchSheet()), frames))
+    return rows_of(fold(RestartSpot(MatchSheet()), frames))
 
 
 @pytest.mark.parametrize(

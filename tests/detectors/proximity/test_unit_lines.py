@@ -15,7 +15,7 @@ from detectors.proximity.unit_lines import UnitLines, unit_lines
 from football.match_sheet import MatchSheet, Player
 from football.payloads import EventPayload
 from middleware.events import Event
-from tests.detectors.scene import ball_track, body, fold, frame_event, path, told
+from tests.detectors.scene import ball_track, body, fold, frame_event, path, rows_of
 
 SHEET = MatchSheet(players=(Player("home_1", "home", goalkeeper=True), Player("away_1", "away", goalkeeper=True)))
 
@@ -125,7 +125,7 @@ def test_a_line_is_told_anew_once_it_has_stood_elsewhere_for_a_second():
     small = fold(UnitLines(SHEET), [direction("home"), *scene((0.0, here), (2.0, step))])
     assert len(small) == 3
     out = fold(UnitLines(SHEET), [direction("home"), *scene((0.0, here), (2.0, push))])
-    assert told(out)[3:] == [("lines.changed", "defence", "home")]
+    assert rows_of(out)[3:] == [("lines.changed", "defence", "home")]
     assert out[3].payload.x_m == -24.0
     assert 3_000_000 <= out[3].ts_us <= 3_500_000
 

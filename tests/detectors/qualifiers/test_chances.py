@@ -248,8 +248,8 @@ def through(sign: float, start: Place, end: Place, line: dict[str, Place] = LINE
     attacks: Team = "home" if sign > 0 else "away"
     detail = {"start_x_m": sign * start[0], "start_y_m": sign * start[1], "kick_us": 1_000_000}
     kick = about("pass.attempt", 1.0, "home_6", (sign * start[0], sign * start[1]))
-    came = about("pass.complete", 2.5, "home_6", (sign * end[0], sign * end[1]), **detail)
-    return len(fold(ThroughBall(SHEET), [direction(attacks), frame(0.98, **turned), kick, came]))
+    completion = about("pass.complete", 2.5, "home_6", (sign * end[0], sign * end[1]), **detail)
+    return len(fold(ThroughBall(SHEET), [direction(attacks), frame(0.98, **turned), kick, completion]))
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -55,10 +55,10 @@ def height(at_s: float, band: str) -> Event:
 def broken(sign: float, start: Place, end: Place, *more: Event) -> list[str]:
     detail = {"start_x_m": sign * start[0], "start_y_m": sign * start[1], "kick_us": 1_000_000}
     kick = about("pass.attempt", 1.0, "home_6", (sign * start[0], sign * start[1]))
-    came = about("pass.complete", 3.0, "home_6", (sign * end[0], sign * end[1]), **detail)
-    told = fold(LineBreak(SHEET), [*known(sign), kick, *more, came])
-    assert all(e.dated_us == 1_000_000 and e.payload.player == "home_6" for e in told)
-    return [e.payload.variant for e in told]
+    completion = about("pass.complete", 3.0, "home_6", (sign * end[0], sign * end[1]), **detail)
+    emitted = fold(LineBreak(SHEET), [*known(sign), kick, *more, completion])
+    assert all(e.dated_us == 1_000_000 and e.payload.player == "home_6" for e in emitted)
+    return [e.payload.variant for e in emitted]
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -93,17 +93,17 @@ def test_a_high_ball_goes_over_the_lines() -> None:
 def test_a_goalkeeper_is_no_line_and_without_lines_nothing_is_broken() -> None:
     assert broken(1.0, (45.0, 0.0), (52.0, 0.0)) == []
     kick = about("pass.attempt", 1.0, "home_6")
-    came = about("pass.complete", 3.0, "home_6", (40.0, 0.0), start_x_m=0.0, start_y_m=0.0, kick_us=1_000_000)
-    told = [e for e in known(1.0) if e.kind != "lines.changed"]
-    assert fold(LineBreak(SHEET), [*told, kick, came]) == []
-    assert fold(LineBreak(SHEET), [*known(1.0)[1:], kick, came]) == []
+    completion = about("pass.complete", 3.0, "home_6", (40.0, 0.0), start_x_m=0.0, start_y_m=0.0, kick_us=1_000_000)
+    without_lines = [e for e in known(1.0) if e.kind != "lines.changed"]
+    assert fold(LineBreak(SHEET), [*without_lines, kick, completion]) == []
+    assert fold(LineBreak(SHEET), [*known(1.0)[1:], kick, completion]) == []
 
 
 def test_a_carry_breaks_lines_too() -> None:
     gain = about("possession.gain", 1.0, "home_6", (15.0, 0.0))
     end = about("carry.end", 4.0, "home_6", (26.0, 0.0), anchor="c", from_x_m=15.0, from_y_m=0.0)
-    (told,) = fold(LineBreak(SHEET), [*known(1.0), gain, end])
-    assert (told.payload.variant, told.payload.detail["by"]) == ("midfield through", "carry")
+    (emitted,) = fold(LineBreak(SHEET), [*known(1.0), gain, end])
+    assert (emitted.payload.variant, emitted.payload.detail["by"]) == ("midfield through", "carry")
     other = about("possession.gain", 1.0, "home_8", (15.0, 0.0))
     assert fold(LineBreak(SHEET), [*known(1.0), other, end]) == []
 
@@ -113,5 +113,5 @@ def test_a_line_that_moves_is_known_by_its_last_place() -> None:
     people = [body(n, 24.0 if n in ("away_6", "away_7", "away_8") else x, y) for n, (x, y) in RIVALS.items()]
     causes = [*known(1.0)[:-1], moved, frame_event(0.98, (0.0, 0.0), people)]
     kick = about("pass.attempt", 1.0, "home_6", (15.0, 0.0))
-    came = about("pass.complete", 3.0, "home_6", (24.0, 0.0), start_x_m=15.0, start_y_m=0.0, kick_us=1_000_000)
-    assert fold(LineBreak(SHEET), [*causes, kick, came]) == []
+    completion = about("pass.complete", 3.0, "home_6", (24.0, 0.0), start_x_m=15.0, start_y_m=0.0, kick_us=1_000_000)
+    assert fold(LineBreak(SHEET), [*causes, kick, completion]) == []

@@ -39,8 +39,8 @@ def end(kind: str, start: Place, place: Place, player: str = "home_6") -> Event:
 
 def words(detector: Detector[object], *events: Event) -> list[tuple[str, str, object]]:
     """(kind, variant, final) of all that is said, taken back marked by ``-``."""
-    told = fold(detector, events)
-    return [(("-" if e.annuls else "") + e.kind, e.payload.variant, e.payload.detail.get("final")) for e in told]
+    emitted = fold(detector, events)
+    return [(("-" if e.annuls else "") + e.kind, e.payload.variant, e.payload.detail.get("final")) for e in emitted]
 
 
 def last_words(detector: Detector[object], *events: Event) -> list[tuple[str, str, int]]:

@@ -111,12 +111,12 @@ def instants(seed: int, odd: float) -> Iterator[Event]:
     rng = random.Random(seed)
     names = NAMES if rng.random() < 0.8 else rng.choice((NAMES[:3], NAMES[2:3], (*NAMES[:3], "ball")))
     streams = {name: list(packets(name, Quality(), 60, rng.randrange(2**32), odd / 8)) for name in names}
-    gone: dict[str, int] = {}
+    absent_until: dict[str, int] = {}
     for number in range(60):
         for name in names:
             if rng.random() < odd / 8:
-                gone[name] = number + rng.choice((1, 2, 12))
-        instant = [streams[name][number] for name in names if gone.get(name, 0) <= number]
+                absent_until[name] = number + rng.choice((1, 2, 12))
+        instant = [streams[name][number] for name in names if absent_until.get(name, 0) <= number]
         together = rng.random() >= odd / 2
         instant = [cut(p, number * 40_000 + (number > 30) * 300_000 if together else None) for p in instant]
         if instant and rng.random() < odd / 4:

@@ -29,9 +29,9 @@ from tests.detectors.scene import (
     decision,
     fold,
     path,
+    rows_of,
     scene,
     stay,
-    told,
 )
 
 SHEET = MatchSheet(attacks_positive_x="home")
@@ -44,10 +44,10 @@ def officials(*decisions: Event) -> list[Event]:
 @pytest.mark.parametrize("kind", DECISIONS)
 def test_a_decision_has_its_name_and_says_what_was_said(kind: str):
     variant = DECISIONS[kind].variants[0]
-    said = decision(
+    sent = decision(
         10.0, kind, 7, variant=variant, team="home", player="home_7", minutes=3, event="out#ball:1", note="n"
     )
-    (event,) = officials(said)
+    (event,) = officials(sent)
     assert (event.kind, event.ts_us, event.id) == (
         f"official.{kind}",
         10_000_000,
@@ -207,15 +207,15 @@ def test_the_story_of_a_goal_is_the_same_in_any_order_of_arrival(order: tuple[in
 
 
 def play_story(events: Iterable[Event]) -> list[tuple[str, str, str]]:
-    return told(concluded(events, SHEET, "play."))
+    return rows_of(concluded(events, SHEET, "play."))
 
 
 def test_officials_stop_play_and_let_it_go_on():
     running = scene(path((0.0, 0.0, 0.1), (30.0, 20.0, 0.1), 6.0), cast())
-    said = [decision(2.0, "stop", 1, variant="foul"), decision(4.0, "resume", 2)]
+    decisions = [decision(2.0, "stop", 1, variant="foul"), decision(4.0, "resume", 2)]
     assert play_story(running) == []
-    assert play_story([*running, *said]) == [("play.dead", "stop", ""), ("play.live", "stop", "")]
-    dead, live = concluded([*running, *said], SHEET, "play.")
+    assert play_story([*running, *decisions]) == [("play.dead", "stop", ""), ("play.live", "stop", "")]
+    dead, live = concluded([*running, *decisions], SHEET, "play.")
     assert (dead.ts_us, live.ts_us, dead.payload.detail["sign"]) == (2_000_000, 4_000_000, "official")
 
 
@@ -240,8 +240,9 @@ def test_a_ball_that_lay_before_the_whistle_and_is_kicked_on_after_it_was_no_fre
 
 def test_a_second_stop_or_a_needless_word_says_nothing_new():
     running = scene(path((0.0, 0.0, 0.1), (30.0, 20.0, 0.1), 6.0), cast())
-    said = [decision(2.0, "stop", 1), decision(2.5, "stop", 2), decision(4.0, "resume", 3), decision(4.5, "resume", 4)]
-    assert play_story([*running, *said]) == [("play.dead", "stop", ""), ("play.live", "stop", "")]
+    rows = ((2.0, "stop"), (2.5, "stop"), (4.0, "resume"), (4.5, "resume"))
+    decisions = [decision(at_s, kind, number) for number, (at_s, kind) in enumerate(rows, 1)]
+    assert play_story([*running, *decisions]) == [("play.dead", "stop", ""), ("play.live", "stop", "")]
 
 
 def test_a_restart_ends_an_official_stop_as_any_other():
@@ -250,7 +251,7 @@ def test_a_restart_ends_an_official_stop_as_any_other():
     found = concluded(
         [*scene(way, cast(home_8=(20.4, 10.0))), decision(1.0, "stop", variant="foul")], SHEET, "play.", "restart."
     )
-    assert told(found) == [
+    assert rows_of(found) == [
         ("play.dead", "stop", ""),
         ("restart.free_kick", "crossed", "home"),
         ("play.live", "stop", "home"),
@@ -273,11 +274,11 @@ def test_the_whole_catalogue_takes_officials_on_either_input(quality):
     from detectors.arrivals import arrival
 
     raw = [arrival(p).event for p in stage.packets(ball, players, 6.0, quality)]
-    said = [
+    decisions = [
         decision(4.5, "stop", 1, variant="injury"),
         decision(5.5, "card", 2, variant="red", team="away", player="away_4"),
     ]
-    events = published(hierarchy, [*raw, *said])
+    events = published(hierarchy, [*raw, *decisions])
     kinds = [e.kind for e in events]
     assert kinds.count("play.dead") == 1
     assert [e.payload.variant for e in events if e.kind == "team.possession"][-1] == "dead"
