@@ -11,8 +11,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("football", "middleware", "detectors", "simulator", "camera", "replay", "dashboard", "app", "bench", "tests")
-#: Folders whose identifiers are still to be renamed.
-NOT_YET = {"detectors", "tests"}
 
 #: Parameters of detectors: users write these names into settings files.
 SETTINGS = {"came_m_s"}
@@ -38,7 +36,7 @@ def dialect(text: str) -> Counter[str]:
     return found
 
 
-@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if folder not in NOT_YET])
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_identifiers_are_words_of_the_field(folder: str) -> None:
     found = {
         str(path.relative_to(ROOT)): dict(words)
