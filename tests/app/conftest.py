@@ -1,4 +1,4 @@
-"""What holds for all tests of the app."""
+"""Fixtures of all tests of the app."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which strokes and markers stand on the pitch."""
+"""Strokes and markers on the pitch."""
 
 from __future__ import annotations
 

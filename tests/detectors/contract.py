@@ -1,4 +1,4 @@
-"""What every detector promises (middleware/detector.py), checked step by step while a stream is folded."""
+"""Check the contract of every detector (middleware/detector.py), step by step while a stream is folded."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _wrong_output(detector: Detector[object], event: Event, result: Event) -> st
 
 
 def _undeclared(detector: Detector[object], result: Event) -> str:
-    """What of variant and team is none of the types that the detector declares; a team may always be unknown."""
+    """Describe a variant or team that the detector does not declare; empty if there is none. A team may be unknown."""
     payload = result.payload
     if not isinstance(payload, EventPayload):
         return ""

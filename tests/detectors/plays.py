@@ -43,7 +43,7 @@ _REACH_US = 60_000_000
 
 
 class Story(NamedTuple):
-    """A scene on one input: who listens, what comes, and the lines that officials write with the times they do."""
+    """A scene on one input: its detectors, its arrivals, and the lines of officials."""
 
     hierarchy: Hierarchy
     sheet: MatchSheet
@@ -52,7 +52,7 @@ class Story(NamedTuple):
 
 
 def story(case: dict[str, Any], quality: str) -> Story:
-    """A transcript as an input of a declared quality would tell it."""
+    """A transcript as an input of a declared quality reports it."""
     players = {"home_1": [(0, -51, 0)], "away_1": [(0, 51.5, 0.4)], **case["players"]}
     declared = QUALITIES[quality]
     sheet = stage.sheet(players, declared)
@@ -75,7 +75,7 @@ def story(case: dict[str, Any], quality: str) -> Story:
 
 
 def arrival_us(one: Arrival, story: Story) -> int:
-    """When a line of officials comes, arrival time."""
+    """Arrival time of a line of officials."""
     return round(msgspec.json.decode(story.lines[one.event.seq - 1])["said_s"] * 1e6)
 
 

@@ -112,7 +112,7 @@ def hit(at_s: float, player: str, x_m: float, y_m: float) -> Event:
 
 
 def decision(arrival_s: float, kind: str, number: int = 1, *, at_s: float | None = None, **named: object) -> Event:
-    """What officials say at an instant about another (or the same) one, as it enters the engine."""
+    """A decision of officials as it enters the engine, about another instant or that of its arrival."""
     at_us = round((arrival_s if at_s is None else at_s) * 1e6)
     official = Official("operator", number, kind, at_us, **named)  # type: ignore[arg-type]
     arrival_us = round(arrival_s * 1e6)
@@ -120,8 +120,11 @@ def decision(arrival_s: float, kind: str, number: int = 1, *, at_s: float | None
 
 
 def concluded(events: Iterable[Event], sheet: MatchSheet, *kinds: str) -> list[Event]:
-    """What is concluded of lines, phases, restarts and goals from frames, ball states and contacts, by time; of some
-    kinds only."""
+    """Events of lines, phases, restarts and goals from frames, ball states and contacts, by time.
+
+    Args:
+        kinds: beginnings of the kinds that are wanted; all without any.
+    """
     raw = ("ball.state", "ball.accel_peak", "frame", "hit", "touch", "kick.released", "raw.official")
     detectors = [d for d in build_detectors(sheet) if d.spec.name == "goal" or d.spec.name.startswith(_LINES_TO_GOALS)]
     found = sorted_replay(Hierarchy(raw, detectors), events)

@@ -39,7 +39,7 @@ def sheet(players: Mapping[str, Waypoints], quality: Quality = OPTICAL) -> Match
 
 
 def place(waypoints: Waypoints, at_s: float) -> tuple[float, float, float]:
-    """Where something on its way is at an instant."""
+    """Position on a path at an instant."""
     i = bisect.bisect_right([w[0] for w in waypoints], at_s)
     if i == 0 or i == len(waypoints):
         x, y, z = (*waypoints[max(0, i - 1)][1:], 0.0)[:3]

@@ -1,4 +1,4 @@
-"""What a detector annuls is taken back in what the engine publishes, and comes again if the annulment goes."""
+"""The engine withdraws what a detector annuls, and asserts it again if the annulment is withdrawn."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def names(quality: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def broken() -> Callable[[str], dict[str, list[str]]]:
-    """What the detectors break on the scene, by quality; computed once each."""
+    """Promises that the detectors break on the scene, by quality; computed once each."""
     cache: dict[str, dict[str, list[str]]] = {}
 
     def look(quality: str) -> dict[str, list[str]]:

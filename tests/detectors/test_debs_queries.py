@@ -46,7 +46,7 @@ def payloads(events: Sequence[Event], kind: str) -> list[tuple[int, EventPayload
 
 
 def runs_of(x_m: Sequence[float]) -> list[Run]:
-    """The runs that ended, told from the whole way: classes by the last second, short ones to the next long one."""
+    """Ended runs, from the whole path: classes by the last second, short ones to the next long one."""
     steps = [abs(b - a) for a, b in pairwise(x_m)]
     bounds = (0.2778, 3.0556, 3.8889, 4.7222, 6.6667)
     classes = [(i, sum(sum(steps[i - 5 : i]) >= bound for bound in bounds)) for i in range(5, len(x_m))]
@@ -189,7 +189,7 @@ EVENTS = st.lists(
 
 
 def stints_of(events: Sequence[Event], now_us: int) -> list[tuple[str, str, list[int], int]]:
-    """(player, team, hits, end) of all stints up to an instant, told from the whole."""
+    """(player, team, hits, end) of all stints up to an instant, from the whole stream."""
     stints: list[tuple[str, str, list[int], int]] = []
     dead, open_stint = False, False
     for event in events:

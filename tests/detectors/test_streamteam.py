@@ -1,4 +1,4 @@
-"""What StreamTeam is known to get wrong or not to have (hierarchy document, a.1): each is told here, in a scene.
+"""Known faults and gaps of StreamTeam (hierarchy document, a.1), each with a scene that is detected here.
 
 Where a fault is tested elsewhere: a box of a team wholly in negative x (``test_control``), a free kick on the penalty
 mark (``test_laws``), half-time and changed ends (``test_laws``), any disorder (all that runs through the middleware).

@@ -31,7 +31,7 @@ WAYS = ("on-demand", "full", "auto")
 
 
 def in_disorder(transcript: Story, seed: int) -> Iterator[tuple[int, list[Arrival]]]:
-    """Slots of arrival time with what came in each. A framed input and officials come when they come."""
+    """Slots of arrival time with the arrivals of each. A framed input and officials are not delayed."""
     rng = random.Random(seed)
     arrived: list[tuple[int, int, Arrival]] = []
     for number, one in enumerate(transcript.arrivals):
@@ -48,7 +48,7 @@ def in_disorder(transcript: Story, seed: int) -> Iterator[tuple[int, list[Arriva
 
 
 def played(transcript: Story, seed: int, log: ConclusionLog) -> list[Event]:
-    """What the engine says in the end."""
+    """Events that stand when the engine has finished."""
     progress = ProgressSettings(unpaced_kinds=UNPACED_KINDS)
     settings = EngineSettings(
         UnitSettings(FixedAlpha(0.0), WAYS[seed % 3]), allowed_lateness_us=1_000_000, progress=progress

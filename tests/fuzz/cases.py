@@ -58,7 +58,7 @@ def hold(cases: int, strategy: st.SearchStrategy[Any], body: Callable[[Any], obj
 
 
 def refusal(kinds: type[Exception] | tuple[type[Exception], ...], call: Callable[[], object]) -> str | None:
-    """What a call says when it raises one of ``kinds``; None if it does not. Any other error goes through."""
+    """Message of a call that raises one of ``kinds``; None if it does not. Any other error goes through."""
     try:
         call()
     except kinds as error:

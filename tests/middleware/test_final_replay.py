@@ -27,7 +27,7 @@ def standing(updates: list[Update], ranks: Hierarchy) -> list[Event]:
 
 
 def in_portions(stream: Stream, span_us: int) -> list[tuple[int, list[Arrival], int]]:
-    """(arrival time, arrivals, event time before which nothing comes any more) of stretches of arrival time."""
+    """(arrival time, arrivals, event time before which nothing arrives any more) of stretches of arrival time."""
     portions = [list(some) for _, some in itertools.groupby(stream, key=lambda pair: pair[0] // span_us)]
     stretches, to_come_us = [], 10_000
     for some in reversed(portions):
@@ -81,7 +81,7 @@ def test_premature_outputs_are_repaired_before_final_replay_begins():
 
 
 def test_an_engine_restored_after_a_promise_ends_as_the_first_one_does():
-    """What it waits for is released by final replay, too, and not as premature."""
+    """Final replay, too, releases the inputs that wait, and not as premature."""
     slack = SlackSettings("fixed", 15)
     settings = EngineSettings(UnitSettings(FixedAlpha(0.0), slack=slack), allowed_lateness_us=60)
     first, again = (Engine(hierarchy(), settings) for _ in range(2))

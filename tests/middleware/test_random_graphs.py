@@ -123,7 +123,7 @@ def _play(world: World, engine: Engine, begin: int, end: int, between: Callable[
 
 
 def _of(push: Push, by_us: int = 0) -> tuple[Sequence[Arrival], int, int | None]:
-    """What an engine is told of a push, all times moved."""
+    """Arguments of a push, all times moved by ``by_us``."""
     moved = [Arrival(_moved(arrival.event, by_us), arrival.until_us + by_us) for arrival in push.arrivals]
     return moved, push.now_us + by_us, None if push.complete_us is None else push.complete_us + by_us
 
@@ -149,7 +149,7 @@ def test_oracle_any_graph_any_stream_any_settings(rng: Random):
 @thorough
 @given(rng=chance)
 def test_oracle_detectors_that_raise_lie_and_repeat_themselves_harm_no_other(rng: Random):
-    """What they do is part of the fold, so the law holds in spite of them."""
+    """Their behaviour is part of the fold, so the law holds in spite of it."""
     world = some_world(rng, FAULTY)
     note(f"replay: {world!r}")
     check_law(world, rng)
@@ -237,7 +237,7 @@ def buffering_enough(world: World) -> EngineSettings:
 
 
 def _net(outcome: PushResult) -> Counter[tuple[Event, int]]:
-    """What was said, whatever the order; K+ may differ, as what is sent anew is sent later."""
+    """Emitted updates in any order; K+ may differ, as an update that is sent again is sent later."""
     return Counter((update.event, update.diff) for update in outcome.updates)
 
 
@@ -272,7 +272,7 @@ def _redone(world: World) -> None:
 
 
 def fails(check: Callable[[World], None], world: World) -> bool:
-    """Whether a check finds something."""
+    """True if a check of a world fails."""
     try:
         check(world)
     except (AssertionError, ValueError):

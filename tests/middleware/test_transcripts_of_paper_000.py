@@ -112,7 +112,7 @@ class Transcript:
 
     @property
     def buffer(self) -> str:
-        """What is held, the emitted part in brackets: ``[A2 A3] B4``. AEP is at the bracket's end."""
+        """The unit buffer, the released part in brackets: ``[A2 A3] B4``. AEP is at the bracket's end."""
         emitted = " ".join(named(event) for event, given in self.unit.buffer.listing() if given)
         waiting = " ".join(named(event) for event, given in self.unit.buffer.listing() if not given)
         return f"[{emitted}] {waiting}".strip()

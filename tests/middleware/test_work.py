@@ -40,7 +40,7 @@ class Sums:
 
 
 def pushes(rng: random.Random, late: float) -> list[tuple[list[Update], int, int]]:
-    """What comes together, with the clock and the progress by then: mostly in order, some late, some withdrawn."""
+    """Updates of each push, with the clock and the progress by then: mostly in order, some late, some withdrawn."""
     sequence, held, ts_us = [], [], 0
     for _ in range(60):
         updates = []

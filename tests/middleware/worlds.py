@@ -52,7 +52,7 @@ class Push(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """How large worlds may be.
+    """Bounds on the size of worlds.
 
     Times are in microseconds of a world where everything is over within a millisecond; ``slowed`` worlds have some
     seconds, so that spans of load begin and end. ``faulty``: share of detectors that break the contract.

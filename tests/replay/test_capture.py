@@ -124,7 +124,7 @@ def test_ranges_laid_end_to_end_give_the_whole_once(thousand: Capture, cuts: lis
 
 
 def test_a_range_that_cuts_a_slot_leaves_its_block_whole(tmp_path: Path) -> None:
-    """What came at 1, 4 and 9 ms is handed on together at 9 ms: it belongs to the range that holds 9 ms."""
+    """Packets of 1, 4 and 9 ms arrive together at 9 ms: they belong to the range that holds 9 ms."""
     packets = from_blocks([block(1_000), block(4_000), block(9_000), block(12_000)])
     with CaptureWriter(tmp_path, SHEET, slot_us=10_000) as writer:
         writer.write(packets)

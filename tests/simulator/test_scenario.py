@@ -167,7 +167,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 
 def understood(text: str) -> bool:
-    """Whether a text is a scenario; if it is none, that it is told properly."""
+    """True if a text is a scenario; if it is none, the error must name the line."""
     try:
         parse_scenario(text, "f.yaml")
     except ScenarioError as error:

@@ -1,4 +1,4 @@
-"""What is kept out of a match reaches its topic once, whichever relay dies when: told out of the store, by number."""
+"""Quarantined records reach the dead-letter topic once, whichever relay dies when: sent from the store, by number."""
 
 from __future__ import annotations
 

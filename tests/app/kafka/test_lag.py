@@ -1,4 +1,4 @@
-"""How many records of a topic wait to be read, through a real broker."""
+"""The number of records of a topic that wait to be read, through a real broker."""
 
 from __future__ import annotations
 

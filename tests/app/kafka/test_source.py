@@ -1,4 +1,4 @@
-"""What becomes of each record of a topic, without a broker."""
+"""The reader of a topic accepts or quarantines each record; without a broker."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Log:
 
 
 class Sender:
-    """What the relay needs of a producer; what it sends arrives when the log says, and ``get`` waits for it."""
+    """A producer as the relay needs it: the log decides when a sent record arrives, and ``get`` waits for it."""
 
     def __init__(self, log: Log) -> None:
         self._log, self._network = log, deque[Any]()
@@ -90,7 +90,7 @@ class Sent:
 
 
 class Reader:
-    """What the relay needs of a consumer."""
+    """A consumer as the relay needs it."""
 
     def __init__(self, log: Log) -> None:
         self._log, self._at = log, 0
@@ -127,7 +127,7 @@ def cluster(log: Log) -> Iterator[None]:
 
 
 def folded(records: Sequence[Any], fence: WriterFence | None) -> tuple[View, list[str]]:
-    """What a follower holds after all records, and what was impossible on the way; without a floor he hears all."""
+    """The view of a follower after all records, and its impossible updates; without a fence it admits every record."""
     view, wrong, standing = View(), list[str](), set[str]()
     for record in records:
         kind = kind_of(record)

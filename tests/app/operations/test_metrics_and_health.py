@@ -1,4 +1,4 @@
-"""What is watched of a running match: metrics, health, lag; and the server that tells them."""
+"""Metrics, health and lag of a running match, and the server that answers with them."""
 
 from __future__ import annotations
 

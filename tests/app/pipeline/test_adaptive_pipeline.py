@@ -36,7 +36,7 @@ def stream():
 
 
 def play(pipeline: MatchPipeline, blocks: list[tuple[int, bytes]]) -> tuple[list[UpdateRecord], dict[int, Health]]:
-    """What a batch says, and its health by arrival time. Views are not part of the state."""
+    """Updates of all blocks, and the health by arrival time. Views are not part of the state."""
     emitted = [m for arrival_us, payload in blocks if (m := pipeline.push(payload, arrival_us)) is not None]
     return [u for m in emitted for u in m.updates], {m.now_us: m.health for m in emitted if m.health is not None}
 

@@ -1,4 +1,4 @@
-"""How blocks travel through a row."""
+"""Blocks leave a padded row as they entered it, and a damaged row is refused."""
 
 from __future__ import annotations
 

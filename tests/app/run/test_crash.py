@@ -132,7 +132,7 @@ def role(pid: int) -> str:
 
 
 def check(folder: Path) -> dict:
-    """What was committed and what the hub ended up with are what an undisturbed run gives."""
+    """Compare the commits and the events of the hub with those of an undisturbed run."""
     rows = FileCommitter(folder / "commits").rows()
     assert [row["seq"] for row in rows] == list(range(len(rows))), "an update is missing or there twice"
     balance: dict[str, int] = {}

@@ -85,7 +85,7 @@ class Run:
 
 
 def whole(run: Run, folder: Path) -> None:
-    """What was committed is what the hub holds, each update once."""
+    """Check that the hub holds the committed updates, each once."""
     assert run.error is None
     (folder / "done.json").write_text(json.dumps({"epoch": 0, "events": run.events}))
     check(folder)

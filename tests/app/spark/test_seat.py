@@ -234,7 +234,7 @@ def played(tmp_path: Path, seat: Seat, hub: Hub, settings: str = "") -> list[Clo
 
 
 def windows_of(seat: Seat, reader: SeatReader, results: WindowResults, hub: HubAddress) -> list[ClosedWindow]:
-    """What each window gives of all batches."""
+    """Play all batches, and return the windows that were closed."""
     shutil.rmtree(results.folder, ignore_errors=True)
     results.folder.mkdir()
     found: list[ClosedWindow] = []

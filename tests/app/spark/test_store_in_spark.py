@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 
 
 def whence(batches):
-    """Where a worker of Spark's has its Python part from."""
+    """The path from which a worker of Spark imports ``pyspark``."""
     import pyarrow as pa
     import pyspark
 
@@ -30,7 +30,7 @@ def whence(batches):
 
 
 def answer_to_a_stranger(port: int) -> bytes:
-    """What Spark says to a call from somebody who does not know its secret."""
+    """The answer of Spark to a call without its secret."""
     body = b"anything"
     call = struct.pack(">bqi", 3, 7, len(body)) + body
     with socket.create_connection(("127.0.0.1", port), timeout=20) as stranger:

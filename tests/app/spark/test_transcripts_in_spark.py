@@ -136,7 +136,7 @@ def in_one_query(
 
 
 def standing(rows: list[dict[str, Any]]) -> list[tuple[str, str, str, int, str]]:
-    """What stands after the updates of a match, each event once."""
+    """The events that stand after the updates of a match, each once."""
     stands: dict[str, list[tuple[str, str, str, int, str]]] = defaultdict(list)
     for row in rows:
         event = (row["kind"], row["variant"], row["player"], row["ts_us"], row["id"])

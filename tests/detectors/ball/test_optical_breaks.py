@@ -51,7 +51,7 @@ def player(name: str, x_m: float, y_m: float, vx_m_s: float = 0.0) -> BodyState:
 
 
 def hits(states: list[Event], *players: BodyState, detector: object = None) -> list[Event]:
-    """What 5.1, or another, says of a ball among players who stand still."""
+    """Events of 5.1, or of another detector, from a ball among players who stand still."""
     everybody = tuple(sorted(players, key=lambda p: p.object_id))
     frames = [Event("frame", e.ts_us, "frame", e.seq, build_frame(e.payload, everybody)) for e in states]  # type: ignore[arg-type]
     closest = [e for e in fold(Near(SHEET), frames) if e.kind == "ball.closest"]

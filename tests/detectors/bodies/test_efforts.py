@@ -29,12 +29,12 @@ def run(*parts: tuple[float, float]) -> list[Event]:
 
 
 def sprints(frames: list[Event]) -> list[Event]:
-    """What is told of sprints."""
+    """Events of sprints."""
     return fold(Sprint(), fold(SmoothedSpeed(), frames))
 
 
 def efforts(frames: list[Event]) -> list[Event]:
-    """What is told of efforts."""
+    """Events of efforts."""
     return fold(Effort(), fold(SmoothedSpeed(), frames))
 
 

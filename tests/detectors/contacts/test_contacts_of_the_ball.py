@@ -125,7 +125,7 @@ def peak(ts_us: int, variant: str = "hit", kind: str = "ball.accel_peak", **deta
 
 
 def closest(ts_us: int, *players: str, dx_m: float = 0.5) -> Event:
-    """Who is near: the first from the ball's -x side, the next farther away from its +x side, and so on."""
+    """Candidates near the ball: the first on its -x side, the next farther away on its +x side, and so on."""
     sides = [dx_m * (-1.1) ** i for i in range(len(players))]
     candidates = (
         Candidate(p, p, p[:4], "", dx, 0.0, abs(dx))

@@ -1,4 +1,4 @@
-"""Which contacts are hits, which hits are passes, and what ends a pass: rebounds, deflections, dribbles."""
+"""Contacts that are hits, hits that are passes, and the ends of passes: rebounds, deflections, dribbles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ORDER = ("ball.accel_peak", "ball.closest", "frame")
 
 
 def closest(ms: int, *limbs: tuple[str, str, float, float]) -> Event:
-    """Who is near: player, limb, distance, and how far the ball lies from him in the direction of +x."""
+    """Candidates near the ball: player, limb, distance in metres, and the part of it in the direction of +x."""
     found = [
         Candidate(f"{p}/{limb}" if limb else p, p, "home" if p.startswith("home") else "away", limb, dx, 0.0, d)
         for p, limb, d, dx in limbs

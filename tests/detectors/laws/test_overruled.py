@@ -1,4 +1,4 @@
-"""What a decision contradicts is taken back, and nothing else; of decisions in any order the last word counts."""
+"""A decision withdraws the events that it contradicts, and nothing else; in any order the last decision counts."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_goal_given_again_has_its_assists_again_and_another_scorer_has_his_own
 
 
 def overruled(*inputs: Event) -> set[str]:
-    """Who is overruled; what is given here stands below, so that it is not published by anybody."""
+    """Players of overruled events. The inputs are events of lower levels, which are not published."""
     return {kind.removeprefix("overruled ") for kind in stands(*inputs) if kind.startswith("overruled ")}
 
 
@@ -170,7 +170,7 @@ def test_a_card_for_another_and_a_penalty_that_is_none():
 
 
 def test_officials_changes_are_believed_against_ours():
-    """home_8 is gone and home_14 has come; officials say it was home_15 who came for him."""
+    """home_8 has left and home_14 plays; officials report that home_15 replaced home_8."""
     looks = [frame_event(float(s), (0.0, 0.0), cast(), s) for s in range(12)]
     off = cast(home_14=(1.0, 1.0), home_8=(0.0, 40.0))
     looks += [frame_event(float(s), (0.0, 0.0), off, s) for s in range(12, 20)]

@@ -34,7 +34,7 @@ def frame(at_s: float, ball_m: float | None, **players: float) -> Event:
 
 
 def kicked(sign: float, ball_m: float, kind: str = "pass.attempt", **players: float) -> list[Event]:
-    """What is told of a kick by home_6, who attacks ``sign``."""
+    """Events of a kick by home_6, who attacks ``sign``."""
     turned = {name: sign * x for name, x in players.items()}
     attacks: Team = "home" if sign > 0 else "away"
     look = frame(1.0, sign * ball_m, home_6=sign * ball_m, **turned)

@@ -38,7 +38,7 @@ def end(kind: str, start: Place, place: Place, player: str = "home_6") -> Event:
 
 
 def words(detector: Detector[object], *events: Event) -> list[tuple[str, str, object]]:
-    """(kind, variant, final) of all that is said, taken back marked by ``-``."""
+    """(kind, variant, final) of all that is emitted, withdrawals marked by ``-``."""
     emitted = fold(detector, events)
     return [(("-" if e.annuls else "") + e.kind, e.payload.variant, e.payload.detail.get("final")) for e in emitted]
 

@@ -1,4 +1,4 @@
-"""What officials say: as told, and what it does to goals and play; late, doubled, against what we concluded."""
+"""Decisions of officials and their effect on goals and play; late, doubled, against concluded events."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def restart(at_s: float, kind: str) -> Event:
 
 
 def goal_story(*inputs: Event) -> tuple[list[tuple[str, str, str]], list[Event]]:
-    """What stands published of goals after candidates, restarts and decisions; and all versions in order."""
+    """Published events of goals after candidates, restarts and decisions: as rows, and as they are."""
     raw = ("hit", "touch", "direction", "goal.candidate", *(e.kind for e in inputs), "raw.official")
     raw += tuple(k for k in GoalConfirmation(SHEET).spec.inputs if k.startswith("restart."))
     hierarchy = Hierarchy(dict.fromkeys(raw), [Officials(), Goal(SHEET), GoalConfirmation(SHEET)])
@@ -226,7 +226,7 @@ def test_a_ball_that_is_kicked_about_after_an_official_stop_stays_dead():
 
 
 def test_a_ball_that_lay_before_the_whistle_and_is_kicked_on_after_it_was_no_free_kick():
-    """Who did not hear the whistle plays on; the ball must lie again before a kick restarts play."""
+    """A player who did not hear the whistle plays on; the ball must lie again before a kick restarts play."""
     spot, far = (20.0, 10.0, 0.1), (45.0, 20.0, 0.1)
     events = scene(
         [*path((0.0, 0.0, 0.1), spot, 2.0), *stay(spot, 2.0), *path(spot, far, 2.0)], cast(home_8=(20.4, 10.0))

@@ -37,7 +37,7 @@ def test_oracle_at_the_bound_losses_are_recorded_and_only_they_are_missing(strea
 @settings(max_examples=40, deadline=None)
 @given(stream=streams(most=60), max_held=bounds, alpha=alphas)
 def test_after_no_push_more_is_held_than_the_bound_or_than_horizons_need(stream, max_held, alpha):
-    """What lies within the horizons before clk cannot be final, however little may be held."""
+    """Inputs within the horizons before clk cannot be final, however little may be held."""
     engine = Engine(
         hierarchy(), EngineSettings(UnitSettings(FixedAlpha(alpha)), allowed_lateness_us=10_000, max_held=max_held)
     )

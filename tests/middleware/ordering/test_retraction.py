@@ -23,7 +23,7 @@ from tests.middleware.toys import RAW, arrival, hierarchy, raw
 
 
 def choice(on_demand: tuple[int, int], full: tuple[int, int], compare_us: float = 1.0, price_us: float = 1.0) -> str:
-    """What is chosen when ten trials took (steps, updates) on demand, and would have in full; a step costs 1."""
+    """The choice after ten trials that took (steps, updates) on demand, and would have in full; a step costs 1."""
     chooser = RetractionChooser()
     work = Work(trials=10, trial_steps=on_demand[0], trial_sent=on_demand[1])
     return chooser.end_span(work._replace(trial_steps_full=full[0], trial_sent_full=full[1]), 1.0, compare_us, price_us)
@@ -111,7 +111,7 @@ COSTS = Costs(1.0, 2.0, step_us={}, compare_us={}, default_step_us=3.0, default_
 
 
 def costs_of(way: str) -> dict[str, float]:
-    """What each detector's redoing and sending comes to over a long disordered stream."""
+    """Cost of each detector's redoing and sending over a long disordered stream."""
     rng = Random(3)
     stream = []
     for n in range(1500):

@@ -105,7 +105,7 @@ def two_steady(end_us: int, every_us: int = 100_000) -> Iterator[tuple[int, list
 
 
 def bad_stream(kind: str) -> Callable[[int, int], Arrival | None]:
-    """What source x sends at (number, time): in order until 10 s, then as ``kind`` says."""
+    """Packets of source x by (number, time): in order until 10 s, then as ``kind`` says."""
 
     def packet(seq: int, ts_us: int) -> Arrival | None:
         trouble = 10 * SECOND_US <= ts_us < 20 * SECOND_US

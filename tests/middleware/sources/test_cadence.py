@@ -1,4 +1,4 @@
-"""What can be foreseen of a source: its next sample, its newcomers' delays."""
+"""Forecasts for a source: its next sample, and the delays of new sources."""
 
 from __future__ import annotations
 

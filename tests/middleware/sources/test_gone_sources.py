@@ -69,7 +69,7 @@ def test_a_forgotten_source_is_new_above_final_and_lost_below_it():
 
 @pytest.mark.usefixtures("few_remembered")
 def test_the_work_of_forgetting_does_not_grow_with_the_number_of_sources(monkeypatch: pytest.MonkeyPatch):
-    """Where nobody may be forgotten, because all are live, all are looked at only when many are new."""
+    """While every source is live, none may be forgotten; all are looked at only when many are new."""
     looks = []
     monkeypatch.setattr(
         KindSources, "_forget_oldest", lambda *given, look=KindSources._forget_oldest: looks.append(look(*given)) or []

@@ -397,7 +397,7 @@ def test_a_refused_packet_that_arrives_again_is_a_duplicate_and_no_restart():
 
 @pytest.mark.parametrize("zero_us", [0, 10**15, -(10**15)])
 def test_a_first_packet_that_is_very_late_does_not_isolate_those_in_time(zero_us: int):
-    """Whether arrival and event time have a common zero or not."""
+    """This holds with and without a common zero of arrival and event time."""
     r = Receiver(allowed_lateness_us=3 * S)
     assert r.push(4 * S, packet("p", 0, zero_us)) == [Verdict.NEW]
     for n in range(1, 90):

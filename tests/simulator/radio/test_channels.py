@@ -53,14 +53,14 @@ def recording(seconds: float = 2.0, ball_hz: float = 200.0, limb_hz: float = 50.
 
 
 def cut(track: Track, most: int, span_us: int) -> np.ndarray:
-    """Where a track's packets begin: rows off its time line ride with the row before them."""
+    """First rows of a track's packets; rows off its time line belong to the packet of the row before them."""
     starts = track.line[packet_starts(track.ts_us[track.line], most, span_us)]
     starts[0] = 0
     return starts
 
 
 def sent_packets(source: Recording, channel: Channel) -> dict[tuple[str, int], Packet]:
-    """What every packet must hold, told from the channel's numbers alone; places as a capture has them, in mm."""
+    """Expected packets by the channel's numbers alone; positions as a capture has them, rounded to mm."""
     packets = {}
     for t in source.tracks:
         starts = cut(t, channel.positions_max, channel.span_us(t.transmitter == "ball")).tolist()

@@ -30,7 +30,7 @@ KEEPERS = {0: at(-52.0, 0.0), 16: at(52.0, 0.0)}
 
 
 def position(row: int) -> np.ndarray:
-    """Where a person of the grid stands."""
+    """Position of a person of the grid."""
     return GRID[row](np.zeros(1))[0]
 
 

@@ -82,7 +82,7 @@ def ball_states(path: Trajectory, seconds: float) -> list[Event]:
 
 
 def frames(seconds: float, persons: dict[int, Trajectory], ball: Trajectory) -> list[Event]:
-    """What a camera without errors would see; the ball's velocity is its own."""
+    """Frames of a camera without errors; the ball's velocity is exact."""
     t_s = np.arange(round(seconds / TICK_S)) * TICK_S
     positions = {row: path(t_s) for row, path in persons.items()}
     balls = ball(t_s)
@@ -351,7 +351,7 @@ def test_lines_are_sorted_numbered_and_their_causes_resolved() -> None:
 
 
 def shape(persons: dict[int, Trajectory], seconds: float = 6.0, sign=(1.0, -1.0)) -> list[EmittedLine]:
-    """What is told of how these persons stand."""
+    """Lines of the truth about the shape of these persons."""
     playing = np.zeros(35, bool)
     playing[list(persons)] = True
     lines, shapes = Lines(), ShapeTruth(PITCH)
