@@ -2,9 +2,9 @@
 
 Theory of operation
 -------------------
-Two loops (decision 1 of the camera design). Fast: the newest view gives a point of interest and its velocity, the
-mount turns it into angles, and each axis follows within its limits (``camera.motion``). Slow: events add pulls to the
-interest and choose the framing. A late or withdrawn event never stalls the fast loop.
+Two loops, because views arrive steadily while events may be late or withdrawn. Fast: the newest view gives a point of
+interest and its velocity, the mount turns it into angles, and each axis follows within its limits (``camera.motion``).
+Slow: events add pulls to the interest and choose the framing. A late or withdrawn event never stalls the fast loop.
 
 Each axis has a *gate*, the dead zone with hysteresis: it opens when the error leaves the outer zone and closes when
 the target is well inside the inner zone and both are almost still. Opening and closing act on the gain of ``follow``
@@ -37,7 +37,7 @@ class Style(msgspec.Struct, frozen=True):
     """How the camera moves.
 
     Attributes:
-        lead_us: how far ahead of now it looks; 0.4 s is the camera design's measured compromise.
+        lead_us: how far ahead of now it looks, see docs/cameras.md.
         stiffness_s: natural frequency of the follower, 1/s (see ``camera.motion.follow``).
         forward: share of the target's own speed that is added to the desired speed: less lag, more jerk.
         pan, tilt: limits in degrees.

@@ -29,7 +29,7 @@ from app.cli.output import print_json
 from app.kafka.address import SETTINGS_VARIABLE, KafkaError, is_kafka, parse
 from app.kafka.broker import broker_status, default_home
 from app.pipeline.folder import alone
-from app.pipeline.recovery import STATES, outlook
+from app.pipeline.recovery import STATES, plan_recovery
 from app.pipeline.seal import code_fingerprint
 from app.pipeline.state_store import StateStore
 from app.settings.layers import LayerError, chosen_file
@@ -238,7 +238,7 @@ def _match(settings: LiveSettings) -> Iterator[Finding]:
         with alone(folder):
             store = MatchStore(folder, read_sheet_of(folder), read_run(folder))
             again = source_of(settings.source, settings.rate).way_back(settings.source, folder)
-            batch, reason = outlook(store, again)
+            batch, reason = plan_recovery(store, again)
             last = newest_commit(read_commits(folder))
             if batch is not None:
                 yield Finding(what, "note", reason, "nothing: the next run in this store does it")

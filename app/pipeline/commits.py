@@ -1,4 +1,4 @@
-"""What hosts share: where a closed window is committed, and how a host fails."""
+"""Interface of the hosts to the match stores: the commit log of a run, and the errors of a host."""
 
 from __future__ import annotations
 
@@ -11,34 +11,32 @@ from football.errors import UserError
 
 
 class HostError(UserError, RuntimeError):
-    """The host cannot go on; the message has the reason. What is committed stays, and can be gone on with."""
+    """The host cannot go on; the message has the reason. Commits stay, and a later run can resume from them."""
 
 
 class CommitError(HostError):
-    """A window does not follow the last committed one. Nothing of it is committed."""
+    """A window does not begin where the last committed one ends. Nothing of it is committed."""
 
 
 class CommitLog(Protocol):
-    """What is committed of each match of a run."""
+    """Commits of all matches of a run."""
 
     def offset(self, match: str) -> int:
         """Offset up to which everything of a match is committed."""
         ...
 
     def has_ended(self, match: str) -> bool:
-        """Whether a match is over and all of it committed."""
+        """True if a match is over and all of it is committed."""
         ...
 
     def commit(self, match: str, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
-        """Makes a window durable that begins at ``start`` and ends at ``meta["end_offset"]``.
-
-        A window that is committed already is ignored.
+        """Makes the window from ``start`` to ``meta["end_offset"]`` durable; ignores one that is committed already.
 
         Raises:
-            CommitError: it does not begin where the last one ended.
+            CommitError: the window does not begin where the last committed one ends.
         """
         ...
 
     def failed(self, match: str, reason: str) -> None:
-        """A match does not go on."""
+        """Records that a match cannot go on in this run."""
         ...

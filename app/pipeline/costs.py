@@ -1,10 +1,10 @@
-"""What the engine's work costs on this machine, measured between two batches.
+"""Unit costs of the engine's work on this machine, measured between two batches.
 
-The engine adapts by counts and costs in its state, never by a clock (``middleware.load_accounting``). Here is the
-clock. A pipeline tells the meter how long each block took, outside the engine and inside it. In the pauses between
-blocks the meter lets one detector after the other do its last steps once more and times that; between two batches it
-spreads what is left of the measured time over arrivals and moved updates. So the costs add up to the time that was
-really spent, and closing a batch takes no longer for it.
+The engine adapts by counts and costs in its state, never by a clock (``middleware.load_accounting``). This module has
+the clock. A pipeline reports the duration of each block to the meter, outside and inside the engine. In the pauses
+between blocks the meter makes one detector after the other repeat its last steps and times them. Between two batches it
+spreads the rest of the measured time over arrivals and moved updates. The costs thus add up to the time that was really
+spent, and the measurement does not prolong the end of a batch.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from collections.abc import Callable, Sequence
 from middleware.engine import Engine
 from middleware.load_accounting import Costs
 
-#: Steps and comparisons of a detector that are timed; fewer than the least tell nothing. Of several times the
-#: shortest counts: the others were interrupted.
+#: Steps and comparisons of a detector that are timed; fewer than the minimum are not significant. The shortest of
+#: several times counts, since the others were interrupted.
 _STEPS, _STEPS_LEAST, _TIMES = 40, 8, 5
 
-#: What can't be less, however badly a measurement went.
+#: Lower bound of a cost, against failed measurements.
 _LEAST_US = 0.05
 
 
 class CostMeter:
-    """Adds up what blocks took, and makes costs of it.
+    """Adds up the durations of blocks, and derives costs from them.
 
     Args:
-        available: wall seconds for a second of the stream, see ``Costs.available``.
+        available: wall seconds per second of the stream, see ``Costs.available``.
     """
 
     def __init__(self, available: float) -> None:
@@ -40,14 +40,14 @@ class CostMeter:
         self._looked: dict[str, None] = {}
 
     def add(self, outside_ns: int, inside_ns: int) -> None:
-        """A block took so long: to be decoded, checked and written down; and in the engine."""
+        """Adds the duration of a block: outside the engine (decoding, checks, records) and inside it, in ns."""
         self._outside_ns += outside_ns
         self._inside_ns += inside_ns
 
     def look(self, engine: Engine, names: Sequence[str]) -> None:
-        """Times the steps of the detector in turn, of those called ``names``.
+        """Times repeated steps of the next detector among ``names``.
 
-        Nothing follows from the steps that are done again, but that a detector which is not pure is found.
+        The repetition has no effect on the output; it also serves as a purity check.
         """
         name = next((name for name in names if name not in self._looked), names[0])
         if name in self._looked:
@@ -55,7 +55,7 @@ class CostMeter:
         self._time(engine, name)
 
     def measure(self, engine: Engine, names: Sequence[str]) -> Costs:
-        """Costs of what ``engine`` has done since this was asked last; who had no pause to be timed in is timed now."""
+        """Costs of the engine's work since the last call; detectors that no pause was long enough for are timed now."""
         for name in names:
             if name not in self._looked and name not in self._step_us:
                 self._time(engine, name)
@@ -84,7 +84,7 @@ class CostMeter:
 
 
 def _timed(work: Callable[[], int]) -> float:
-    """Microseconds for a piece of ``work``, which says how many pieces it did."""
+    """Microseconds per piece of ``work``, a function that returns the number of pieces that it did."""
     least_us = float("inf")
     for _ in range(_TIMES):
         began_ns = time.perf_counter_ns()

@@ -1,4 +1,4 @@
-"""When a disk is full: how that is told from other errors, and how a match waits until there is room again."""
+"""Full disks: recognises their errors, and lets a match wait until there is space again."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 from app.pipeline.commits import HostError
 
-#: Of a system without room, and of a user who has used up his share.
+#: Error numbers of a full file system and of an exhausted quota.
 _NUMBERS = (errno.ENOSPC, errno.EDQUOT)
 _WORDS = ("No space left on device", "Disk quota exceeded")
 
-#: So much must be free before it is tried again at once; a quota is not seen, so it is tried now and then all the same.
+#: Free space that permits an immediate retry. Quotas are not visible, so a retry takes place at intervals, too.
 ENOUGH_BYTES = 16 << 20
 _LOOK_S, _TRY_S, _TELL_S = 0.5, 10.0, 60.0
 
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error, or one that it came from, says that a disk is full; Spark hands on only the words."""
+    """True if an error or one of its causes reports a full disk; of those through Spark only the text is known."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, OSError) and seen.errno in _NUMBERS:
@@ -34,12 +34,12 @@ def is_full(error: BaseException) -> bool:
     return False
 
 
-class Room:
-    """Waits for room in a folder, and says so once a minute.
+class SpaceWaiter:
+    """Waits for free space in a folder, and logs a warning once a minute.
 
     Args:
-        folder: where something could not be written.
-        stop: ends the waiting.
+        folder: in which a write failed.
+        stop: ends the wait.
     """
 
     def __init__(self, folder: Path, stop: threading.Event) -> None:
@@ -47,10 +47,10 @@ class Room:
         self._warned_s = -_TELL_S
 
     def wait(self, error: BaseException) -> None:
-        """Returns when it is worth while to try again what failed with ``error``.
+        """Waits until a retry of the write that failed with ``error`` is worthwhile.
 
         Raises:
-            HostError: a stop was asked for.
+            HostError: a stop was requested.
         """
         began_s = time.monotonic()
         if began_s >= self._warned_s + _TELL_S:

@@ -1,9 +1,9 @@
-"""The folder of a live match: the match store, and what a later run needs to go on in it.
+"""Folder of a live match: the match store, and the files that a later run needs to resume the match.
 
-Beside the store's own files it holds what the match's source has prepared (``capture/``: what arrived, packet by
-packet; ``topic.json``: where in a topic the match is), ``states/`` (engine states at offsets) and ``spark/`` (what
-Spark needs while it runs, and its log). ``run.json`` says of what the match is made, so that a later run makes the same
-again.
+Besides the store's own files it holds the input that the match's source has prepared (``capture/``: the packets as they
+arrived; ``topic.json``: the location of the match in a topic), ``states/`` (engine states at offsets) and ``spark/``
+(Spark's working files and log). ``run.json`` records the settings that determine the match, so that a later run uses
+the same ones.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Match:
         commits = read_commits(store.path)
         self._camera_batch = 1 + max((c.batch for c in commits if c.series == CAMERA_SERIES), default=-1)
         self._last = newest_commit(commits)
-        #: Called when a window is committed, with the number of the next update.
+        #: Called after the commit of a window, with the number of the next update.
         self.on_commit: Callable[[int], None] = lambda seq: None
 
     def commit(self, start: int, tables: Mapping[str, pa.Table], meta: Mapping[str, Any]) -> None:
@@ -89,7 +89,7 @@ class Match:
         return self.input.played_us(self.offset(), int(str(now_us)))
 
     def has_ended(self) -> bool:
-        """Whether the match is over and all of it committed."""
+        """True if the match is over and all of it is committed."""
         return self.input.has_ended(self.offset(), ended=self._last is not None and self._last.meta.ended)
 
     def committed_epoch(self) -> int:
@@ -97,11 +97,11 @@ class Match:
         return self._last.meta.epoch if self._last else 0
 
     def committed_frontier_us(self) -> int:
-        """Event time below which nothing of what is committed can change any more."""
+        """Watermark of the last commit: event time below which committed rows cannot change."""
         return self._last.meta.frontier_us if self._last else -(2**62)
 
     def committed_updates(self) -> Iterator[tuple[list[UpdateRecord], CommitMeta]]:
-        """All that was committed, as it was sent, a batch at a time."""
+        """Yields all committed updates as they were sent, one batch at a time."""
         return committed_updates(self.folder)
 
     def quarantined(self) -> dict[str, int]:
@@ -114,7 +114,7 @@ class Match:
         return dict(counts)
 
     def _unreadable(self) -> list[RejectedRecord]:
-        """Rows of the source that no packet could hold; known since the input was prepared."""
+        """Rows of the source that no packet could hold; known when the input is prepared."""
         return list(self.input.rejected)
 
     def _with_unreadable(self, table: pa.Table | None) -> pa.Table:
@@ -124,17 +124,17 @@ class Match:
 
 @contextmanager
 def open_match(settings: LiveSettings, console: Console, location: Any = None, key: str = "") -> Iterator[Match]:
-    """Makes the folder, or opens it to go on; no other run may use it meanwhile.
+    """Creates the folder, or opens it to resume the match; locks it against other runs while the context lasts.
 
     Args:
         settings: of the run.
-        console: for people.
-        location: of a new match in its source, if it was discovered there; else the source looks for it.
+        console: shows progress and notes.
+        location: of a new match in its source, if it was discovered there; None lets the source find it.
         key: of the match in the run; default its id.
 
     Raises:
         StoreError: the folder holds something else, is damaged, or another run is using it (InUseError).
-        StateError: no state of the match can be gone on from.
+        StateError: the match cannot resume from any stored state.
         TrackingError, ChannelError, SimulatorError, CaptureError, KafkaError: the source cannot be used.
     """
     folder, source = settings.store, source_of(settings.source, settings.rate)
@@ -153,7 +153,7 @@ def open_match(settings: LiveSettings, console: Console, location: Any = None, k
 
 
 def look_into_match(settings: LiveSettings) -> Match:
-    """The match in the store, to look at while another run uses it."""
+    """Opens the match in the store for reading, while another run may use it."""
     if settings.store is None:
         raise StoreError("a match to look at needs the folder of its store")
     store = MatchStore(settings.store, read_sheet_of(settings.store), read_run(settings.store))
@@ -161,7 +161,7 @@ def look_into_match(settings: LiveSettings) -> Match:
 
 
 def request_of(settings: LiveSettings, location: Any = None) -> SourceRequest:
-    """What a source is asked for."""
+    """The request to a source that the settings amount to."""
     return SourceRequest(
         settings.source, settings.channel, settings.seed, settings.duration_s, settings.pitch_m,
         str(settings.sheet) if settings.sheet else None, settings.rate, settings.endless, location,
@@ -169,7 +169,7 @@ def request_of(settings: LiveSettings, location: Any = None) -> SourceRequest:
 
 
 def _make(settings: LiveSettings, request: SourceRequest, console: Console, background: ExitStack) -> MatchStore:
-    """A new store with its input prepared; what goes on producing that is entered into ``background``."""
+    """Creates a store with its input prepared; enters processes that produce the input into ``background``."""
     folder, source = settings.store, source_of(settings.source, settings.rate)
     if folder is not None and folder.exists() and (folder.is_file() or any(folder.iterdir())):
         raise StoreError(f"{folder}: is neither empty nor a match store; choose another --store")
@@ -191,7 +191,7 @@ def _make(settings: LiveSettings, request: SourceRequest, console: Console, back
 
 
 def _run(settings: LiveSettings, fingerprint: str) -> dict[str, object]:
-    """What ``run.json`` holds: the choices that the match is made of, versions, and the input's fingerprint."""
+    """Content of ``run.json``: the settings that determine the match, versions, and the input's fingerprint."""
     packages = ("touchline", "pyspark", "numpy", "pyarrow", "msgspec")
     return {
         "settings": settings.stored_options(),
@@ -218,10 +218,10 @@ class InUseError(StoreError):
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Locks the folder of a run. The system takes the lock away when the process ends, however it does.
+    """Locks the folder of a run while the context lasts. The system releases the lock if the process dies.
 
     Raises:
-        InUseError: somebody else has it.
+        InUseError: another process holds the lock.
     """
     handle = os.open(folder, os.O_RDONLY)
     try:

@@ -1,11 +1,11 @@
-"""How blocks travel through a Spark row: several of them, each with its times, in one binary value.
+"""Encoding of blocks in a Spark row: several blocks, each with its times, in one binary value.
 
-Spark's cost is by the row, so at full speed a row carries many blocks; paced, it carries what is due now.
+Spark's cost is per row, so at full speed a row carries many blocks; in a paced run it carries those that are due.
 
-Rows are padded, because a row that is not pushed out whole waits for the one after it. Python's buffered
-writer passes on at once only what is larger than its buffer, and keeps what is smaller, the few bytes of
-Arrow's alignment included, until more comes. So a row's bytes are the last column, are larger than the buffer
-(``spark.buffer.size``, 512) and are a multiple of Arrow's alignment, so that nothing follows them.
+Rows are padded, because a row that is not flushed completely waits for the next one. Python's buffered writer passes on
+at once only writes that are larger than its buffer. It retains smaller ones, such as the few bytes of Arrow's
+alignment, until more data follow. A row's bytes are therefore the last column, are larger than the buffer
+(``spark.buffer.size``, 512) and are a multiple of Arrow's alignment, so that no bytes follow them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from app.sources.interface import Framed
 
-#: Blocks that are later than this are taken together, as many as came within a share of what they are late by.
+#: Blocks that are later than this form portions, which span a share of their lateness.
 LATE_US, SHARE, TOGETHER_MAX_US = 50_000, 0.25, 500_000
 
-#: So are those of a recording that is played as fast as it can be. Less than the engine's memory, since what is later
-#: than that is told only between two portions.
+#: Portions of a recording that is played at full speed span this. It is less than the allowed lateness, since the
+#: engine reports lost inputs only between two portions.
 RECORDED_US = 1_000_000
 
 _HEAD = struct.Struct("<qqI")
@@ -28,14 +28,14 @@ _LEAST = 1024
 
 
 def pack(arrival_us: int, due_wall_us: int, payload: bytes) -> bytes:
-    """One block: when it arrived (stream's clock), when it reached the source (wall clock), and its bytes."""
+    """Encodes one block: arrival time (stream's clock), time at the source (wall clock), and payload."""
     if not payload:
         raise ValueError(f"the block that arrived at {arrival_us} us is empty: it lacks even its version byte")
     return _HEAD.pack(arrival_us, due_wall_us, len(payload)) + payload
 
 
 def pad(frames: bytes) -> bytes:
-    """``frames`` filled up with zeros, which :func:`unpack` leaves out.
+    """Pads ``frames`` with zeros, which :func:`unpack` skips.
 
     >>> len(pad(b"")), len(pad(bytes(1024))), len(pad(bytes(1025)))
     (1024, 1024, 1088)
@@ -45,7 +45,7 @@ def pad(frames: bytes) -> bytes:
 
 
 def unpack(frames: bytes) -> Iterator[Framed]:
-    """The blocks of a row, as (arrival_us, due_wall_us, payload). An empty payload begins the padding.
+    """Decodes the blocks of a row, as (arrival_us, due_wall_us, payload). An empty payload begins the padding.
 
     Raises:
         ValueError: the bytes end within a block.
@@ -66,10 +66,10 @@ def unpack(frames: bytes) -> Iterator[Framed]:
 
 
 def together(blocks: Iterable[Framed], now_us: int) -> Iterator[list[Framed]]:
-    """Blocks in portions to be worked on: one by one while they are in time, more at once while they are late.
+    """Groups blocks into portions: single blocks while they are in time, larger portions while they are late.
 
-    A block of its own costs a walk through all detectors, and what is said too soon and taken back by the next one. Who
-    is late saves half of that, and so is in time again the sooner. What is not paced is never late.
+    Each portion costs a walk through all detectors, and updates that the next portion withdraws. A late stage saves
+    half of that work with larger portions, and so catches up sooner. Unpaced blocks (``due_wall_us`` 0) are never late.
 
     >>> [len(some) for some in together([(i * 100_000, 1, b"") for i in range(7)], 1_200_000)]
     [3, 3, 1]
@@ -87,7 +87,7 @@ def together(blocks: Iterable[Framed], now_us: int) -> Iterator[list[Framed]]:
 
 
 def divided(blocks: Iterable[Framed], span_us_at: Callable[[Framed], float]) -> Iterator[list[Framed]]:
-    """Blocks in portions that span less than what is told at each block (arrival time); 0 for a portion of its own.
+    """Groups blocks into portions that span less arrival time than ``span_us_at`` of each block; 0 for single blocks.
 
     >>> [len(some) for some in divided([(i * 100_000, 1, b"") for i in range(4)], lambda block: 250_000)]
     [3, 1]

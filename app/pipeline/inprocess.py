@@ -1,7 +1,7 @@
-"""The same pipeline without Spark: one process, one thread, the same recording, store, states and hub.
+"""In-process host: the same pipeline without Spark, in one process and thread, with the same store, states and hub.
 
-For tests, notebooks and comparison, and for machines without a Java runtime. It commits window by window like
-the Spark driver, and goes on from the last committed one.
+For tests, notebooks and comparison, and for machines without a Java runtime. It commits window by window like the Spark
+driver, and resumes after the last committed window.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 from app.base.garbage import collect_rarely
 from app.base.pace import NEVER_US, Pace, Waiter, wall_us
 from app.pipeline.commits import CommitLog
-from app.pipeline.disk_full import Room, is_full
+from app.pipeline.disk_full import SpaceWaiter, is_full
 from app.pipeline.framing import RECORDED_US, divided
 from app.pipeline.options import load_pipeline
 from app.pipeline.state_store import StateStore
@@ -26,16 +26,16 @@ from replay.official_feed import OfficialFeed
 
 
 class InProcessConfig(msgspec.Struct, frozen=True):
-    """A run, in data.
+    """Configuration of an in-process run.
 
     Attributes:
         pipeline: ``module:class`` of the pipeline.
-        settings: handed to it.
+        settings: passed to it.
         states: folder of the state store.
-        speed: stream seconds in a wall second; 0 is as fast as it goes.
-        window_us: of arrival time, between two commits.
-        stop_us: arrival time at which the run ends at the latest; by itself it ends where the recording does.
-        officials: folder of the match store and further files, where officials write; empty for nowhere.
+        speed: stream seconds per wall second; 0 is as fast as possible.
+        window_us: length of a window in arrival time.
+        stop_us: arrival time at which the run ends at the latest; the recording may end earlier.
+        officials: folder of the match store and further files to which officials write; empty for none.
     """
 
     pipeline: str
@@ -48,21 +48,21 @@ class InProcessConfig(msgspec.Struct, frozen=True):
 
 
 class UpdateSink(Protocol):
-    """Takes the update stream as the engine emits it: the hub, or nobody."""
+    """Receives the update stream as the engine emits it, such as the hub."""
 
     def apply(self, message: UpdateMessage) -> None:
-        """Takes a message."""
+        """Processes a message."""
         ...
 
 
 class InProcessHost:
-    """One run over one recording, from where its commits end.
+    """Host of one run over one recording, which resumes after the last commit.
 
     Args:
         recording: the match.
-        config: how it is played.
-        sink: takes the update stream.
-        commits: takes closed windows.
+        config: of the run.
+        sink: receives the update stream.
+        commits: receives closed windows.
     """
 
     def __init__(self, recording: Recording, config: InProcessConfig, sink: UpdateSink, commits: CommitLog) -> None:
@@ -77,7 +77,7 @@ class InProcessHost:
             self._pipeline.restore(self._store.read(self._start_us, self._pipeline.maker))
 
     def run(self, stop: threading.Event) -> None:
-        """Returns when the recording's end is reached and committed, or soon after ``stop`` was set, committed."""
+        """Plays the recording to its end, or until soon after ``stop`` is set; all is committed when it returns."""
         collect_rarely()
         config = self._config
         start_us = self._start_us
@@ -86,7 +86,7 @@ class InProcessHost:
         while start_us < self._stop_us() and not waiter.stopped:
             until_us = min(start_us + config.window_us, self._stop_us())
             end_us = self._window(self._blocks(start_us, until_us), until_us, pace, waiter)
-            # Asked after a whole window only: the answer may have to be waited for.
+            # Checked after a whole window only, since the answer may require a wait.
             if end_us == until_us and not self._recording.has_blocks_from(end_us):
                 end_us = self._recording.end_us
                 self._publish(self._pipeline.finish())
@@ -94,23 +94,23 @@ class InProcessHost:
             start_us = end_us
 
     def _stop_us(self) -> int:
-        """Where the run ends, as far as that is known: a recording that still grows has no end yet."""
+        """Arrival time at which the run ends, as far as known: a recording that still grows has no end yet."""
         recording, stop_us = self._recording, self._config.stop_us
         return min(stop_us, recording.end_us) if recording.is_finished else stop_us
 
     def _blocks(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
-        """Blocks of a range, and between them lines of officials."""
+        """Blocks of a range, merged with official lines."""
         blocks = self._recording.payloads(start_us, end_us)
         if self._officials is None:
             return blocks
         return self._officials.interleaved(blocks, start_us, end_us, lambda: self._recording.has_blocks_from(end_us))
 
     def _window(self, blocks: Iterator[tuple[int, bytes]], end_us: int, pace: Pace, waiter: Waiter) -> int:
-        """Works on blocks as they are due; returns the offset up to which it did: all, or up to a stop."""
-        # Nobody waits for a recording that is played as fast as it can be: a pipeline that adapts may emit later then.
-        unhurried = self._config.speed == 0 and self._recording.is_finished and self._pipeline.adapts
-        span_us = RECORDED_US if unhurried else 0
-        late_us = self._recording.late_most_us if unhurried else None
+        """Processes blocks when they are due; returns the offset reached: ``end_us``, or earlier after a stop."""
+        # At full speed latency does not matter: a pipeline that adapts to load takes portions and emits later.
+        full_speed = self._config.speed == 0 and self._recording.is_finished and self._pipeline.adapts
+        span_us = RECORDED_US if full_speed else 0
+        late_us = self._recording.late_most_us if full_speed else None
         framed = ((arrival_us, pace.due_wall_us(arrival_us), payload) for arrival_us, payload in blocks)
         for portion in divided(framed, lambda block: span_us):
             arrival_us, due_us, _ = portion[0]
@@ -126,7 +126,7 @@ class InProcessHost:
         return end_us
 
     def _complete_us(self, arrival_us: int, late_us: int | None) -> int | None:
-        """Event time before which nothing comes after ``arrival_us``, where a recording tells how late it is."""
+        """Event time before which no input arrives after ``arrival_us``; None if ``late_us`` is unknown."""
         if late_us is None:
             return None
         complete_us = arrival_us - late_us
@@ -140,7 +140,7 @@ class InProcessHost:
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": end_us}
         self._pipeline.settle()
         state, maker = self._pipeline.snapshot(), self._pipeline.maker
-        room = Room(self._config.states, stop)
+        space_waiter = SpaceWaiter(self._config.states, stop)
         while True:
             try:
                 self._store.write(end_us, self._epoch, state, maker)
@@ -149,5 +149,5 @@ class InProcessHost:
             except OSError as error:
                 if not is_full(error):
                     raise
-                room.wait(error)
+                space_waiter.wait(error)
         self._store.forget_before(start_us)

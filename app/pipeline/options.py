@@ -1,4 +1,4 @@
-"""What the settings of a run make of a match's pipeline; the same for every host."""
+"""Options of a match's pipeline, derived from the settings of a run; the same for every host."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PIPELINE = "app.pipeline.pipeline:MatchPipeline"
 
 
 def options_of(settings: LiveSettings, sample: Recording, *, goes_on: bool = False) -> PipelineOptions:
-    """Options of the pipeline; one that adapts to load starts with costs that are measured here.
+    """Options of the pipeline; if they adapt to load, with initial costs that are measured here.
 
     Args:
         settings: of the run.
         sample: the match's own beginning, or a recording like it.
-        goes_on: the pipeline goes on from a state, which has its costs in it: nothing need be measured.
+        goes_on: whether the pipeline resumes from a state; the state holds its costs, so none are measured.
     """
     options = PipelineOptions(
         alpha=settings.alpha,
@@ -37,6 +37,6 @@ def options_of(settings: LiveSettings, sample: Recording, *, goes_on: bool = Fal
 
 
 def load_pipeline(name: str) -> Any:
-    """The pipeline class that ``module:class`` names."""
+    """Loads the pipeline class that ``module:class`` names."""
     module, _, attribute = name.partition(":")
     return getattr(import_module(module), attribute)

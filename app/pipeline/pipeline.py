@@ -2,13 +2,13 @@
 
 Theory of operation
 -------------------
-A host (the Spark stage, the in-process runner) pushes blocks in arrival order and sends on what comes back. Now
-and then it commits: it takes the tables of all updates since the last commit, and a snapshot. A pipeline
-restored from that snapshot and pushed the same blocks says the same again, update for update; only the wall times
-and the epoch differ.
+A host (the Spark stage, the in-process runner) pushes blocks in arrival order and publishes the messages that the
+pipeline returns. At intervals it commits: it takes the tables of all updates since the last commit, and a snapshot. A
+pipeline that is restored from the snapshot and receives the same blocks emits the same updates again; only the wall
+times and the epoch differ.
 
-Committed positions are the engine's fused frames once they are final: each instant is written exactly once. The
-view that goes out live is the newest known position of everybody, which a late packet may still improve.
+Committed positions are the engine's fused frames once they are final: each instant is written exactly once. The live
+view holds the newest known position of each object, which a late packet may still improve.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Literal
 import pyarrow as pa
 
 from app.pipeline.costs import CostMeter
-from app.pipeline.quarantine_buffer import KeptOut, too_late
+from app.pipeline.quarantine_buffer import QuarantineBuffer, too_late
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
 from app.sources.interface import Framed, Recording
 from detectors.arrivals import arrival, frame_arrival, official_arrival
@@ -52,43 +52,43 @@ from replay.block_validation import SOURCES_MAX, validator_of
 from replay.formats.officials import OfficialError, OfficialLine, decode, is_official, read, rejected
 from replay.match_store import positions_table, updates_table
 
-#: Views leave at most 50 times a second of arrival time, health twice.
+#: Minimal intervals in arrival time: views are published 50 times a second at most, health twice.
 VIEW_PERIOD_US = 20_000
 HEALTH_PERIOD_US = 500_000
 
-#: Blocks on which costs are measured before a run, and as many before them, until all is warm: seconds of a stream.
+#: Blocks on which costs are measured before a run; as many before them warm the process up. Some seconds of a stream.
 _MEASURED_BLOCKS = 250
 
-#: They are looked for in the beginning of a capture only: it may still grow.
+#: They are taken from the beginning of a capture only, since it may still grow.
 _MEASURED_US = 10_000_000
 
-#: So often the steps of a detector are timed, of one after the other.
+#: Interval at which the steps of one detector are timed, each detector in turn.
 _LOOK_PERIOD_US = 200_000
 
-#: Steps that each detector does once more at the end of a batch, to see whether it is pure.
+#: Steps that each detector repeats at the end of a batch, as a purity check.
 _REHEARSED = 4
 
 #: A position older than this is no longer shown.
 VIEW_STALE_US = 2_000_000
 
-#: Internal kinds that views and stored positions are made of.
+#: Internal kinds from which views and stored positions are built.
 _WATCHED = ("ball.state", "frame")
 
 
 @dataclass(frozen=True)
 class PipelineOptions:
-    """What the user may choose of ordering and detectors.
+    """Options of ordering and detectors.
 
     Attributes:
-        alpha: share of the slack that is waited for; 0 emits at once, 1 is pure buffering, ``auto`` follows the load.
+        alpha: share of the slack that units wait; 0 emits at once, 1 is pure buffering, ``auto`` follows the load.
         retraction: see ``middleware.ordering.unit``.
         slack_ms: fixed K for all units; None lets every unit learn its own.
-        allowed_lateness_ms: how late a packet may come and still be repaired.
-        max_held: how many inputs all units together may hold for that.
-        available: wall seconds that there are for a second of the stream; 0.25 at four times its speed.
-        costs: of the work, measured beforehand, for what adapts to load; later ones are measured between batches.
+        allowed_lateness_ms: largest lateness of a packet that is still repaired.
+        max_held: limit of the inputs that all units together retain for repairs.
+        available: wall seconds available per second of the stream; 0.25 at four times its speed.
+        costs: initial costs of the work, for options that adapt to load; later costs are measured between batches.
         parameters: of the detectors.
-        extra: detectors that are there only when asked for, see ``detectors.catalogue.build_detectors``.
+        extra: optional detectors, see ``detectors.catalogue.build_detectors``.
     """
 
     alpha: float | Literal["auto"] = 0.0
@@ -103,11 +103,11 @@ class PipelineOptions:
 
     @property
     def adapts(self) -> bool:
-        """Whether anything follows the load, so that costs matter."""
+        """True if an option follows the load, so that costs matter."""
         return "auto" in (self.alpha, self.retraction)
 
     def engine(self) -> EngineSettings:
-        """As the middleware takes them."""
+        """The settings of the middleware's engine."""
         slack = SlackSettings() if self.slack_ms is None else SlackSettings("fixed", self.slack_ms * 1_000)
         speculation = AdaptiveAlpha() if self.alpha == "auto" else FixedAlpha(self.alpha)
         unit = UnitSettings(speculation, self.retraction, slack)
@@ -119,7 +119,7 @@ class PipelineOptions:
 
 @dataclass
 class _Carried:
-    """What must survive a restart besides the engine."""
+    """State of the pipeline besides the engine, part of each snapshot."""
 
     next_seq: int = 0
     now_us: int = 0
@@ -135,17 +135,17 @@ class _Carried:
 
 
 class PipelineError(RuntimeError):
-    """The pipeline was used in a way that would lose or double what is committed."""
+    """The pipeline was used in a way that would lose or duplicate committed rows."""
 
 
 class MatchPipeline:
-    """Everything between a block's bytes and the updates that follow from them, for one match.
+    """Turns the blocks of one match into updates: decodes, checks, orders, detects, records.
 
     Args:
         sheet: the match sheet of the input.
         options: of ordering and detectors.
-        epoch: of the stage that runs it; see ``football.update_stream``.
-        make_unit: another kind of ordering unit, see ``middleware.engine.Engine``.
+        epoch: of the stage that runs the pipeline; see ``football.update_stream``.
+        make_unit: creates the ordering units, see ``middleware.engine.Engine``.
 
     Attributes:
         levels: level of each kind.
@@ -178,28 +178,28 @@ class MatchPipeline:
         self._newest_frame: Event | None = None
         self._ball: Event | None = None
         self._updates: list[UpdateRecord] = []
-        self._kept_out = KeptOut()
+        self._refused = QuarantineBuffer()
         self._positions: list[pa.Table] = []
         self._view_due_us = self._health_due_us = self._look_due_us = -(2**62)
         self._first_message = True
 
     def push(self, payload: bytes, arrival_us: int, due_wall_us: int = 0) -> UpdateMessage | None:
-        """Takes one block; returns what is to be sent at once, if anything.
+        """Processes one block; returns the message to publish, or None.
 
         Args:
-            payload: an encoded block, see ``replay.wire``, or a line of officials, see ``replay.formats.officials``.
-                What of it is bad goes to quarantine.
-            arrival_us: when it arrived, on the stream's clock.
-            due_wall_us: when it reached the source, wall clock; carried through for latency figures.
+            payload: an encoded block, see ``replay.wire``, or an official line, see ``replay.formats.officials``.
+                Its invalid records go to quarantine.
+            arrival_us: arrival time, on the stream's clock.
+            due_wall_us: wall time at which it reached the source; passed on for latency figures.
         """
         return self.push_together([(arrival_us, due_wall_us, payload)])
 
     def push_together(self, blocks: Sequence[Framed], complete_us: int | None = None) -> UpdateMessage | None:
-        """Takes some blocks, in order of arrival, as if all had arrived with the last of them; see :meth:`push`.
+        """Processes a portion: blocks in order of arrival, as if all had arrived with the last one; see :meth:`push`.
 
         Args:
             blocks: at least one.
-            complete_us: event time before which nothing comes any more; see ``middleware.engine.Engine.push``.
+            complete_us: event time before which no more inputs arrive; see ``middleware.engine.Engine.push``.
         """
         stage_wall_us = _wall_us()
         began_ns = time.perf_counter_ns()
@@ -218,13 +218,13 @@ class MatchPipeline:
         return message
 
     def pause(self) -> None:
-        """Nothing is due: time for a little of what closing a batch would have to do all at once."""
+        """Uses a pause between blocks for work that would otherwise delay the end of a batch."""
         if self._options.adapts and self._carried.now_us >= self._look_due_us:
             self._look_due_us = self._carried.now_us + _LOOK_PERIOD_US
             self._meter.look(self._engine, self._detectors)
 
     def finish(self) -> UpdateMessage:
-        """The stream is over: everything that waits is released, everything is final."""
+        """Ends the stream: releases all waiting inputs and makes everything final."""
         stage_wall_us = _wall_us()
         outcome = self._engine.finish()
         self._carried.ended = True
@@ -235,25 +235,25 @@ class MatchPipeline:
         return message
 
     def take_tables(self) -> dict[str, pa.Table]:
-        """Rows to commit since the last take: ``updates``, ``positions``, ``quarantine``."""
+        """Returns and clears the rows to commit: tables ``updates``, ``positions``, ``quarantine``."""
         self._settle_positions()
         tables = {
             "updates": updates_table(self._updates, self.epoch),
             "positions": pa.concat_tables(self._positions),
-            "quarantine": self._kept_out.take(),
+            "quarantine": self._refused.take(),
         }
         self._updates, self._positions = [], []
         return tables
 
     def _settle_positions(self) -> None:
-        """Frames that are final become rows: now and then, so that closing a batch is short."""
+        """Turns final frames into rows, during a batch so that its end is short."""
         final_us = self._engine.watermark_us("frame")
         frames = self._carried.frames
         done = sorted(ts_us for ts_us in frames if ts_us < final_us)
         self._positions.append(positions_table((ts_us, frames.pop(ts_us)) for ts_us in done))
 
     def commit_meta(self) -> dict[str, object]:
-        """What a commit records besides its tables."""
+        """Metadata that a commit records besides its tables."""
         carried = self._carried
         health = self._engine.health()
         return {
@@ -271,9 +271,10 @@ class MatchPipeline:
         }
 
     def settle(self) -> None:
-        """Before a snapshot: what the work has cost is measured and becomes part of the state.
+        """Measures the costs of the work and makes them part of the state; call it before a snapshot.
 
-        Between two windows, so that a redone one goes by the same costs. Detectors that are not pure are found here.
+        Costs change only between two windows, so that a repeated window uses the same ones. The purity check of the
+        detectors runs here, too.
         """
         if self._options.adapts:
             self._engine.set_costs(self.measure_costs())
@@ -282,32 +283,32 @@ class MatchPipeline:
                 self._engine.check_purity(name, _REHEARSED)
 
     def snapshot(self) -> bytes:
-        """State at the last block pushed; take the tables first, they are not part of it. Changes nothing."""
-        untaken = self._updates or self._positions or self._kept_out
+        """State after the last pushed block, as bytes. Take the tables first: they are not part of it."""
+        untaken = self._updates or self._positions or self._refused
         if untaken:
             raise PipelineError("take_tables() before snapshot(): untaken rows would be lost")
         with _no_collection():
             return pickle.dumps((self._engine.snapshot(), self._carried), protocol=pickle.HIGHEST_PROTOCOL)
 
     def measure_costs(self) -> Costs:
-        """What the work since the last time has cost."""
+        """Costs of the work since the last measurement."""
         return self._meter.measure(self._engine, self._detectors)
 
     @property
     def maker(self) -> Maker:
-        """What must be the same where a snapshot is gone on from."""
+        """Maker of this pipeline's snapshots; :meth:`restore` requires an equal one."""
         return Maker(code_fingerprint(), tuple(self._detectors), fingerprint(self._options.parameters))
 
     def restore(self, snapshot: bytes) -> None:
-        """Continues from a snapshot made by a pipeline of the same sheet and options.
+        """Continues from a snapshot of a pipeline with the same sheet and options.
 
-        It is a pickle, so it must be our own: see :mod:`app.pipeline.state_store`.
+        A snapshot is a pickle, so its seal must be checked before: see :mod:`app.pipeline.state_store`.
         """
         engine, self._carried = pickle.loads(snapshot)
         self._engine.restore(engine)
 
     def _unpacked(self, payload: bytes, arrival_us: int) -> list[Arrival]:
-        """What is good of a block of positions."""
+        """Valid packets of a block of positions."""
         block, bad = self._checks.check(payload, f"block that arrived at {arrival_us} us")
         self._quarantine(bad)
         packets = block.packets if block else ()
@@ -316,7 +317,7 @@ class MatchPipeline:
         return self._arrivals(packets)
 
     def _decided(self, payload: bytes) -> list[Arrival]:
-        """The decision of a line of officials, if it says one."""
+        """The decision of an official line; empty if it holds none."""
         line, carried = OfficialLine("a record", 0, payload.hex()), self._carried
         try:
             line = decode(payload)
@@ -333,14 +334,14 @@ class MatchPipeline:
         return [official_arrival(decision, carried.now_us, oldest_us)]
 
     def _instant(self, packets: tuple[Packet, ...]) -> list[Arrival]:
-        """The packets of a framed input's block are one instant."""
+        """One arrival for all packets of a framed input's block, since they belong to one instant."""
         if not packets:
             return []
         self._carried.instants += 1
         return [frame_arrival(packets, self._carried.instants)]
 
     def _quarantine(self, rejected: Iterable[RejectedRecord]) -> None:
-        self._kept_out.add(rejected, self._carried.quarantined)
+        self._refused.add(rejected, self._carried.quarantined)
 
     def _message(self, outcome: PushResult, due_wall_us: int, stage_wall_us: int) -> UpdateMessage | None:
         carried = self._carried
@@ -403,7 +404,7 @@ class MatchPipeline:
             del frames[event.ts_us]
 
     def _view(self) -> View:
-        """Newest known positions: of each player by himself where players come one by one, else of the frame."""
+        """Newest known positions: per player where players are measured separately, else of the newest frame."""
         newest_us = max((e.ts_us for e in (self._ball, self._newest_frame, *self._bodies.values()) if e), default=0)
         oldest_us = newest_us - VIEW_STALE_US
         ball = self._ball if self._ball and self._ball.ts_us >= oldest_us else None
@@ -445,12 +446,12 @@ def _body_view(body: BodyState, ts_us: int) -> BodyView:
 
 
 def _each(packets: tuple[Packet, ...]) -> list[Arrival]:
-    """Every transmitter speaks for itself."""
+    """One arrival for each packet, since transmitters are independent."""
     return [arrival(packet) for packet in packets]
 
 
 def measured_costs(sample: Recording, options: PipelineOptions) -> Costs:
-    """What the work costs on this machine, measured on the first blocks of a match, but for those that warm up."""
+    """Costs of the work on this machine, measured on the first blocks of a match after those of the warm-up."""
     pipeline = MatchPipeline(sample.sheet, options)
     blocks = sample.payloads(sample.begin_us, sample.begin_us + _MEASURED_US)
     for arrival_us, payload in islice(blocks, _MEASURED_BLOCKS):
@@ -464,7 +465,7 @@ def measured_costs(sample: Recording, options: PipelineOptions) -> Costs:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Without the collector of garbage, which would walk the whole engine several times while nothing can go."""
+    """Suspends garbage collection, which would traverse the whole engine several times and free nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,7 @@
-"""What a match keeps out between two commits: counted whole, stored as far as there is room for it.
+"""Buffer of a match's quarantine between two commits: counts all refused records, stores a limited number.
 
-Whoever sends rubbish must not fill memory or disk with it: a record of a megabyte may hold a hundred thousand bad
-packets, and each record may be refused for a reason of its own.
+The limits keep a faulty or hostile input from filling memory or disk: a record of a megabyte may hold a hundred
+thousand bad packets, and each record may be refused for a different reason.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from middleware.events import Loss
 from replay.block_validation import SOURCES_MAX
 from replay.match_store import quarantine_table
 
-#: Rows of a commit; a match at the full rate whose clock is wrong has as many in half a second.
+#: Limit of the rows in a commit; a match at the full rate with a wrong clock reaches it in half a second.
 ROWS_MOST = 20_000
 
-#: Reasons that are counted apart.
+#: Limit of the reasons that are counted separately.
 REASONS_MOST = 100
 OTHER_REASONS = "other reasons"
 
-#: Why the engine did not take a packet in, in words (``middleware.events.Loss``).
+#: Reason texts for the packets that the engine refuses (``middleware.events.Loss``).
 _LATE_FOR = {
     "memory": "arrived later than the engine's memory",
     "promise": "arrived although nothing so old was to come any more",
@@ -34,15 +34,15 @@ _LATE_FOR = {
 }
 
 
-class KeptOut:
-    """Collects what is kept out until it is taken."""
+class QuarantineBuffer:
+    """Collects refused records until they are committed."""
 
     def __init__(self) -> None:
         self._rows: list[RejectedRecord] = []
         self._more = 0
 
     def add(self, rejected: Iterable[RejectedRecord], counts: Counter[str]) -> None:
-        """Takes records, and counts them by reason into ``counts``."""
+        """Adds records, and counts them by reason in ``counts``."""
         for record in rejected:
             reason = record.reason
             counts[reason if reason in counts or len(counts) < REASONS_MOST else OTHER_REASONS] += 1
@@ -52,7 +52,7 @@ class KeptOut:
                 self._more += 1
 
     def take(self) -> pa.Table:
-        """Rows of the table ``quarantine`` since the last time."""
+        """Returns and clears the rows of the table ``quarantine``."""
         rows, more = self._rows, self._more
         self._rows, self._more = [], 0
         if more:
@@ -66,7 +66,7 @@ class KeptOut:
 
 
 def too_late(late: Loss) -> RejectedRecord:
-    """The record of what the engine did not take in."""
+    """Quarantine record of an input that the engine refused as too late."""
     packet = late.event.payload
     if isinstance(packet, Official):
         record = f"decision {packet.number} of {packet.source}"

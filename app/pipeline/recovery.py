@@ -1,14 +1,14 @@
-"""What can be done when the newest state of a match is damaged, and what people are told when nothing can.
+"""Recovery of a match with a damaged newest state: falls back to the state before, or reports what to do.
 
 Theory of operation
 -------------------
-States are kept for the last two ends of batches. If that of the last committed batch is damaged or missing, the
-match goes back by one batch: its commit is taken back and the batch is done again from the state before, which is what
-would have happened had the process died a moment earlier. Whoever had been told of that batch is told what changes,
-since the hub and the relay begin with what the store holds then.
+The store retains the states at the ends of the last two windows. If the state of the last committed window is damaged
+or missing, :func:`recover` takes that window's commit back, and the match repeats the window from the state before. The
+result is the same as if the process had died just before the commit. Consumers that had received the window receive the
+differences, since the hub and the relay start from the content of the store.
 
-A state that is whole but of another program is never gone on from and never thrown away: the old program could still
-use it. Nor does a match begin anew by itself, because at the speed of life it would be late by all that was played.
+An intact state of another program is neither restored nor deleted: the old program could still use it. A match does not
+restart from its beginning by itself either, because a live match would then be late by all that was played.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from app.pipeline.seal import StateError
 from app.pipeline.state_store import DamagedStateError, StateStore
 from replay.match_store import Commit, MatchStore, read_commits
 
-#: In the folder of a match: engine states, and where the relay to a topic was sure of updates and of letters.
+#: In the folder of a match: engine states, and the relay's confirmed positions in updates and dead letters.
 STATES, RELAY_MARKS = "states", ("relay.json", "rejected.json")
 
 
 def recover(store: MatchStore, source: str, key: str = "") -> str:
-    """Makes sure that the match can be gone on with; returns what was done for that, empty if nothing had to be.
+    """Makes sure that the match can resume; returns a description of the repair, empty if none was needed.
 
     Args:
-        store: locked, nobody else writes.
-        source: what the match could be played from anew.
+        store: locked by this process.
+        source: ``--source`` from which the match could be played from its beginning.
         key: of the match in its run; default its id.
 
     Raises:
-        StateError: no state can be gone on from; the message names the file and the way out.
+        StateError: no stored state can be restored; the message names the file and the remedy.
     """
-    batch, message = outlook(store, source, key)
+    batch, message = plan_recovery(store, source, key)
     if batch is not None:
         store.drop_newest_batch(batch)
         for mark in RELAY_MARKS:
@@ -40,8 +40,8 @@ def recover(store: MatchStore, source: str, key: str = "") -> str:
     return message
 
 
-def outlook(store: MatchStore, source: str, key: str = "") -> tuple[int | None, str]:
-    """What :func:`recover` would do: the batch that it would take back and why; None and nothing if all is well.
+def plan_recovery(store: MatchStore, source: str, key: str = "") -> tuple[int | None, str]:
+    """Plans :func:`recover`: the window that it would take back and the reason; (None, "") if no repair is needed.
 
     Raises:
         StateError: as there.
@@ -63,7 +63,7 @@ def outlook(store: MatchStore, source: str, key: str = "") -> tuple[int | None, 
 
 
 def _way_out(source: str) -> str:
-    """What to do if no state can be gone on from, in words."""
+    """Advice for the case that no state can be restored."""
     return f"To play the match again from its beginning: touchline live --source {source} --store ANOTHER-FOLDER"
 
 

@@ -1,8 +1,8 @@
-"""Who made a state, and the seal that shows that it is ours: what stands between a file and ``pickle.loads``.
+"""Seals of stored states: keyed hashes that are checked before a file reaches ``pickle.loads``.
 
 The seal is an HMAC (SHA-256) over head and state with a key that only this user has: ``TOUCHLINE_STATE_KEY`` (at least
-32 hexadecimal digits), else a file that is made on first use, readable by nobody else, outside every match store. So
-a match store that was given to us by others can be read, but its states are not unpickled.
+32 hexadecimal digits), else a file that is created on first use, readable by this user only, outside every match store.
+A match store from somebody else can thus be read, but its states are never unpickled.
 
     "TLstate" | version of this frame, one byte | length of the head, four bytes | head, JSON | seal, 32 bytes | state
 """
@@ -32,7 +32,7 @@ _SEAL_BYTES = 32
 _KEY_BYTES = 32
 _KEY_BYTES_MIN = 16
 
-#: What the states' content and meaning come from, below the folder of the packages.
+#: Sources that determine the states' content and meaning, relative to the folder of the packages.
 _CODE = (
     "football", "middleware", "detectors", "app/pipeline/pipeline.py", "app/pipeline/quarantine_buffer.py",
     "replay/block_validation.py", "replay/formats/officials.py", "replay/wire.py",
@@ -41,11 +41,11 @@ _LIBRARIES = ("numpy", "msgspec", "scipy", "numba")
 
 
 class StateError(UserError):
-    """A state cannot be written or gone on from; the message names its file and says why."""
+    """A state cannot be written or restored; the message names its file and the reason."""
 
 
 class Maker(msgspec.Struct, frozen=True):
-    """What a state was made by; the same goes on from it exactly, anything else might not.
+    """Program that made a state. Only the same program is certain to continue from it exactly.
 
     Attributes:
         code: fingerprint of the program, see :func:`code_fingerprint`.
@@ -59,12 +59,12 @@ class Maker(msgspec.Struct, frozen=True):
 
 
 def sealed(head: bytes, state: bytes) -> tuple[bytes, ...]:
-    """A file's content, in pieces."""
+    """Content of a sealed file, in pieces."""
     return _MAGIC, _LENGTH.pack(len(head)), head, _seal(head, state), state
 
 
 def unsealed(content: bytes) -> tuple[bytes, bytes | None, bytes]:
-    """Head, seal and state of a file, not checked yet; the seal is None where it does not begin like one of ours."""
+    """Splits a file's content into head, seal and state, unchecked; the seal is None for another file format."""
     start = len(_MAGIC) + _LENGTH.size
     if len(content) < start or not content.startswith(_MAGIC):
         return b"", None, b""
@@ -76,23 +76,23 @@ def unsealed(content: bytes) -> tuple[bytes, bytes | None, bytes]:
 
 
 def broken_seal(head: bytes, state: bytes, seal: bytes) -> bool:
-    """Whether a seal is not that of head and state under our key."""
+    """True if ``seal`` is not the seal of head and state under this user's key."""
     return not hmac.compare_digest(seal, _seal(head, state))
 
 
 def key_id() -> str:
-    """Tells keys apart without telling them."""
+    """Identifier of the key, from which the key cannot be derived."""
     return hashlib.sha256(b"touchline state key" + _key()).hexdigest()[:16]
 
 
 def fingerprint(value: object) -> str:
-    """Short digest of a value that JSON can hold."""
+    """Short digest of a JSON value."""
     return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()[:16]
 
 
 @lru_cache(maxsize=1)
 def code_fingerprint() -> str:
-    """Short digest of the code that makes states, and of the libraries and the Python that it stands on."""
+    """Short digest of the code that makes states, and of the versions of its libraries and of Python."""
     root = Path(__file__).resolve().parents[2]
     digest = hashlib.sha256(f"{sys.version_info[:2]} {[_version(name) for name in _LIBRARIES]}".encode())
     for part in _CODE:
@@ -104,7 +104,7 @@ def code_fingerprint() -> str:
 
 
 def key_file(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where the key is kept: in the user's folder for the state of programs."""
+    """Path of the key file, in the user's folder for the state of programs."""
     base = environment.get("XDG_STATE_HOME")
     return (Path(base) if base else Path(environment.get("HOME", str(Path.home()))) / ".local/state") / (
         "touchline/state.key"
@@ -119,11 +119,11 @@ def _seal(head: bytes, state: bytes) -> bytes:
 
 
 def _key() -> bytes:
-    return _kept_key(os.environ.get(KEY_VARIABLE, ""), key_file())
+    return _stored_key(os.environ.get(KEY_VARIABLE, ""), key_file())
 
 
 @lru_cache(maxsize=4)
-def _kept_key(given: str, file: Path) -> bytes:
+def _stored_key(given: str, file: Path) -> bytes:
     if given:
         try:
             key = bytes.fromhex(given)
@@ -133,7 +133,7 @@ def _kept_key(given: str, file: Path) -> bytes:
             raise StateError(f"{KEY_VARIABLE}: must be at least {2 * _KEY_BYTES_MIN} hexadecimal digits")
         return key
     try:
-        key = file.read_bytes() if file.exists() else _made_key(file)
+        key = file.read_bytes() if file.exists() else _new_key(file)
     except OSError as error:
         raise StateError(
             f"{file}: the key that seals states cannot be kept there: {error.strerror}; set {KEY_VARIABLE}"
@@ -143,7 +143,7 @@ def _kept_key(given: str, file: Path) -> bytes:
     return key
 
 
-def _made_key(file: Path) -> bytes:
+def _new_key(file: Path) -> bytes:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = file.with_name(f"{file.name}.{os.getpid()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -152,7 +152,7 @@ def _made_key(file: Path) -> bytes:
         stream.flush()
         os.fsync(stream.fileno())
     try:
-        os.link(draft, file)  # the first one counts, also for who makes another at the same moment
+        os.link(draft, file)  # fails if another process has created the key meanwhile: that one counts
     except FileExistsError:
         pass
     finally:

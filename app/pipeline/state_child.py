@@ -1,14 +1,13 @@
-"""Stores a state from a child process, so that the engine goes on while its state of a moment ago is being written.
+"""Stores a state from a forked child process, so that the engine continues while the state is being written.
 
-Making the bytes of a state and bringing them to the disk takes a tenth of a second, at the full rate three. A forked
-child has the engine as it stood when it was made, and what the parent does to its own afterwards is nothing to it. What
-a window has given is committed only when its state is on the disk: the driver waits for that, not the engine.
+Pickling a state and writing it to the disk takes 0.1 s, at the full rate 0.3 s. A forked child has a copy of the engine
+as of the fork, which later changes in the parent do not affect. A window is committed only when its state is on the
+disk; the driver waits for that, not the engine.
 
-The child does nothing but pickle, seal and write: of what a fork does not bring along (threads, and whatever
-they hold) it needs nothing.
+The child only pickles, seals and writes. It needs no threads and no locks, which a fork does not carry over safely.
 
-A state that will not come is an error in the engine's process: its next window fails with it, or the end of its task.
-If that process is gone, too, Spark begins the task again, and the window is played from the last committed state.
+If the state cannot be stored, the engine's process raises the error: in its next window, or at the end of its task. If
+that process has died, too, Spark restarts the task, which plays the window again from the last committed state.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from app.base.logs import log_event
 from app.pipeline.seal import Maker, StateError
 from app.pipeline.state_store import StateStore
 
-#: Exit code of a child that failed for no reason of the system's: those are the numbers below.
+#: Exit code of a child that failed with something else than a system error; smaller codes are error numbers.
 _OTHER = 255
 
-#: The next window is being begun, and goes first.
+#: Delay and priority of the child: the next window begins first.
 _AFTER_S, _NICE = 0.25, 10
 
 _log = logging.getLogger(__name__)
@@ -37,13 +36,13 @@ class StorerKilledError(RuntimeError):
 
 
 class StateChild:
-    """A child that stores one state. It begins with the construction.
+    """A child process that stores one state; the construction starts it.
 
     Args:
         store: of the match.
         offset, epoch, maker: see :meth:`StateStore.write`.
-        make: gives the state's bytes; called in the child.
-        last: no window follows, so there is nothing to let go first.
+        make: returns the state's bytes; called in the child.
+        last: whether no window follows; the child then works at once.
     """
 
     def __init__(
@@ -86,7 +85,7 @@ class StateChild:
         self._watching.start()
 
     def check(self) -> None:
-        """Looks whether it failed; returns at once.
+        """Raises the child's error if it has failed; does not wait.
 
         Raises:
             OSError: the disk is full, or cannot be written to.
@@ -97,7 +96,7 @@ class StateChild:
             raise self._failure
 
     def wait(self) -> None:
-        """Returns when the state is on the disk. Raises as :meth:`check` does."""
+        """Waits until the state is on the disk. Raises as :meth:`check` does."""
         self._watching.join()
         self.check()
 
@@ -109,7 +108,7 @@ class StateChild:
 
 
 def _failure(subject: str, code: int) -> OSError | StateError | StorerKilledError:
-    """Why a state will not come, by the exit code of its child: negative for a signal, else an error number or 255."""
+    """Error for the exit code of a child: negative for a signal, else an error number or 255."""
     if code < 0:
         return StorerKilledError(f"{subject} was not stored: its process ended by signal {-code}")
     if code < _OTHER:

@@ -1,23 +1,22 @@
-"""Engine states at offsets, and the epochs that fence stages off from each other.
+"""Store of engine states by offset, and of the epochs that fence off replaced stages.
 
-A state is the whole of one match's engine after all blocks before ``offset``: what a source counts by, which is
-arrival time in us for a capture and the number of a record for a topic. It is written
-when a batch ends, before the batch is committed, under (match, end offset); a batch starts from the state
-named by its start offset. A redone batch finds the same state again, because states are deleted only when
-the batch that starts from a later one is committed.
+A state is the whole engine of one match after all blocks before ``offset``. An offset is an arrival time in us for a
+capture and a record number for a topic. The state is written when a window ends, before the window is committed, under
+(match, end offset); a window starts from the state at its start offset. A repeated window finds the same state again,
+because a state is deleted only when a window that starts from a later one is committed.
 
-A state's file has the epoch of its writer in its name, and readers take the newest. So what is written late, by a
-process that stood still while another took over, replaces nothing: neither the state that the other has stored, nor the
-one of a certain epoch for which the driver waits before it commits.
+The name of a state's file holds the epoch of its writer, and readers take the newest epoch. A process that was
+suspended while another took over may still write a state. That late write replaces neither the state of the newer
+epoch, nor the state of a given epoch for which the driver waits before it commits.
 
-A state is a pickle, and a pickle runs what it says. So each is sealed (:mod:`app.pipeline.seal`) over all that the file
-says: match, offset, what made it, and the state. Whatever was cut short, changed, renamed or brought from elsewhere is
-refused before a byte of it is unpickled; and so is what was made by other code or other detectors, because only
-the code that made a state goes on from it exactly.
+A state is a pickle, and unpickling runs code. So each file is sealed (:mod:`app.pipeline.seal`) over its whole content:
+match, offset, maker, and state. A file that was truncated, changed, renamed or copied from elsewhere is refused before
+any byte of it is unpickled. A state of other code or other detectors is refused, too, because only the code that made a
+state continues from it exactly.
 
-An epoch is claimed by whoever starts from a stored state (or from nothing). The claim is the exclusive
-creation of a file, so two stages never share an epoch. A stage whose epoch is no longer the newest has been
-replaced and must not write any more: a worker may outlive the driver that gave it work.
+A stage that starts from a stored state (or from nothing) claims an epoch. The claim is the exclusive creation of a
+file, so two stages never share an epoch. A stage whose epoch is no longer the newest has been replaced and must not
+write any more: a worker may outlive the driver that started it.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ class DamagedStateError(StateError):
 
 
 class OtherStateError(StateError):
-    """A whole state that this program must not go on from: of another version, other detectors, another key."""
+    """An intact state that this program must not restore: of another version, other detectors, another key."""
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What a state's file says before the state."""
+    """Head of a state's file, before the state."""
 
     version: int
     key: str
@@ -66,7 +65,7 @@ class StateStore:
         self._epochs.mkdir(parents=True, exist_ok=True)
 
     def claim_epoch(self) -> int:
-        """Takes the next epoch, which nobody else has or will have. Epochs count from 0."""
+        """Claims the next epoch exclusively. Epochs count from 0."""
         epoch = self.newest_epoch() + 1
         while True:
             try:
@@ -81,7 +80,7 @@ class StateStore:
         return max((int(path.name) for path in self._epochs.iterdir()), default=-1)
 
     def write(self, offset: int, epoch: int, state: bytes, maker: Maker) -> None:
-        """Stores the state at an offset: whole or not at all, and on the disk when this returns.
+        """Stores the state at an offset, atomically; it is on the disk when the call returns.
 
         Raises:
             StateError: another stage has claimed a newer epoch, or there is no key to seal with.
@@ -99,11 +98,11 @@ class StateStore:
         draft.replace(path)
 
     def read(self, offset: int, maker: Maker) -> bytes:
-        """The state at an offset, of the newest epoch that stored one, as ``maker`` made it.
+        """Reads the state at an offset, of the newest epoch that stored one.
 
         Raises:
             DamagedStateError: there is none, or its file is damaged.
-            OtherStateError: its file is of another version, or somebody else made it.
+            OtherStateError: its file has another version, or its maker is not ``maker``.
         """
         head, state = self._read(offset)
         if difference := _difference(head.maker, maker):
@@ -114,7 +113,7 @@ class StateStore:
         return state
 
     def check(self, offset: int) -> Maker:
-        """Who made the state at an offset, if it is there and whole.
+        """Checks that the state at an offset exists and is intact; returns its maker.
 
         Raises:
             DamagedStateError, OtherStateError: see :meth:`read`.
@@ -151,7 +150,7 @@ class StateStore:
         return head, state
 
     def has(self, offset: int, epoch: int) -> bool:
-        """Whether there is a state at an offset by an epoch, whatever it is."""
+        """True if a state of an epoch is stored at an offset. Does not check its content."""
         return self._path(offset, epoch).exists()
 
     def offsets(self) -> list[int]:
@@ -159,7 +158,7 @@ class StateStore:
         return sorted({_offset_of(path) for path in self._states.glob("*.state")})
 
     def forget_before(self, offset: int) -> None:
-        """Deletes what no batch can start from any more: states, and what was left of them, below ``offset``."""
+        """Deletes states and abandoned drafts below ``offset``, from which no window can start any more."""
         for path in self._states.iterdir():
             if path.suffix in (".state", ".draft") and _offset_of(path) < offset:
                 path.unlink(missing_ok=True)
@@ -168,7 +167,7 @@ class StateStore:
         return self._states / f"{offset}.{epoch}.state"
 
     def _newest(self, offset: int) -> Path:
-        """The file of the newest epoch at an offset; one from before epochs stood there only if there is no other."""
+        """File of the newest epoch at an offset; a file without an epoch in its name only if there is no other."""
         epochs = [int(path.name.split(".")[1]) for path in self._states.glob(f"{offset}.*.state")]
         return self._path(offset, max(epochs)) if epochs else self._states / f"{offset}.state"
 
@@ -178,7 +177,7 @@ def _offset_of(path: Path) -> int:
 
 
 def _difference(made: Maker, mine: Maker) -> str:
-    """In what two makers differ, in words; empty if in nothing."""
+    """Describes the difference of two makers for a message; empty if they are equal."""
     if made.detectors != mine.detectors:
         missing, new = _without(made.detectors, mine.detectors), _without(mine.detectors, made.detectors)
         differences = [f"without {', '.join(missing)}"] * bool(missing) + [f"with {', '.join(new)} besides"] * bool(new)

@@ -1,4 +1,4 @@
-"""Runs the camera beside a live match: a simulated head behind real VISCA, and the controller that steers it."""
+"""Runs the camera of a live match: a simulated head behind real VISCA, and the controller that steers it."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from camera.profile import Profile, load_profile
 from camera.record import Row, camera_table
 from dashboard.feed import Aim, CameraPose
 
-#: Where the camera stands: this far behind the touchline, on the halfway line.
+#: Distance of the camera behind the touchline, on the halfway line.
 BEHIND_TOUCHLINE_M = 40.0
 
 _LOT_ROWS = 500
 
 
 class CameraRun:
-    """A camera while it runs; ``figures`` stays readable afterwards."""
+    """A running camera; ``figures`` remains readable after its end."""
 
     def __init__(self, controller: CameraController) -> None:
         self._controller = controller
 
     def figures(self) -> Mapping[str, Any]:
-        """How well it steered."""
+        """Figures of the controller."""
         return self._controller.figures()
 
 
 @contextmanager
 def camera_on(feed: MatchFeed, store_rows: Callable[[pa.Table], None]) -> Iterator[CameraRun]:
-    """A camera on the halfway line that follows ``feed`` while the context lasts.
+    """Runs a camera on the halfway line that follows ``feed`` while the context lasts.
 
     Args:
-        feed: the match; it is also told where the camera's pose is to be had.
-        store_rows: takes rows of the match store's camera table, some seconds of them at a time.
+        feed: the match; it also receives the function that returns the camera's pose.
+        store_rows: receives rows of the match store's camera table, some seconds of them at a time.
     """
     sheet = feed.sheet()
     profile, mount = load_profile(), Mount(y_m=-(sheet.width_m / 2 + BEHIND_TOUCHLINE_M))
@@ -59,7 +59,7 @@ def camera_on(feed: MatchFeed, store_rows: Callable[[pa.Table], None]) -> Iterat
 
 
 class _Lots:
-    """Gathers rows, so that the store gets a file in ten seconds and not one in every half."""
+    """Collects rows, so that the store gets one file in ten seconds instead of one in half a second."""
 
     def __init__(self, head: str, store_rows: Callable[[pa.Table], None]) -> None:
         self._head, self._store_rows = head, store_rows

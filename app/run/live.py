@@ -1,4 +1,4 @@
-"""Plays one match live: opens it, or stands by for it, and plays it to its end or to Ctrl-C."""
+"""Plays one match live: opens it, or stands by for its takeover, and plays it to its end or to Ctrl-C."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
     from app.spark.driver import SparkDriver
 
-#: A run that stands by looks so often whether the other one has ended.
+#: Interval at which a stand-by run checks whether the other run has ended.
 _TAKE_OVER_S = 0.1
 
-#: Where the line of progress can't move, another is written so often.
+#: Interval of progress lines where the line of progress cannot be redrawn.
 _LINE_EVERY_S = 30.0
 
 _log = logging.getLogger(__name__)
 
 
 class LiveError(UserError):
-    """The run cannot begin or go on; the message says why."""
+    """The run cannot begin or go on; the message has the reason."""
 
 
 def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
 
 
 def _open(run: Run, background: ExitStack, stop: threading.Event) -> Match | None:
-    """The match, ours alone; a run that stands by waits for that, and gets None if it is stopped."""
+    """Opens and locks the match. A stand-by run waits for the lock; returns None if it is stopped before."""
     while True:
         try:
             return background.enter_context(open_match(run.settings, run.console))
@@ -108,16 +108,16 @@ def _open(run: Run, background: ExitStack, stop: threading.Event) -> Match | Non
 
 @contextmanager
 def _spark(run: Run) -> Iterator[tuple[Future[SparkSession] | None, Path | None]]:
-    """Spark, started while the match is prepared, and its log if the match has no store yet.
+    """Provides Spark's session, which starts while the match is prepared, and its log if there is no store yet.
 
-    None if the match is played in this process.
+    The session is None if the match is played in this process.
     """
     settings, store = run.settings, run.settings.store
     if settings.engine != "spark":
         yield None, None
         return
     if store is not None and is_store(store):
-        with alone(store):  # else another run uses it, and nothing is started
+        with alone(store):  # raises before the start of Java if another run uses it
             pass
         with run.spark(store / "spark" / "spark.log") as session:
             yield session, None
@@ -132,14 +132,14 @@ def _spark(run: Run) -> Iterator[tuple[Future[SparkSession] | None, Path | None]
 
 
 def _move_log(log: Path, store: Path) -> None:
-    """Spark's log from where it began into the match's folder; its writers go on in it."""
+    """Moves Spark's log into the match's folder; its writers continue to write to it."""
     if log.exists():
         (store / "spark").mkdir(exist_ok=True)
         log.replace(store / "spark" / log.name)
 
 
 class _Ready:
-    """What stands by: a query whose seat waits for its first turn."""
+    """A query on stand-by, the seat of which waits for its first turn."""
 
     def __init__(self, live: LiveMatch, session: Future[SparkSession], driver: SparkDriver) -> None:
         self.live, self.session, self.driver = live, session, driver
@@ -147,7 +147,7 @@ class _Ready:
 
 @contextmanager
 def _stand_by(run: Run, stop: threading.Event) -> Iterator[_Ready]:
-    """A query that is ready for the match of another run; nothing of that run is touched."""
+    """Prepares a query for the match of another run, without any change to that run."""
     store = run.settings.store
     if store is None:
         raise LiveError("--standby: name the folder of the run with --store")
@@ -170,7 +170,7 @@ def _stand_by(run: Run, stop: threading.Event) -> Iterator[_Ready]:
 
 
 def _check_state(live: LiveMatch) -> None:
-    """Sees before the match begins whether it can be gone on with.
+    """Checks before the match begins that its state can be restored.
 
     Raises:
         StateError: see :meth:`app.pipeline.state_store.StateStore.read`.
@@ -185,7 +185,7 @@ def _check_state(live: LiveMatch) -> None:
 
 
 def _camera(live: LiveMatch, background: ExitStack) -> Callable[[], Any] | None:
-    """Starts the camera; returns where its figures are to be had. None without one."""
+    """Starts the camera; returns a function for its figures, or None without a camera."""
     if not live.settings.has_camera:
         return None
     from app.run.camera import camera_on
@@ -195,7 +195,7 @@ def _camera(live: LiveMatch, background: ExitStack) -> Callable[[], Any] | None:
 
 @contextmanager
 def _progress(live: LiveMatch, console: Console) -> Iterator[None]:
-    """A line that moves while the match plays; a line every half minute in a pipe or a file."""
+    """Shows a progress line while the match plays; in a pipe or a file, a new line every half minute."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), TimeElapsedColumn())
     over, opened, feed = threading.Event(), live.match.input, live.feed
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

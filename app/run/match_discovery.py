@@ -1,7 +1,7 @@
 """The matches of a run: those of its list, and those that are discovered in sources of several matches.
 
 A topic stands for every match in it, also for those that begin later; with ``?match=NAME`` for that one. A match that
-was there once stays, with the name that it got then, whatever becomes of the list.
+was returned once remains, under the same name, even if the list loses its entry.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from app.run.match_list import with_names
 from app.sources.interface import Discovery
 from app.sources.registry import source_of
 
-#: Gives the entries of the list of matches as it is now, as options.
+#: Reads the current list of matches; returns its entries as options.
 ReadList = Callable[[], Sequence[Mapping[str, Any]]]
 
 
 class MatchDiscovery:
-    """The matches of a run, each with a name of its own and, if it was discovered, its ``location`` in its source.
+    """The matches of a run, each with a unique name and, if it was discovered, its ``location`` in its source.
 
     Args:
-        read_list: of matches.
-        background: takes what looks for matches, until the run ends.
+        read_list: reads the list of matches.
+        background: receives the discoveries, which last until the run ends.
     """
 
     def __init__(self, read_list: ReadList, background: ExitStack) -> None:
@@ -38,7 +38,7 @@ class MatchDiscovery:
 
     @property
     def is_looking(self) -> bool:
-        """Whether a source of the list may hold further matches."""
+        """True if a source of the list may hold further matches."""
         return bool(self._discoveries)
 
     def matches(self) -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ class MatchDiscovery:
         return with_names(self._known.values())
 
     def wait_first(self, stop: threading.Event) -> None:
-        """Returns when a match was discovered, or none is for too long."""
+        """Waits until a match is discovered, or none has been for too long."""
         waiting = [threading.Thread(target=one.wait_first, args=(stop,)) for one in self._discoveries.values()]
         for thread in waiting:
             thread.start()
@@ -66,7 +66,7 @@ class MatchDiscovery:
             thread.join()
 
     def missing(self) -> dict[str, str]:
-        """Sources in which no match of the list was discovered, and why not."""
+        """Sources in which no match of the list was discovered, each with the reason."""
         return {source: one.trouble or "no match sheet came" for source, one in self._waiting.items()}
 
     def _of(self, entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:

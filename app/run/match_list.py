@@ -1,11 +1,11 @@
-"""The list of matches of a run: a TOML file that may grow meanwhile, or several sources on a command line.
+"""The list of matches of a run: a TOML file that may grow during the run, or several sources on a command line.
 
     [[match]]
     source = "captures/derby"
-    name = "derby"        # folder in the run's; default: of the source
-    channel = "rtls"      # and any other option of `touchline live` that makes a match: rate, seed, official, ...
+    name = "derby"        # its folder within the run's folder; default: the source's name
+    channel = "rtls"      # and any other option of `touchline live` for a match: rate, seed, official, ...
 
-What an entry leaves out, it has from the command line.
+Options that an entry lacks come from the command line.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _PATHS = ("sheet", "parameters", "official")
 
 
 class ListError(UserError, ValueError):
-    """A list of matches that cannot be used; the message says why."""
+    """A list of matches that cannot be used; the message has the reason."""
 
 
 def read_list(path: Path) -> list[dict[str, Any]]:
-    """The matches in a file, each as options; paths in it are from its folder.
+    """Reads the matches in a file, each as options; relative paths in it start at the file's folder.
 
     Raises:
         ListError: no such file, not TOML, or an option that no match has.
@@ -50,7 +50,7 @@ def read_list(path: Path) -> list[dict[str, Any]]:
 
 
 def entries_of(arguments: Iterable[str]) -> list[dict[str, Any]]:
-    """The matches that arguments mean: all in a TOML file, or a source each."""
+    """Matches named by arguments: those in a TOML file, or one per source."""
     entries: list[dict[str, Any]] = []
     for one in arguments:
         entries += read_list(Path(one)) if one.endswith(".toml") else [{"source": one}]
@@ -68,12 +68,12 @@ def _checked(path: Path, number: int, one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _from(folder: Path, source: str) -> str:
-    """A source that is a path, from the list's folder."""
+    """Resolves a source that is a path, relative to the list's folder."""
     return source if source == "sim" or ":" in source else str(folder / source)
 
 
 def with_names(matches: Iterable[Mapping[str, Any]], taken: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Each match with a name of its own: as it says, else that of its source; numbered where it is taken."""
+    """Gives each match a unique name: its ``name`` or else its source's, with a number where that is taken."""
     before = set(taken)
     named: list[dict[str, Any]] = []
     for one in matches:

@@ -1,4 +1,4 @@
-"""Plays many matches live: a list that may grow, one query, and of each match a store, a feed and a page of its own."""
+"""Plays many matches live: a list that may grow, one query, and for each match a store, a feed and a page."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ from football.errors import UserError
 if TYPE_CHECKING:
     from app.spark.driver import MatchPlan, SparkDriver
 
-#: Of a recording that is still produced so many windows must be there before its match begins, and how long they may
-#: take: later it is not waited for.
+#: Windows of a growing recording that must exist before its match begins, and the limit of the wait for them.
 _AHEAD_WINDOWS = 2.0
 _PATIENCE_S = 300.0
 
@@ -41,12 +40,12 @@ class MatchesRun:
     """A run of many matches, from its preparation to its summaries.
 
     Args:
-        read_list: the list of matches; asked now and then, and what it has more than before begins while others play.
-        common: options of ``touchline live`` that are the same for all, by name as ``make_settings`` takes them. Of
-            these ``seats`` (engines that work at a time; 0 for as many as there are cores) and ``master`` (of a Spark
-            cluster; empty for this machine) are the run's.
-        folder: of the run, a match store in it for every match.
-        console: for people.
+        read_list: reads the list of matches; called at intervals, and new entries begin while others play.
+        common: options of ``touchline live`` that all matches share, by name as ``make_settings`` takes them. Of
+            these, ``seats`` (engines that work at a time; 0 for the number of cores) and ``master`` (of a Spark
+            cluster; empty for this machine) concern the run.
+        folder: of the run; each match has a match store in it.
+        console: shows progress and notes.
     """
 
     def __init__(self, read_list: ReadList, common: Mapping[str, Any], folder: Path, console: Console) -> None:
@@ -55,7 +54,7 @@ class MatchesRun:
         self._known: set[str] = set()
 
     def run(self, stop: threading.Event) -> dict[str, Any]:
-        """Plays until no match goes on, or ``stop`` is set; the summaries by name, and which are broken and why.
+        """Plays until all matches have ended or ``stop`` is set; returns summaries and failures, by name.
 
         Raises:
             SettingsError: an option is wrong for all of them.
@@ -89,7 +88,7 @@ class MatchesRun:
         return self._run.matches
 
     def _first(self, stop: threading.Event) -> list[LiveMatch]:
-        """The matches that begin; if all are to be discovered, the first is waited for."""
+        """Matches at the run's start; if all are yet to be discovered, waits for the first."""
         first = self._new()
         if not first and self._discovery.is_looking:
             self._console.print("Looking for matches in the topics")
@@ -99,7 +98,7 @@ class MatchesRun:
         return first
 
     def _join(self, driver: SparkDriver) -> None:
-        """Takes new matches in while the others play."""
+        """Adds new matches while the others play."""
         before = list(self._run.matches.values())
         new = [live for live in self._new() if not live.match.has_ended()]
         for plan in self._plans(new, before):
@@ -111,7 +110,7 @@ class MatchesRun:
         return [self._run.plan(live, everybody_hz - total_hz([live])) for live in new]
 
     def _new(self) -> list[LiveMatch]:
-        """Matches of the list that were not there before; what cannot be prepared is broken."""
+        """Opens the matches that are new in the list; those that cannot be prepared are broken."""
         try:
             entries = self._discovery.matches()
         except (ValueError, UserError) as error:
@@ -129,7 +128,7 @@ class MatchesRun:
                 live = self._run.know(name, *self._open(name, entry))
                 self._run.take_in(live)
                 opened.append(live)
-            except Exception as error:  # whatever it is, it is this match's
+            except Exception as error:  # any error here concerns this match only
                 reason = reason_of(error)
                 self._run.broken[name] = reason
                 self._console.print(f"{name}: broken: {reason}")
@@ -140,7 +139,7 @@ class MatchesRun:
         given["duration_s"] = given.pop("duration", given.get("duration_s"))
         location = entry.get("location")
         if location is not None:
-            given["speed"] = "1"  # it comes at its own, whatever the others are played at
+            given["speed"] = "1"  # its records arrive at their own pace, whatever the speed of the others
         settings = make_settings({**given, "store": self._folder / quote(name, safe=" ")})
         if settings.engine != "spark":
             raise SettingsError("many matches at a time are played through Spark: without --engine inprocess")
@@ -150,22 +149,22 @@ class MatchesRun:
 
 
 def _wait_ahead(match: Match, settings: LiveSettings) -> None:
-    """Returns when a recording that grows is far enough ahead."""
+    """Waits until a growing recording is far enough ahead."""
     ahead_us = round(_AHEAD_WINDOWS * settings.window_us)
     until_s = time.monotonic() + _PATIENCE_S
     recording = match.input.recording
     while recording is not None and not recording.is_finished and recording.readable_us < match.offset() + ahead_us:
         if time.monotonic() > until_s or not recording.is_growing():
-            return  # what is wrong with it shows when it is read
+            return  # its reader will report the error
         time.sleep(0.1)
 
 
 def common_of(settings: LiveSettings, flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of a run that hold for all its matches, as ``make_settings`` takes them.
+    """Options that all matches of a run share, as ``make_settings`` takes them.
 
     Args:
-        settings: of the run, from all its places.
-        flags: as given; what a match settles by itself, like its channel, is common only if a flag says so.
+        settings: of the run, from all layers.
+        flags: of the command line. Options that depend on the match, like its channel, are common only if given here.
     """
     own = {"source", "channel", "parameters"}
     common = {name: getattr(settings, name) for name in settings.model_fields_set - own}

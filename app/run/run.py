@@ -1,7 +1,7 @@
-"""A run: matches that are played together, from their opening to their summaries. The one place that wires a run.
+"""A run: matches that are played together, from opening to summary. All parts of a run are connected here.
 
-A run has a hub, one query of Spark's or one engine in this process, and of each match a store, a feed, monitoring, and
-if asked for a page, a sink and a camera. One match alone is a run with one seat (decision 030).
+A run has a hub, and one Spark query or one engine in this process. Each match has a store, a feed and monitoring, and
+on request a page, a sink and a camera. One match alone is a run with one seat (decision 030).
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
     from app.spark.driver import MatchPlan, SparkDriver
 
-#: Lines of JSON, in the folder of a run.
+#: Log in the folder of a run, one JSON object per line.
 LOGS = "logs"
 
-#: Java starts so long after the preparation of a match has begun.
+#: Delay from the beginning of a match's preparation to the start of Java.
 _BEFORE_JAVA_S = 0.3
 
-#: After its last commit a match's last message is waited for so long.
+#: Limit of the wait for a match's last message after its last commit.
 _LAST_MESSAGE_S = 10.0
 
 _log = logging.getLogger(__name__)
@@ -65,10 +65,10 @@ class LiveMatch:
     Attributes:
         key: its name in the run.
         settings: its own.
-        match: its folder; while a run stands by only read.
-        feed: what the hub follows of it.
-        began_us, began_s: where this run began in it, on its arrival clock and on ours.
-        ended_s: when it was over.
+        match: its folder; a stand-by run only reads it.
+        feed: the hub's feed of the match.
+        began_us, began_s: arrival time and process clock at which this run began to play it.
+        ended_s: process clock at its end.
     """
 
     key: str
@@ -80,7 +80,7 @@ class LiveMatch:
     ended_s: float | None = None
 
     def begin(self) -> None:
-        """This run begins to play the match."""
+        """Records that this run begins to play the match."""
         self.began_us, self.began_s = self.match.played_us(), time.monotonic()
 
 
@@ -89,17 +89,17 @@ class Run:
 
     Args:
         settings: of the run.
-        console: for people.
-        background: takes all that must end with the run.
+        console: shows progress and notes.
+        background: receives the contexts that end with the run.
         alone: whether it plays one match.
 
     Attributes:
-        matches: by key, in the order in which they were taken in.
-        broken: why matches do not go on, by key.
+        matches: by key, in the order in which they were added.
+        broken: by key, the reasons why matches failed.
     """
 
     def __init__(self, settings: LiveSettings, console: Console, background: ExitStack, *, alone: bool) -> None:
-        os.environ.pop("TOUCHLINE_TOKEN", None)  # known by now; children shall not inherit it
+        os.environ.pop("TOUCHLINE_TOKEN", None)  # it is in the settings; children must not inherit it
         hide_secrets(secrets_of(settings))
         self.settings, self.console, self.background, self.alone = settings, console, background, alone
         self.matches: dict[str, LiveMatch] = {}
@@ -112,22 +112,22 @@ class Run:
         self._over_s = time.monotonic()
 
     def open(self, folder: Path) -> None:
-        """The run's folder is known and ours: logs and monitoring begin."""
+        """Starts logs and monitoring in the run's folder, which this process has locked."""
         settings = self.settings
         self.background.enter_context(logging_to(folder / LOGS, settings.logs, settings.log_level))
         self._monitoring = self.background.enter_context(Monitoring(folder))
         self._servers = self.background.enter_context(RunServers(settings, self._monitoring, self.console))
 
     def know(self, key: str, settings: LiveSettings, match: Match) -> LiveMatch:
-        """A match of the run, from now on with a feed."""
+        """Registers a match of the run and creates its feed."""
         feed = self.hub.add(msgspec.structs.replace(match.input.sheet, match_id=key))
         live = self.matches[key] = LiveMatch(key, settings, match, feed)
         return live
 
     def take_in(self, live: LiveMatch) -> None:
-        """Shows, publishes and monitors a match whose folder is ours."""
+        """Starts page, sink and monitoring of a match, the folder of which this process has locked."""
         match, settings, feed = live.match, live.settings, live.feed
-        self._show_page(live)  # before the seed: a page counts what it sees applied
+        self._show_page(live)  # before the seed: a page counts the updates applied after its start
         self.hub.seed(live.key, match.committed_updates(), ended=match.has_ended())
         paced, link = match.input.is_live or settings.pace > 0, self.hub if settings.engine == "spark" else None
         monitor = self._monitoring.add(feed, match.folder / "states", paced=paced, link=link)
@@ -143,10 +143,11 @@ class Run:
         live.begin()
 
     def play(self, session: Future[SparkSession] | None, stop: threading.Event) -> None:
-        """Plays the one match of the run, to its end or to ``stop``.
+        """Plays the only match of the run, to its end or to ``stop``.
 
         Args:
             session: of Spark; None plays in this process.
+            stop: requests the end.
 
         Raises:
             HostError: the engine cannot go on.
@@ -162,12 +163,12 @@ class Run:
             self.play_with(driver, stop)
 
     def play_with(self, driver: SparkDriver, stop: threading.Event, look: Callable[[], None] | None = None) -> None:
-        """Plays the matches that a driver has.
+        """Plays the matches of a driver.
 
         Args:
-            driver: that has them.
-            stop: asks for the end.
-            look: called again and again while they play; in a thread of its own.
+            driver: with its matches added.
+            stop: requests the end.
+            look: called at intervals while they play, in a thread of its own.
         """
         over, looking = threading.Event(), None
         driver.get_ready(stop)
@@ -186,30 +187,32 @@ class Run:
             driver.close()
 
     def driver(self, session: SparkSession, folder: Path, logs: Path) -> SparkDriver:
-        """What plays matches through Spark.
+        """Creates the driver that plays matches through Spark.
 
         Args:
             session: of Spark.
-            folder: for what the query needs.
-            logs: folder where Spark's Python processes log.
+            folder: for the query's files.
+            logs: folder for the logs of Spark's Python processes.
         """
         from app.spark.driver import SparkDriver
-        from app.spark.stage import HASTY_WARM_UP_BLOCKS, WARM_UP_BLOCKS
+        from app.spark.stage import RESUMED_WARM_UP_BLOCKS, WARM_UP_BLOCKS
 
         settings, matches = self.settings, self.matches.values()
         session.sparkContext.environment[VARIABLE] = worker_variable(logs, settings.logs, settings.log_level)
         window_us = round(settings.window_s * 1e6) if settings.pace else settings.window_us
-        # A match of which records arrive meanwhile is late already: its records warm as well, and are worth more.
-        hasty = any(live.match.input.is_live and live.match.offset() > live.match.input.begin for live in matches)
-        blocks = HASTY_WARM_UP_BLOCKS if hasty else WARM_UP_BLOCKS
+        # A live match that resumes is late already; its own records warm the process up, and are processed sooner.
+        resumes_live = any(
+            live.match.input.is_live and live.match.offset() > live.match.input.begin for live in matches
+        )
+        blocks = RESUMED_WARM_UP_BLOCKS if resumes_live else WARM_UP_BLOCKS
         return SparkDriver(session, folder, self._seats, window_us, self._commits, self.hub.address, blocks)
 
     def plan(self, live: LiveMatch, other_hz: float = 0.0) -> MatchPlan:
-        """A match as the driver takes it.
+        """Plan of a match for the driver.
 
         Args:
             live: the match.
-            other_hz: positions a second of the other matches, with which it shares the machine.
+            other_hz: positions per second of the other matches on the same machine.
         """
         from app.spark.driver import MatchPlan
         from app.spark.seat import StageConfig
@@ -219,7 +222,7 @@ class Run:
         sheet = msgspec.structs.replace(opened.sheet, match_id=live.key)
         own_hz = positions_hz(sheet)
         options = options_of(settings, opened.sample, goes_on=match.offset() > opened.begin)
-        if options.adapts and not self.alone:  # to its share of the machine, and not as if it were alone
+        if options.adapts and not self.alone:  # it adapts to its share of the machine
             share = min(1.0, self._seats * own_hz / (own_hz + other_hz))
             options = replace(options, available=options.available * share)
         stage = StageConfig(sheet, options, PIPELINE, str(match.folder / "states"), opened.begin)
@@ -261,7 +264,7 @@ class Run:
         )
 
     def lacks_last_message(self) -> list[str]:
-        """Matches that ended in this run and whose last message did not reach the hub; waits for it."""
+        """Matches that ended in this run without their last message at the hub; waits for the messages first."""
         return [
             key
             for key, live in self.matches.items()
@@ -270,7 +273,7 @@ class Run:
         ]  # fmt: skip
 
     def summary(self, key: str, camera: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The figures of a match; see :func:`app.run.summary.summarize`."""
+        """Figures of a match; see :func:`app.run.summary.summarize`."""
         live = self.matches[key]
         return summarize(
             live.feed,
@@ -284,12 +287,12 @@ class Run:
 
     @contextmanager
     def spark(self, log: Path) -> Iterator[Future[SparkSession]]:
-        """Spark's session while the context lasts; it starts in a thread while all else is prepared.
+        """Provides Spark's session while the context lasts; a thread starts it while the rest is prepared.
 
-        Not at once: an input that cannot be used is usually found out sooner, and then Java need not start.
+        The start is delayed: an unusable input is usually detected sooner, and then Java need not start.
 
         Args:
-            log: file for what Spark and its processes print.
+            log: file for the output of Spark and its processes.
         """
         from app.spark.session import STREAMING, start_session, stop_session
 
@@ -316,7 +319,7 @@ class Run:
         """Refuses a Spark cluster that cannot play live.
 
         Raises:
-            SettingsError: its engines would be on other machines.
+            SettingsError: the cluster's engines would run on other machines.
         """
         from app.spark.session import is_here
 
@@ -352,14 +355,14 @@ class Run:
 
 
 def officials_of(settings: LiveSettings, match: Match) -> tuple[Path, ...]:
-    """Where officials write: the store, always, and the file that was named; empty if the source takes no lines."""
+    """Inputs of official lines: the store, and the file of the settings if any; empty if the source takes no lines."""
     if not match.input.takes_officials:
         return ()
     return (match.folder, settings.official) if settings.official else (match.folder,)
 
 
 def positions_hz(sheet: MatchSheet) -> float:
-    """How much a match is: positions a second, as its input declares."""
+    """Load of a match in positions per second, as its input declares."""
     quality = sheet.quality
     return quality.ball_hz + 22 * quality.body_hz * max(1, len(quality.limbs))
 
@@ -370,5 +373,5 @@ def _repeat(look: Callable[[], None], over: threading.Event, every_s: float = 2.
 
 
 def total_hz(matches: Iterable[LiveMatch]) -> float:
-    """Positions a second of several matches."""
+    """Load of several matches in positions per second."""
     return sum(positions_hz(live.match.input.sheet) for live in matches)

@@ -1,4 +1,4 @@
-"""How Ctrl-C and SIGTERM end a run: cleanly the first time."""
+"""Handlers of Ctrl-C and SIGTERM: the first signal ends a run cleanly."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from contextlib import contextmanager
 
 from rich.console import Console
 
-#: Signals within so long are one: some senders send to a process and to its group.
+#: Signals within this interval count as one: some senders signal a process and its group.
 _TOGETHER_S = 0.5
 
 
 @contextmanager
 def stopped_by_signals(stop: threading.Event, console: Console) -> Iterator[None]:
-    """The first Ctrl-C (or SIGTERM) sets ``stop``, a second one insists."""
-    if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
+    """Sets ``stop`` on the first Ctrl-C or SIGTERM; the second one interrupts at once."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may install handlers
         yield
         return
 

@@ -1,4 +1,4 @@
-"""Where a match's update stream is published to: one small protocol, and a line a kind."""
+"""Sinks to which a match's update stream is published: the protocol, and one line per kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.hub.feed import MatchFeed
 
 
 class Sink(Protocol):
-    """Follows a match's feed while its context lasts, and sends it on. Leaving the context waits until all is sent."""
+    """Publishes a match's feed while its context lasts. The exit of the context waits until all is sent."""
 
     def __enter__(self) -> Self: ...
 
@@ -20,15 +20,15 @@ class Sink(Protocol):
     ) -> None: ...
 
     def committed(self, next_seq: int) -> None:
-        """All updates before this number are committed."""
+        """Records that all updates before ``next_seq`` are committed."""
         ...
 
     def waiting(self) -> int:
-        """Records that are to be sent and were not taken yet."""
+        """Number of records that the receiver has not acknowledged yet."""
         ...
 
     def waits_s(self) -> float:
-        """For how long none was taken, though some wait."""
+        """Seconds since the last acknowledgement, while records wait."""
         ...
 
 
@@ -39,10 +39,10 @@ def _kafka(url: str, feed: MatchFeed, folder: Path) -> Sink:
     return Relay(feed, parse(url), folder)
 
 
-#: By the scheme of ``--publish``: makes the sink of a match with its feed and the folder of its store.
+#: By the scheme of ``--publish``: creates the sink of a match from its feed and the folder of its store.
 SINKS: dict[str, Callable[[str, MatchFeed, Path], Sink]] = {"kafka": _kafka}
 
 
 def sink_of(url: str, feed: MatchFeed, folder: Path) -> Sink:
-    """The sink that a ``--publish`` names."""
+    """Creates the sink that a ``--publish`` names."""
     return SINKS[url.partition("://")[0]](url, feed, folder)

@@ -1,7 +1,7 @@
-"""The summary of a run: as a table for people, as JSON for programs.
+"""The summary of a run: as a table on the terminal, or as JSON.
 
-Detection latency is measured on the stream's own clock (:mod:`app.hub.figures`), wall-clock latency from the source to
-the hub, stage by stage.
+Detection latency is measured on the stream's own clock (:mod:`app.hub.figures`); wall-clock latency is measured from
+the source to the hub, stage by stage.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def summarize(
     """The figures of a run.
 
     Args:
-        feed: the match as the hub followed it.
+        feed: the hub's feed of the match.
         store: folder of the match.
         ended: whether the stream's end was reached.
-        played_us: arrival time that this run went through.
+        played_us: length of the arrival time that this run played.
         took_s: wall time of that, without preparation.
         quarantined: number of refused records by reason.
         camera: the controller's figures.
@@ -58,7 +58,7 @@ def summarize(
 
 
 def show(summary: Mapping[str, Any], console: Console) -> None:
-    """Prints a summary for people."""
+    """Prints a summary as a table."""
     table = Table(title=f"Match store: {summary['store']}", title_justify="left", show_header=False)
     table.add_column(style="bold")
     table.add_column()
@@ -86,7 +86,7 @@ def show(summary: Mapping[str, Any], console: Console) -> None:
 
 
 def show_matches(summary: Mapping[str, Any], console: Console) -> None:
-    """Prints the summary of a run of many matches for people."""
+    """Prints the summary of a run of many matches as a table."""
     table = Table(title=f"Matches: {summary['folder']}", title_justify="left")
     table.add_column("match")
     for name in ("played s", "events", "taken back", "late", "p50 ms", "p95 ms", "p99 ms"):

@@ -1,21 +1,22 @@
-"""What a source must give, so that a match can be played live from it.
+"""Interface between a run and its sources: requests, entries, portions, and the protocols that a source meets.
 
 Theory of operation
 -------------------
 A *source* is a kind of input: the simulator, a tracking file, a capture, a topic. Each kind is one class that meets
-:class:`Source`, and one line of :mod:`app.sources.registry`. The run knows nothing else of it.
+:class:`Source`, and one line of :mod:`app.sources.registry`. A run uses a source through this interface only.
 
-*Offsets.* A source counts by integers that rise: arrival times in microseconds, or numbers of records. They need not be
-dense. The store commits offsets, and an engine state belongs to one. Reading on from a committed offset gives what
-follows it, always the same (*replay*): a crash therefore costs nothing but time.
+*Offsets.* A source counts by integers that rise: arrival times in microseconds, or record numbers. They need not be
+dense. The store commits offsets, and each engine state belongs to one. A source must be replayable: every reading from
+the same offset gives the same records in the same order. A crash therefore costs time but no data.
 
-*Windows.* What is committed at once. The source closes a window where it wants and states the offset of its end in the
-closing :class:`Portion`; nothing is promised before it is read. Arrival times let a source promise its ends: then two
-readings are cut alike, which makes runs comparable, but nothing depends on it.
+*Windows.* A window is the range of offsets that is committed at once. The source decides where a window closes, and
+states the offset of its end in the closing :class:`Portion`; the end need not be known earlier. A source whose offsets
+are arrival times can fix the ends beforehand. Two readings then have the same windows, which makes runs comparable;
+correctness does not depend on it.
 
 *In the driver* a source prepares a match in the folder of its store (:meth:`Source.prepare`) and opens it
 (:meth:`Source.load`): :class:`MatchInput` has the match sheet, the first offset, progress, lag. *In workers*
-:meth:`Source.reader` gives what reads the matches of a seat while a micro-batch is open.
+:meth:`Source.reader` returns the reader of a seat's matches for one micro-batch.
 
 A source whose offsets are arrival times derives from :class:`app.sources.recorded.RecordedSource` and states only how a
 :class:`Recording` is opened; the in-process engine plays it, too.
@@ -31,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-# Spark asks for offsets in processes that start the sooner for knowing little.
+# Spark asks for offsets in processes of their own, which start faster with few imports.
 if TYPE_CHECKING:
     import threading
 
@@ -43,12 +44,12 @@ if TYPE_CHECKING:
 #: A block: arrival time (stream's clock), when it reached the source (wall clock; 0: unknown), payload.
 Framed = tuple[int, int, bytes]
 
-#: A portion is handed on at this size at the latest: the most that a late reader catches up with at once.
+#: Limit of a portion's size: a late reader catches up in portions of at most this size.
 PORTION_BYTES = 256 * 1024
 
 
 class SourceRequest(msgspec.Struct, frozen=True):
-    """What a match is made of, as the settings of a run say.
+    """Request for a match: the settings of a run that determine its input.
 
     Attributes:
         source: as on the command line.
@@ -68,12 +69,12 @@ class SourceRequest(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A match to read, in data: how the driver tells a seat's processes of it.
+    """Serialisable description of a match to read, which the driver sends to a seat's processes.
 
     Attributes:
         match: key of the match in this run.
-        source: the kind, as ``module:class``.
-        spec: what that kind needs to read it.
+        source: class of the source, as ``module:class``.
+        spec: arguments of that class's reader; see :meth:`MatchInput.spec`.
         begin: offset from which it is read.
         speed: stream seconds in a wall second; 0 is as fast as it goes.
         stop: offset at which it ends at the latest.
@@ -90,16 +91,16 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Portion(msgspec.Struct, frozen=True):
-    """What a reader hands on of one match: blocks of its open window, or that the window is closed.
+    """Output of a reader for one match: blocks of its open window, or the mark that closes the window.
 
     Attributes:
         match: key of the match.
         start: offset at which the window begins.
-        end: offset at its end; before it is closed, as far as that is known.
+        end: offset at the window's end; an estimate until the window is closed.
         blocks: in order of arrival.
         closing: whether the window ends with this portion; then it has no blocks.
         last: whether the match ends with the window.
-        failed: why the match cannot be read on; empty if it can.
+        failed: why the match cannot be read any further; empty if it can.
     """
 
     match: str
@@ -113,14 +114,14 @@ class Portion(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class OpenBatch:
-    """The micro-batch for which a reader reads.
+    """An open micro-batch, as a reader sees it.
 
     Attributes:
         window_us: length of a window, in wall time; of an unpaced match in arrival time.
         windows: how many windows a match gets in the batch.
         until_us: wall time at which the batch should be over.
-        anchor: file that keeps when a match's clock began, by match.
-        stopped: whether a stop was asked for: windows are then closed without waiting.
+        anchor: file that stores the wall time at which a match's clock started, by match.
+        stopped: returns whether a stop was requested; the reader then closes windows without waiting.
         has_another: whether a match, by key, gets another window; asked when one is closed.
     """
 
@@ -136,12 +137,12 @@ class Reader(Protocol):
     """Reads the matches of one kind of source in one seat, while a micro-batch is open."""
 
     def add(self, entry: Entry, share: float) -> None:
-        """Reads a match, too. Its first window has this share of the usual length."""
+        """Adds a match. Its first window has this share of the usual length."""
         ...
 
     @property
     def is_open(self) -> bool:
-        """Whether a match has an open window."""
+        """True if a match has an open window."""
         ...
 
     def due_us(self) -> int | None:
@@ -149,7 +150,7 @@ class Reader(Protocol):
         ...
 
     def read(self, wait_us: int) -> Iterator[Portion]:
-        """Hands on what is due. If nothing is, waits for it, at most about so long."""
+        """Yields the portions that are due. If none is, waits for one, for about ``wait_us`` at most."""
         ...
 
 
@@ -171,7 +172,7 @@ class Recording(Protocol):
 
     @property
     def is_finished(self) -> bool:
-        """Whether its end is known."""
+        """True if the end of the recording is known."""
         ...
 
     @property
@@ -186,15 +187,15 @@ class Recording(Protocol):
 
     @property
     def late_most_us(self) -> int | None:
-        """How long before its arrival a position was measured at most; None while that is not known."""
+        """Longest time from the measurement of a position to its arrival; None while it is not known."""
         ...
 
     def is_growing(self) -> bool:
-        """Whether somebody still writes it."""
+        """True if a process still appends to it."""
         ...
 
     def has_blocks_from(self, at_us: int) -> bool:
-        """Whether a block arrives at ``at_us`` or later; waits until that is certain."""
+        """True if a block arrives at ``at_us`` or later; waits until that is certain."""
         ...
 
     def payloads(self, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
@@ -203,13 +204,13 @@ class Recording(Protocol):
 
 
 class LagMonitor(Protocol):
-    """Whoever shows how far a match is behind its source."""
+    """Receives and reports how far a match is behind its source."""
 
     records_behind: int | None
     source_trouble: str
 
     def newest_due_wall_us(self) -> int:
-        """When the newest block that was worked on was due; 0 before the first."""
+        """Wall time at which the newest processed block was due; 0 before the first."""
         ...
 
 
@@ -221,11 +222,11 @@ class MatchInput(Protocol):
         sheet: match sheet.
         begin: offset of the first record.
         fingerprint: of the input's content; empty if it has none.
-        rejected: records of the source that no packet could hold; known from the beginning.
-        sample: a recording like the match, to warm processes up on and to measure costs on.
-        recording: the match itself, if it is a recording; else the in-process engine cannot play it.
-        takes_officials: whether lines of officials can be woven into it.
-        is_live: whether records arrive at their own time, whatever ``--speed`` says.
+        rejected: records of the source that no packet could hold; known when the match is opened.
+        sample: a recording like the match, for the warm-up of processes and the measurement of costs.
+        recording: the match itself, if it is a recording. The in-process engine plays recordings only.
+        takes_officials: whether official lines can be merged into it.
+        is_live: whether records arrive at their own pace, independent of ``--speed``.
     """
 
     kind: str
@@ -239,16 +240,21 @@ class MatchInput(Protocol):
     is_live: bool
 
     def spec(self, window_s: float, *, alone: bool) -> dict[str, Any]:
-        """What a reader needs to read it, as :attr:`Entry.spec`.
+        """Arguments for the reader of the match, as :attr:`Entry.spec`.
 
         Args:
-            window_s: wall time that a window should take.
-            alone: whether the run plays no other match.
+            window_s: length of a window in wall time.
+            alone: whether this is the run's only match.
         """
         ...
 
     def has_ended(self, offset: int, *, ended: bool) -> bool:
-        """Whether the match is over where all up to ``offset`` is committed; ``ended`` as the last commit says."""
+        """True if a match that is committed up to ``offset`` is over.
+
+        Args:
+            offset: of the last commit.
+            ended: whether the last commit records the end of the match.
+        """
         ...
 
     def played_us(self, offset: int, now_us: int) -> int:
@@ -260,20 +266,20 @@ class MatchInput(Protocol):
         ...
 
     def committed(self, offset: int) -> None:
-        """Takes note that all up to ``offset`` is committed: whoever produces the match may go on."""
+        """Records that everything up to ``offset`` is committed, so that a producer may go on."""
         ...
 
     def lag(self, offset: int, monitor: LagMonitor) -> AbstractContextManager[Any]:
-        """Keeps ``monitor`` informed of how many records wait after ``offset``, while the context lasts."""
+        """Reports to ``monitor`` how many records wait after ``offset``, while the context lasts."""
         ...
 
 
 class Discovered(msgspec.Struct, frozen=True):
-    """A match that was found in a source of several.
+    """A match that was discovered in a source of several.
 
     Attributes:
         match: its id there.
-        source: names that match alone.
+        source: ``--source`` that names this match only.
         location: where it is, see :attr:`SourceRequest.location`.
     """
 
@@ -286,7 +292,7 @@ class Discovery(Protocol):
     """Looks for the matches of a source that has several, while its context lasts.
 
     Attributes:
-        trouble: why it cannot look now; empty while it can.
+        trouble: why the source cannot be read at the moment; empty while it can.
     """
 
     trouble: str
@@ -296,48 +302,49 @@ class Discovery(Protocol):
         ...
 
     def wait_first(self, stop: threading.Event) -> None:
-        """Returns when a match was found, none is for too long, or ``stop`` is set."""
+        """Waits for the first match. Returns when one is found, when none appears for too long, or on ``stop``."""
         ...
 
 
 class Source(Protocol):
-    """A kind of input. Objects have no state; the registry makes one when it is asked for.
+    """A kind of input. Objects have no state; the registry creates one on each request.
 
     Errors that people can mend derive from ``football.errors.UserError``.
     """
 
     def recognises(self, source: str, rate: str) -> bool:
-        """Whether a ``--source`` (with this ``--rate``) names an input of this kind. No I/O beyond a look at files."""
+        """True if a ``--source`` (with this ``--rate``) names an input of this kind. Looks at files at most."""
         ...
 
     def located(self, source: str, folder: Path) -> str:
-        """The name with paths in full, where it was given relative to ``folder``."""
+        """Source name with absolute paths; relative ones in ``source`` start at ``folder``."""
         ...
 
     def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Options of a run as this kind settles them: what it leaves no choice of, and its defaults.
+        """Options of a run, completed with the values that this kind prescribes and with its defaults.
 
         Raises:
-            ValueError: an option contradicts the source; the message is for people.
+            ValueError: an option contradicts the source; the message is for the user.
         """
         ...
 
     def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:
-        """Prepares a new match in ``folder``, which is moved into the match store.
+        """Prepares a new match in ``folder``, which the caller then moves into the match store.
 
         Args:
-            folder: empty, or not there yet.
-            console: for progress.
-            background: takes what must run while the match is played.
+            request: the match.
+            folder: an empty or missing folder.
+            console: shows progress.
+            background: receives the contexts that must stay open while the match is played.
         """
         ...
 
     def resume(self, request: SourceRequest, folder: Path, background: ExitStack) -> None:
-        """Goes on with what :meth:`prepare` has left in the match store ``folder``."""
+        """Resumes an input that :meth:`prepare` has prepared in the match store ``folder``."""
         ...
 
     def load(self, source: str, folder: Path) -> MatchInput:
-        """The match that was prepared in the match store ``folder``."""
+        """Opens the match that was prepared in the match store ``folder``."""
         ...
 
     def way_back(self, source: str, folder: Path) -> str:
@@ -345,20 +352,20 @@ class Source(Protocol):
         ...
 
     def selection(self, source: str) -> tuple[str, str] | None:
-        """Of a source that may hold several matches its name without a choice, and the match chosen (empty: all).
+        """Name of a source of several matches without the selected match, and that match (empty: all).
 
-        None if it holds exactly one match.
+        None for a source that holds exactly one match.
         """
         ...
 
     def discovery(self, source: str) -> AbstractContextManager[Discovery]:
-        """What looks for matches in a source that may hold several."""
+        """Discovery of matches in a source that may hold several."""
         ...
 
     def sample(self, spec: Mapping[str, Any]) -> Recording:
-        """:attr:`MatchInput.sample`, in a worker."""
+        """Opens :attr:`MatchInput.sample` in a worker."""
         ...
 
     def reader(self, batch: OpenBatch) -> Reader:
-        """A reader for one micro-batch of a seat."""
+        """Creates the reader for one micro-batch of a seat."""
         ...

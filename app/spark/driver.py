@@ -1,28 +1,28 @@
-"""Runs one query over the matches of all seats, and takes matches in while it runs.
+"""Driver of the Spark query of a run: starts and restarts it, adds matches, grants turns, commits windows.
 
 Theory of operation
 -------------------
-The query is the union of its seats: a source and an engine stage each. A seat's Python workers are pooled by their
-environment, so with the seat in it a match is always with the engine process that holds its pipeline, and as many
-engines work at a time as there are seats. One match alone is a run with one seat (decision 030).
+The query is the union of its seats: one source and one engine stage each. Spark pools Python workers by their
+environment variables. Each seat has its name among them, so its matches always meet the engine process that caches
+their pipelines, and one engine per seat runs at a time. One match alone is a run with one seat (decision 030).
 
-A micro-batch is many windows of every match long. Windows close when it is their time, match by match, and what they
-give is written down by the engine (:mod:`app.spark.results`); a thread of the driver commits each when its state is
-stored. So Spark's turn-around, for which all seats stand still together, comes once in many windows (decision 023).
+A micro-batch is many windows of every match long. The windows of each match close on their own schedule. The engine
+writes the output of a closed window to a file (:mod:`app.spark.results`), and a thread of the driver commits the window
+when its state is stored. Spark's turn-around, which pauses all seats, thus occurs once in many windows (decision 023).
 
-*Restarts.* Where a match goes on is told by its store: what is committed, and the engine state at that offset. Nothing
-rests on Spark's checkpoint: each query begins with an empty one. A task that fails is begun again by Spark while the
-other seats play on. Each task that begins asks for a *turn*: the driver writes down where the seat's matches go on, and
-from then on commits nothing of an earlier turn. A source gives the same records from an offset whichever windows it is
-read in, and so the engine gives the same events. A query that fails is followed by another, as long as it gets further;
-while the disk is full it waits. Every run has a folder of its own, so processes that an earlier run left behind reach
-nothing of this one.
+*Restarts.* The match store defines where a match resumes: at the last committed offset, from the engine state stored
+for that offset. Spark's checkpoint is not used; each query begins with an empty one. When a task fails, Spark restarts
+it while the other seats continue. Each task that starts requests a *turn*: the driver writes the offsets at which the
+seat's matches resume, and then commits nothing of an earlier turn. A source gives the same records from an offset
+whatever the windows, and so the engine gives the same events. When a query fails, the driver starts another, as long as
+each makes progress; while the disk is full it waits. Every run has a folder of its own, so processes that an earlier
+run left behind cannot touch this one.
 
-*The start.* A query is started before its matches begin. While Spark plans it, jobs of their own have the processes of
-source and engine import and compile what they need (they are *woken*). Then the sources ask for their first turn, which
-:meth:`SparkDriver.run` gives. So what Spark needs to start a query is not the matches' time.
+*The start.* The driver starts a query before its matches begin. While Spark plans the query, separate jobs make the
+source and engine processes import and compile what they need (the *warm-up*). Then the sources request their first
+turn, which :meth:`SparkDriver.run` grants. Spark's start thus does not delay the matches.
 
-A new match goes to the seat with the fewest positions a second, which takes it in while the others play.
+A new match goes to the seat with the fewest positions a second, while the other matches continue.
 """
 
 from __future__ import annotations
@@ -46,28 +46,28 @@ from app.base.errors import one_line
 from app.base.logs import log_event
 from app.hub.client import HubAddress
 from app.pipeline.commits import CommitLog, HostError
-from app.pipeline.disk_full import Room, is_full
+from app.pipeline.disk_full import SpaceWaiter, is_full
 from app.pipeline.state_store import StateStore
 from app.sources.interface import Entry
 from app.spark.results import ClosedWindow, WindowResults
 from app.spark.seat import Seat, StageConfig
 from app.spark.source import NAME, SeatSource
-from app.spark.stage import WARM_UP_BLOCKS, seat_stage, table_of, waking_stage
+from app.spark.stage import WARM_UP_BLOCKS, seat_stage, table_of, warm_up_stage
 
-#: File in a run's folder whose existence asks the sources to end.
+#: File in a run's folder that requests the sources to end.
 STOP = "stop"
 
 #: Windows of a micro-batch.
 WINDOWS = 20
 
-#: How long a query may take to be ready for its first turn: no longer than its tasks wait for it.
+#: Limit of a query's time to its first turn: no longer than its tasks wait for it.
 _READY_S = 50.0
 
-#: The driver looks so often for windows that have closed, and for the end of the query.
+#: Interval at which the driver checks for closed windows and for the end of the query.
 _LOOK_S = 0.1
 
 _MAX_FAILURES_WITHOUT_PROGRESS = 3
-#: Spark gives a Python process ten seconds to start, which on a machine that is busy with something else are too few.
+#: Spark's own limit for the start of a Python process, ten seconds, is too short on a busy machine.
 _SLOW_START, _MAX_SLOW_STARTS = "worker failed to connect back", 20
 
 _RUN_FOLDERS = "run-*"
@@ -76,12 +76,12 @@ _log = logging.getLogger(__name__)
 
 
 class MatchPlan(msgspec.Struct, frozen=True):
-    """A match as the driver takes it.
+    """Plan of a match for the driver.
 
     Attributes:
-        entry: how it is read, from its beginning; what is committed of it is left out.
-        stage: how its engine is made.
-        positions_hz: how much it is.
+        entry: how it is read, from its beginning; the driver moves the begin to the committed offset.
+        stage: configuration of its engine.
+        positions_hz: its load, in positions per second.
     """
 
     entry: Entry
@@ -93,13 +93,13 @@ class SparkDriver:
     """One query over any number of matches.
 
     Args:
-        session: with two slots a seat.
-        folder: of Spark; what the run needs is in a folder of its own there.
-        seats: how many branches the query has.
-        window_us: wall time in one window; of unpaced matches arrival time.
-        commits: where windows are committed.
-        hub: where engines send the update stream.
-        warm_up_blocks: on how many blocks engines warm up before the first turn.
+        session: with two slots per seat.
+        folder: for Spark's files; each run has a subfolder.
+        seats: number of branches of the query.
+        window_us: length of a window in wall time; for unpaced matches in arrival time.
+        commits: receives the windows.
+        hub: receives the update stream of the engines.
+        warm_up_blocks: number of blocks on which engines warm up before the first turn.
     """
 
     def __init__(
@@ -120,20 +120,20 @@ class SparkDriver:
         self.seats = [Seat(self._folder / f"seat-{number}") for number in range(seats)]
         self._plans: list[list[MatchPlan]] = [[] for _ in range(seats)]
         self._excluded: set[str] = set()
-        #: Of each seat, the folder of its turns' results; and the results of its turn.
+        #: By seat: the folder with the results of its turns, and the results of its current turn.
         self._folders: list[Path] = []
         self._results: list[WindowResults] = []
         self._lock, self._committing = threading.Lock(), threading.Lock()
         self._progress = self._queries = 0
         self._begun: StreamingQuery | None = None
-        self._waking: list[threading.Thread] = []
+        self._warm_ups: list[threading.Thread] = []
         session.sparkContext.environment["TOUCHLINE_ROLE"] = "source"
         session.dataSource.register(SeatSource)
         for seat in self.seats:
             seat.write([])
 
     def add(self, plan: MatchPlan) -> None:
-        """Takes a match in; while the query runs it begins beside the others."""
+        """Adds a match; while the query runs, the match starts at once."""
         with self._lock:
             load = [sum(p.positions_hz for p in plans) for plans in self._plans]
             number = load.index(min(load))
@@ -146,15 +146,15 @@ class SparkDriver:
         return next(n for n, plans in enumerate(self._plans) if any(p.entry.match == match for p in plans))
 
     def get_ready(self, stop: threading.Event) -> None:
-        """Starts the query before any clock runs: when this returns its seats wait for the turn that ``run`` gives.
+        """Starts the query before any match clock runs, and returns when its seats wait for their first turn.
 
-        Does nothing if the query is ready; returns early if ``stop`` is set.
+        :meth:`run` grants that turn. Does nothing if the query is ready; returns early if ``stop`` is set.
         """
         if self._begun is not None:
             return
         until_s = time.monotonic() + _READY_S
-        with suppress(Py4JError, PySparkException, OSError):  # ``run`` meets the same, and knows what to do
-            self._wake()
+        with suppress(Py4JError, PySparkException, OSError):  # ``run`` meets the same error and handles it
+            self._warm_up()
             self._begun = self._begin()
             log_event(_log, logging.INFO, "query started")
             while self._begun.isActive and not all(map(self._is_ready, self.seats)):
@@ -162,10 +162,10 @@ class SparkDriver:
                     return
 
     def run(self, stop: threading.Event) -> None:
-        """Returns when no match goes on any more, or ``stop`` was set and all windows are closed.
+        """Plays the matches. Returns when all have ended or failed, or when ``stop`` is set and all windows are closed.
 
         Raises:
-            HostError: the query keeps failing, or Spark is gone.
+            HostError: the query keeps failing, or Spark has ended.
         """
         over = threading.Event()
         committer = threading.Thread(target=self._keep_committing, args=(over,), name="commit", daemon=True)
@@ -177,7 +177,7 @@ class SparkDriver:
             committer.join()
 
     def close(self) -> None:
-        """Ends a query that was started and never run, and deletes what the run needed."""
+        """Ends a query that was started but never run, and deletes the run's folder."""
         with suppress(Py4JError, PySparkException, ConnectionError):
             if self._begun is not None:
                 self._begun.stop()
@@ -187,7 +187,7 @@ class SparkDriver:
         return not any(map(seat.goes_on, seat.entries())) or bool(seat.wanted())
 
     def _write(self, number: int) -> None:
-        """The list of a seat: its matches, and from where on each is played."""
+        """Writes the list of a seat: its matches, and the offset at which each resumes."""
         going = [plan.entry for plan in self._plans[number] if plan.entry.match not in self._excluded]
         self.seats[number].write([self._from_store(entry) for entry in going])
 
@@ -197,7 +197,7 @@ class SparkDriver:
         return msgspec.structs.replace(entry, begin=begin, stop=begin if over else entry.stop)
 
     def _begin(self) -> StreamingQuery:
-        """A query from where the stores end; the first time the one that is ready."""
+        """Starts a query at the committed offsets; the first call returns the query that is ready."""
         if self._begun is not None:
             begun, self._begun = self._begun, None
             return begun
@@ -230,22 +230,24 @@ class SparkDriver:
         environment["TOUCHLINE_ROLE"] = f"engine-{number}"
         return rows.mapInArrow(seat_stage(str(seat.folder), str(turns), self._hub), "none string")
 
-    def _wake(self) -> None:
-        """Has the processes of the seats import and compile what they need, each by a job of its own."""
+    def _warm_up(self) -> None:
+        """Makes the processes of the seats import and compile what they need, each in a job of its own."""
         environment, seats = self._session.sparkContext.environment, [seat for seat in self.seats if seat.entries()]
         stages = {
-            f"engine-{self.seats.index(seat)}": waking_stage(str(seat.folder), self._warm_up_blocks) for seat in seats
+            f"engine-{self.seats.index(seat)}": warm_up_stage(str(seat.folder), self._warm_up_blocks) for seat in seats
         }
-        for role, stage in {"source": waking_stage(str(seats[0].folder), 0), **stages}.items() if seats else ():
+        for role, stage in {"source": warm_up_stage(str(seats[0].folder), 0), **stages}.items() if seats else ():
             environment["TOUCHLINE_ROLE"] = role
             job = self._session.range(0, 1, numPartitions=1).mapInArrow(stage, "id long")
-            self._waking.append(threading.Thread(target=_run_quietly, args=(job,), name=f"waking {role}", daemon=True))
-            self._waking[-1].start()
+            self._warm_ups.append(
+                threading.Thread(target=_run_quietly, args=(job,), name=f"warm-up {role}", daemon=True)
+            )
+            self._warm_ups[-1].start()
 
     def _end_batch(self, frame: DataFrame, batch_id: int) -> None:
-        """``foreachBatch``: runs the micro-batch (Spark is lazy), and commits what is not committed yet."""
-        for waking in self._waking:  # else a second process of the seat would begin
-            waking.join()
+        """``foreachBatch``: runs the micro-batch (Spark is lazy), and commits the windows that remain."""
+        for warm_up in self._warm_ups:  # otherwise Spark would start a second process for the seat
+            warm_up.join()
         frame.collect()
         self._commit_closed()
         with self._lock:
@@ -254,19 +256,19 @@ class SparkDriver:
         self._progress += 1
 
     def _keep_committing(self, over: threading.Event) -> None:
-        """Commits windows while the micro-batch goes on. What cannot be committed now is tried again."""
+        """Commits windows while the micro-batch runs, and retries those that cannot be committed yet."""
         reported = ""
         while not over.wait(_LOOK_S):
             try:
                 self._commit_closed()
-            except Exception as error:  # the matches play on; if it stays, it ends the micro-batch
+            except Exception as error:  # the matches continue; a lasting error ends the micro-batch
                 if reported != (reported := one_line(error)):
                     _log.warning("a window is not committed yet: %s", reported)
 
     def _commit_closed(self) -> None:
-        """Commits the windows that have closed and whose state is stored, of each match in their order.
+        """Commits the closed windows with a stored state, those of each match in order.
 
-        A seat that asks for a turn gets it after that.
+        Afterwards grants the turns that seats request.
         """
         with self._committing:
             for number, results in enumerate(self._results):
@@ -280,7 +282,7 @@ class SparkDriver:
                     self._begin_turn(number, wanted)
 
     def _begin_turn(self, number: int, turn: str) -> None:
-        """What the turn before has given and is not committed is given up: it is played again."""
+        """Grants a turn. Uncommitted results of the turn before are dropped and played again."""
         self._results[number] = WindowResults(self._folders[number] / turn)
         shutil.rmtree(self._folders[number], ignore_errors=True)
         self._results[number].folder.mkdir(parents=True)
@@ -306,7 +308,7 @@ class SparkDriver:
 
 
 def _run_quietly(job: DataFrame) -> None:
-    """Runs a job that only prepares: if it fails, what it is for comes later, and slower."""
+    """Runs a warm-up job. Its failure is logged only: the imports then take place in the first window."""
     try:
         job.collect()
     except (Py4JError, PySparkException) as error:
@@ -316,18 +318,18 @@ def _run_quietly(job: DataFrame) -> None:
 def keep_running(
     folder: Path, begin: Callable[[], StreamingQuery], progress: Callable[[], int], stop: threading.Event
 ) -> None:
-    """Starts a query, and starts it again when it fails, as long as it gets further; while the disk is full it waits.
+    """Runs a query, and restarts it when it fails as long as it makes progress; while the disk is full it waits.
 
     Args:
-        folder: of the run; a file ``stop`` in it asks the sources to end.
+        folder: of the run; a file ``stop`` in it requests the sources to end.
         begin: starts the query.
-        progress: how many windows and micro-batches are committed.
-        stop: asks for the end.
+        progress: number of committed windows and micro-batches.
+        stop: requests the end.
 
     Raises:
-        HostError: the query keeps failing, or Spark is gone.
+        HostError: the query keeps failing, or Spark has ended.
     """
-    failures, room = 0, Room(folder, stop)
+    failures, space_waiter = 0, SpaceWaiter(folder, stop)
     while True:
         before = progress()
         try:
@@ -337,8 +339,8 @@ def keep_running(
                     (folder / STOP).touch()
             return
         except (Py4JError, PySparkException, OSError) as error:
-            if is_full(error):  # the first: where a query begins, Spark says it by an error of Java's
-                room.wait(error)
+            if is_full(error):  # checked first: at a query's start Spark reports it as a Java error
+                space_waiter.wait(error)
                 continue
             if isinstance(error, Py4JError | ConnectionError):
                 raise HostError(
@@ -355,7 +357,7 @@ def keep_running(
 
 
 def _first_line(error: PySparkException) -> str:
-    """Spark's reason without its traceback: the last line that says something of Python's, else the first."""
+    """Spark's reason without its traceback: the last line of a Python error, else the first line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in lines if "Error: " in line and not line.startswith(("at ", "org.", "Caused"))]
     return (raised or lines or [type(error).__name__])[-1 if raised else 0]

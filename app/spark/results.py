@@ -1,9 +1,9 @@
 """Closed windows that are not committed yet: files between the engines of a query and its driver.
 
-A seat's task runs through many windows, and what it hands to Spark reaches the driver at its end only. So the engine
-writes what a window gives to a file when it closes, whole or not at all, and the driver commits it as soon as the
-state of its end is stored, too. Each turn of a seat (:meth:`app.spark.seat.Seat.ask`) has a folder of its own: what the
-engine of an earlier turn still writes is never read.
+A seat's task runs through many windows, and Spark delivers its output to the driver only when the task ends. The engine
+therefore writes each window's result atomically to a file when the window closes, and the driver commits it as soon as
+the state at its end is stored, too. Each turn of a seat (:meth:`app.spark.seat.Seat.ask`) has a folder of its own, so
+the driver never reads results that the engine of an earlier turn still writes.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class ClosedWindow(msgspec.Struct, frozen=True):
         start, end: offsets of the window.
         epoch: of the engine that worked on it.
         tables: Arrow IPC streams by name.
-        meta: what is committed besides.
-        failed: why the match does not go on; nothing is committed then.
+        meta: metadata of the commit.
+        failed: why the match cannot go on; nothing is committed then.
     """
 
     match: str
@@ -53,18 +53,18 @@ class WindowResults:
         Raises:
             OSError: the disk is full, or this turn is over.
         """
-        # A failure comes after the window that ends where its own begins.
+        # A failure sorts after the window that ends where its own begins.
         name = f"{closed.start if closed.failed else closed.end:020d}.{int(bool(closed.failed))}.{closed.epoch}"
         path = self.folder / f"{name}.{quote(closed.match, safe='')}{_SUFFIX}"
         write_atomically(path, msgspec.msgpack.encode(closed))
 
     def ready(self, is_stored: Callable[[str, int, int], bool]) -> Iterator[ClosedWindow]:
-        """Windows whose state is stored, and failures; those of a match in their order, each deleted when it was used.
+        """Yields windows with a stored state, and failures, each match's in order; deletes each after use.
 
-        A match that has failed stores nothing any more: its windows without a state are dropped.
+        A failed match stores no more states: its windows without a state are dropped.
 
         Args:
-            is_stored: whether the state of a match at an offset by an epoch is there.
+            is_stored: tells, for a match, an offset and an epoch, whether the state is stored.
         """
         waiting = [(path, *_parsed(path)) for path in sorted(self.folder.glob(f"*{_SUFFIX}"))]
         failed = {match for _, match, _, _, is_failure in waiting if is_failure}
@@ -81,6 +81,6 @@ class WindowResults:
 
 
 def _parsed(path: Path) -> tuple[str, int, int, bool]:
-    """Match, end and epoch of a window by the name of its file, and whether it is a failure."""
+    """Parses a file name: match, end and epoch of a window, and whether it is a failure."""
     end, failed, epoch, match = path.name.removesuffix(_SUFFIX).split(".", 3)
     return unquote(match), int(end), int(epoch), failed == "1"

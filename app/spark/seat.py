@@ -1,8 +1,8 @@
-"""A seat: the files by which the driver tells the source and the engine of one branch of the query what to play.
+"""A seat: the files through which the driver instructs the source and the engine of one branch of the query.
 
 A *seat* is a branch of the query, with one source process and one engine process; it plays any number of matches. Its
-list of matches is a file that the driver writes anew, whole or not at all. A match whose input or engine failed is
-*excluded*: a file says why, and the seat plays on without it.
+list of matches is a file that the driver replaces atomically. A match whose input or engine failed is *excluded*: a
+file states the reason, and the seat continues without it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from app.pipeline.seal import StateError, broken_seal, sealed, unsealed
 from app.sources.interface import Entry
 from football.match_sheet import MatchSheet
 
-#: Files: the matches; the turn that a task asks for and the one that it has.
+#: Files: the matches; the turn that a task requests, and the turn that was granted.
 _MATCHES, _WANTED, _TURN = "matches.json", "wanted", "turn"
 
-#: A task that waits for its turn looks so often.
+#: Interval at which a task that waits for its turn checks for it.
 _POLL_S = 0.01
 
 
 class StageConfig(msgspec.Struct, frozen=True):
-    """How a match's engine is made; travels to the workers.
+    """Configuration of a match's engine, sent to the workers.
 
     Attributes:
         sheet: match sheet of the input.
-        settings: handed to the pipeline.
+        settings: passed to the pipeline.
         pipeline: ``module:class`` of the pipeline.
         states: folder of the state store.
-        begin: offset before the first block, the only one that needs no stored state.
+        begin: offset before the first block, the only one that requires no stored state.
     """
 
     sheet: MatchSheet
@@ -57,15 +57,15 @@ class Seat:
         write_atomically(self.folder / _MATCHES, msgspec.json.encode(entries))
 
     def entries(self) -> list[Entry]:
-        """The matches of the seat, and from which offset each is to be played."""
+        """The matches of the seat, each with the offset at which it resumes."""
         return msgspec.json.decode((self.folder / _MATCHES).read_bytes(), type=list[Entry])
 
     def write_stage(self, match: str, config: StageConfig) -> None:
-        """States how a match's engine is made. Sealed, since it is unpickled."""
+        """Writes the configuration of a match's engine, sealed because it is unpickled."""
         write_atomically(self.folder / f"{quote(match, safe='')}.stage", b"".join(sealed(b"", pickle.dumps(config))))
 
     def stage(self, match: str) -> StageConfig:
-        """How a match's engine is made.
+        """Reads the configuration of a match's engine.
 
         Raises:
             StateError: another user or program wrote the file.
@@ -77,16 +77,18 @@ class Seat:
         return pickle.loads(body)
 
     def anchor(self, match: str) -> Path:
-        """File that keeps when the match's clock began."""
+        """File that stores the wall time at which the match's clock started."""
         return self.folder / f"{quote(match, safe='')}.anchor"
 
     def ask(self) -> None:
-        """Asks the driver for a turn and waits for it.
+        """Requests a turn from the driver and waits for it.
 
-        From then on the list says where each match goes on, and what an earlier turn gave and is not committed by then
-        never will be. A task that failed is begun again by Spark alone, and must know what became of its first attempt.
+        When the turn is granted, the list states where each match resumes. The driver never commits results of an
+        earlier turn after that. A failed task needs this because Spark restarts it without the driver's knowledge: only
+        the driver knows which results of the first attempt are committed.
 
-        A run that stands by lets its task wait for as long as it takes. If the driver dies, so does this process.
+        The wait has no limit, because the first turn of a stand-by run is granted at takeover. The process ends with
+        the driver.
         """
         wanted = str(time.time_ns())
         write_atomically(self.folder / _WANTED, wanted.encode())
@@ -94,33 +96,33 @@ class Seat:
             time.sleep(_POLL_S)
 
     def forget_turns(self) -> None:
-        """Forgets the turns of an earlier query."""
+        """Deletes the turns of an earlier query."""
         for name in (_WANTED, _TURN):
             (self.folder / name).unlink(missing_ok=True)
 
     def wanted(self) -> str:
-        """The turn that is asked for and was not given yet; empty if there is none."""
+        """The turn that is requested and not granted yet; empty if there is none."""
         wanted = self._read(_WANTED)
         return wanted if wanted != self.turn() else ""
 
     def turn(self) -> str:
-        """The turn that was given last; empty before the first."""
+        """The turn that was granted last; empty before the first."""
         return self._read(_TURN)
 
     def grant(self, turn: str) -> None:
-        """Gives a turn. The list is written before, and nothing of an earlier turn is committed afterwards."""
+        """Grants a turn. The caller writes the list before, and commits nothing of an earlier turn afterwards."""
         write_atomically(self.folder / _TURN, turn.encode())
 
     def exclude(self, match: str, reason: str) -> None:
-        """The match does not go on in this run."""
+        """Excludes a match from the rest of this run and records the reason."""
         write_atomically(self.folder / f"{quote(match, safe='')}.out", reason.encode())
 
     def is_excluded(self, match: str) -> bool:
-        """Whether the match does not go on in this run."""
+        """True if the match is excluded from this run."""
         return (self.folder / f"{quote(match, safe='')}.out").exists()
 
     def goes_on(self, entry: Entry) -> bool:
-        """Whether there is more of a match to play."""
+        """True if there is more of a match to play."""
         return entry.begin < entry.stop and not self.is_excluded(entry.match)
 
     def _read(self, name: str) -> str:

@@ -20,21 +20,21 @@ from pyspark.sql import SparkSession
 from app.base.java import Java, cache_folder
 from football.errors import UserError
 
-#: What makes rows flow, found by measurement (docs/architecture.md, Spark).
+#: Settings that make rows flow through an open micro-batch, found by measurement (docs/architecture.md, Spark).
 _FLOW = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1",  # hand every row on at once
     "spark.buffer.size": "512",  # Python workers flush only full buffers
     "spark.python.unix.domain.socket.enabled": "true",  # small writes over TCP stall
 }
 
-#: What shortens the time between two batches: fewer files, fewer forks, nothing that nobody looks at.
+#: Settings that shorten the time between two batches: fewer files, fewer forks, no reports that are not read.
 _TURN_AROUND = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no second file with checksums
-    # A batch has a handful of rows: to interpret its plan is cheaper than to generate and compile code for it.
+    # A batch has few rows, so the interpretation of its plan is cheaper than the generation and compilation of code.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.streaming.metricsEnabled": "false",
@@ -42,22 +42,22 @@ _TURN_AROUND = {
     "spark.ui.showConsoleProgress": "false",
 }
 
-#: For Java that only hands rows on, which takes half of its start's work from it: code is compiled quickly instead of
-#: well, and garbage collected without threads of its own.
+#: Options for a Java that only passes rows on: quick instead of optimised compilation, and garbage collection without
+#: extra threads. They halve the work of its start.
 STREAMING = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
-#: Set by ``spark-submit`` in the process that it starts: the master is its to say.
+#: Set by ``spark-submit`` in the process that it starts; the master then comes from ``spark-submit``.
 _SUBMITTED = frozenset(("PYSPARK_GATEWAY_PORT",))
 
-#: Nobody but this machine reaches the driver; a cluster's workers must, and Spark finds out by itself how.
+#: Only this machine can reach the driver. A cluster's workers must reach it, too; Spark then determines the address.
 _ALONE = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
-#: Other users of this machine reach loopback, too, and who may speak to Spark may run code in it: it asks for a secret
-#: that it makes for each run and tells nobody. A cluster has one of its own (docs/cluster.md).
+#: Other users of this machine can reach loopback, too, and a client of Spark can run code in it. Spark therefore
+#: requires a secret that is generated for each run. A cluster has its own secret (docs/cluster.md).
 _SHUT = {"spark.authenticate": "true"}
 
-#: Beginnings of names of jars that come with PySpark and are for what we do not do: to run on Kubernetes or YARN, Hive,
-#: machine learning, graphs, to serve others. Java looks into all that it is given.
+#: Prefixes of the jars of PySpark that are not needed here: Kubernetes, YARN, Hive, machine learning, graphs, servers.
+#: Java opens every jar on its path.
 _NEEDLESS = (
     "kubernetes-", "spark-kubernetes", "volcano-", "vertx-", "zjsonpatch", "spark-yarn",
     "hive-", "spark-hive", "datanucleus-", "derby",
@@ -66,12 +66,12 @@ _NEEDLESS = (
 )  # fmt: skip
 _NEEDED = ("hive-storage-api",)
 
-#: A failed task is done again on the spot, within its batch, before the query gives up.
+#: Limit of the attempts at a task within its batch, after which the query fails.
 _TASK_ATTEMPTS = 4
 
 
 def is_here(master: str) -> bool:
-    """Whether a master is this machine's own: none at all, ``local``, or one that listens on loopback.
+    """True if a master is on this machine: none at all, ``local``, or one that listens on loopback.
 
     >>> is_here(""), is_here("spark://127.0.0.1:7077"), is_here("spark://ten:7077")
     (True, True, False)
@@ -81,7 +81,7 @@ def is_here(master: str) -> bool:
 
 
 class SparkStartError(UserError):
-    """Spark cannot be started, or its cluster not be reached; the message says why."""
+    """Spark cannot be started, or its cluster cannot be reached; the message has the reason."""
 
 
 def start_session(
@@ -90,16 +90,16 @@ def start_session(
     """Starts Spark in this process, or a driver of a cluster.
 
     Args:
-        java: runtime to start it with.
-        log: file for all that Spark and its workers write.
+        java: runtime that runs Spark.
+        log: file for the output of Spark and its workers.
         slots: tasks at a time; at least the number of partitions, because a task holds its slot while the batch
             is open.
-        extra: further Spark settings, last word.
-        master: of a cluster, ``spark://host:port``; empty for this machine, or what ``spark-submit`` was told.
-        options: further ones for Spark's Java in this process.
+        extra: further Spark settings, which override all others.
+        master: of a cluster, ``spark://host:port``; empty for this machine, or for the master of ``spark-submit``.
+        options: further options for Spark's Java in this process.
 
     Raises:
-        SparkStartError: no session came about; the message has Spark's reason.
+        SparkStartError: the session cannot be created; the message has Spark's reason.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     properties = log.with_name("log4j2.properties")
@@ -129,40 +129,40 @@ def start_session(
 
 
 def _reason(error: Exception) -> str:
-    """What Java says, without its stack."""
+    """Java's error message, without its stack trace."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line for line in lines if "Exception" in line or "Error" in line]
     return (causes or lines or [type(error).__name__])[0].removeprefix(": ")
 
 
 def stop_session(session: SparkSession) -> None:
-    """Ends Spark; if its process is gone already, there is nothing left to end."""
+    """Ends Spark; does nothing if its process has ended already."""
     with suppress(Py4JError, ConnectionError):
         session.stop()
 
 
 def _launch(settings: Mapping[str, str], log: Path) -> None:
-    """Starts Spark's Java, unless it runs already; what it and its workers print goes to ``log``."""
+    """Starts Spark's Java, unless it runs already; its output and that of its workers goes to ``log``."""
     if SparkContext._gateway is not None or _SUBMITTED.intersection(os.environ):
         return
     conf = SparkConf().setAll(list(settings.items()))
     with log.open("ab") as output, _at_home():
-        # In a session of its own, with its Python processes: signals to our group are ours to answer. It ends when the
-        # pipe from us is closed, however we end.
+        # Java and its Python processes get a session of their own, since only this process answers signals to its
+        # group. Java ends when the pipe from this process is closed, in whatever way this process ends.
         gateway = launch_gateway(conf, {"stdout": output, "stderr": output, "start_new_session": True})
     SparkContext._ensure_initialized(gateway=gateway)
 
 
 @contextmanager
 def _at_home() -> Iterator[None]:
-    """Has Spark started from a home that lacks the archive of its Python part, and a third of its jars.
+    """Sets, while the context lasts, a Spark home without the archive of its Python part and a third of its jars.
 
-    Spark puts that archive before all else on the path of its Python processes, and a query starts a dozen. What is
-    imported out of it is compiled each time: a start takes three times the processor time, and on a busy machine longer
-    than the ten seconds that Spark waits for it. Without it they import the package that is installed.
+    Spark puts that archive first on the path of its Python processes, and a query starts a dozen of them. Modules from
+    an archive are compiled at each import: a start takes three times the processor time, and on a busy machine longer
+    than the ten seconds that Spark waits for it. Without the archive, the processes import the installed package.
 
-    One of those processes would look through all that is installed for sources that we do not use, while the query
-    waits for it. Spark leaves that out where the driver's Python is no program; nothing else of its Java asks for that.
+    One of those processes would search all installed packages for data sources that are not used here, while the query
+    waits. Spark skips the search if the driver's Python is no program; its Java uses that setting for nothing else.
     """
     given = {name: os.environ.get(name) for name in ("SPARK_HOME", "PYSPARK_DRIVER_PYTHON")}
     spark = Path(given["SPARK_HOME"] or Path(pyspark.__file__).parent).resolve()
@@ -178,7 +178,7 @@ def _at_home() -> Iterator[None]:
 
 
 def _home_of(spark: Path, *, is_ours: bool) -> Path:
-    """A home of links to an installed Spark, in the user's cache; one that is not ours keeps all of its jars."""
+    """Creates a home of links to an installed Spark in the user's cache; it lacks the unused jars if ``is_ours``."""
     jars = sorted(
         jar for jar in (spark / "jars").iterdir()
         if not is_ours or not jar.name.startswith(_NEEDLESS) or jar.name.startswith(_NEEDED)

@@ -1,15 +1,15 @@
-"""The source of a seat: rows of several matches, as they are due.
+"""Spark data source of a seat: yields rows of several matches when they are due.
 
 Theory of operation
 -------------------
-A micro-batch is many windows long, and in it each match has windows of its own, one after the other: a row holds blocks
-of one match, and the last row of a window is marked ``closing``. Without that mark, a stage could not tell the end of a
-window from a source that died. Nothing stands between a match's windows, and those of one match do not wait for
-another's. Matches begin and end while others play: the seat's list is read now and then.
+A micro-batch is many windows long, and each match has its own consecutive windows in it. A row holds blocks of one
+match; the last row of a window is marked ``closing``. The mark lets the stage distinguish the end of a window from a
+source process that died. A match's next window begins at once, and matches do not wait for one another's windows.
+Matches begin and end while others play: the source reads the seat's list at intervals.
 
-From where a match goes on stands in the seat's list, which the driver writes anew for each turn (``app.spark.driver``).
-Spark's offset only counts micro-batches. What is read, and where a window ends, is the business of the matches' sources
-(``app.sources.interface``).
+The seat's list states the offset at which each match resumes; the driver writes it for each turn
+(``app.spark.driver``). Spark's offset only counts micro-batches. The matches' own sources decide which records are read
+and where a window ends (``app.sources.interface``).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ NAME = "touchline_seat"
 
 _log = logging.getLogger(__name__)
 
-#: One row of the stream: blocks of one match, of one window. The frames of a closing row say why a match cannot be read
-#: on, if it cannot; ``last`` whether the match ends with the window.
+#: One row of the stream: blocks of one match, of one window. The frames of a closing row hold the reason why the match
+#: cannot be read any further, empty if it can; ``last`` states whether the match ends with the window.
 SCHEMA = "match string, start bigint, end bigint, last boolean, closing boolean, frames binary"
 
 _ARROW_SCHEMA = pa.schema(
@@ -48,11 +48,11 @@ _ARROW_SCHEMA = pa.schema(
     ]
 )
 
-#: Readers that know when a record is due wait for it, the others are polled: so long at a time, and so often while the
-#: first give no pause.
+#: Readers that know when their next record is due are waited for. The others are polled: each poll waits this long, and
+#: polls are this far apart while a reader of the first kind has records due without a pause.
 _POLL_US, _PAUSE_US = 50_000, 5_000
 
-#: The list of matches is read so often.
+#: Interval at which the list of matches is read.
 _JOIN_US = 500_000
 
 
@@ -66,9 +66,9 @@ class SeatBatch(InputPartition):
 class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads the matches of a seat.
 
-    Options: ``seat`` (folder), ``window_us`` (wall time), ``windows`` (in a micro-batch), ``stop_flag`` (path of a file
-    whose existence asks for the end), ``asks`` (``yes`` if a driver gives turns; else the matches go on from where the
-    list says).
+    Options: ``seat`` (folder), ``window_us`` (wall time), ``windows`` (per micro-batch), ``stop_flag`` (path of a file
+    that requests the end), ``asks`` (``yes`` if a driver grants turns; otherwise the matches resume at the offsets in
+    the list).
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -78,27 +78,27 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._asks = options["asks"] == "yes"
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802  Spark's name
-        """No micro-batch yet."""
+        """Offset before the first micro-batch."""
         return {"batch": 0}
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """One more micro-batch; ``start`` itself when no match goes on."""
+        """Offset after one more micro-batch; ``start`` itself when no match has more to play."""
         goes_on = not self._stop_flag.exists() and any(map(self._seat.goes_on, self._seat.entries()))
         return {"batch": start["batch"] + goes_on}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """The windows are the limit."""
+        """No limit of rows; the number of windows bounds a micro-batch."""
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Nothing to fix: the query ends when no match goes on."""
+        """Does nothing: the query ends when no match has more to play."""
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """One for all matches."""
+        """One partition for all matches of the seat."""
         return [SeatBatch(end["batch"])]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Rows of what is due, each as soon as it is due, and the closing rows of every match."""
+        """Yields a row for each portion as soon as it is due, and the closing rows of every match."""
         log_in_worker()
         if self._asks:
             log_event(_log, logging.INFO, "source waits for its turn")
@@ -111,9 +111,9 @@ class _Batch:
 
     Args:
         seat: of the matches.
-        window_us: of wall time, or unpaced of arrival time.
-        windows: how many make a micro-batch.
-        stopped: whether a stop was asked for.
+        window_us: length of a window in wall time; for unpaced matches in arrival time.
+        windows: number of windows in a micro-batch.
+        stopped: returns whether a stop was requested.
     """
 
     def __init__(self, seat: Seat, window_us: int, windows: int, stopped: Callable[[], bool]) -> None:
@@ -148,14 +148,14 @@ class _Batch:
                 wait_us = 0
 
     def _poll(self, polled: Sequence[Reader]) -> Iterator[pa.RecordBatch]:
-        """Gives the polled readers a chance while another one reads without a pause."""
+        """Polls the other readers at intervals while one reads without a pause."""
         if polled and wall_us() >= self._next_poll_us:
             self._next_poll_us = wall_us() + _PAUSE_US
             for reader in polled:
                 yield from map(_row, reader.read(0))
 
     def _join(self) -> None:
-        """Takes in the matches that are new in the seat's list."""
+        """Adds the matches that are new in the seat's list."""
         now_us = wall_us()
         if now_us < self._next_join_us or self._stopped():
             return
@@ -169,12 +169,12 @@ class _Batch:
             self._readers[entry.source].add(entry, number / len(going))
 
     def _has_another(self, match: str) -> bool:
-        """Whether a match that has closed a window gets another in this micro-batch."""
+        """True if a match that has closed a window gets another in this micro-batch."""
         return not self._stopped() and wall_us() < self._plan.until_us and not self._seat.is_excluded(match)
 
 
 class SeatSource(DataSource):
-    """``spark.readStream.format("touchline_seat")``: the matches of a seat."""
+    """Data source for ``spark.readStream.format("touchline_seat")``: the matches of a seat."""
 
     @classmethod
     def name(cls) -> str:
@@ -191,9 +191,10 @@ class SeatSource(DataSource):
 
 
 def _row(portion: Portion) -> pa.RecordBatch:
-    """A row, and an empty one after it: Spark asks whether there is a next row before it hands one on.
+    """Row of a portion, followed by an empty row.
 
-    Without the second row, each would wait in the JVM for the block after it.
+    Spark asks an iterator for its next row before it passes the current one on. Without the empty row, each row would
+    wait in the JVM until the next block arrives.
     """
     fields = [portion.match, portion.start, portion.end, portion.last]
     frames = portion.failed.encode() if portion.closing else b"".join(pack(*block) for block in portion.blocks)

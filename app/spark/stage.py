@@ -1,22 +1,22 @@
-"""The engine stage of a seat: what ``mapInArrow`` runs over the rows of an open micro-batch, one pipeline a match.
+"""Engine stage of a seat: runs under ``mapInArrow`` over the rows of an open micro-batch, with one pipeline per match.
 
 Theory of operation
 -------------------
-Rows come while the micro-batch is open. Each block goes through its match's pipeline at once, and what that gives
-leaves at once on the update stream to the hub. What a window gives to commit is written to a file when it closes
-(:mod:`app.spark.results`); Spark gets no rows. So the update stream is early and may have to be taken back; the store
-is late and final.
+Rows arrive while the micro-batch is open. The stage pushes each block through its match's pipeline at once and sends
+the updates to the hub at once. When a window closes, the stage writes its rows to a file (:mod:`app.spark.results`);
+it returns no rows to Spark. The update stream is thus early and may be withdrawn; the store is later and final.
 
-Where a window starts. From the pipeline that this process kept, if that one stands at the window's start and no other
-stage has claimed an epoch since; else from the stored state of that offset, with a new epoch. A kept pipeline is taken
-out of the cache while a window is open, so one that failed never leaves a pipeline behind that stands in its middle.
+*Start of a window.* The stage continues with the pipeline that this process has cached, if that pipeline stands at the
+window's start and no other stage has claimed an epoch since. Otherwise it restores the stored state of that offset
+under a new epoch. The cached pipeline leaves the cache while a window is open, so a window that fails cannot leave a
+half-advanced pipeline behind.
 
-The state at the end of a window is stored by a child process (:mod:`app.pipeline.state_child`) while the next window is
-worked on. The driver commits a window when its state is there. If it cannot be stored, the next window fails.
+*End of a window.* A child process stores the state (:mod:`app.pipeline.state_child`) while the stage works on the next
+window. The driver commits a window when its state is stored. If it cannot be stored, the next window fails.
 
-A match that fails ends alone: what its input or pipeline raises excludes that match with the reason, and the seat plays
-on. Only an error of no single match ends the task, which Spark then begins again: the connection to the hub is broken,
-the disk is full, or the input stopped without the row that closes its window (a source process was killed).
+*Failures.* A match fails alone: an error of its input or pipeline excludes that match with the reason, and the seat
+continues. Only an error that belongs to no single match ends the task, which Spark then restarts: the connection to the
+hub is broken, the disk is full, or the input stopped without the row that closes its window (its process was killed).
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ from football.update_stream import UpdateMessage
 
 _log = logging.getLogger(__name__)
 
-#: Blocks on which a process warms up: before a match begins, and where one goes on that does not wait.
-WARM_UP_BLOCKS, HASTY_WARM_UP_BLOCKS = 500, 100
+#: Blocks on which a process warms up: before a match begins, and where a live match resumes.
+WARM_UP_BLOCKS, RESUMED_WARM_UP_BLOCKS = 500, 100
 
-#: They are looked for in the beginning of a recording only: it may still grow.
+#: They are taken from the beginning of a recording only, since it may still grow.
 _WARM_UP_US = 10_000_000
 
 Stage = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 class StageError(RuntimeError):
-    """The input ended before its window did, or went on after it; the task must be done again."""
+    """The input ended before its window was closed, or continued after it; the task must be repeated."""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class CachedPipeline(msgspec.Struct, frozen=True):
     """A pipeline between two windows, the offset and epoch at which it stands, and the child that stores its state."""
 
     offset: int
@@ -73,15 +73,17 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 #: Pipelines and connections of this process; Spark keeps its workers between micro-batches.
-_kept: dict[tuple[str, str], Kept] = {}
+_cached_pipelines: dict[tuple[str, str], CachedPipeline] = {}
 _clients: dict[HubAddress, HubClient] = {}
 
 
 def seat_stage(folder: str, results: str, hub: HubAddress) -> Stage:
-    """The function for ``mapInArrow``, for the seat in ``folder``; what its windows give goes to ``results``.
+    """Function for ``mapInArrow`` that runs the engines of a seat.
 
     Args:
-        hub: where the update stream goes.
+        folder: of the seat.
+        results: folder for the closed windows.
+        hub: receives the update stream.
     """
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -90,8 +92,8 @@ def seat_stage(folder: str, results: str, hub: HubAddress) -> Stage:
     return stage
 
 
-def waking_stage(folder: str, blocks: int) -> Stage:
-    """A stage by which a process of the seat in ``folder`` imports what it needs, and warms up on so many blocks."""
+def warm_up_stage(folder: str, blocks: int) -> Stage:
+    """Stage that makes a process of the seat in ``folder`` import what it needs and warm up on ``blocks`` blocks."""
 
     def stage(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         log_in_worker()
@@ -101,13 +103,13 @@ def waking_stage(folder: str, blocks: int) -> Stage:
             if blocks:
                 warm_up(seat.stage(entry.match), entry, blocks)
             log_event(_log, logging.INFO, "process is warm", entry.match, took_s=round(time.monotonic() - began_s, 3))
-        yield from batches  # Spark keeps only a process that has taken all that it was given
+        yield from batches  # Spark reuses only a process that has consumed its whole input
 
     return stage
 
 
 def warm_up(config: StageConfig, entry: Entry, blocks: int = WARM_UP_BLOCKS) -> None:
-    """Pushes the first blocks through a pipeline that is thrown away: imports and compiles what a window will need."""
+    """Pushes the first blocks through a throw-away pipeline, to import and compile what a window will need."""
     sample = load_source(entry.source).sample(entry.spec)
     pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, 0)
     payloads = sample.payloads(sample.begin_us, sample.begin_us + _WARM_UP_US)
@@ -119,17 +121,17 @@ def warm_up(config: StageConfig, entry: Entry, blocks: int = WARM_UP_BLOCKS) -> 
 
 
 def run_seat(seat: Seat, results: Path, hub: HubAddress, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Feeds rows to the pipelines of their matches, and writes down what their windows give, or why one failed.
+    """Feeds rows to the pipelines of their matches, and writes the result or the failure of each window.
 
     Args:
         seat: of the matches.
-        results: a folder in which each turn has one.
-        hub: where the update stream goes.
+        results: folder in which each turn has a subfolder.
+        hub: receives the update stream.
         batches: rows of the source.
 
     Raises:
         StageError: the input ended before a window was closed.
-        HubConnectionError: the hub is gone.
+        HubConnectionError: the connection to the hub is broken.
         OSError: the disk is full, or this turn is over.
     """
     log_in_worker()
@@ -138,9 +140,9 @@ def run_seat(seat: Seat, results: Path, hub: HubAddress, batches: Iterator[pa.Re
     turn: WindowResults | None = None
     for batch in batches:
         for row in batch.to_pylist():
-            if not row["frames"]:  # only there to push the row before it out, see app.spark.source
+            if not row["frames"]:  # it only flushes the row before it, see app.spark.source
                 continue
-            # Results go to the turn of the first row: if the task is begun again, that folder is never read.
+            # Results go to the turn of the first row: if Spark restarts the task, that folder is never read.
             turn = turn or WindowResults(results / seat.turn())
             if row["match"] not in matches:
                 matches[row["match"]] = _SeatedMatch(seat, row["match"], hub)
@@ -163,7 +165,7 @@ class _SeatedMatch:
         self._at = 0
 
     def take(self, row: dict[str, Any]) -> ClosedWindow | None:
-        """Works on a row, unless the match has failed; what its window gives if it closes it, or why it fails now."""
+        """Processes a row, unless the match has failed. Returns the closed window or the failure, else None."""
         if self._failed:
             return None
         self._at = row["start"]
@@ -182,7 +184,7 @@ class _SeatedMatch:
             return self._own(error)
 
     def end(self) -> ClosedWindow | None:
-        """Returns when its last state is stored; why it fails if it cannot be.
+        """Waits until the last state is stored. Returns the failure if it cannot be.
 
         Raises:
             StageError: its window is open.
@@ -197,13 +199,13 @@ class _SeatedMatch:
         return None
 
     def _own(self, error: Exception) -> ClosedWindow:
-        """Fails the match for an error of its own; raises an error that is of no single match."""
+        """Fails the match for an error of its own; raises an error that belongs to no single match."""
         if isinstance(error, HubConnectionError | StageError | StorerKilledError) or is_full(error):
             raise error
         return self._fail(reason_of(error))
 
     def _fail(self, reason: str) -> ClosedWindow:
-        """The match does not go on. Once this is written, the state of its last window is there or will never be."""
+        """Marks the match as failed; returns its failure once its last state is stored or can no longer be."""
         self._failed = True
         with contextlib.suppress(OSError, StateError, StorerKilledError):
             if self._storing is not None:
@@ -218,15 +220,15 @@ class MatchStage:
     def __init__(self, config: StageConfig, match: str, start: int, hub: HubAddress) -> None:
         self._config, self._match, self._start, self._end = config, match, start, start
         self._store = StateStore(Path(config.states), match)
-        kept = _kept.pop((config.states, match), None)
+        cached = _cached_pipelines.pop((config.states, match), None)
         self._storing: StateChild | None = None
-        if kept is not None and (kept.offset, kept.epoch) == (start, self._store.newest_epoch()):
-            self._epoch, self._pipeline, self._storing, origin = kept.epoch, kept.pipeline, kept.storing, "memory"
+        if cached is not None and (cached.offset, cached.epoch) == (start, self._store.newest_epoch()):
+            self._epoch, self._pipeline, self._storing, origin = cached.epoch, cached.pipeline, cached.storing, "memory"
         else:
-            if kept is not None:
-                # It may store the state to start from.
+            if cached is not None:
+                # This child may be storing the very state to start from.
                 with contextlib.suppress(OSError, StateError, StorerKilledError):
-                    kept.storing.wait()
+                    cached.storing.wait()
             origin = "nothing" if start == config.begin else "stored state"
             self._epoch = self._store.claim_epoch()
             self._pipeline = _stored_pipeline(config, self._store, start, self._epoch)
@@ -237,7 +239,7 @@ class MatchStage:
         self._closed = self._last = False
 
     def take(self, row: dict[str, Any]) -> None:
-        """Works on one row: a few blocks, or the row that closes the window.
+        """Processes one row: a few blocks, or the row that closes the window.
 
         Raises:
             StageError: the window is closed already.
@@ -253,7 +255,7 @@ class MatchStage:
             self._closed, self._last, self._end = True, row["last"], row["end"]
             return
         blocks = unpack(row["frames"])
-        # A pipeline that adapts to load may emit at other moments when it is redone; one that does not repeats itself.
+        # Only a pipeline that adapts to load may depend on portions: its repetition may emit at other moments.
         for portion in together(blocks, _wall_us()) if self._pipeline.adapts else ([block] for block in blocks):
             stage_wall_us = _wall_us()
             self._blocks += len(portion)
@@ -262,7 +264,7 @@ class MatchStage:
             self._pipeline.pause()
 
     def close(self) -> tuple[ClosedWindow, StateChild]:
-        """What the window gives, and the child that stores the state at its end; keeps the pipeline.
+        """Returns the window's result and the child that stores the state at its end; caches the pipeline.
 
         Raises:
             StageError: the window is not closed.
@@ -285,7 +287,9 @@ class MatchStage:
             blocks=self._blocks, portions=self._portions, rows={name: len(table) for name, table in tables.items()},
             closing_ms=(_wall_us() - began_us) / 1e3,
         )  # fmt: skip
-        _kept[(self._config.states, self._match)] = Kept(self._end, self._epoch, self._pipeline, storing)
+        _cached_pipelines[(self._config.states, self._match)] = CachedPipeline(
+            self._end, self._epoch, self._pipeline, storing
+        )
         bodies = {name: ipc_bytes(table) for name, table in tables.items()}
         return ClosedWindow(self._match, self._start, self._end, self._epoch, bodies, meta), storing
 
@@ -295,12 +299,12 @@ class MatchStage:
             try:
                 self._client.send(stamped)
             except HubConnectionError:
-                _clients.pop(self._hub, None)  # the redo, perhaps in this process, shall connect anew
+                _clients.pop(self._hub, None)  # the repeated task, perhaps in this process, must reconnect
                 raise
 
 
 def ipc_bytes(table: pa.Table) -> bytes:
-    """A table as one Arrow IPC stream."""
+    """Encodes a table as one Arrow IPC stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -308,12 +312,12 @@ def ipc_bytes(table: pa.Table) -> bytes:
 
 
 def table_of(body: bytes) -> pa.Table:
-    """A table out of one Arrow IPC stream."""
+    """Decodes a table from one Arrow IPC stream."""
     return pa.ipc.open_stream(body).read_all()
 
 
 def _stored_pipeline(config: StageConfig, store: StateStore, start: int, epoch: int) -> Any:
-    """A pipeline of a new epoch at ``start``: restored, or a new one at the very beginning."""
+    """Creates a pipeline of a new epoch at ``start``: restored, or an empty one at the match's beginning."""
     pipeline = load_pipeline(config.pipeline)(config.sheet, config.settings, epoch)
     if start > config.begin:
         pipeline.restore(store.read(start, pipeline.maker))

@@ -234,14 +234,14 @@ def test_the_key_is_made_once_and_nobody_else_can_read_it(tmp_path: Path, monkey
     file = key_file()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    seal._kept_key.cache_clear()
+    seal._stored_key.cache_clear()
     assert seal.key_id() == first
     assert list(file.parent.iterdir()) == [file]
     file.write_bytes(b"short")
-    seal._kept_key.cache_clear()
+    seal._stored_key.cache_clear()
     with pytest.raises(StateError, match="is damaged"):
         seal.key_id()
-    seal._kept_key.cache_clear()
+    seal._stored_key.cache_clear()
 
 
 @pytest.mark.parametrize("given", ["xyz", "ab" * 8])

@@ -16,9 +16,9 @@ import pytest
 from py4j.protocol import Py4JError
 
 from app.hub.server import Hub
-from app.pipeline import disk_full as room
+from app.pipeline import disk_full
 from app.pipeline.commits import HostError
-from app.pipeline.disk_full import Room, is_full
+from app.pipeline.disk_full import SpaceWaiter, is_full
 from app.pipeline.inprocess import InProcessConfig, InProcessHost
 from app.spark.driver import keep_running
 from tests.app.host_run import PIPELINE, FileCommitter, write_capture
@@ -112,7 +112,7 @@ def test_a_run_without_spark_waits_on_a_full_disk_and_loses_nothing(tmp_path: Pa
 @pytest.mark.parametrize("where", ["app.pipeline.state_store.os.fsync", "tests.app.host_run.json.dumps"])
 def test_wherever_the_disk_is_full_the_batch_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where):
     """Without a disk of its own: the state, or the commit, finds no room three times."""
-    monkeypatch.setattr(room, "_LOOK_S", 0.01)
+    monkeypatch.setattr(disk_full, "_LOOK_S", 0.01)
     real = os.fsync if where.endswith("fsync") else json.dumps
     refusals = [FULL] * 3
 
@@ -132,7 +132,7 @@ def test_a_stop_on_a_full_disk_ends_the_run_with_the_reason(tmp_path: Path):
     stop = threading.Event()
     stop.set()
     with pytest.raises(HostError, match="is full; make room, and start again with the same --store"):
-        Room(tmp_path, stop).wait(FULL)
+        SpaceWaiter(tmp_path, stop).wait(FULL)
 
 
 def test_full_disks_are_told_from_other_errors_by_number_or_by_sparks_words():
@@ -155,7 +155,7 @@ class OverQuery:
 
 def test_a_disk_that_is_full_where_a_query_begins_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Spark cannot write its checkpoint, and says so by an error of Java's and not of the query's."""
-    monkeypatch.setattr(room, "_LOOK_S", 0.001)
+    monkeypatch.setattr(disk_full, "_LOOK_S", 0.001)
     errors: list[Exception] = [Py4JError("java.io.IOException: No space left on device")] * 3
 
     def begin() -> OverQuery:

@@ -268,7 +268,7 @@ def sheets(*names: str):
 def test_each_match_of_a_seat_gives_what_it_gives_alone(tmp_path: Path):
     with Hub(sheets("a", "b")) as hub:
         alone = played(tmp_path / "alone", seat_of(tmp_path / "alone", entry_of(tmp_path, "a")), hub)
-        spark_stage._kept.clear()
+        spark_stage._cached_pipelines.clear()
         seat = seat_of(tmp_path, entry_of(tmp_path, "a"), entry_of(tmp_path, "b"))
         both = played(tmp_path, seat, hub)
         assert hub.feed("b").wait_ended(10)

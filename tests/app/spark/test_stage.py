@@ -28,9 +28,9 @@ WINDOW_US = 4_000_000
 
 def forget_all() -> None:
     """As if the engine's process were another one; what it was storing is stored."""
-    for kept in spark_stage._kept.values():
+    for kept in spark_stage._cached_pipelines.values():
         kept.storing.wait()
-    spark_stage._kept.clear()
+    spark_stage._cached_pipelines.clear()
 
 
 class OneSeat:
@@ -130,7 +130,7 @@ def test_memory_that_stands_elsewhere_is_not_trusted(seat):
 
 def test_memory_of_a_replaced_stage_is_not_trusted(seat):
     seat.play(0, 4_000_000)
-    for kept in spark_stage._kept.values():
+    for kept in spark_stage._cached_pipelines.values():
         kept.storing.wait()
     seat.store.claim_epoch()
     assert seat.play(4_000_000, 8_000_000).epoch == 2
@@ -141,7 +141,7 @@ def test_input_that_stops_before_its_window_is_closed_leaves_nothing_behind(seat
     with pytest.raises(StageError, match="ended before its window did"):
         list(run_seat(seat.seat, tmp_path / "results", seat.hub.address, iter(rows[:-1])))
     assert seat.store.offsets() == []
-    assert not spark_stage._kept
+    assert not spark_stage._cached_pipelines
 
 
 def test_a_row_after_the_one_that_closes_a_window_is_refused(seat):
@@ -161,7 +161,7 @@ def test_a_state_that_cannot_be_stored_fails_the_next_window_and_says_why(seat, 
         seat.play(0, 8_000_000)
     assert is_full(failed.value)
     monkeypatch.setattr(StateStore, "write", lambda *_: 1 / 0)
-    spark_stage._kept.clear()
+    spark_stage._cached_pipelines.clear()
     assert "the state at 4000000 could not be stored" in seat.play(0, 8_000_000).failed
 
 
