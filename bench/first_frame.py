@@ -1,0 +1,95 @@
+"""From the command to the first frame on the page: how long does a user of `touchline live` look at nothing?
+
+Question: `touchline live` is started in a process of its own, the simulated match at the default rate, with its page.
+How many seconds until the page answers, and until the state that it serves holds the first positions? Compiled kernels
+are there (*warm*); with `--cold` they are not, as at the very first start of an installation.
+Goals: 10 s warm, 30 s cold. The ratio is the time over the goal.
+
+    python -m bench.first_frame [--runs 3] [--cold] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+GOAL_S = {False: 10.0, True: 30.0}
+_MODULE = "app.cli.main"
+
+
+def measure(cold: bool, module: str) -> dict[str, float]:
+    """One run: seconds until the page answers, and until it has positions."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, **({"NUMBA_CACHE_DIR": f"{folder}/kernels"} if cold else {})}
+        command = [sys.executable, "-m", module, "live", "--store", f"{folder}/match", "--port", str(port)]
+        began_s = time.monotonic()
+        with Path(folder, "output").open("wb") as output:
+            run = subprocess.Popen(
+                command, stdout=output, stderr=subprocess.STDOUT, env=environment, start_new_session=True
+            )
+        found: dict[str, float] = {}
+        try:
+            while "first_frame_s" not in found:
+                if run.poll() is not None:
+                    raise SystemExit(Path(folder, "output").read_text())
+                state = _state(port)
+                if state is not None:
+                    found.setdefault("page_s", round(time.monotonic() - began_s, 2))
+                    if state.get("players"):
+                        found["first_frame_s"] = round(time.monotonic() - began_s, 2)
+                time.sleep(0.05)
+        finally:
+            os.killpg(run.pid, signal.SIGINT)
+            run.wait(60)
+    return found
+
+
+def _state(port: int) -> dict[str, Any] | None:
+    """What the page would show now; None while nothing answers."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/live/state")
+        state: dict[str, Any] = json.loads(connection.getresponse().read())
+        return state
+    except (OSError, http.client.HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+
+
+def main() -> None:
+    """Runs it some times and prints the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--cold", action="store_true", help="without compiled kernels")
+    parser.add_argument("--module", default=_MODULE, help="module of the command line, to measure another checkout")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    runs = [measure(options.cold, options.module) for _ in range(options.runs)]
+    median_s = statistics.median(run["first_frame_s"] for run in runs)
+    goal_s = GOAL_S[options.cold]
+    result = {
+        "cold": options.cold, "runs": runs, "median_s": median_s, "goal_s": goal_s,
+        "ratio_to_goal": round(median_s / goal_s, 2), "load_average": os.getloadavg()[0],
+    }  # fmt: skip
+    print(json.dumps(result, indent=2))
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()
