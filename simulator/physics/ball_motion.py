@@ -182,8 +182,14 @@ def _segment(s: Floats, ax: float, ay: float, az: float, axis: int, length: floa
 
 
 @njit(cache=True, error_model="numpy")
+def _closing_m_s(s: Floats, normal: Floats) -> float:
+    """Return the velocity along the normal; negative while the ball approaches."""
+    return float(s[3] * normal[0] + s[4] * normal[1] + s[5] * normal[2])
+
+
+@njit(cache=True, error_model="numpy")
 def _approaches(s: Floats, normal: Floats) -> bool:
-    return s[3] * normal[0] + s[4] * normal[1] + s[5] * normal[2] < -1e-6
+    return _closing_m_s(s, normal) < -1e-6
 
 
 @njit(cache=True, error_model="numpy")
@@ -205,28 +211,38 @@ def _frames(s: Floats, pulse: Floats, t: float, half_length: float, normal: Floa
 
 @njit(cache=True, error_model="numpy")
 def _boards(s: Floats, pulse: Floats, t: float, half: Floats, normal: Floats, bumps: Floats, count: int) -> int:
-    """Collide with the boards around the pitch, thin walls that can be flown over, and the stand behind them."""
+    """Collide with the boards around the pitch, thin walls that can be flown over, and the stand behind them.
+
+    In a corner the ball may meet both at once: the wall that it approaches faster turns it.
+    """
+    nearest, fastest_m_s, restitution = -1, -1e-6, BOARD_RESTITUTION
     for axis in (0, 1):
-        board = half[axis] + BOARDS_M[axis]
-        side = math.copysign(1.0, s[axis])
-        gap = abs(s[axis]) - board
-        if gap < -BALL_RADIUS_M:
-            continue
-        above = max(s[2] - BOARD_HEIGHT_M, 0.0)
-        distance = math.hypot(gap, above)
-        restitution = BOARD_RESTITUTION
-        normal[0] = normal[1] = normal[2] = 0.0
-        if distance < BALL_RADIUS_M and distance > 1e-9:
-            normal[axis] = side * gap / distance
-            normal[2] = above / distance
-        elif gap > STAND_M:
-            normal[axis] = -side
-            restitution = STAND_RESTITUTION
-        else:
-            continue
-        if _approaches(s, normal):
-            return _hit(s, pulse, t, normal, restitution, _WALL_GRIP, bumps, count, _BOARD)
-    return count
+        if _wall(s, half, axis, normal) and _closing_m_s(s, normal) < fastest_m_s:
+            nearest, fastest_m_s = axis, _closing_m_s(s, normal)
+    if nearest < 0:
+        return count
+    _wall(s, half, nearest, normal)
+    if abs(s[nearest]) - half[nearest] - BOARDS_M[nearest] > STAND_M:
+        restitution = STAND_RESTITUTION
+    return _hit(s, pulse, t, normal, restitution, _WALL_GRIP, bumps, count, _BOARD)
+
+
+@njit(cache=True, error_model="numpy")
+def _wall(s: Floats, half: Floats, axis: int, normal: Floats) -> bool:
+    """True if the ball touches the board or is in the stand of this axis; writes the normal of what it touches."""
+    side = math.copysign(1.0, s[axis])
+    gap = abs(s[axis]) - half[axis] - BOARDS_M[axis]
+    above = max(s[2] - BOARD_HEIGHT_M, 0.0)
+    distance = math.hypot(gap, above)
+    normal[0] = normal[1] = normal[2] = 0.0
+    if gap >= -BALL_RADIUS_M and distance < BALL_RADIUS_M and distance > 1e-9:
+        normal[axis] = side * gap / distance
+        normal[2] = above / distance
+        return True
+    if gap > STAND_M:
+        normal[axis] = -side
+        return True
+    return False
 
 
 @njit(cache=True, error_model="numpy")

@@ -38,7 +38,7 @@ def test_ports_that_are_taken_are_bad_unless_another_may_be_taken(tmp_path: Path
         port = other.getsockname()[1]
         page = findings(tmp_path, port=port)["port of the page"]
         metrics = findings(tmp_path, metrics_port=port)["port of metrics"]
-        monkeypatch.setattr("app.cli.doctor.DEFAULT_PORT", port)
+        monkeypatch.setattr("app.cli.doctor.METRICS_PORT", port)
         default = findings(tmp_path)["port of metrics"]
         without = findings(tmp_path, metrics_port=0, dashboard=False)
     assert (page.verdict, metrics.verdict, default.verdict) == ("bad", "bad", "note")

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from football.constants import BALL_RADIUS_M, GRAVITY_M_S2
@@ -396,6 +396,9 @@ def energy(positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
     return G * (positions[:, 2] - BALL_RADIUS_M) + 0.5 * (velocities**2).sum(axis=1)
 
 
+@example(
+    kick=((53.0, 5.0, 2.0), (15.647276098708248, -24.369188665936246, 15.8210427739387), (0.0, 0.0, -7.0))
+)  # into the corner of two stands
 @given(kick=kicks())
 @settings(max_examples=150, deadline=None)
 def test_whatever_is_kicked_the_laws_hold(kick: tuple[Vector, Vector, Vector]):
