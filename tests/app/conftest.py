@@ -13,4 +13,4 @@ def nothing_kept() -> Iterator[None]:
     """Pipelines that one test's stages have kept are nothing to the next, whichever files share a process."""
     yield
     if (stage := sys.modules.get("app.spark.stage")) is not None:
-        stage._kept.clear()
+        stage._cached_pipelines.clear()
