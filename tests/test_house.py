@@ -19,7 +19,7 @@ FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.
 #: Modules that are run by name: the command, its commands and reference page, `spark-submit`, the page's demonstration.
 ENTRY_POINTS = {"app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo", *COMMANDS.values()}
 #: Folders in which docstrings still begin with a question.
-RIDDLES = {"detectors", "app"}
+RIDDLES = {"detectors"}
 PURE = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("football", "middleware", "detectors")]
 
 

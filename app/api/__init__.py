@@ -1,1 +1,1 @@
-"""What a run serves over HTTP: its ASGI application and the servers that listen."""
+"""HTTP service of a run: its ASGI application and its web servers."""

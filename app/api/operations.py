@@ -18,11 +18,11 @@ _NO_STORE = {"Cache-Control": "no-store"}
 
 
 def operations_routes(registry: CollectorRegistry, monitors: Sequence[MatchMonitor]) -> list[BaseRoute]:
-    """The routes. Starlette runs their plain functions in threads, since they ask the disk.
+    """Creates the routes. Their functions are not coroutines, so Starlette runs them in threads: they read the disk.
 
     Args:
-        registry: what ``/metrics`` shows.
-        monitors: of the matches whose state the other two show; may grow.
+        registry: metrics for ``/metrics``.
+        monitors: of the matches, for the other two routes; may grow.
     """
 
     def metrics(request: Request) -> Response:

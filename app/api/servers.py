@@ -23,7 +23,7 @@ class RunServers:
     Args:
         settings: of the run.
         monitoring: of its matches, which may be added meanwhile.
-        console: for people.
+        console: shows the addresses.
 
     Raises:
         dashboard.server.ServerError: a port is taken.

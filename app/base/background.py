@@ -1,4 +1,4 @@
-"""Work that is done beside a match, in a thread of its own, while a context lasts."""
+"""Background work of a match, in a thread of its own, while a context lasts."""
 
 from __future__ import annotations
 
@@ -38,4 +38,4 @@ class BackgroundWorker:
         raise NotImplementedError
 
     def _closing(self) -> None:
-        """What is to be done at the end, after the thread's last word."""
+        """Finishes the work after the thread has ended; does nothing by default."""

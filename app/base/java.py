@@ -94,7 +94,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
 
 
 def _home_without_vector(home: Path, cache: Path) -> Path:
-    """Make (each time, it is cheap) a home whose ``bin/java`` drops the option that ``home``'s cannot take."""
+    """Create, at each call, a home with a ``bin/java`` that drops the option that ``home`` does not support."""
     wrapper_home = cache / f"java-{hashlib.sha256(str(home).encode()).hexdigest()[:12]}"
     program = wrapper_home / "bin" / "java"
     program.parent.mkdir(parents=True, exist_ok=True)

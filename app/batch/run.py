@@ -35,7 +35,7 @@ from replay.capture import Capture
 #: File in the folder of the results: their options, and the folder of each source.
 BATCH = "batch.json"
 
-#: A match whose worker died so often is broken.
+#: Number of deaths of a match's worker after which the match counts as broken.
 _DEATHS = 2
 
 _POLL_S = 0.5

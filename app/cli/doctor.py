@@ -57,13 +57,13 @@ DISK_LITTLE = 2 << 30
 DISK_ENOUGH = 10 << 30
 MEMORY_ENOUGH = 4 << 30
 
-#: Whose versions matter when something is to be found out.
+#: Packages, the versions of which help in the analysis of faults.
 _REPORTED_PACKAGES = ("touchline", "pyspark", "pyarrow", "numpy", "msgspec", "kafka-python", "dash")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One check. ``bad``: a live match won't run; ``note``: it runs, with what the remedy says in mind."""
+    """Result of one check. ``bad``: a live match will not run; ``note``: it runs, but see the remedy."""
 
     what: str
     verdict: Verdict
@@ -72,7 +72,7 @@ class Finding:
 
 
 def examine(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
-    """All checks, in the order in which a run would meet them.
+    """Runs all checks, in the order in which a run would depend on them.
 
     Args:
         flags: options of ``touchline live``, by name.
@@ -129,7 +129,7 @@ def run_doctor(flags: Mapping[str, Any], *, as_json: bool) -> bool:
 
 
 def _settings(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> tuple[Finding, LiveSettings]:
-    """What is wrong with the settings, and the settings; the defaults where they can't be."""
+    """Checks the settings; returns the finding, and the settings or else the defaults."""
     try:
         resolved = resolve_settings(flags, environ, folder)
     except (LayerError, SettingsError, ParametersError) as error:
@@ -230,7 +230,7 @@ def _space(what: str, folder: Path) -> Finding:
 
 
 def _match(settings: LiveSettings) -> Iterator[Finding]:
-    """Whether the match in the store can be gone on with. Nothing of it is changed."""
+    """Checks that the match in the store can be resumed, without any change to it."""
     what, folder = "match in the store", settings.store
     if folder is None or not is_store(folder):
         return
@@ -279,7 +279,7 @@ def _port(what: str, host: str, port: int, option: str) -> Finding:
 
 
 def _metrics_port(settings: LiveSettings) -> Finding:
-    """The default one may be taken: then a free one is."""
+    """Checks the port of metrics; a taken default port is a note, since a run then uses a free one."""
     if settings.metrics_port is not None:
         return _port("port of metrics", settings.host, settings.metrics_port, "--metrics-port")
     found = _port("port of metrics", settings.host, METRICS_PORT, "--metrics-port")
@@ -289,7 +289,7 @@ def _metrics_port(settings: LiveSettings) -> Finding:
 
 
 def _brokers(settings: LiveSettings, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Brokers that the settings name; where they name none, the one for trials."""
+    """Checks the brokers that the settings name, or else the broker for trials."""
     urls = [url for url in (settings.source, settings.publish) if is_kafka(url)]
     for url in urls:
         yield _topic(url, is_source=url == settings.source)

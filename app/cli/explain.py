@@ -20,7 +20,7 @@ from football.update_stream import EventRecord
 
 app = typer.Typer(add_completion=False)
 
-#: Of the events that a detector held before an event so many are named.
+#: Limit of the names in the list of events that a detector held before an event.
 _HELD_MAX = 6
 
 

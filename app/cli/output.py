@@ -1,4 +1,4 @@
-"""What commands write: JSON on stdout, tables, files named by ``--out``."""
+"""Output of commands: JSON on stdout, tables, files named by ``--out``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def writing(out: Path) -> Iterator[None]:
-    """Errors of the file system as an error of ``--out``.
+    """Translates errors of the file system into an error of ``--out``, while the context lasts.
 
     Raises:
         OutputError: the file or folder cannot be written.
@@ -42,7 +42,7 @@ def check_format(form: str, out: Path | None) -> None:
     """Refuse an unknown format, and Parquet on a terminal.
 
     Raises:
-        OutputError: which of the two.
+        OutputError: the message says which of the two.
     """
     if form not in get_args(Format):
         raise OutputError(f"--format {form}: must be one of {', '.join(get_args(Format))}")

@@ -1,10 +1,10 @@
-"""``touchline simulate``: a match into a folder: what the radio delivered, and what was true.
+"""``touchline simulate``: writes a simulated match into a folder: the packets of the radio, and the truth.
 
 DIR/capture/         packets in arrival order (replay.capture)
 DIR/truth.parquet    every true event, in the columns of ``touchline events``
 DIR/frames.parquet   every 40 ms: in play, who has the ball, period, score
 DIR/sheet.json       the match sheet
-DIR/simulation.json  the settings; says that the folder is a simulation, which the next one may replace
+DIR/simulation.json  the settings; marks the folder as a simulation, which the next one may replace
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from simulator.truth.match_truth import KnownTouches, Truth, records_of, write_t
 app = typer.Typer(add_completion=False)
 
 MARK = "simulation.json"
-#: What a simulation's folder holds besides its mark.
+#: Files and folders of a simulation besides its mark.
 HOLDS = ("capture", "truth.parquet", "frames.parquet", "sheet.json")
 #: Version of the layout, in ``simulation.json``.
 VERSION = 1
 
 
 class SimulateError(UserError, ValueError):
-    """What was asked for cannot be simulated or written; the message says why."""
+    """A simulation that cannot be played or written; the message has the reason."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class SimulateOptions:
     Attributes:
         out: folder.
         seed: of match, tags and radio; None: the scenario's, else ``DEFAULT_SEED``.
-        minutes: length; None: of a scenario its own, else five; 0: the whole match.
+        minutes: length; None: the scenario's, else five; 0: the whole match.
         rate: as ``simulator.simulate.rates_named`` takes it.
         channel: radio channel.
-        scenario: file or name of one that comes with the product.
-        tracking: a tracked match to be measured anew, instead of a played one; as ``touchline live --source``.
+        scenario: a file, or the name of a scenario of the product.
+        tracking: a tracked match to measure, instead of a simulated one; as ``touchline live --source``.
         half_minutes: length of a half.
-        noise_m: of positions.
-        realism: measure how real it is.
+        noise_m: noise of positions.
+        realism: True to compare the match with figures of real ones.
     """
 
     out: Path
@@ -128,7 +128,7 @@ def simulate(
 
 
 def run_simulate(options: SimulateOptions, *, as_json_text: bool = False) -> int:
-    """Simulates, writes and tells; 1 if a scenario did not come out as its file expects, else 0.
+    """Simulates, writes and reports; returns 1 if a scenario did not end as its file expects, else 0.
 
     Raises:
         SimulateError: the folder holds something else, or a length makes no sense.
@@ -148,11 +148,11 @@ def run_simulate(options: SimulateOptions, *, as_json_text: bool = False) -> int
 
 
 def settings_of(options: SimulateOptions, scenario: Scenario | None) -> Simulation:
-    """The simulator's settings.
+    """Settings of the simulator.
 
     Raises:
-        SimulateError: a length that makes no sense.
-        SimulatorError: a rate that cannot be.
+        SimulateError: a length out of range.
+        SimulatorError: an invalid rate.
     """
     if options.minutes is not None and not 0 <= options.minutes <= 100_000:
         raise SimulateError(f"--minutes {options.minutes:g}: give 0 for the whole match, or a length")
@@ -177,7 +177,7 @@ def settings_of(options: SimulateOptions, scenario: Scenario | None) -> Simulati
 
 
 def prepare(out: Path, settings: Simulation, channel: Channel) -> None:
-    """Makes the folder, or empties the simulation that is in it; marks it before anything else is written.
+    """Creates the folder, or deletes the simulation in it; writes the mark before anything else.
 
     Raises:
         SimulateError: it is a file, or holds something that no simulation wrote.
@@ -203,7 +203,7 @@ def prepare(out: Path, settings: Simulation, channel: Channel) -> None:
 def produce(
     options: SimulateOptions, settings: Simulation, channel: Channel, scenario: Scenario | None, console: Console
 ) -> dict[str, Any]:
-    """Plays and writes it all; what there is to tell afterwards.
+    """Plays and writes the match; returns the report.
 
     Raises:
         TrackingError: a tracked match cannot be used.
@@ -232,7 +232,7 @@ def produce(
         )
         bar.update(task, completed=total_s, description="writing truth")
         table, frames = truth.finish()
-        # Of a tracked match nobody knows when the ball was in play, or whose it was.
+        # The truth of a tracked match lacks possession and the times in play.
         write_truth(options.out, table, frames if isinstance(play, Match) else None)
         sheet = msgspec.json.format(msgspec.json.encode(production.sheet), indent=1)
         (options.out / "sheet.json").write_bytes(sheet + b"\n")
@@ -251,7 +251,7 @@ def produce(
 
 
 def _production(options: SimulateOptions, settings: Simulation) -> tuple[MeasuredMatch, Truth]:
-    """The match on its way into the capture, and its truth."""
+    """The match as its tags measure it, and its truth."""
     if options.tracking is None:
         production = MeasuredMatch(settings)
         assert isinstance(production.play, Match)
@@ -303,7 +303,7 @@ def _realism(match: Match, sampler: Sampler, seconds: float) -> dict[str, float]
 
 
 def print_report(report: dict[str, Any], settings: Simulation, channel: Channel, console: Console) -> None:
-    """Prints the report for people."""
+    """Prints the report as text."""
 
     def print_line(text: str) -> None:
         console.print(text, highlight=False, soft_wrap=True, markup=False)
@@ -331,7 +331,7 @@ def print_report(report: dict[str, Any], settings: Simulation, channel: Channel,
 
 
 def _histogram(transmitters: dict[str, int], settings: Simulation, channel: Channel) -> str:
-    """What the channel does to as many transmitters, beside the paper's figures."""
+    """Delays of the channel with this number of transmitters, in comparison with the paper's figures."""
     return channel_report(
         channel, settings.seed, balls=transmitters["balls"], ball_hz=settings.ball_hz,
         limbs=transmitters["others"], limb_hz=settings.body_hz,

@@ -1,7 +1,7 @@
 """Entry file for ``spark-submit``: ``spark-submit --master spark://... app/cli/submit.py batch matches/ --out again``.
 
-All that follows is a command of ``touchline``; the master, memory and all else of Spark are what ``spark-submit`` was
-told. The repository must be on the workers at the same path, or installed there.
+The arguments are a command of ``touchline``; the master, memory and other settings of Spark are those of
+``spark-submit``. The repository must be on the workers at the same path, or installed there.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Why an event is what it is."""
+"""Explanations of events: causes, thresholds and margins."""

@@ -1,4 +1,4 @@
-"""The tree of an explanation: an event with its margins, its causes, and the positions of those concerned.
+"""The tree of an explanation: an event with its margins, its causes, and the positions of the objects concerned.
 
 Its source is the log of conclusions (``middleware.provenance``) of a match played once more; events that the log of
 conclusions lacks come from the store's log.
@@ -60,14 +60,14 @@ class Node(msgspec.Struct, frozen=True):
 
     Attributes:
         event: as published; None of internal events without a published payload.
-        id: its name.
-        ts_us: its time.
+        id: its id.
+        ts_us: its event time.
         detector, number: the detector that concluded it.
         on: the input of the step that concluded it.
         margins: comparisons that had to hold, with the parameter of each.
         parameters: all parameters of the detector.
         held: events that the detector had before it.
-        positions: of those concerned, oldest first.
+        positions: of the objects concerned, oldest first.
         causes: its causes, each explained in turn.
         above: True if it was explained before; then only its name is given.
         from_log: True if it could not be played again; then only the log's content is given.
@@ -185,7 +185,7 @@ class Tree:
         return tuple(Number(p.path, p.value, p.unit.text) for p in entry.parameters) if entry else ()
 
     def _positions(self, event: Event, inputs: Sequence[Event]) -> Iterator[Position]:
-        """Where the ball and those whom the event names were, in the dense events that it was made of."""
+        """Positions of the ball and of the objects that an event names, from the dense events among its inputs."""
         concerned = {"ball", *_named(event)}
         positions: dict[str, list[Position]] = {}
         for state in sorted(inputs, key=lambda e: e.ts_us):
@@ -199,7 +199,7 @@ class Tree:
                 yield msgspec.structs.replace(position, measured=self._measured(position))
 
     def _measured(self, position: Position) -> RawPosition | None:
-        """The position of a packet that a place was made of: the newest at or before it."""
+        """The measured position behind a conditioned one: the newest at or before it."""
         times, conclusions = self._states.get(position.object, ([], []))
         at = bisect_right(times, position.ts_us) - 1
         step = conclusions[at] if at >= 0 else self._step(position.state)
@@ -241,7 +241,7 @@ def events_in(state: object) -> Iterator[Event]:
 
 
 def _named(event: Event) -> set[str]:
-    """Ids of those whom an event is about, by its fact's player and by texts in its details."""
+    """Ids of the objects that an event names: the player of its payload, and the texts in its details."""
     payload = event.payload
     if not isinstance(payload, EventPayload):
         return set()
@@ -249,7 +249,7 @@ def _named(event: Event) -> set[str]:
 
 
 def _positions_in(event: Event, concerned: set[str]) -> Iterator[Position]:
-    """Places of those concerned in a dense event."""
+    """Positions of the objects concerned in a dense event."""
     payload = event.payload
     if isinstance(payload, Frame):
         if payload.ball is not None:
@@ -268,7 +268,7 @@ def _xyz(state: BallState | BodyState) -> tuple[float, float, float]:
 
 
 def _nearest(raw: Event, position: Position) -> RawPosition | None:
-    """Of a raw event's packets the position of an object that is nearest in time."""
+    """The measured position of an object in a raw event that is nearest in time."""
     packets = raw.payload if isinstance(raw.payload, tuple) else (raw.payload,)
     for packet in packets:
         if not isinstance(packet, Packet):
@@ -281,6 +281,6 @@ def _nearest(raw: Event, position: Position) -> RawPosition | None:
 
 
 def _is_of(transmitter: str, name: str) -> bool:
-    """Whether a transmitter is an object's: a player's own or one of his limbs, or any ball."""
+    """True if a transmitter belongs to an object: to the player or one of the player's limbs, or to any ball."""
     carrier = transmitter.partition("/")[0]
     return carrier.startswith("ball") if name == "ball" else carrier == name

@@ -31,7 +31,7 @@ class HubConnectionError(ConnectionError):
 
 
 class HubAddress(msgspec.Struct, frozen=True):
-    """Where a hub listens, and the token that it expects first."""
+    """Address of a hub, and the token that it expects first."""
 
     host: str
     port: int
@@ -71,7 +71,7 @@ class HubClient:
         self._encoder = msgspec.msgpack.Encoder()
         try:
             self._socket = socket.create_connection((address.host, address.port), _CONNECT_TIMEOUT_S)
-            self._socket.settimeout(None)  # a hub that is behind shall slow the stage down, not fail it
+            self._socket.settimeout(None)  # backpressure: a slow hub slows the stage down instead of failing it
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._socket.sendall(frame(address.token.encode()))
         except OSError as error:

@@ -1,4 +1,4 @@
-"""One match as the hub knows it: its update stream, consolidated, for any number of readers.
+"""Feed of one match in the hub: its update stream, consolidated, for any number of readers.
 
 Readers call from their own threads; a thread of the hub applies messages. Returned values are immutable. Memory is
 bounded: at each commit the feed settles (:meth:`MatchFeed.settle`).
@@ -78,7 +78,7 @@ class MatchFeed:
             self._log_begin += count
 
     def retain_from(self, cursor: Callable[[], int]) -> None:
-        """Updates after ``cursor()`` stay in the log until it moves on."""
+        """Retains the updates after ``cursor()`` in the log until it advances."""
         with self._lock:
             self._log_readers.append(cursor)
 
@@ -91,13 +91,13 @@ class MatchFeed:
         self._latency["total"].add(hub_wall_us - message.due_wall_us)
 
     def subscribe(self, subscriber: Subscriber) -> None:
-        """``subscriber`` is called with every message from now on."""
+        """Calls ``subscriber`` with every message from now on."""
         with self._lock:
             self._subscribers.append(subscriber)
 
     @contextmanager
     def subscribed(self, subscriber: Subscriber) -> Iterator[None]:
-        """``subscriber`` is called with every message while the context lasts."""
+        """Calls ``subscriber`` with every message while the context lasts."""
         self.subscribe(subscriber)
         try:
             yield
@@ -126,7 +126,7 @@ class MatchFeed:
         return self._view_wall_us
 
     def events(self) -> Mapping[str, EventRecord]:
-        """A copy of what is asserted now and not yet settled as final, by event id."""
+        """A copy of the asserted events that are not yet settled as final, by event id."""
         with self._lock:
             return dict(self._follower.events)
 
@@ -142,7 +142,7 @@ class MatchFeed:
             return self._log_begin + len(self._log), begin_seq, tuple(self._log)
 
     def update_count(self) -> int:
-        """How many updates changed the view so far."""
+        """Number of updates that have changed the view so far."""
         return self._log_begin + len(self._log)
 
     def figures(self) -> dict[str, Any]:

@@ -50,13 +50,13 @@ class RunFigures:
                 self._lifecycle.forget(event.id, event.kind)
 
     def by_kind(self) -> dict[str, int]:
-        """How many events of each kind are asserted now."""
+        """Number of currently asserted events, by kind."""
         entries = self._lifecycle.changes(0, [""])
         counts = self._final_kinds + Counter(e.record.kind for e in entries if e.state != "withdrawn")
         return dict(sorted(counts.items()))
 
     def states(self, frontier_us: int) -> dict[str, int]:
-        """How many events there are in each state (15.8) at this watermark, and how many were amended on the way."""
+        """Number of events by state (15.8) at this watermark, and the number of amendments."""
         self._lifecycle.advance(frontier_us)
         states = self._final_states + Counter(entry.state for entry in self._lifecycle.changes(0, [""]))
         amended = {"amended": self._lifecycle.amended_ever}

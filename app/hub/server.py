@@ -81,7 +81,7 @@ class Hub:
         return self._feeds.setdefault(sheet.match_id, MatchFeed(sheet))
 
     def connected_stages(self) -> int:
-        """How many stages are connected now."""
+        """Number of stages that are connected now."""
         return self._stage_count
 
     def apply(self, message: UpdateMessage) -> None:

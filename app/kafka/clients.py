@@ -25,10 +25,10 @@ from kafka.net.selector import NetworkSelector
 from app.base.errors import one_line
 from app.kafka.address import Address, KafkaError, connection
 
-#: A producer gives up on a record that no broker has taken for so long: longer than a stall that is to be survived.
+#: Time after which a producer gives up on an unacknowledged record: longer than a stall that must be survived.
 DELIVERY_MS = 120_000
 
-#: After an outage a client reconnects within so long, however long the outage was: the library's own bound is 30 s.
+#: Limit of the time to reconnect after an outage of any length; the library's default is 30 s.
 RECONNECT = {"reconnect_backoff_max_ms": 250}
 
 #: Records that waited for a broker leave in batches of so much: in the library's own of 16 KB that takes seconds.

@@ -11,7 +11,7 @@ from app.kafka.address import Address, KafkaError
 from app.kafka.clients import consumer, partitions_of, poll_records, translate_kafka_errors
 from app.kafka.topic_location import TopicLocation
 
-#: A sheet is sent again so often, in arrival time; a reader that joins late waits so long, and some more.
+#: Interval, in arrival time, at which a sheet is repeated; a reader that joins late waits this long, and some more.
 SHEET_EVERY_US = 10_000_000
 SHEET_PATIENCE_S = 30.0
 

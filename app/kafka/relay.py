@@ -63,7 +63,7 @@ from replay.match_store import StoreError, committed_updates
 _POLL_MS = 500
 _MARKS_MAX = 4_000
 _RETRY_S = 1.0
-#: Updates go first: so many dead letters are sent between two messages of the update stream.
+#: Limit of the dead letters sent between two messages of the update stream, since updates go first.
 _DEAD_LETTERS_AT_ONCE = 500
 #: Time for which a broker that does not answer is tried again at the end of a run.
 _CLOSING_S = 30.0

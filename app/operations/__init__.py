@@ -1,1 +1,1 @@
-"""How a run is set up and watched: layers of settings, logs, metrics, health."""
+"""Monitoring of a run: health, metrics, and the logs of both."""

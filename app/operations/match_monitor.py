@@ -32,10 +32,10 @@ from app.pipeline.disk_full import ENOUGH_BYTES
 from dashboard.feed import InputState
 from football.update_stream import Health, UpdateMessage, UpdateRecord
 
-#: Input is missing after so long without a message. A turn-around between two batches takes less.
+#: Time without a message after which the input counts as missing. A turn-around between two batches takes less.
 SILENCE_S = 10.0
 
-#: A quarantine storm: so many records were quarantined within the window, and so great a share of all.
+#: Thresholds of a quarantine storm: number of quarantined records within the window, and their share of all.
 STORM_RECORDS, STORM_SHARE = 50, 0.1
 WINDOW_S = 10.0
 
@@ -256,7 +256,7 @@ class MonitoredCommitter:
 
     Args:
         commits: where windows are committed.
-        watches: the monitor of each match.
+        monitors: the monitor of each match.
     """
 
     def __init__(self, commits: CommitLog, monitors: Mapping[str, MatchMonitor]) -> None:

@@ -35,15 +35,15 @@ class MatchCollector(Collector):
     """Metrics of matches.
 
     Args:
-        watches: of the matches that run.
-        folder: of the match store, whose disk is looked at.
+        monitors: of the running matches.
+        folder: of the match store; the free space of its disk is a metric.
     """
 
     def __init__(self, monitors: Sequence[MatchMonitor], folder: Path) -> None:
         self._monitors, self._folder = monitors, folder
 
     def collect(self) -> Iterator[Metric]:
-        """All families. Called in a thread of the server, for each look."""
+        """Yields all metric families. A thread of the server calls this for each request."""
         yield from self._flow()
         yield from self._lag()
         yield from self._units()

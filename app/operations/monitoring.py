@@ -1,4 +1,4 @@
-"""What a run knows of itself: a monitor and a log of health for each of its matches, metrics of all of them."""
+"""Monitoring of a run: a monitor and a health log for each of its matches, and metrics of all of them."""
 
 from __future__ import annotations
 

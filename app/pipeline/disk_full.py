@@ -24,13 +24,13 @@ _log = logging.getLogger(__name__)
 
 def is_full(error: BaseException) -> bool:
     """True if an error or one of its causes reports a full disk; of those through Spark only the text is known."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, OSError) and seen.errno in _NUMBERS:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in _NUMBERS:
             return True
-        if any(word in str(seen) for word in _WORDS):
+        if any(word in str(cause) for word in _WORDS):
             return True
-        seen = seen.__cause__ or seen.__context__
+        cause = cause.__cause__ or cause.__context__
     return False
 
 

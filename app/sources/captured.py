@@ -1,4 +1,4 @@
-"""Sources that are played from a capture: a capture itself, a match that is produced while it plays, a file."""
+"""Sources that are played from a capture: an existing capture, a match produced during the run, a tracking file."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 #: Folder of the capture in a match store.
 CAPTURE = "capture"
 
-#: Prefixes of tracking files that are no paths, and of those that are one behind the prefix.
+#: Prefixes of sources: of one that is not a path, and of one with a path after the prefix.
 _KLOPPY, _DEBS = "kloppy:", "debs:"
 
 
 class CapturedInput(RecordedInput):
-    """A match in a capture. One that is produced is told how far it has been played."""
+    """A match in a capture. Commits report the played time to the producer of a growing capture."""
 
     def __init__(self, capture: Capture) -> None:
         super().__init__("app.sources.captured:CaptureSource", capture, {"path": str(capture.path)})
@@ -39,10 +39,10 @@ class CapturedInput(RecordedInput):
 
 
 class _Captured(RecordedSource):
-    """What the kinds share: the match store has a capture."""
+    """Base of the sources whose matches have a capture in the match store."""
 
     def open(self, spec: Mapping[str, Any]) -> Capture:
-        """The capture that a spec means."""
+        """Opens the capture that a spec names."""
         return Capture.open(spec["path"])
 
     def load(self, source: str, folder: Path) -> CapturedInput:
@@ -89,7 +89,7 @@ class CaptureSource(_Captured):
 
 
 class ProducedSource(_Captured):
-    """The simulator, or a tracking file at the rates of a locating system: produced while it is played."""
+    """The simulator, or a tracking file at the rates of a locating system; the capture is produced during the run."""
 
     def recognises(self, source: str, rate: str) -> bool:
         """See :class:`app.sources.interface.Source`."""
@@ -119,7 +119,7 @@ class ProducedSource(_Captured):
 
 
 class FileSource(_Captured):
-    """A tracking file; its whole capture is made before the first block is played."""
+    """A tracking file; its whole capture is written before the first block is played."""
 
     def recognises(self, source: str, rate: str) -> bool:
         """See :class:`app.sources.interface.Source`."""

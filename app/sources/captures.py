@@ -1,4 +1,4 @@
-"""From the name of a source to a capture on disk: the one way in which a match is prepared for replay."""
+"""Writes the capture of a source to disk, to prepare a match for replay."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from replay.formats.debs import debs_files
 from replay.formats.match_sheets import METADATA
 from replay.formats.tracking import read_tracking
 
-# The simulator is loaded where it is needed only: it compiles kernels, and matches are produced in another process.
+# The simulator is imported only where it is needed: it compiles kernels, and another process produces the matches.
 if TYPE_CHECKING:
     from simulator.radio.transmission import Channel
     from simulator.simulate import MeasuredMatch, Simulation
 
-#: Name of the simulator as a source, and its tags and rates unless others are asked for.
+#: Name of the simulator as a source, and the default of its tags and rates.
 SIM = "sim"
 DEFAULT_RATE = "live"
 
-#: Raised whenever the same source, channel and seed would give other blocks than before.
+#: Version of the content: raised with each change by which the same source, channel and seed give other blocks.
 _GENERATION = "4"
 
-#: Is told the share of the match done, in 0..1.
+#: Receives the share of the match done, in 0..1.
 Progress = Callable[[float], None]
 
 #: See :meth:`simulator.simulate.MeasuredMatch.write`.
@@ -47,17 +47,17 @@ _PACKETS_AT_ONCE = 50_000
 
 
 def default_channel(source: str, rate: str = "") -> str:
-    """A locating system, simulated or synthesised, speaks through the radio; a file is taken as it is."""
+    """Default channel of a source: the radio for a produced match, none for a tracking file."""
     return "rtls" if is_produced(source, rate) else "none"
 
 
 def is_produced(source: str, rate: str = "") -> bool:
-    """Whether a source is played and measured as it goes: then its capture can be played while it grows."""
+    """True if a source is simulated and measured during the run; its capture can then be played while it grows."""
     return source == SIM or bool(rate)
 
 
 def is_capture(source: str) -> bool:
-    """Whether a source is the folder of a capture, or of a simulation that holds one."""
+    """True if a source is the folder of a capture, or of a simulation that holds one."""
     return source != SIM and any((Path(source) / part / HEAD).is_file() for part in ("", "capture"))
 
 
@@ -77,30 +77,30 @@ def prepare_capture(
     after: AfterStretch | None = None,
     resume: bool = False,
 ) -> Path:
-    """Writes the capture of a source through a channel to ``out``; does nothing if that very one is there.
+    """Writes the capture of a source through a channel to ``out``, unless the same capture is there already.
 
     Args:
         source: ``sim``, the path of a tracking table, ``kloppy:<provider>:<path>[:<meta path>]``, or ``debs:<path>``.
         channel: a name in ``CHANNELS``, or empty for the source's default.
-        seed: of the channel, and of the simulator unless ``simulation`` says otherwise.
+        seed: of the channel, and of the simulator unless ``simulation`` has another.
         out: the capture's folder.
-        duration_s: only the first so many seconds; None for the whole match.
-        pitch: length and width in metres where the source does not tell.
+        duration_s: length of the part to write, in seconds; None for the whole match.
+        pitch: length and width in metres, for sources without them.
         sheet_path: match sheet to use instead of the source's own.
         rate: tags and rates of a locating system, see :func:`simulator.simulate.rates_named`; empty for ``live`` of the
             simulator, and for a tracking file as it is.
         endless: the simulated match has no end.
-        simulation: settings of the simulator, instead of what ``rate``, ``pitch`` and ``endless`` say.
-        progress: called now and then while packets are written.
+        simulation: settings of the simulator, in place of ``rate``, ``pitch`` and ``endless``.
+        progress: called at intervals while packets are written.
         after: see :meth:`simulator.simulate.MeasuredMatch.write`; only where :func:`is_produced`.
-        resume: what is there was begun before and is gone on with.
+        resume: True to continue the unfinished capture in ``out``.
 
     Returns:
         ``out``.
 
     Raises:
         TrackingError, ChannelError, SimulatorError: the source, the channel or a setting cannot be used.
-        CaptureError: it cannot be gone on with, because it would become another one now.
+        CaptureError: the capture cannot be resumed, because this program would continue it differently.
     """
     from simulator.radio.channels import channel_named
 
@@ -134,11 +134,11 @@ def prepare_capture(
 def tracked_production(
     settings: Simulation, source: str, pitch: tuple[float, float] = (105.0, 68.0), sheet_path: Path | None = None
 ) -> tuple[MeasuredMatch, dict[str, str]]:
-    """A tracked match on its way through a locating system: from real to RTLS.
+    """Production of a tracked match as a locating system would measure it.
 
     Returns:
-        the production, and notes for its capture: the source, its unreadable rows, and the time on its clock that is 0
-        of the capture's.
+        the production, and notes for its capture: the source, its unreadable rows, and the source's time at the
+        capture's zero.
 
     Raises:
         TrackingError: the file cannot be used.
@@ -212,7 +212,7 @@ def _transmit(
 
 
 def _sheet(recording: Recording, channel: Channel) -> MatchSheet:
-    """The sheet, with what the channel makes of the quality: optical frames left alone stay whole."""
+    """The match sheet with the quality after the channel: optical frames remain whole in an instant channel."""
     sheet = recording.sheet
     if not channel.is_instant or sheet.quality.kind != "optical":
         return sheet
@@ -220,7 +220,7 @@ def _sheet(recording: Recording, channel: Channel) -> MatchSheet:
 
 
 def first_seconds(recording: Recording, duration_s: float) -> Recording:
-    """What a recording holds of its first seconds, by event time; rows off the time line go with their row."""
+    """The first seconds of a recording by event time; rows off the time line stay with the row before them."""
     until_us = recording.begin_us + round(duration_s * 1e6)
     tracks: list[Track] = []
     for track in recording.tracks:
@@ -259,7 +259,7 @@ def _fingerprint(
     sheet_path: Path | None,
     settings: Simulation | None,
 ) -> str:
-    """A digest of all that decides a capture's blocks: contents of files, settings, and our own versions."""
+    """Digest of everything that determines a capture's blocks: contents of files, settings, and versions."""
     from simulator.radio.channels import CHANNELS
 
     digest = hashlib.sha256()
@@ -267,7 +267,7 @@ def _fingerprint(
     choices = (VERSION, wire.VERSION, _GENERATION, numbers, seed, duration_s, pitch, settings)
     digest.update(repr(choices).encode())
     if settings is not None:
-        # Of what is played the code decides as much as the settings do.
+        # The code of the simulator determines the blocks as much as the settings do.
         for path in _player():
             digest.update(path.read_bytes())
     for path in () if source == SIM else _files(source, sheet_path):
@@ -279,7 +279,7 @@ def _fingerprint(
 
 
 def _player() -> list[Path]:
-    """The code that plays, measures and sends a match."""
+    """Source files of the code that simulates, measures and sends a match."""
     root = Path(__file__).resolve().parents[2]
     return [file for folder in ("football", "simulator") for file in sorted((root / folder).rglob("*.py"))]
 

@@ -1,14 +1,15 @@
-"""A process beside the match that makes its capture while the capture is played.
+"""Producer of a growing capture: a child process that writes the capture while the match plays it.
 
 Theory of operation
 -------------------
-The match runs in processes of its own (engine, Spark, page), which must not wait for the simulator. So this one runs
-as a child of lower priority, writes segment after segment as fast as the machine has time for it, and ends with
-the match. It is a pure function of its request: started again over a capture that it did not finish, it plays from
-the beginning, leaves the segments that are there, and writes the others.
+The processes of a match (engine, Spark, page) must not wait for the simulator. The simulator therefore runs in a child
+process of lower priority, which writes segment after segment as fast as the machine permits, and ends with the match.
+The output is a pure function of the request. A child that is restarted over an unfinished capture plays from the
+beginning, leaves the existing segments, and writes the missing ones.
 
-It ends when its standard input is closed, which the system does if the parent dies. Of a match without end it stays
-``AHEAD_US`` ahead of what has been played, as the parent tells in ``PLAYED``, and deletes what is ``BEHIND_US`` behind.
+The child ends when its standard input is closed, which the system does if the parent dies. In a match without end, the
+child stays ``AHEAD_US`` ahead of the played time, which the parent writes to ``PLAYED``, and deletes segments that are
+``BEHIND_US`` behind.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ PLAYED = "played"
 AHEAD_US = 120_000_000
 BEHIND_US = 120_000_000
 
-#: Nice enough not to disturb the match, not so nice as to starve on a busy machine: it needs a tenth of a core.
+#: Priority of the child: low enough not to disturb the match, and high enough to get the tenth of a core that it needs.
 _NICE = 5
 _LOOK_S = 0.05
 _GRACE_S = 5.0
 
 
 class Producer:
-    """The child, seen from its parent; a context manager.
+    """Handle of the child in its parent; a context manager.
 
     Args:
-        request: arguments of :func:`app.sources.captures.prepare_capture`, without ``out`` and functions, as JSON has
-            them.
+        request: arguments of :func:`app.sources.captures.prepare_capture` as JSON values, without ``out`` and
+            functions.
         out: the capture's folder; it may be renamed while the child runs.
     """
 
@@ -63,7 +64,7 @@ class Producer:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # signals to the group are the parent's: what it still has to read must be there
+            start_new_session=True,  # signals to the group must not end the child before the parent has read everything
         )
         return self
 
@@ -74,10 +75,10 @@ class Producer:
         return self._child
 
     def first_look(self) -> Capture:
-        """The capture, once it has begun to grow (again).
+        """Waits until the capture begins to grow (again), and opens it.
 
         Raises:
-            CaptureError: the child gave up before; the message is its reason.
+            CaptureError: the child has failed; the message is its reason.
         """
         process = self._process
         while True:
@@ -104,14 +105,14 @@ class Producer:
 
 
 def keep_pace(folder: Path, writer: CaptureWriter) -> None:
-    """Waits until a match without end is needed further, and forgets what nobody will ask for again."""
+    """Waits while a match without end is far enough ahead, and deletes segments that are no longer needed."""
     while writer.written_us > (played_us := _played_us(folder)) + AHEAD_US:
         time.sleep(_LOOK_S)
     writer.forget_before(played_us - BEHIND_US)
 
 
 def tell_played(capture: Path, played_us: int) -> None:
-    """Notes beside a capture how far it has been played and committed."""
+    """Writes into a capture's folder the arrival time up to which it has been played and committed."""
     draft = capture / f"{PLAYED}.draft"
     draft.write_text(str(played_us))
     draft.replace(capture / PLAYED)
@@ -125,7 +126,7 @@ def _played_us(folder: Path) -> int:
 
 
 def main(request: str) -> int:
-    """The child: makes the capture in the working directory. Returns the exit code."""
+    """Entry point of the child: writes the capture in the working directory. Returns the exit code."""
     from app.sources.captures import prepare_capture
     from simulator.radio.channels import ChannelError
     from simulator.settings import SimulatorError
@@ -147,7 +148,7 @@ def main(request: str) -> int:
 
 
 def _end_with_parent() -> None:
-    # Not through sys.stdin: its lock would be held when this process ends first.
+    # Reads the descriptor: a thread blocked in sys.stdin would hold its lock at the exit of this process.
     os.read(sys.stdin.fileno(), 1)
     os._exit(0)
 

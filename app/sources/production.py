@@ -1,4 +1,4 @@
-"""Writes a simulated match into a capture, stretch by stretch, while it is played."""
+"""Writes a simulated match into a capture, interval by interval, while it is simulated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulator.simulate import MeasuredMatch
 
 @dataclass
 class Written:
-    """Figures of a capture that was written."""
+    """Figures of a written capture."""
 
     positions: int = 0
     packets: int = 0
@@ -34,7 +34,7 @@ class Written:
         return self.overtaken / self.positions if self.positions else 0.0
 
     def count(self, packets: Packets) -> None:
-        """Adds packets that follow."""
+        """Adds the next packets, in order of arrival."""
         if not len(packets):
             return
         newest = np.maximum.accumulate(np.append(self.newest_us, packets.ts_us))
@@ -55,14 +55,14 @@ def write_simulation(
     watch: Callable[[PlayedInterval], None] | None = None,
     after: Callable[[float, CaptureWriter], None] | None = None,
 ) -> Written:
-    """Plays, measures, sends and writes the whole match.
+    """Simulates, measures, sends and writes the whole match.
 
     Args:
         out: the capture's folder.
         channel, seed: radio channel.
         fingerprint, notes: see :class:`replay.capture.Head`.
-        watch: is told of every stretch when it has been played.
-        after: is told of every stretch's end (seconds) when what arrived by then is written.
+        watch: called with every interval after its simulation.
+        after: called with the end of every interval (seconds) when all packets that arrived by then are written.
     """
     radio = Radio(production.names, channel, seed, WIDTH_WITH_MOTION)
     written = Written()

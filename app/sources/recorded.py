@@ -1,16 +1,17 @@
-"""Sources whose offsets are arrival times: what they share, and the reader of several recordings at a time.
+"""Sources whose offsets are arrival times: base classes, and the reader of several recordings at a time.
 
 Theory of operation
 -------------------
-A recording's window holds the blocks between two arrival times, whenever it is read: so it is cut alike whoever reads
-it, and its end is known before its blocks exist. Paced, a block is handed on when its arrival time has come on the
-match's clock; several matches are merged by when their blocks are due. Unpaced, blocks are read as fast as they go.
+A recording's window holds the blocks between two arrival times. Every reading therefore has the same windows, and the
+end of a window is known before its blocks exist. In a paced run, the reader yields a block at its arrival time on the
+match's clock, and merges several matches by the times at which their blocks are due. In an unpaced run, it reads as
+fast as possible.
 
-Matches close their windows one by one. At the end of a micro-batch all close; the first windows are of different
-lengths, so that a seat's matches close at different times afterwards. Of a recording that still grows no more is read
-than is there, so that nobody waits for another match's producer.
+Matches close their windows separately; at the end of a micro-batch all of them close. The first windows have different
+lengths, so that a seat's matches close at different times afterwards. Of a recording that still grows, only the
+existing blocks are read, so that no match waits for the producer of another.
 
-What cannot be read of a match closes its window with the reason. The other matches are read on.
+An error of one match closes its window with the reason. The reader continues with the other matches.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from replay.official_feed import OfficialFeed
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: A recording that has to grow before it can be read on is looked at so often.
+#: Interval at which a growing recording without new blocks is checked.
 _GROW_US = 200_000
 
 _log = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ class RecordedInput:
     Args:
         kind: ``module:class`` of the :class:`RecordedSource` that opens ``spec``.
         recording: the match.
-        spec: what a reader needs to open it.
+        spec: arguments for a reader to open it.
     """
 
     takes_officials, is_live = True, False
@@ -92,14 +93,14 @@ class RecordedInput:
 
 
 class RecordedSource:
-    """A source of recordings. A kind states ``recognises``, ``open`` and ``load``, and what else it does otherwise."""
+    """Base of sources of recordings. A kind defines ``recognises``, ``open`` and ``load``, and overrides the rest."""
 
     def recognises(self, source: str, rate: str) -> bool:
         """See :class:`app.sources.interface.Source`."""
         raise NotImplementedError
 
     def open(self, spec: Mapping[str, Any]) -> Recording:
-        """The recording that a spec means."""
+        """Opens the recording that a spec names."""
         raise NotImplementedError
 
     def load(self, source: str, folder: Path) -> MatchInput:
@@ -142,7 +143,7 @@ class RecordedSource:
 
 
 class _Due(NamedTuple):
-    """A block, the end of a window (``closes``), or a look at a recording that has to grow (neither)."""
+    """Next item of a match: a block, the end of a window (``closes``), or a check of a growing recording (neither)."""
 
     due_us: int
     nth: int
@@ -156,22 +157,22 @@ class _Due(NamedTuple):
 
     @property
     def is_look(self) -> bool:
-        """Whether it is due at a time of the wall clock at any speed."""
+        """True for a check of a growing recording, which is due by the wall clock at any speed."""
         return not self.payload and not self.closes
 
 
 class RecordingReader:
-    """Reads recordings, merged by when their blocks are due; see :class:`app.sources.interface.Reader`.
+    """Reads recordings, merged by the due times of their blocks; see :class:`app.sources.interface.Reader`.
 
     Args:
-        batch: for which it reads.
-        open_recording: opens what a spec means.
+        batch: the open micro-batch.
+        open_recording: opens the recording that a spec names.
     """
 
     def __init__(self, batch: OpenBatch, open_recording: Callable[[Mapping[str, Any]], Recording]) -> None:
         self._batch, self._open = batch, open_recording
         self._waiter = Waiter(batch.stopped)
-        #: The next item of each match, by when it is due; what follows it; blocks that are to be handed on together.
+        #: Heap of the next items of all matches by due time; then by match: its further items, and its next portion.
         self._next: list[_Due] = []
         self._items: list[Iterator[_Due]] = []
         self._pending: list[_Pending] = []
@@ -217,7 +218,7 @@ class RecordingReader:
                 heapq.heapreplace(self._next, following)
 
     def _take(self, item: _Due) -> Iterator[Portion]:
-        """Portions that are full or closed with what is due now."""
+        """Takes a due item; yields the portions that it fills or closes."""
         pending = self._pending[item.nth]
         if item.payload:
             due_us = 0 if self._waiter.stopped else item.due_us if pending.entry.speed else wall_us()
@@ -235,7 +236,7 @@ class RecordingReader:
             yield from pending.flush()
 
     def _match(self, nth: int, entry: Entry, share: float) -> Iterator[_Due]:
-        """A recording's blocks and the ends of its windows; a failure is its end, too."""
+        """Yields a recording's blocks and the ends of its windows; an error ends the iteration with a failure."""
         at_us = end_us = entry.begin
         due_us = 0
         try:
@@ -252,7 +253,7 @@ class RecordingReader:
                     continue
                 if there_us <= at_us and recording.is_finished:
                     return
-                end_us = min(end_us, max(there_us, at_us + 1))  # what is wrong with one that grows no more shows then
+                end_us = min(end_us, max(there_us, at_us + 1))  # reading on raises the error of a dead producer
                 for arrival_us, payload in _blocks(recording, entry, at_us, end_us):
                     due_us = pace.due_wall_us(arrival_us) if entry.speed else arrival_us
                     yield _Due(due_us, nth, at_us, end_us, arrival_us, payload)
@@ -262,14 +263,14 @@ class RecordingReader:
                 if last or end_us >= entry.stop:
                     return
                 at_us, closed = end_us, closed + 1
-        except Exception as error:  # whatever it is, it is this match's
+        except Exception as error:  # any error here concerns this match only
             yield _Due(due_us, nth, at_us, end_us, closes=True, failed=reason_of(error))
 
     def _goes_on(self, entry: Entry, closed: int) -> bool:
         return self._batch.has_another(entry.match) if entry.speed else closed < self._batch.windows
 
     def _end_us(self, pace: Pace, at_us: int, share: float) -> int:
-        """Where a window should end that begins here; with the micro-batch, if little would be left of that."""
+        """End of a window that begins at ``at_us``; the micro-batch's end, if little would remain of that."""
         window_us = self._batch.window_us
         if not pace.speed:
             return at_us + window_us
@@ -278,7 +279,7 @@ class RecordingReader:
 
 
 class _Pending:
-    """Blocks of a match that wait to be handed on together."""
+    """Blocks of a match that form its next portion."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -287,7 +288,7 @@ class _Pending:
         self._size = 0
 
     def add(self, item: _Due, block: Framed) -> Iterator[Portion]:
-        """Takes a block; a portion, if it is large enough now."""
+        """Adds a block; yields the portion if it is large enough."""
         self._range = (item.start, item.end)
         self._blocks.append(block)
         self._size += len(item.payload)
@@ -295,14 +296,14 @@ class _Pending:
             yield from self.flush()
 
     def flush(self) -> Iterator[Portion]:
-        """A portion of what waits."""
+        """Yields the collected blocks as a portion."""
         if self._blocks:
             blocks, self._blocks, self._size = self._blocks, [], 0
             yield Portion(self.entry.match, *self._range, blocks)
 
 
 def _blocks(recording: Recording, entry: Entry, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:
-    """Blocks of a range, and between them lines of officials."""
+    """Blocks of a range, merged with official lines."""
     blocks = recording.payloads(start_us, end_us)
     if not entry.officials:
         return blocks

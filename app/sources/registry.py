@@ -1,4 +1,4 @@
-"""The kinds of sources. A further one is a class that meets :class:`app.sources.interface.Source`, and a line here."""
+"""Registry of sources. A new kind is a class that meets :class:`app.sources.interface.Source`, and a line here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from app.sources.interface import Source
 
-#: ``module:class`` of each kind. The first one that recognises a name has it; the last one takes any.
+#: ``module:class`` of each kind. The first kind that recognises a name reads it; the last one accepts any name.
 SOURCES = [
     "app.sources.topic:TopicSource",
     "app.sources.captured:CaptureSource",
@@ -19,18 +19,18 @@ SOURCES = [
 
 
 def kind_of(source: str, rate: str = "") -> str:
-    """The kind of a ``--source`` with a ``--rate``, as :data:`SOURCES` has it."""
+    """The kind of a ``--source`` with a ``--rate``, as in :data:`SOURCES`."""
     return next(kind for kind in SOURCES if load_source(kind).recognises(source, rate))
 
 
 def source_of(source: str, rate: str = "") -> Source:
-    """What knows how to read a ``--source`` with a ``--rate``."""
+    """The source that reads a ``--source`` with a ``--rate``."""
     return load_source(kind_of(source, rate))
 
 
 @cache
 def load_source(kind: str) -> Source:
-    """The source of a kind."""
+    """Creates the source of a kind."""
     module, _, name = kind.partition(":")
     made: Source = getattr(import_module(module), name)()
     return made

@@ -1,7 +1,7 @@
-"""A topic of Kafka as a source: a match is one key in one partition, offsets are numbers of records.
+"""Kafka topic as a source: a match is one key in one partition, and offsets are record numbers.
 
-A new match is looked for in the topic by its sheet; where it was found is kept in ``topic.json`` beside the store. A
-match out of a topic has no recording, so a small capture is written from its sheet to warm processes up on.
+A new match is found in the topic by its sheet, and ``topic.json`` in the match store records its location. A match of a
+topic has no recording, so a small capture is written from its sheet for the warm-up of processes.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from app.sources.interface import Discovery, LagMonitor, OpenBatch, Recording, S
 from replay.capture import Capture
 from replay.match_store import StoreError
 
-# Clients of Kafka are loaded where they are needed only.
+# Kafka clients are imported only where they are needed.
 if TYPE_CHECKING:
     from rich.console import Console
 
     from app.sources.topic_demux import TopicDemultiplexer
 
-#: In the folder of a match store: where in its topic the match is.
+#: File in the folder of a match store: location of the match in its topic.
 TOPIC = "topic.json"
 
 
 class TopicInput:
-    """A :class:`app.sources.interface.MatchInput` out of a topic."""
+    """A :class:`app.sources.interface.MatchInput` from a topic."""
 
     kind = "app.sources.topic:TopicSource"
     takes_officials, is_live = False, True
@@ -80,7 +80,7 @@ class TopicSource:
         return is_kafka(source)
 
     def located(self, source: str, folder: Path) -> str:
-        """See :class:`app.sources.interface.Source`. An address that is none is left for whoever refuses it."""
+        """See :class:`app.sources.interface.Source`. An invalid address is returned unchanged."""
         try:
             address = parse(source)
         except KafkaError:
@@ -90,7 +90,7 @@ class TopicSource:
         return msgspec.structs.replace(address, settings=str((folder / address.settings).resolve())).url
 
     def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """See :class:`app.sources.interface.Source`. What comes out of a topic comes as it does."""
+        """See :class:`app.sources.interface.Source`. Options that would alter the records of a topic are refused."""
         parse(options["source"])
         for name in ("channel", "rate", "duration_s", "sheet", "endless"):
             if options.get(name) not in (None, "", False, "none"):

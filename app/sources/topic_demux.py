@@ -1,15 +1,15 @@
-"""Reads the topics of a seat once, and gives each match its own records.
+"""Demultiplexes the topics of a seat: reads each partition once, and passes each match its own records.
 
 Theory of operation
 -------------------
-Matches may share a partition; the key of a record is its match. Each partition is read once, from where the match that
-is furthest behind goes on, and each match takes its own records from where it goes on itself. A match's window is
-closed when its time is over, or as soon as it has as many records as should come in one: so a long backlog is taken in
-pieces. A match that is over is closed at once. The closing portion states the offset of the end; nothing is promised
-before, because whatever fails, the match is read again from what is committed.
+Matches may share a partition; the key of a record names its match. Each partition is read once, from the lowest offset
+at which one of its matches resumes, and each match skips records before its own offset. A match's window closes when
+its time is over, or when it has reached its limit of records; a long backlog is thus read in several windows. The
+window of a match that is over closes at once. The closing portion states the offset of the end. The end is not fixed
+before, because after a failure the match is read again from the committed offset.
 
-A record with the key of no match here is left out, and so is one without a key, unless the run plays one match only.
-While no broker answers nothing is read, and windows are closed with what was taken.
+A record with the key of no match of this seat is skipped. A record without a key is skipped, too, unless the run plays
+one match only. While no broker answers, nothing is read, and windows close with the records read before.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class TopicDemultiplexer:
     """The topics of one seat in one micro-batch; see :class:`app.sources.interface.Reader`.
 
     Args:
-        stopped: whether a stop was asked for: then every window is closed where it is.
-        has_another: whether a match, by key, gets another window; asked when one is closed.
+        stopped: returns whether a stop was requested; every window is then closed at once.
+        has_another: tells whether a match, by key, gets another window; called when one is closed.
     """
 
     def __init__(self, stopped: Callable[[], bool], has_another: Callable[[str], bool]) -> None:
@@ -65,7 +65,7 @@ class TopicDemultiplexer:
 
 
 class _Match:
-    """A match: the records of its open window, and the offset up to which it was read."""
+    """State of a match: the records of its open window, and the offset up to which it was read."""
 
     def __init__(self, entry: Entry, share: float) -> None:
         self.spec = msgspec.convert(entry.spec, TopicSpec)
@@ -77,13 +77,13 @@ class _Match:
         self.open_window(share * self.spec.window_s)
 
     def open_window(self, window_s: float) -> None:
-        """Opens a window at the match's position. It remembers nothing of the one before, so that it can be redone."""
+        """Opens a window at the match's position, with no state of the window before, so that it can be repeated."""
         self.start, self.left = self.position, self.spec.window_records
         self.until_s = time.monotonic() + window_s
         self.taker = RecordTaker(self.spec.match, self.address, self.spec.partition)
 
     def take(self, record: Any) -> bool:
-        """Takes a record of its own; True if it goes to the engine."""
+        """Takes a record of the match; returns True if it goes to the engine."""
         if record.offset < self.position or self.taker.ended:
             return False
         self.position = record.offset + 1
@@ -96,17 +96,17 @@ class _Match:
 
     @property
     def is_due(self) -> bool:
-        """Whether its window is to be closed."""
+        """True if the window must be closed now."""
         return self.taker.ended or self.left <= 0 or time.monotonic() >= self.until_s
 
     def flush(self, min_bytes: int = 1) -> Iterator[Portion]:
-        """A portion of what was taken, if it is so many bytes."""
+        """Yields the records taken as a portion, if they have at least ``min_bytes``."""
         if self._size >= min_bytes:
             blocks, self._blocks, self._size = self._blocks, [], 0
             yield Portion(self.name, self.start, self.position, blocks)
 
     def close(self, reached: int, failed: str = "") -> Iterator[Portion]:
-        """Closes the window, where the partition was read up to ``reached``; nothing if no record came."""
+        """Closes the window at ``reached``, up to which the partition was read; yields nothing if it is empty."""
         yield from self.flush()
         self.position, last = max(self.position, reached), self.taker.ended and not failed
         end = self.position
@@ -126,7 +126,7 @@ class _Topic:
         self._reader: TopicRecords | None = None
 
     def add(self, match: _Match) -> None:
-        """Reads a match, too; it may begin before the others stand."""
+        """Adds a match; its offset may be before the current ones."""
         partition = match.spec.partition
         for other in self.open:
             other.position = max(other.position, self._reached.get(other.spec.partition, 0))
@@ -167,7 +167,7 @@ class _Topic:
             yield from match.flush()
 
     def _begin(self) -> Iterator[Portion]:
-        """Seeks to where the matches go on; a match whose records were deleted has failed."""
+        """Seeks to the offsets at which the matches resume; fails matches with deleted records."""
         reader = TopicRecords.of(self._address)
         for match in list(self.open):
             first = reader.first(match.spec.partition, match.position)

@@ -1,7 +1,7 @@
-"""How many records of a topic wait to be read, as its broker reports.
+"""Number of unread records of a topic, as its broker reports.
 
-The update stream states when the newest processed record was due, which is that record's time in the topic. The
-broker's index by time gives its offset; the end of the partition less that offset is what waits.
+The update stream states the due time of the newest processed record, which is that record's time in the topic. The
+broker's time index gives its offset; the end of the partition minus that offset is the number of unread records.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _RETRY_S = 5.0
 
 
 class TopicLagPoller(BackgroundWorker):
-    """Asks the broker once a second, in a thread of its own, while the context lasts.
+    """Polls the broker once a second, in a thread of its own, while the context lasts.
 
     Args:
         address: of the topic.
         partition: of the match.
-        position: offset of the record that is read first if nothing was processed yet.
-        monitor: is kept informed.
+        position: offset at which the match is read if nothing was processed yet.
+        monitor: receives the number.
     """
 
     def __init__(self, address: Address, partition: int, position: int, monitor: LagMonitor) -> None:
-        super().__init__("topic-lag", _EVERY_S)  # a broker that does not answer must not hold up the end
+        super().__init__("topic-lag", _EVERY_S)  # a broker that does not answer must not delay the end
         self._address, self._part = address, TopicPartition(address.topic, partition)
         self._position, self._monitor = position, monitor
 
@@ -44,7 +44,7 @@ class TopicLagPoller(BackgroundWorker):
                 finally:
                     client.close()
             except KafkaError as error:
-                self._monitor.records_behind = None  # what was known holds no more
+                self._monitor.records_behind = None  # the last number is out of date
                 self._monitor.source_trouble = str(error)
                 self.stopping.wait(_RETRY_S)
 

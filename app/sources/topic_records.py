@@ -1,4 +1,4 @@
-"""Reads records of a topic, and takes those of a match one by one."""
+"""Reads records of a topic, and decodes those of a match."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from app.kafka.matches import belongs_to
 from app.sources.interface import Framed
 from replay import wire
 
-#: A block's arrival may be later than the one before it by no more: a gateway that was away comes back sooner.
+#: Limit of the time from one block's arrival to the next: longer than any outage of a gateway.
 LEAP_MAX_US = 3_600_000_000
 
 POLL_MS = 50
 
 
 class TopicRecords:
-    """Records of some partitions of a topic, from any offset on; one client a process and topic, see :meth:`of`.
+    """Records of some partitions of a topic, from any offset on; one client per process and topic, see :meth:`of`.
 
     Raises:
         KafkaError: no broker answers, or the settings are refused.
     """
 
-    #: Spark keeps its workers between batches, and a new client costs a tenth of a second.
+    #: Cached clients: Spark reuses its workers between batches, and a new client costs 0.1 s.
     _clients: ClassVar[dict[str, TopicRecords]] = {}
 
     def __init__(self, address: Address) -> None:
@@ -39,19 +39,19 @@ class TopicRecords:
 
     @classmethod
     def of(cls, address: Address) -> TopicRecords:
-        """This process's client of a topic, at the offsets where it was left."""
+        """This process's client of a topic, at the offsets that it has reached."""
         if address.url not in cls._clients:
             cls._clients[address.url] = cls(address)
         return cls._clients[address.url]
 
     @classmethod
     def forget(cls, address: Address) -> None:
-        """Closes the client; the next :meth:`of` makes another."""
+        """Closes the client; the next :meth:`of` creates another."""
         if (client := cls._clients.pop(address.url, None)) is not None:
             client._client.close()
 
     def first(self, partition: int, position: int) -> int:
-        """Offset of the partition's first record; ``position`` if the client stands there and need not ask."""
+        """Offset of the partition's first record; ``position`` without a request if the client is there already."""
         if self._at.get(partition) == position:
             return position
         with translate_kafka_errors(self._address):
@@ -82,11 +82,11 @@ class TopicRecords:
 
 
 class RecordTaker:
-    """Takes the records of a match one by one, and checks that their arrival times rise sensibly. No I/O.
+    """Decodes the records of a match one by one, and checks their arrival times. No I/O.
 
     Args:
-        match: its id; records with another key are not taken.
-        address, partition: where it is read, for the reasons of what is refused.
+        match: its id; records with another key are skipped.
+        address, partition: location of the records, for the reasons of refused ones.
 
     Attributes:
         ended: whether the record that ends the match was taken.
@@ -98,7 +98,7 @@ class RecordTaker:
         self.ended = False
 
     def take(self, record: Any) -> Framed | None:
-        """The record's block; None if it holds nothing for the engine. What cannot be read becomes a refused block."""
+        """The record's block; None if it holds nothing for the engine. An unreadable record becomes a refused block."""
         if not belongs_to(record.key, self._match):
             return None
         payload = self._payload(record)

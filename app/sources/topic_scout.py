@@ -1,7 +1,7 @@
 """Finds the matches of a topic, also those that begin while others play.
 
 A match begins with its sheet, at any time. So a thread reads the whole topic for sheets. It neither decodes other
-records nor checks their sums; their reader does.
+records nor checks their checksums; the reader of the match does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.kafka.records import SHEET
 from app.kafka.topic_location import TopicLocation
 from app.sources.interface import Discovered
 
-#: Matches of one topic in one run: invented ones must not take the memory of real ones.
+#: Limit of the matches of one topic in one run: forged sheets must not exhaust the memory.
 MATCHES_MAX = 200
 
 _POLL_MS = 200
@@ -60,11 +60,11 @@ class TopicScout(BackgroundWorker):
         return dict(self._places)
 
     def wait_first(self, stop: threading.Event, patience_s: float = SHEET_PATIENCE_S) -> None:
-        """Returns when the topic was read to its end and holds a match, or nothing was read for too long."""
+        """Waits until the topic is read to its end and holds a match, or nothing is read for too long."""
         until_s, read = time.monotonic() + patience_s, 0
         while not (self._places and self._caught_up.is_set()) and not stop.wait(_POLL_MS / 1e3):
             if (now_read := sum(self._at.values())) > read and not self._caught_up.is_set():
-                until_s, read = time.monotonic() + patience_s, now_read  # time runs only where nothing is to be read
+                until_s, read = time.monotonic() + patience_s, now_read  # the limit applies to a pause in reading only
             if time.monotonic() > until_s:
                 return
 
