@@ -1,1 +1,1 @@
-"""Recorded matches played again with today's detectors, many at a time, and held against what was recorded."""
+"""Batches: recorded matches played again with today's detectors, many at a time, and compared with the recordings."""

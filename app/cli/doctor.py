@@ -237,7 +237,7 @@ def _match(settings: LiveSettings) -> Iterator[Finding]:
     try:
         with alone(folder):
             store = MatchStore(folder, read_sheet_of(folder), read_run(folder))
-            again = source_of(settings.source, settings.rate).way_back(settings.source, folder)
+            again = source_of(settings.source, settings.rate).restart_source(settings.source, folder)
             batch, reason = plan_recovery(store, again)
             last = newest_commit(read_commits(folder))
             if batch is not None:

@@ -136,7 +136,7 @@ def _plain(explanation: Explanation) -> dict[str, Any]:
 
 
 def _plain_node(node: Node) -> dict[str, Any]:
-    """A node as an object, each margin with what it comes to."""
+    """A node as an object, each margin with its value."""
     plain = dict(msgspec.structs.asdict(node))
     plain["event"] = msgspec.to_builtins(node.event)
     plain["margins"] = [{**msgspec.to_builtins(margin), "margin": margin.margin} for margin in node.margins]

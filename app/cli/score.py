@@ -117,7 +117,7 @@ def _belongs(truth: Truth, sheet: MatchSheet, path: Path) -> None:
 
 
 def _played(truth: Truth, folder: Path, path: Path) -> Truth:
-    """The truth of what was played."""
+    """The truth of the part of the match that was played."""
     first_us, last_us = span_us(folder)
     part = truth.between(first_us, last_us)
     if truth.marks and not part.marks:

@@ -41,7 +41,7 @@ from replay.official_feed import replayed
 #: Times before the first cause at which the stretches begin that are tried.
 _LEADS_US = (20_000_000, 300_000_000, 2**62)
 
-#: Positions and inner events are recorded from so long before an event or cause until so long after it.
+#: Time before and after an event or cause for which positions and inner events are recorded.
 _BEFORE_US, _AFTER_US = 2_000_000, 1_500_000
 
 #: Played on after the last update of the event, so that all before it is final.

@@ -63,7 +63,7 @@ class MatchFeed:
             self._ended.set()
 
     def settle(self, seq: int, frontier_us: int) -> None:
-        """Forgets what is committed and read: updates before ``seq``, and the events that are final by them.
+        """Drops committed updates that all readers have read: those before ``seq``, and the events final by them.
 
         Args:
             seq: number of the first update that is not committed.

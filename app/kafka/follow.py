@@ -68,7 +68,7 @@ def follow(url: str | Address, *, idle_s: float | None = None) -> Iterator[Chang
 
     Args:
         url: topic of updates; ``?match=`` chooses among several matches.
-        idle_s: ends when no record arrived for so long; None waits on.
+        idle_s: time without a record after which the iteration ends; None for no limit.
 
     Raises:
         KafkaError: no broker, no topic.

@@ -1,4 +1,4 @@
-"""A listener of the local broker as real clusters have one: TLS with a certificate of its own, users and passwords.
+"""Secured listener of the local broker, as on real clusters: TLS with a private certificate, users and passwords.
 
 For trials of security settings, and for tests. ``openssl`` makes an authority and the broker's certificate; the broker
 takes them as PEM files. Everything lies in ``security/`` of the broker's home, readable by its owner only, and

@@ -58,7 +58,7 @@ class Begin(msgspec.Struct, frozen=True):
 
 
 class GapError(UserError):
-    """Updates are missing in what was read: the topic has deleted them, or another program writes to it."""
+    """Updates are missing among those read: the topic has deleted them, or another program writes to it."""
 
 
 _update_decoder, _begin_decoder = msgspec.json.Decoder(TopicUpdate), msgspec.json.Decoder(Begin)

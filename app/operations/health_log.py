@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class HealthLogger(BackgroundWorker):
-    """Looks once a second, in a thread of its own, while the context lasts."""
+    """Logs changes once a second, in a thread of its own, while the context lasts."""
 
     def __init__(self, monitor: MatchMonitor) -> None:
         super().__init__("health log")

@@ -212,5 +212,5 @@ def order_blocks(
 
 
 def order_rows(rows: Iterable[Row], slack: SlackSettings, **more: Any) -> Ordering:
-    """Run a policy over the rows of an out-of-order file, each a push of its own."""
+    """Run a policy over the rows of an out-of-order file, with one push per row."""
     return order_blocks(((row.arrival_us, (row.arrival(),)) for row in rows), slack, **more)

@@ -143,7 +143,7 @@ def open_match(settings: LiveSettings, console: Console, location: Any = None, k
         if folder is not None and is_store(folder):
             store = MatchStore.open(folder)
             background.enter_context(alone(store.path))
-            if message := recover(store, source.way_back(settings.source, folder), key):
+            if message := recover(store, source.restart_source(settings.source, folder), key):
                 console.print(message)
             source.resume(request, folder, background)
         else:

@@ -69,10 +69,10 @@ def run_live(settings: LiveSettings, *, as_json: bool = False) -> dict[str, Any]
             live = ready.live
             live.match = match
         else:
-            live = run.know(match.input.sheet.match_id, settings, match)
+            live = run.register(match.input.sheet.match_id, settings, match)
         if session is not None:
             _check_state(live)
-        run.take_in(live)
+        run.start_services(live)
         camera = _camera(live, background)
         with _progress(live, console):
             if ready is not None:
@@ -155,7 +155,7 @@ def _stand_by(run: Run, stop: threading.Event) -> Iterator[_Ready]:
     try:
         with run.spark(folder / "spark.log") as session:
             match = look_into_match(run.settings)
-            live = run.know(match.input.sheet.match_id, run.settings, match)
+            live = run.register(match.input.sheet.match_id, run.settings, match)
             plan = run.plan(live)
             driver = run.driver(session.result(), folder, store / LOGS)
             driver.add(plan)

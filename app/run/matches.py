@@ -125,8 +125,8 @@ class MatchesRun:
                 continue
             self._known.add(name)
             try:
-                live = self._run.know(name, *self._open(name, entry))
-                self._run.take_in(live)
+                live = self._run.register(name, *self._open(name, entry))
+                self._run.start_services(live)
                 opened.append(live)
             except Exception as error:  # any error here concerns this match only
                 reason = reason_of(error)

@@ -118,13 +118,13 @@ class Run:
         self._monitoring = self.background.enter_context(Monitoring(folder))
         self._servers = self.background.enter_context(RunServers(settings, self._monitoring, self.console))
 
-    def know(self, key: str, settings: LiveSettings, match: Match) -> LiveMatch:
+    def register(self, key: str, settings: LiveSettings, match: Match) -> LiveMatch:
         """Registers a match of the run and creates its feed."""
         feed = self.hub.add(msgspec.structs.replace(match.input.sheet, match_id=key))
         live = self.matches[key] = LiveMatch(key, settings, match, feed)
         return live
 
-    def take_in(self, live: LiveMatch) -> None:
+    def start_services(self, live: LiveMatch) -> None:
         """Starts page, sink and monitoring of a match, the folder of which this process has locked."""
         match, settings, feed = live.match, live.settings, live.feed
         self._show_page(live)  # before the seed: a page counts the updates applied after its start
@@ -250,7 +250,7 @@ class Run:
                 self.console.print(f"{match}: over")
 
     def failed(self, match: str, reason: str) -> None:
-        """See :class:`app.pipeline.commits.CommitLog`. What was sent and not committed is withdrawn."""
+        """See :class:`app.pipeline.commits.CommitLog`. Withdraws the updates that were sent and not committed."""
         self.broken[match] = self._monitors[match].broken = reason
         log_event(_log, logging.ERROR, "match is out", match, error=reason)
         if not self.alone:

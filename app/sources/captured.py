@@ -49,7 +49,7 @@ class _Captured(RecordedSource):
         """See :class:`app.sources.interface.Source`."""
         return CapturedInput(Capture.open(folder / CAPTURE))
 
-    def way_back(self, source: str, folder: Path) -> str:
+    def restart_source(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`."""
         return str(folder / CAPTURE)
 

@@ -76,7 +76,7 @@ class Entry(msgspec.Struct, frozen=True):
         source: class of the source, as ``module:class``.
         spec: arguments of that class's reader; see :meth:`MatchInput.spec`.
         begin: offset from which it is read.
-        speed: stream seconds in a wall second; 0 is as fast as it goes.
+        speed: stream seconds per wall second; 0 is as fast as possible.
         stop: offset at which it ends at the latest.
         officials: folder of the match store and further files, where officials write; empty for nowhere.
     """
@@ -347,7 +347,7 @@ class Source(Protocol):
         """Opens the match that was prepared in the match store ``folder``."""
         ...
 
-    def way_back(self, source: str, folder: Path) -> str:
+    def restart_source(self, source: str, folder: Path) -> str:
         """The ``--source`` from which a match in ``folder`` could be played once more from its beginning."""
         ...
 

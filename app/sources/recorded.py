@@ -121,7 +121,7 @@ class RecordedSource:
     def resume(self, request: SourceRequest, folder: Path, background: ExitStack) -> None:
         """See :class:`app.sources.interface.Source`."""
 
-    def way_back(self, source: str, folder: Path) -> str:
+    def restart_source(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`."""
         return source
 

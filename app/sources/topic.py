@@ -129,7 +129,7 @@ class TopicSource:
             raise StoreError(f"{folder / TOPIC}: cannot be read: {error}") from error
         return TopicInput(source, place, Capture.open(folder / CAPTURE))
 
-    def way_back(self, source: str, folder: Path) -> str:
+    def restart_source(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`."""
         return source
 
