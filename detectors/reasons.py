@@ -47,7 +47,7 @@ def prose_of(group: type[msgspec.Struct]) -> str:
 
 
 def meanings_of(group: type[msgspec.Struct]) -> Mapping[str, str]:
-    """What each field of a parameter class is, out of the attributes of its docstring and of its bases'."""
+    """Meaning of each field of a parameter class, from the attributes of its docstring and of its bases'."""
     found: dict[str, str] = {}
     for base in reversed(group.__mro__):
         found.update(_attributes(base.__doc__ or ""))

@@ -18,8 +18,6 @@ FOLDERS = ("football", "middleware", "detectors", "simulator", "camera", "replay
 FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 #: Modules that are run by name: the command, its commands and reference page, `spark-submit`, the page's demonstration.
 ENTRY_POINTS = {"app.cli.main", "app.cli.docs", "app.cli.submit", "dashboard.demo", *COMMANDS.values()}
-#: Folders in which docstrings still begin with a question.
-RIDDLES = {"detectors"}
 PURE = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("football", "middleware", "detectors")]
 
 
@@ -59,7 +57,7 @@ def test_every_public_name_has_a_docstring(path: Path):
         assert ast.get_docstring(tree), f"{path.name}: the module has no docstring"
 
 
-@pytest.mark.parametrize("folder", [*(folder for folder in FOLDERS if folder not in RIDDLES), "tests"])
+@pytest.mark.parametrize("folder", [*FOLDERS, "tests"])
 def test_docstrings_begin_with_what_the_thing_does(folder: str):
     asking = ("What", "Who", "Whose", "Whom", "Whether")
     found = []

@@ -42,7 +42,7 @@ class PassPath(NamedTuple):
 
 
 class Qualification(NamedTuple):
-    """What a qualifier publishes of a pass: kind, variant and detail."""
+    """Kind, variant and detail that a qualifier publishes of a pass."""
 
     kind: str
     variant: str = ""

@@ -179,7 +179,7 @@ class FrameFastPath:
 
 
 def _tick(before: Event, first: BodyState, ts_us: int) -> Tick:
-    """Who was seen when, told at the first sample of an instant: all others were seen at the one before."""
+    """Update when each player was last measured, at the first sample of an instant: all others at the one before."""
     frame, before_us = frame_of(before), before.ts_us
     seen = [LastSample(first.object_id, ts_us, first.quality)]
     seen += [LastSample(body.object_id, before_us, body.quality) for body in frame.players[1:]]

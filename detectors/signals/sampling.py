@@ -1,4 +1,4 @@
-"""What a declared input quality means for filters and thresholds: the one place where detectors adapt.
+"""Rates, windows and noise that follow from an input's declared quality: the one place where detectors adapt.
 
 Theory of operation
 -------------------

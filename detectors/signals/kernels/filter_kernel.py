@@ -95,7 +95,7 @@ class PacketFilter:
         return self._result(memoryview(emitted), count)
 
     def _result(self, row: memoryview, count: int) -> Taken | None:
-        """What the kernel says of a packet of ``count`` positions."""
+        """Result of the kernel for a packet of ``count`` positions."""
         length = 8 * self.words
         at = 2 * length + 32 * count
         states: int = _COUNT.unpack_from(row, at)[0]
@@ -195,7 +195,7 @@ def _numbers(packet: Packet) -> tuple[float, ...]:
 
 @lru_cache(maxsize=256)
 def _row(length: int, positions: int, states: int) -> Struct:
-    """What the kernel works on, of one packet: the filter before; after; times, x, y, z; and what it finds: how many
+    """Arrays of one packet for the kernel: filter before; after; times, x, y, z; and its results: the number of
     states, and these."""
     return Struct(f"={8 * length}s{8 * length}x{positions}q{3 * positions}d8x{states * _FITTED.size}x")
 
