@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from app.base.logs import log_event
 from app.pipeline.commits import HostError
 from app.pipeline.folder import InUseError, Match, alone, look_into_match, open_match
-from app.pipeline.options import load_pipeline, options_of
+from app.pipeline.options import PIPELINE, load_pipeline, options_of
 from app.pipeline.state_store import StateStore
 from app.run.run import LOGS, LiveMatch, Run
 from app.run.signals import stopped_by_signals
@@ -178,8 +178,6 @@ def _check_state(live: LiveMatch) -> None:
     match = live.match
     if match.offset() > match.input.begin and not match.has_ended():
         options = options_of(live.settings, match.input.sample, goes_on=True)
-        from app.pipeline.options import PIPELINE
-
         maker = load_pipeline(PIPELINE)(match.input.sheet, options, 0).maker
         StateStore(match.folder / "states", live.key).read(match.offset(), maker)
 

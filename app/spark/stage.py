@@ -99,9 +99,10 @@ def warm_up_stage(folder: str, blocks: int) -> Stage:
         log_in_worker()
         seat, began_s = Seat(folder), time.monotonic()
         for entry in seat.entries()[:1]:
-            load_source(entry.source).sample(entry.spec)
             if blocks:
                 warm_up(seat.stage(entry.match), entry, blocks)
+            else:
+                load_source(entry.source).sample(entry.spec)
             log_event(_log, logging.INFO, "process is warm", entry.match, took_s=round(time.monotonic() - began_s, 3))
         yield from batches  # Spark reuses only a process that has consumed its whole input
 

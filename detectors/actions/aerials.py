@@ -124,9 +124,7 @@ class AerialDuel:
         if late or payload.player not in (made.player, other):
             return after, NOTHING
         detail: dict[str, Scalar] = {"other": other if payload.player == made.player else made.player}
-        won = EventPayload(
-            "", payload.team, payload.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
-        )
+        won = msgspec.structs.replace(payload, variant="", detail=detail)
         return after, (make_event("aerial.won", event.ts_us, start.source, won, causes=(start.id, event.id)),)
 
 

@@ -74,16 +74,7 @@ def _death_detail(cause: Event) -> dict[str, int]:
 
 
 def _gain(event: Event, payload: EventPayload, variant: str, speed_m_s: float) -> Event:
-    gained = EventPayload(
-        variant,
-        payload.team,
-        payload.player,
-        payload.x_m,
-        payload.y_m,
-        payload.z_m,
-        payload.confidence,
-        {"speed_before_m_s": speed_m_s},
-    )
+    gained = msgspec.structs.replace(payload, variant=variant, detail={"speed_before_m_s": speed_m_s})
     return make_event("possession.gain", event.ts_us, f"{event.source}/{variant}", gained, causes=(event.id,))
 
 

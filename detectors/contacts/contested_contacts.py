@@ -127,9 +127,7 @@ class Deflection:
             "speed_before_m_s": payload.detail["speed_before_m_s"],
             "speed_after_m_s": payload.detail["speed_after_m_s"],
         }
-        turned = EventPayload(
-            "", payload.team, payload.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
-        )
+        turned = msgspec.structs.replace(payload, variant="", detail=detail)
         return [make_event("deflection", made.ts_us, made.source, turned, causes=made.causes)]
 
 

@@ -118,7 +118,5 @@ def _rival(one: Team, other: Team) -> bool:
 
 def _publish(kind: str, event: Event, payload: EventPayload) -> Event:
     detail: dict[str, Scalar] = {"by": event.kind}
-    taken = EventPayload(
-        "", payload.team, payload.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
-    )
+    taken = msgspec.structs.replace(payload, variant="", detail=detail)
     return make_event(kind, event.ts_us, event.source, taken, causes=(event.id,))

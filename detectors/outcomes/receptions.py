@@ -236,6 +236,4 @@ class Interception:
         return (make_event("interception", event.ts_us, anchor, amended, causes=causes, annuls=won_id),)
 
     def _payload(self, variant: str, gain: EventPayload, kicked: EventPayload) -> EventPayload:
-        return EventPayload(
-            variant, gain.team, gain.player, gain.x_m, gain.y_m, gain.z_m, gain.confidence, {"passer": kicked.player}
-        )
+        return msgspec.structs.replace(gain, variant=variant, detail={"passer": kicked.player})

@@ -129,9 +129,7 @@ class Save:
         if not self._was_on_target(struck, payload, state.turned_in):
             return over, NOTHING
         detail: dict[str, Scalar] = {"shooter": struck.player}
-        save_payload = EventPayload(
-            variant, payload.team, payload.player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail
-        )
+        save_payload = msgspec.structs.replace(payload, variant=variant, detail=detail)
         saved = make_event("shot.saved", event.ts_us, shot.source, save_payload, causes=(shot.id, event.id))
         return SaveState(None, saved, event if event.kind in GRIPS else None), (saved,)
 

@@ -161,9 +161,7 @@ class ShotValue:
             "angle_deg": round(angle_deg, 1),
             "model": model,
         }
-        valued = EventPayload(
-            variant, attempt.team, attempt.player, attempt.x_m, attempt.y_m, None, attempt.confidence, detail
-        )
+        valued = msgspec.structs.replace(attempt, variant=variant, z_m=None, detail=detail)
         causes = (f"shot.attempt#{shot.source}",)
         dated_us = None if now_us == shot.ts_us else shot.ts_us
         return make_event("shot.xg", now_us, shot.source, valued, causes=causes, dated_us=dated_us)

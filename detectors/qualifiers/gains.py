@@ -74,9 +74,7 @@ class ProgressivePlay:
             return state, NOTHING
         kind = "progress.pass" if is_pass else "progress.carry"
         detail: dict[str, Scalar] = {"gain_m": round(gain_m, 2)}
-        shown = EventPayload(
-            "", payload.team, payload.player, payload.x_m, payload.y_m, None, payload.confidence, detail
-        )
+        shown = msgspec.structs.replace(payload, variant="", z_m=None, detail=detail)
         shown_us = kick_of(payload) if is_pass else event.dated_us
         return state, (make_event(kind, event.ts_us, event.source, shown, causes=(event.id,), dated_us=shown_us),)
 
@@ -179,9 +177,7 @@ def _packed(event: Event, payload: EventPayload, opponents: int) -> Event:
     variant = PACKINGS[0 if opponents <= 0 else min((opponents + 1) // 2, 3)]
     is_pass = event.kind == "pass.complete"
     detail: dict[str, Scalar] = {"opponents": opponents}
-    shown = EventPayload(
-        variant, payload.team, payload.player, payload.x_m, payload.y_m, None, payload.confidence, detail
-    )
+    shown = msgspec.structs.replace(payload, variant=variant, z_m=None, detail=detail)
     shown_us = kick_of(payload) if is_pass else event.dated_us
     kind = "packing" if is_pass else "packing.carry"
     return make_event(kind, event.ts_us, event.source, shown, causes=(event.id,), dated_us=shown_us)

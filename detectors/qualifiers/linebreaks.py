@@ -175,9 +175,7 @@ class LineBreak:
             variant = f"{line.name} {_manner(path, line, high=faced.high)}"
             beyond_m, about = path.to_u_m - line.u_m, variant
             note("distance behind the line", beyond_m, "at least", behind_m, "line_break.behind_m", about)
-            shown = EventPayload(
-                variant, ended.team, ended.player, ended.x_m, ended.y_m, None, ended.confidence, detail
-            )
+            shown = msgspec.structs.replace(ended, variant=variant, z_m=None, detail=detail)
             anchor = f"{event.source}/{'' if is_pass else 'carry/'}{line.name}"
             out.append(make_event("linebreak", event.ts_us, anchor, shown, causes=(event.id,), dated_us=shown_us))
         return tuple(out)

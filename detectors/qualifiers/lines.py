@@ -89,9 +89,7 @@ class ThroughBall:
         beyond_m = path.to_u_m - max(u for u, _ in line_of.line_positions)
         note("distance beyond the last line", beyond_m, "at least", 0.0, unit="m")
         detail: dict[str, Scalar] = {"beyond_m": round(beyond_m, 2)}
-        shown = EventPayload(
-            "", payload.team, payload.player, payload.x_m, payload.y_m, None, payload.confidence, detail
-        )
+        shown = msgspec.structs.replace(payload, variant="", z_m=None, detail=detail)
         shown_us = kick_of(payload)
         causes = (event.id,)
         return state, (make_event("pass.through", event.ts_us, event.source, shown, causes=causes, dated_us=shown_us),)
