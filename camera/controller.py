@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import threading
 import time
-from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -27,7 +26,7 @@ from camera.codec import Drive, PositionInquiry, ZoomDirect, ZoomInquiry
 from camera.drive import StepChooser
 from camera.head import Pose
 from camera.link import UdpLink
-from camera.metrics import camera_figures
+from camera.metrics import CameraFigures
 from camera.mount import Mount
 from camera.observer import Observer
 from camera.planner import NORMAL, TICK_US, Plan, Planner, Style
@@ -112,7 +111,7 @@ class CameraController:
         self._still_reports = 0
         self._last_report: tuple[int, int] | None = None
         self._rows: list[Row] = []
-        self._columns = {name: array("d") for name in _FIGURE_COLUMNS}
+        self._figures = CameraFigures()
         self._latencies_us: deque[int] = deque(maxlen=LATENCIES_MAX)
         self._counts: Counter[str] = Counter()
         self._failure = ""
@@ -140,10 +139,9 @@ class CameraController:
         ``failure``: why the thread ended early, empty if it did not.
         """
         with self._lock:
-            columns = {name: np.array(values) for name, values in self._columns.items()}
+            figures: dict[str, float | str] = dict(self._figures.figures())
             latencies_ms = np.array(self._latencies_us, dtype=float) / 1000
             counts = dict(self._counts)
-        figures: dict[str, float | str] = dict(camera_figures(columns))
         for name in _COUNTED:
             figures[name] = float(counts.get(name, 0))
         figures["commands_resent"] = float(self._session.resent)
@@ -326,9 +324,7 @@ class CameraController:
         row = self._row(plan, now_us)
         self._rows.append(row)
         with self._lock:
-            for name, values in self._columns.items():
-                value = getattr(row, name)
-                values.append(float("nan") if value is None else float(value))
+            self._figures.add(row)
         if len(self._rows) >= LOT:
             self._flush()
 
@@ -374,18 +370,6 @@ class CameraController:
                 # A full disk must not leave a camera turning: counted, shown in the figures, steering goes on.
                 self._counts["record_errors"] += 1
 
-
-#: Columns kept in memory for the figures.
-_FIGURE_COLUMNS = (
-    "wall_us",
-    "planned_pan_deg",
-    "achieved_pan_deg",
-    "achieved_tilt_deg",
-    "ball_pan_deg",
-    "ball_tilt_deg",
-    "ball_distance_m",
-    "framed",
-)
 
 _COUNTED = (
     "commands_sent",

@@ -1,4 +1,4 @@
-"""Figures of the quality of steering, from recorded columns. Pure numpy.
+"""Figures of the quality of steering, from recorded rows.
 
 A device reports its angles in steps (0.02 degrees on the BRC-X400); three differences over 20 ms turn such a step
 into a jerk of thousands. Speeds, accelerations and jerks are therefore those of a cubic fitted over ``WINDOW_S``, for
@@ -7,10 +7,15 @@ planned and achieved movement alike. Exact movements (benchmarks) may use ``exac
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from camera.record import Row
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,49 +27,114 @@ HOLE_S = 0.2
 STILL_DEG_S = 0.05
 REVERSAL_DEG_S = 0.3
 
+#: Rows that are held until they are added to the sums: two minutes. At each such cut, the derivatives lack a window.
+FOLD_ROWS = 6_000
+#: Quantiles come from a histogram whose bins are this much wider than the ones before them, from ``BINS_BEGIN`` up.
+BIN_RATIO, BINS_BEGIN, BINS = 1.002, 1e-3, 9_000
 
-def camera_figures(columns: Mapping[str, Floats]) -> dict[str, float]:
-    """Return the figures of one camera's record; empty if there are no rows with a ball and a pose.
+#: Columns of a row that the figures are made of.
+_COLUMNS = (
+    "wall_us",
+    "planned_pan_deg",
+    "achieved_pan_deg",
+    "achieved_tilt_deg",
+    "ball_pan_deg",
+    "ball_tilt_deg",
+    "ball_distance_m",
+    "framed",
+)
 
-    Args:
-        columns: of ``camera.record.Row``: ``wall_us``, ``achieved_pan_deg``, ``achieved_tilt_deg``,
-            ``planned_pan_deg``, ``ball_*`` and ``framed`` as float arrays of one length, NaN where unknown.
+#: Sums over a record, by name; those of two records add up.
+Sums = dict[str, Any]
 
-    Returns:
-        ``framed_share``; ``aim_rms_deg``, ``aim_p95_deg``, ``aim_p95_m`` (achieved against the ball);
-        ``pan_accel_rms_deg_s2``, ``pan_jerk_rms_deg_s3`` and the same with ``planned_``; ``jerk_ratio``;
+
+class CameraFigures:
+    """Figures of one camera's record of any length, in bounded memory."""
+
+    def __init__(self) -> None:
+        self._columns = {name: array("d") for name in _COLUMNS}
+        self._sums: Sums = {}
+
+    def add(self, row: Row) -> None:
+        """Adds the next row."""
+        for name, values in self._columns.items():
+            value = getattr(row, name)
+            values.append(math.nan if value is None else value)
+        if len(self._columns["framed"]) == FOLD_ROWS:
+            self._sums = self._all()
+            for values in self._columns.values():
+                del values[:]
+
+    def figures(self) -> dict[str, float]:
+        """Returns the figures of the rows so far; empty if no row has a ball and a pose.
+
+        ``framed_share``; ``aim_rms_deg``, ``aim_p95_deg``, ``aim_p95_m`` (achieved against the ball; quantiles to
+        0.1 %); ``pan_accel_rms_deg_s2``, ``pan_jerk_rms_deg_s3`` and the same with ``planned_``; ``jerk_ratio``;
         ``reversals_per_min``; ``still_share``; ``rows``.
-    """
-    aimed = np.isfinite(columns["achieved_pan_deg"]) & np.isfinite(columns["ball_pan_deg"])
-    if not aimed.any():
-        return {}
+        """
+        sums = self._all()
+        aimed, count = sums["aimed"], sums["samples"]
+        if not aimed:
+            return {}
+        figures = {
+            "rows": float(sums["rows"]),
+            "framed_share": sums["framed"] / aimed,
+            "aim_rms_deg": math.sqrt(sums["error_deg2"] / aimed),
+            "aim_p95_deg": _quantile(sums["error_deg"], 0.95),
+            "aim_p95_m": _quantile(sums["error_m"], 0.95),
+        }
+        if count:
+            accel, jerk = np.sqrt(sums["achieved2"] / count)[1:]
+            planned_accel, planned_jerk = np.sqrt(sums["planned2"] / count)[1:]
+            figures |= {
+                "pan_accel_rms_deg_s2": float(accel),
+                "pan_jerk_rms_deg_s3": float(jerk),
+                "planned_pan_accel_rms_deg_s2": float(planned_accel),
+                "planned_pan_jerk_rms_deg_s3": float(planned_jerk),
+                "jerk_ratio": float(jerk / max(planned_jerk, 1e-9)),
+                "reversals_per_min": sums["reversals"] / (count * TICK_S / 60),
+                "still_share": sums["still"] / count,
+            }
+        return figures
+
+    def _all(self) -> Sums:
+        held = _sums({name: np.array(values) for name, values in self._columns.items()})
+        return {name: value + self._sums.get(name, 0) for name, value in held.items()}
+
+
+def _sums(columns: Mapping[str, Floats]) -> Sums:
+    posed = np.isfinite(columns["achieved_pan_deg"])
+    aimed = posed & np.isfinite(columns["ball_pan_deg"])
     directions = ("achieved_pan_deg", "achieved_tilt_deg", "ball_pan_deg", "ball_tilt_deg")
     error_deg = aim_error_deg(*(columns[name][aimed] for name in directions))
     error_m = np.tan(np.radians(np.minimum(error_deg, 89.0))) * columns["ball_distance_m"][aimed]
-    figures = {
-        "rows": float(len(aimed)),
-        "framed_share": float(columns["framed"][aimed].mean()),
-        "aim_rms_deg": rms(error_deg),
-        "aim_p95_deg": float(np.quantile(error_deg, 0.95)),
-        "aim_p95_m": float(np.quantile(error_m, 0.95)),
-    }
-    posed = np.isfinite(columns["achieved_pan_deg"])
     wall_s = columns["wall_us"][posed] / 1e6
     achieved = derivatives(wall_s, columns["achieved_pan_deg"][posed])
     planned = derivatives(wall_s, columns["planned_pan_deg"][posed])
-    if achieved.shape[1] == 0:
-        return figures
-    minutes = achieved.shape[1] * TICK_S / 60
-    figures |= {
-        "pan_accel_rms_deg_s2": rms(achieved[1]),
-        "pan_jerk_rms_deg_s3": rms(achieved[2]),
-        "planned_pan_accel_rms_deg_s2": rms(planned[1]),
-        "planned_pan_jerk_rms_deg_s3": rms(planned[2]),
-        "jerk_ratio": rms(achieved[2]) / max(rms(planned[2]), 1e-9),
-        "reversals_per_min": reversals(achieved[0]) / minutes,
-        "still_share": float((np.abs(achieved[0]) < STILL_DEG_S).mean()),
+    return {
+        "rows": len(aimed),
+        "aimed": int(aimed.sum()),
+        "framed": float(columns["framed"][aimed].sum()),
+        "error_deg2": float(np.square(error_deg).sum()),
+        "error_deg": _histogram(error_deg),
+        "error_m": _histogram(error_m),
+        "samples": achieved.shape[1],
+        "achieved2": np.square(achieved).sum(axis=1),
+        "planned2": np.square(planned).sum(axis=1),
+        "reversals": reversals(achieved[0]),
+        "still": int((np.abs(achieved[0]) < STILL_DEG_S).sum()),
     }
-    return figures
+
+
+def _histogram(values: Floats) -> npt.NDArray[np.int64]:
+    bins = np.log(np.maximum(values, BINS_BEGIN) / BINS_BEGIN) / math.log(BIN_RATIO)
+    return np.bincount(np.minimum(bins, BINS - 1).astype(np.int64), minlength=BINS)
+
+
+def _quantile(histogram: npt.NDArray[np.int64], share: float) -> float:
+    """Returns the middle of the bin that holds the quantile."""
+    rank = int(np.searchsorted(histogram.cumsum(), share * histogram.sum()))
+    return BINS_BEGIN * math.pow(BIN_RATIO, rank + 0.5)
 
 
 def rms(values: Floats) -> float:

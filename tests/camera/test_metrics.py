@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import math
+import pickle
+
 import numpy as np
 import pytest
 
 from camera import metrics
-from camera.metrics import camera_figures, derivatives, exact_jerk, reversals
+from camera.metrics import CameraFigures, derivatives, exact_jerk, reversals
 from camera.record import CAMERA_SCHEMA, Row, camera_table
 
 TIME_S = np.arange(0, 60, 0.02)
 
 
-def _columns(pan: np.ndarray, ball_pan: np.ndarray) -> dict[str, np.ndarray]:
-    level = np.full_like(pan, -10.0)
-    return {
-        "wall_us": TIME_S * 1e6,
-        "planned_pan_deg": pan,
-        "achieved_pan_deg": pan,
-        "achieved_tilt_deg": level,
-        "ball_pan_deg": ball_pan,
-        "ball_tilt_deg": level,
-        "ball_distance_m": np.full_like(pan, 80.0),
-        "framed": (np.abs(pan - ball_pan) < 10).astype(float),
-    }
+def _figures(pan: np.ndarray, ball_pan: np.ndarray, time_s: np.ndarray = TIME_S) -> CameraFigures:
+    figures, unknown = CameraFigures(), (None,) * 3
+    for at_s, pan_deg, ball_deg in zip(time_s.tolist(), pan.tolist(), ball_pan.tolist(), strict=True):
+        achieved = unknown if math.isnan(pan_deg) else (pan_deg, -10.0, 30.0)
+        ball = unknown if math.isnan(ball_deg) else (ball_deg, -10.0, 80.0)
+        framed = abs(pan_deg - ball_deg) < 10
+        figures.add(
+            Row(round(at_s * 1e6), 0, "follow", 0.0, 0.0, pan_deg, 0.0, 30.0, 0.0, 0.0, *achieved, *ball, framed)
+        )
+    return figures
 
 
 def test_a_sine_has_the_speed_acceleration_and_jerk_of_a_sine() -> None:
@@ -47,7 +48,7 @@ def test_a_hole_in_the_record_is_not_a_movement() -> None:
 
 
 def test_a_constant_offset_is_the_aim_error_in_degrees_and_metres() -> None:
-    figures = camera_figures(_columns(np.zeros_like(TIME_S), np.full_like(TIME_S, 3.0)))
+    figures = _figures(np.zeros_like(TIME_S), np.full_like(TIME_S, 3.0)).figures()
     expected_deg = 3.0 * np.cos(np.radians(10))
     assert figures["aim_rms_deg"] == pytest.approx(expected_deg, rel=1e-3)
     assert figures["aim_p95_m"] == pytest.approx(80 * np.tan(np.radians(expected_deg)), rel=1e-3)
@@ -56,16 +57,28 @@ def test_a_constant_offset_is_the_aim_error_in_degrees_and_metres() -> None:
 
 
 def test_a_sine_turns_round_twice_a_period() -> None:
-    columns = _columns(20 * np.sin(2 * np.pi * TIME_S / 6), np.zeros_like(TIME_S))
-    assert camera_figures(columns)["reversals_per_min"] == pytest.approx(20, abs=1)
+    figures = _figures(20 * np.sin(2 * np.pi * TIME_S / 6), np.zeros_like(TIME_S)).figures()
+    assert figures["reversals_per_min"] == pytest.approx(20, abs=1)
     assert reversals(np.array([1.0, 0.1, -0.1, 0.2, 1.0])) == 0
 
 
 def test_no_rows_no_figures() -> None:
-    nothing = {name: np.array([]) for name in _columns(TIME_S, TIME_S)}
-    assert camera_figures(nothing) == {}
-    unknown = _columns(np.full_like(TIME_S, np.nan), TIME_S)
-    assert camera_figures(unknown) == {}
+    assert CameraFigures().figures() == {}
+    unknown = np.full_like(TIME_S, np.nan)
+    assert _figures(unknown, unknown).figures() == {}
+
+
+def test_the_figures_of_hours_need_no_more_memory_and_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    time_s = np.arange(0, 1200, 0.02)
+    ball = 20 * np.sin(time_s) + 2 * np.sin(time_s / 100)
+    monkeypatch.setattr(metrics, "FOLD_ROWS", len(time_s) + 1)
+    whole = _figures(20 * np.sin(time_s), ball, time_s)
+    monkeypatch.setattr(metrics, "FOLD_ROWS", 5_000)
+    folded = _figures(20 * np.sin(time_s), ball, time_s)
+    assert folded.figures() == pytest.approx(whole.figures(), rel=0.01)
+    assert folded.figures()["aim_p95_deg"] == whole.figures()["aim_p95_deg"]
+    early = _figures(20 * np.sin(time_s[:10_000]), ball[:10_000], time_s[:10_000])
+    assert len(pickle.dumps(folded)) < 1.01 * len(pickle.dumps(early)) < len(pickle.dumps(whole)) / 5
 
 
 def test_rows_become_a_table_with_the_schema() -> None:
