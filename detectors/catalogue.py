@@ -30,7 +30,7 @@ from detectors.statistics import registry as statistics
 from football.lifecycle import State
 from football.lifecycle import __doc__ as lifecycle_doc
 from football.match_sheet import MatchSheet, Quality
-from football.payloads import EventPayload, published
+from football.payloads import EventPayload, payload_of
 from football.update_stream import EventRecord
 from middleware.detector import Detector, Spec
 from middleware.events import Event
@@ -278,7 +278,7 @@ def to_record(event: Event, level: int) -> EventRecord:
         event: its payload must be an ``EventPayload``.
         level: of its kind, see ``level_of_kinds``.
     """
-    payload = published(event)
+    payload = payload_of(event)
     detail = {**payload.detail, "annuls": event.annuls} if event.annuls else payload.detail
     return EventRecord(
         event.id,

@@ -15,7 +15,7 @@ import msgspec
 
 from detectors.decisions import Sense, recording
 from detectors.parameters import Parameters, all_parameters, unit_of
-from football.payloads import EventPayload, published
+from football.payloads import EventPayload, payload_of
 from middleware.detector import Detector
 from middleware.events import Event
 
@@ -98,7 +98,7 @@ def _decided(evidence: Evidence) -> tuple[Margin, ...]:
     """The comparisons that the detector made for an event, the last of each name; its step is run once more."""
     with recording() as comparisons:
         evidence.detector.step(evidence.before, evidence.trigger)
-    event, payload = evidence.event, published(evidence.event)
+    event, payload = evidence.event, payload_of(evidence.event)
     properties = {event.kind, event.id, event.source, payload.variant, payload.team, payload.player}
     values = {p.path: p.value for p in all_parameters(evidence.parameters)}
     found: dict[tuple[str, str, str], Margin] = {}

@@ -69,8 +69,8 @@ def payload_as(event: HasPayload, payload_type: type[P]) -> P:
     return payload
 
 
-def published(event: HasPayload) -> EventPayload:
-    """The payload of an event of a published kind."""
+def payload_of(event: HasPayload) -> EventPayload:
+    """The ``EventPayload`` of an event that users see, such as a hit or a pass."""
     return payload_as(event, EventPayload)
 
 

@@ -11,7 +11,7 @@ from detectors.decisions import at_most, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.constants import GRAVITY_M_S2
-from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, published
+from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -72,7 +72,7 @@ class AerialDuel:
         """Follow a jump, then a contact."""
         if event.kind == "frame":
             return AerialState(state.dead, event, state.start), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind in ("phase.dead", "phase.live"):
             return AerialState(event.kind == "phase.dead", state.frame), NOTHING
         if event.kind == "jump.take_off":
@@ -116,7 +116,7 @@ class AerialDuel:
         start = state.start
         if start is None or event.ts_us <= start.ts_us:
             return state, NOTHING
-        made = published(start)
+        made = payload_of(start)
         after = AerialState(state.dead, state.frame)
         other = str(made.detail["other"])
         what, since_us, path = "time since it began", event.ts_us - start.ts_us, "aerial_duel.within_us"

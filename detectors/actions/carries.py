@@ -13,7 +13,7 @@ from detectors.decisions import at_least, is_over, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BodyState, EventPayload, Scalar, frame_of, location_m, number, published
+from football.payloads import BodyState, EventPayload, Scalar, frame_of, location_m, number, payload_of
 from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -126,7 +126,7 @@ class Carry:
             if holder is None or event.ts_us < state.due_us:
                 return state, NOTHING
             return self._follow(state, holder, event)
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "phase.dead":
             return CarryState(dead=True), self._end(holder, event) if holder is not None else NOTHING
         if event.kind == "phase.live":

@@ -12,7 +12,7 @@ from detectors.decisions import at_least, at_most, is_over, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import Team
-from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, published
+from football.payloads import BallState, BodyState, EventPayload, Frame, Scalar, frame_of, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -89,7 +89,7 @@ class Duel:
         """Sample the players at the ball; a contact or a death may end a duel at once."""
         if event.kind == "frame":
             return (state, NOTHING) if state.dead or event.ts_us < state.due_us else self._look(state, event)
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "phase.live":
             return DuelState(False, payload.player or state.last), NOTHING
         over = event.kind == "phase.dead" or (state.pair is not None and payload.player not in state.pair.players)
@@ -173,7 +173,7 @@ def _started(event: Event, last: str, ball: BallState, nearest: tuple[Near, Near
 
 
 def _ended(pair: Pair, event: Event, last: str) -> Event:
-    start = published(pair.start)
+    start = payload_of(pair.start)
     one, two = start.player, str(start.detail["other"])
     team: Team = ""
     player, detail = "", dict[str, Scalar](one=one, other=two)

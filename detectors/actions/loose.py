@@ -10,7 +10,7 @@ import msgspec
 from detectors.decisions import at_least, note
 from detectors.emission import make_event
 from detectors.reasons import reason
-from football.payloads import EventPayload, frame_of, published
+from football.payloads import EventPayload, frame_of, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -70,7 +70,7 @@ class LooseBall:
         """Follow a ball without a player near."""
         if event.kind == "frame":
             return (state, NOTHING) if state.near or state.dead or state.reported else self._follow(state, event)
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "pz.enter":
             return LooseState((*state.near, payload.player), state.dead, -1, state.reported), NOTHING
         if event.kind == "pz.leave":

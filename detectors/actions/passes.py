@@ -21,7 +21,7 @@ from detectors.decisions import About, at_least, at_most, is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar, frame_of, location_m, number, published
+from football.payloads import EventPayload, Frame, Scalar, frame_of, location_m, number, payload_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -142,7 +142,7 @@ class Strikes:
         if kind == "frame":
             waiting, restart, judged_us = state.waiting, state.restart, state.judged_us
             return StrikeState(state.attacks, state.dead, event, state.contacts, waiting, restart, judged_us), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         if kind == "direction":
             return msgspec.structs.replace(state, attacks=payload.team), NOTHING
         if kind == "phase.dead":
@@ -184,7 +184,7 @@ class Strikes:
             return alive, NOTHING
         frame, kick_us = frame_of(state.frame), round(number(payload, "kick_us"))
         if state.waiting is not None:
-            release = published(state.waiting)
+            release = payload_of(state.waiting)
             if abs(round(number(release, "kick_us")) - kick_us) <= self.parameters.restart_us:
                 return self.released(alive, state.waiting, release, frame, restart=True)
         struck = _release_of(payload, frame, kick_us)
@@ -241,7 +241,7 @@ class Strikes:
         what, met_us, most_us = "time from the kick until it was met", event.ts_us - kick.ts_us, "strike.blocked_us"
         if kick.kind != "hit" or not at_most(what, met_us, self.parameters.blocked_us, most_us):
             return None
-        struck = published(kick)
+        struck = payload_of(kick)
         vx, vy = number(struck, "vx_m_s"), number(struck, "vy_m_s")
         in_vx_m_s = number(payload, "vx_m_s") - number(payload, "delta_vx_m_s")
         in_vy_m_s = number(payload, "vy_m_s") - number(payload, "delta_vy_m_s")
@@ -276,7 +276,7 @@ class Strikes:
         """True if the kick was judged already, as a kick from rest."""
         if state.restart is None:
             return False
-        live = published(state.restart)
+        live = payload_of(state.restart)
         apart_us = abs(number(release, "kick_us") - number(live, "kick_us"))
         return live.player == release.player and apart_us <= self.parameters.restart_us
 
@@ -286,7 +286,7 @@ class Strikes:
         before = next((c for c in reversed(state.contacts) if c.ts_us < kick_us), None)
         if before is None:
             return False
-        payload = published(before)
+        payload = payload_of(before)
         if payload.team == release.team:
             return self._limbs and payload.player != release.player and self._glanced_off(state, round(kick_us))
         if kick_us - before.ts_us <= self._block_us:
@@ -302,7 +302,7 @@ class Strikes:
         struck, p = next((c for c in state.contacts if c.ts_us == kick_us), None), self.parameters
         if struck is None:
             return False
-        payload = published(struck)
+        payload = payload_of(struck)
         in_m_s, out_m_s = number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")
         if in_m_s < p.came_m_s or out_m_s > in_m_s or (payload.z_m is not None and payload.z_m >= p.head_m):
             return False
@@ -375,7 +375,7 @@ class PassAttempt(Strikes):
             return after, (self._attempt(event.ts_us, kick, struck, None),)
         if state.waiting is None or state.dead:
             return after, NOTHING
-        release = published(state.waiting)
+        release = payload_of(state.waiting)
         late = event.ts_us - round(number(release, "kick_us")) > self.parameters.dated_back_us
         if payload.player == release.player or payload.team != release.team or late:
             return after, NOTHING

@@ -9,7 +9,7 @@ import msgspec
 from detectors.decisions import at_least, is_under
 from detectors.emission import make_event
 from detectors.reasons import reason
-from football.payloads import EventPayload, Scalar, number, published
+from football.payloads import EventPayload, Scalar, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -52,7 +52,7 @@ class IndividualPossession:
 
     def step(self, state: HolderState, event: Event) -> Step[HolderState]:
         """Follow a contact, a death or a restart."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "phase.dead":
             return HolderState(True), (_loss(state.gain, event),) if state.gain is not None else NOTHING
         if event.kind == "phase.live":
@@ -60,7 +60,7 @@ class IndividualPossession:
                 return HolderState(), NOTHING
             gain = _gain(event, payload, "restart", 0.0)
             return HolderState(False, gain), (gain,)
-        if state.dead or (state.gain is not None and published(state.gain).player == payload.player):
+        if state.dead or (state.gain is not None and payload_of(state.gain).player == payload.player):
             return state, NOTHING
         gain = _gain(event, payload, event.kind, number(payload, "speed_before_m_s"))
         lost = (_loss(state.gain, event),) if state.gain is not None else ()
@@ -69,7 +69,7 @@ class IndividualPossession:
 
 def _death_detail(cause: Event) -> dict[str, int]:
     """``since_us`` of a cause that is the death of play, which is known only some time after it."""
-    since_us = published(cause).detail.get("since_us") if cause.kind == "phase.dead" else None
+    since_us = payload_of(cause).detail.get("since_us") if cause.kind == "phase.dead" else None
     return {"since_us": since_us} if isinstance(since_us, int) else {}
 
 
@@ -80,7 +80,7 @@ def _gain(event: Event, payload: EventPayload, variant: str, speed_m_s: float) -
 
 def _loss(gain: Event, cause: Event) -> Event:
     """The holder's loss, named by his gain; ``variant`` is what ended it: hit, touch or dead."""
-    held, ended = published(gain), published(cause)
+    held, ended = payload_of(gain), payload_of(cause)
     variant = "dead" if cause.kind == "phase.dead" else cause.kind
     since = _death_detail(cause)
     ended_us = int(since.get("since_us", cause.ts_us))
@@ -145,7 +145,7 @@ class TeamPossession:
         """Follow a contact, a death, a restart, or a tick (the end of a contest)."""
         if event.kind == "clock.tick":
             return self._settle(state, event)
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "phase.dead":
             return _show(TeamState(True, state.shown), "dead", event, event)
         if event.kind == "phase.live":
@@ -174,12 +174,12 @@ class TeamPossession:
         over_us = played_us(rival) + self.parameters.contest_us
         if not at_least(_SINCE, event.ts_us - played_us(rival), self.parameters.contest_us, _CONTEST):
             return state, ()
-        return _show(state, published(last).team, event, last, max(over_us, event.ts_us - self.parameters.back_us))
+        return _show(state, payload_of(last).team, event, last, max(over_us, event.ts_us - self.parameters.back_us))
 
 
 def played_us(event: Event) -> int:
     """The time of a contact; the kick of a restart is known only some metres later."""
-    kick_us = published(event).detail.get("kick_us") if event.kind == "phase.live" else None
+    kick_us = payload_of(event).detail.get("kick_us") if event.kind == "phase.live" else None
     return kick_us if isinstance(kick_us, int) else event.ts_us
 
 
@@ -189,7 +189,7 @@ def _show(
     """Publish a new value at ``event``, or dated ``at_us``; team, player and position are those of ``cause``."""
     if value == state.shown:
         return state, ()
-    payload = published(cause)
+    payload = payload_of(cause)
     controlled = value in ("home", "away")
     team, player = (payload.team, payload.player) if controlled else ("", "")
     detail = _death_detail(cause)

@@ -20,7 +20,7 @@ from detectors.emission import make_event
 from detectors.proximity.near import NearParameters
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload, Scalar, height_m, number, published
+from football.payloads import EventPayload, Scalar, height_m, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -64,7 +64,7 @@ def body_part_of(contact: Contact, p: BodyPartParameters, has_height: bool) -> t
     >>> body_part_of(at(9.0, 7.0), p, True), body_part_of(at(0.4, 9.0), p, True)
     (('head', 0.6), ('other', 0.6))
     """
-    payload = published(contact.event)
+    payload = payload_of(contact.event)
     mine = [r for r in contact.candidates if r.object_id == payload.player and r.limb]
     # Of two feet that are equally near, the one that can have pushed the ball (5.1).
     pushed = payload.detail.get("limb")
@@ -127,7 +127,7 @@ class BodyPart:
 
     def _emit(self, contact: Contact) -> Event:
         made = contact.event
-        payload = published(made)
+        payload = payload_of(made)
         part, sure = body_part_of(contact, self.parameters, self._has_height)
         detail: dict[str, Scalar] = {"contact": made.kind, "distance_m": payload.detail["distance_m"]}
         mine = [r for r in contact.candidates if r.object_id == payload.player and r.limb.replace("_", " ") == part]
@@ -205,7 +205,7 @@ class Header:
     def step(self, state: HeaderState, event: Event) -> Step[HeaderState]:
         """Remember jumps, follow contacts."""
         if event.kind == "jump.take_off":
-            payload = published(event)
+            payload = payload_of(event)
             oldest_us = event.ts_us - self.spec.horizon_us - self.parameters.jump_us
             recent = tuple(j for j in state.jumps if j[0] != payload.player and j[1] >= oldest_us)
             return HeaderState(state.finding, (*recent, (payload.player, event.ts_us))), NOTHING
@@ -216,7 +216,7 @@ class Header:
 
     def _emit(self, contact: Contact, jumps: tuple[tuple[str, int], ...]) -> Event:
         made = contact.event
-        payload = published(made)
+        payload = payload_of(made)
         if self._jumps:
             off_us, most_us = made.ts_us - dict(jumps).get(payload.player, -(2**62)), self.parameters.jump_us
             what, about = "time since the take-off", payload.player

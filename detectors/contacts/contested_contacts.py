@@ -25,7 +25,7 @@ from detectors.emission import make_event
 from detectors.proximity.near import NearParameters
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload, Scalar, number, published
+from football.payloads import EventPayload, Scalar, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -109,7 +109,7 @@ class Deflection:
         return LastContact(finding, last), out or NOTHING
 
     def _judge(self, made: Event, last: Event | None) -> list[Event]:
-        payload, p = published(made), self.parameters
+        payload, p = payload_of(made), self.parameters
         before_m_s, after_m_s = number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s")
         headed = self._has_height and payload.z_m is not None and payload.z_m >= p.head_m
         if headed or not at_least("speed before", before_m_s, p.speed_m_s, "deflection.speed_m_s"):
@@ -140,7 +140,7 @@ def turned_rad(payload: EventPayload) -> float:
 
 def _own(made: Event, last: Event, own_us: int) -> bool:
     """True if the contact before was the same player's, not long ago."""
-    payload, before = published(made), published(last)
+    payload, before = payload_of(made), payload_of(last)
     return payload.player == before.player and made.ts_us - last.ts_us <= own_us
 
 
@@ -208,8 +208,8 @@ class SimultaneousContact:
 
     def _judge(self, contact: Contact, last: Event | None) -> list[Event]:
         made, p = contact.event, self.parameters
-        payload = published(made)
-        before = published(last) if last is not None else None
+        payload = payload_of(made)
+        before = payload_of(last) if last is not None else None
         if last is not None and before is not None and before.team != payload.team:
             apart_us = made.ts_us - last.ts_us
             if at_most("time between the contacts", apart_us, p.within_us, "contest.within_us", last.source):

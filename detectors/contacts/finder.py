@@ -12,7 +12,7 @@ from detectors.contacts.contact_attribution import candidates_at
 from detectors.contacts.hits import ContactState, HitParameters, PlayerHitsBall, SoftTouch, TouchParameters
 from detectors.proximity.near import Candidate, Closest, NearParameters
 from football.match_sheet import MatchSheet
-from football.payloads import published
+from football.payloads import payload_of
 from middleware.events import Event
 
 
@@ -67,5 +67,5 @@ def _near(before: ContactState, contact: Event) -> tuple[Candidate, ...]:
     """The candidates of a contact that waited, out of the state before its attribution."""
     first = before.first is not None and before.first.ts_us == contact.ts_us
     chosen: Closest = before.first_chosen if first else before.chosen
-    payload = published(contact)
+    payload = payload_of(contact)
     return candidates_at(chosen, contact.ts_us, payload)

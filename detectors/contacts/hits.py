@@ -35,7 +35,7 @@ from detectors.reasons import reason
 from detectors.signals.kernels.break_solver import AIRBORNE_M
 from football.constants import GRAVITY_M_S2
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, EventPayload, Scalar, frame_of, location_m, number, payload_as, published
+from football.payloads import BallState, EventPayload, Scalar, frame_of, location_m, number, payload_as, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -160,7 +160,7 @@ class SoftTouch:
                 note("time since the contact before", apart_us, "at least", yield_us, "touch.yield_us", "touch")
             return _close(state, event, self._rule)
         if event.kind == "ball.accel_peak":
-            payload = published(event)
+            payload = payload_of(event)
             if payload.variant == "touch":
                 return state, NOTHING
             return ContactState(state.closest, None, NOBODY, PreviousContact(event.ts_us)), NOTHING
@@ -173,7 +173,7 @@ class SoftTouch:
 
 def is_hit(peak: Event, share_min: float) -> bool:
     """True if an acceleration peak is a hit's: high enough, no bounce, and not the shaking of a fast ball."""
-    payload = published(peak)
+    payload = payload_of(peak)
     speed_m_s = max(number(payload, "speed_before_m_s"), number(payload, "speed_after_m_s"))
     if payload.variant == "touch" or payload.detail["bounce"]:
         return False
@@ -215,7 +215,7 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
     contact, last, first = state.waiting, state.last, state.first
     if contact is None or now_us <= contact.ts_us:
         return state, NOTHING
-    payload = published(contact)
+    payload = payload_of(contact)
     late = now_us - contact.ts_us > rule.horizon_us
     if first is None or late:
         near = candidates_at(state.chosen, contact.ts_us, payload)
@@ -234,8 +234,8 @@ def _both(
 
     Two different players are tried first, else each contact is judged after the other.
     """
-    payload, last, p = published(second), state.last, rule.p
-    onward = _met_again(published(first), payload)
+    payload, last, p = payload_of(second), state.last, rule.p
+    onward = _met_again(payload_of(first), payload)
     near = candidates_at(state.chosen, second.ts_us, payload)
     near_first = candidates_at(state.first_chosen, first.ts_us, onward)
     one = player_of(near_first, first.ts_us, onward, last, rule)
@@ -250,7 +250,7 @@ def _both(
             two = now[1]
     if one is not None and two is not None and one.object_id != two.object_id:
         return one, two, onward
-    plain = published(first)
+    plain = payload_of(first)
     one = player_of(near_first, first.ts_us, plain, last, rule)
     then = last if one is None else _last(first.ts_us, plain, one)
     return one, player_of(near, second.ts_us, payload, then, rule), plain
@@ -410,7 +410,7 @@ class KickReleased:
         return number(kicked, "vx_m_s"), number(kicked, "vy_m_s"), number(kicked, "vz_m_s") - fallen_m_s
 
     def _released(self, hit: Event, frame_event: Event, distance_m: float, parameter: str) -> Event | None:
-        frame, kicked = frame_of(frame_event), published(hit)
+        frame, kicked = frame_of(frame_event), payload_of(hit)
         ball = frame.ball
         kicker = next((b for b in frame.players if b.object_id == kicked.player), None)
         if ball is None or kicker is None:
@@ -439,4 +439,4 @@ class KickReleased:
 
 
 def _player(event: Event) -> str:
-    return published(event).player
+    return payload_of(event).player

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from football.match_sheet import Team
-from football.payloads import published
+from football.payloads import payload_of
 from middleware.events import Event
 
 #: Kinds of level 5 that are contacts of a player with the ball.
@@ -35,7 +35,7 @@ Contacts = tuple[Contact, ...]
 
 def remember(contacts: Contacts, event: Event) -> Contacts:
     """The contacts with one more; oldest first."""
-    p = published(event)
+    p = payload_of(event)
     return (*contacts[1 - KEPT :], Contact(event.ts_us, p.team, p.player, p.x_m, p.y_m, event.id))
 
 

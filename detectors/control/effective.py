@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from detectors.emission import make_event
-from football.payloads import EventPayload, Scalar, published, time_us
+from football.payloads import EventPayload, Scalar, payload_of, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -73,7 +73,7 @@ class EffectiveTime:
 
     def step(self, state: EffectiveState, event: Event) -> Step[EffectiveState]:
         """Sum up at stops and restarts."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind in BY_RESTART:
             return self._restart(state, event)
         if event.kind == "play.dead":

@@ -18,7 +18,7 @@ import msgspec
 
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BallState, BodyState, frame_of, published
+from football.payloads import BallState, BodyState, frame_of, payload_of
 from football.pitch import End, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -120,7 +120,7 @@ class SceneMaker:
             if event.ts_us < state.due_us:
                 return state, NOTHING
             return self._show(state, event)
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind in ("play.dead", "play.live"):

@@ -25,7 +25,7 @@ from detectors.reasons import reason
 from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
 from football.officials import PERIODS
-from football.payloads import EventPayload, Scalar, frame_of, published, time_us
+from football.payloads import EventPayload, Scalar, frame_of, payload_of, time_us
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -130,7 +130,7 @@ class MatchClock:
             return (self._sample_sides(state, event), NOTHING) if event.ts_us >= state.due_us else (state, NOTHING)
         if event.kind == "clock.tick":
             return self._tick(state, event) if state.period else (state, NOTHING)
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "play.dead":
             dead_us = time_us(payload, "since_us")
             return msgspec.structs.replace(state, dead_us=dead_us, goal=payload.variant == "goal"), NOTHING

@@ -22,7 +22,7 @@ from detectors.decisions import at_least
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team, team_of
-from football.payloads import EventPayload, Scalar, frame_of, published
+from football.payloads import EventPayload, Scalar, frame_of, payload_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -128,7 +128,7 @@ class PlayersOnPitch:
         """Sample once a second; follow the officials' decisions."""
         if event.kind == "frame":
             return (state, NOTHING) if event.ts_us < state.due_us else self._sample(state, event)
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "play.live" and payload.variant == "start":
             return FieldedState(), NOTHING
         if event.kind.startswith("play."):
@@ -148,7 +148,7 @@ class PlayersOnPitch:
         """Withdraw a red card that a review overruled, or that officials declared void."""
         out: list[Event] = []
         for suspected in state.suspected:
-            card = published(suspected)
+            card = payload_of(suspected)
             same = decision.team in ("", card.team) and decision.player in ("", card.player)
             reviewed = event.kind == "official.var" and decision.variant == "no red card" and same
             void = event.kind == "official.void"
@@ -186,7 +186,7 @@ class PlayersOnPitch:
                 state, emitted = self._sent_off(state, event, count.player, count.since_us, 0.7)
                 out += emitted
         for suspected in state.suspected:
-            if _player(suspected) in inside and published(suspected).confidence < 1.0:
+            if _player(suspected) in inside and payload_of(suspected).confidence < 1.0:
                 state, emitted = _withdraw(state, event, suspected)
                 out += emitted
         return state, out or NOTHING
@@ -253,7 +253,7 @@ def _count_samples(
 
 
 def _player(event: Event) -> str:
-    return published(event).player
+    return payload_of(event).player
 
 
 def _is_suspected(state: FieldedState, player: str) -> bool:
@@ -262,7 +262,7 @@ def _is_suspected(state: FieldedState, player: str) -> bool:
 
 def _is_confirmed(state: FieldedState, player: str) -> bool:
     """True if officials have sent a player off: he has no substitute."""
-    return any(_player(e) == player and published(e).confidence == 1.0 for e in state.suspected)
+    return any(_player(e) == player and payload_of(e).confidence == 1.0 for e in state.suspected)
 
 
 def _emit(

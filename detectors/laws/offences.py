@@ -19,7 +19,7 @@ from detectors.laws.restarts import restart_kind
 from detectors.play.restart_kicks import RestartKickParameters
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, number, published, time_us
+from football.payloads import EventPayload, Scalar, number, payload_of, time_us
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -94,7 +94,7 @@ class OffsideOffence:
 
     def step(self, state: OffsideWatch, event: Event) -> Step[OffsideWatch]:
         """Remember positions, and judge the next involvement."""
-        payload, p = published(event), self.parameters
+        payload, p = payload_of(event), self.parameters
         if event.kind == "offside.position":
             return self._position(state, event, payload), NOTHING
         if event.kind == "play.live":
@@ -131,14 +131,14 @@ class OffsideOffence:
         position = next((e for e in state.positions if _player(e) == payload.player), None)
         if position is not None:
             variant = "advantage" if state.rebound else "play"
-            confidence = 0.5 if published(position).detail["close"] else 0.9
+            confidence = 0.5 if payload_of(position).detail["close"] else 0.9
             return over, (self._offence(variant, position, event, confidence),)
         # A save has not ended the attack: the ball may rebound to a player who was offside.
-        saved = state.rebound and payload.team == opponents_of(published(state.positions[0]).team)
+        saved = state.rebound and payload.team == opponents_of(payload_of(state.positions[0]).team)
         return (state if saved else over), NOTHING
 
     def _offence(self, variant: str, position: Event, event: Event, confidence: float) -> Event:
-        offside, at = published(position), published(event)
+        offside, at = payload_of(position), payload_of(event)
         x_m, y_m = (at.x_m, at.y_m) if variant != "interfere" else (offside.x_m, offside.y_m)
         detail: dict[str, Scalar] = {"kick_us": offside.detail["kick_us"], "margin_m": offside.detail["margin_m"]}
         note("distance beyond the line", number(offside, "margin_m"), "at least", 0.0, unit="m")
@@ -147,7 +147,7 @@ class OffsideOffence:
 
 
 def _player(event: Event) -> str:
-    return published(event).player
+    return payload_of(event).player
 
 
 class HoldParameters(msgspec.Struct, frozen=True):
@@ -212,7 +212,7 @@ class KeeperHolding:
         """Measure the time since the catch."""
         if event.kind == "clock.tick":
             return self._count(state, event) if state.player else (state, NOTHING)
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind in ("play.dead", "play.live"):
             return HoldState(dead=event.kind == "play.dead"), NOTHING
         if event.kind == "gk.catch":

@@ -32,7 +32,7 @@ from detectors.emission import make_event
 from detectors.reasons import reason
 from detectors.signals.official import decided_us
 from football.match_sheet import Team
-from football.payloads import EventPayload, published, time_us
+from football.payloads import EventPayload, payload_of, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -110,7 +110,7 @@ class Overruled:
 
     def step(self, state: tuple[Contradictable, ...], event: Event) -> Step[tuple[Contradictable, ...]]:
         """Remember events that may be contradicted; withdraw those that a decision contradicts."""
-        payload = published(event)
+        payload = payload_of(event)
         overruled = {c.id: c for c in self._contradicted(state, event, payload)}
         out = tuple(_void(event, c) for c in overruled.values())
         remaining = tuple(c for c in state if c.id not in overruled)

@@ -46,7 +46,7 @@ from detectors.play.restart_kicks import (
 )
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, location_m, number, published, time_us
+from football.payloads import EventPayload, location_m, number, payload_of, time_us
 from football.pitch import (
     GOAL_HALF_WIDTH_M,
     PENALTY_AREA_DEPTH_M,
@@ -151,7 +151,7 @@ class Restart:
 
     def step(self, state: int, event: Event) -> Step[int]:
         """Publish the kick if it is of this kind."""
-        payload = published(event)
+        payload = payload_of(event)
         if restart_kind(self.pitch, payload, self.kick) != self.kind:
             return state, NOTHING
         kick_us, back_us = time_us(payload, "kick_us"), self.parameters.back_us

@@ -11,7 +11,7 @@ from detectors.decisions import is_over
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, frame_of, location_m, published
+from football.payloads import EventPayload, Scalar, frame_of, location_m, payload_of
 from football.pitch import Pitch, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -76,7 +76,7 @@ class GoalkeeperClaim:
             return ClaimState(state.frame, event.kind == "play.dead"), NOTHING
         if event.kind == "shot.attempt":
             return ClaimState(state.frame, state.dead, event), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "hit":
             return self._played(state, event, payload)
         if state.dead or (state.shot is not None and event.ts_us - state.shot.ts_us <= self.parameters.shot_us):

@@ -10,7 +10,7 @@ from detectors.decisions import at_most, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, number, published
+from football.payloads import EventPayload, Scalar, number, payload_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -63,7 +63,7 @@ class Clearance:
 
     def step(self, state: ClearanceState, event: Event) -> Step[ClearanceState]:
         """Follow pairs of opponents, a kick under pressure, and its end."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return ClearanceState(payload.team, state.near, state.kick), NOTHING
         if event.kind.startswith("opponents."):
@@ -85,7 +85,7 @@ class Clearance:
     def _ended(self, state: ClearanceState, event: Event, ended: EventPayload) -> Step[ClearanceState]:
         if state.kick is None:
             return state, NOTHING
-        kick = published(state.kick)
+        kick = payload_of(state.kick)
         kick_us = round(number(kick, "kick_us"))
         is_out = event.kind == "out"
         if not is_out and (ended.player == kick.player or event.ts_us <= kick_us):

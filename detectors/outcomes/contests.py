@@ -12,7 +12,7 @@ from detectors.decisions import at_most, is_under, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import Team
-from football.payloads import BodyState, EventPayload, Scalar, frame_of, number, published
+from football.payloads import BodyState, EventPayload, Scalar, frame_of, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -97,7 +97,7 @@ class TakeOn:
         if event.kind == "play.dead":
             return TakeOnState(), NOTHING
         if event.kind == "kick.released":
-            kicked = state.gain is not None and published(state.gain).player == published(event).player
+            kicked = state.gain is not None and payload_of(state.gain).player == payload_of(event).player
             return (TakeOnState(state.gain, (), state.won, state.due_us) if kicked else state), NOTHING
         lost = self._lost(state, event) if state.gain is not None else None
         return TakeOnState(event), (lost,) if lost is not None else NOTHING
@@ -105,7 +105,7 @@ class TakeOn:
     def _look(self, state: TakeOnState, gain: Event, event: Event) -> Step[TakeOnState]:
         frame, p = frame_of(event), self.parameters
         due_us = event.ts_us + p.every_us
-        name, ball = published(gain).player, frame.ball
+        name, ball = payload_of(gain).player, frame.ball
         carrier = next((b for b in frame.players if b.object_id == name), None)
         if carrier is None or ball is None or math.hypot(ball.x_m - carrier.x_m, ball.y_m - carrier.y_m) > p.with_m:
             return TakeOnState(gain, state.faced, state.won, due_us), NOTHING
@@ -140,7 +140,7 @@ class TakeOn:
         """The loss of the ball to an opponent who was in front, or was just passed."""
         if state.gain is None:
             return None
-        taker, loser = published(event), published(state.gain)
+        taker, loser = payload_of(event), payload_of(state.gain)
         if taker.variant == "restart" or taker.team == loser.team:
             return None
         speed_m_s, slow_m_s = number(taker, "speed_before_m_s"), self.parameters.slow_m_s
@@ -148,7 +148,7 @@ class TakeOn:
             return None
         won, annuls = state.won, ""
         within_us, kept_us, now_us = self.parameters.within_us, self.parameters.kept_us, event.ts_us
-        passed = won is not None and published(won).detail["other"] == taker.player
+        passed = won is not None and payload_of(won).detail["other"] == taker.player
         if (
             won is not None
             and passed
@@ -235,7 +235,7 @@ class Tackle:
 
     def step(self, state: TackleState, event: Event) -> Step[TackleState]:
         """Follow a duel, a gain of the opponent, and the next gain."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "duel.start":
             fight = (
                 Fight(event.id, payload.player, str(payload.detail["other"])) if payload.variant == "ground" else None
@@ -270,7 +270,7 @@ class Tackle:
         what, since_us, within_us = "time since the tackle", event.ts_us - tackle.ts_us, getattr(self.parameters, name)
         if not at_most(what, since_us, within_us, f"tackle.{name}", about="tackle.lost"):
             return None
-        won = published(tackle)
+        won = payload_of(tackle)
         if team == won.team:
             return None
         causes = (tackle.id, event.id)

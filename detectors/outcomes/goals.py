@@ -24,7 +24,7 @@ from detectors.emission import make_event
 from detectors.reasons import reason
 from detectors.signals.official import decided_us
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, published, time_us
+from football.payloads import EventPayload, payload_of, time_us
 from football.pitch import ENDS, GOAL_HALF_WIDTH_M, End, end_sign, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -92,7 +92,7 @@ class Goal:
 
     def step(self, state: GoalState, event: Event) -> Step[GoalState]:
         """Find the scorer among the newest contacts, or follow the officials' decision."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind in ("hit", "touch"):
@@ -122,7 +122,7 @@ class Goal:
         """True if a goal is the one of a team about that time."""
         if goal is None:
             return False
-        payload = published(goal)
+        payload = payload_of(goal)
         since_us = time_us(payload, "since_us")
         return team in ("", payload.team) and abs(at_us - since_us) <= self.parameters.same_us
 
@@ -138,7 +138,7 @@ class Goal:
             untracked = EventPayload(end, payload.team, payload.player, detail={"since_us": at_us})
             goal = _by_officials(f"goal.{payload.variant or 'scored'}", event, untracked, payload, at_us)
             return msgspec.structs.replace(state, goal=goal), (goal,)
-        tracked_payload = published(goal)
+        tracked_payload = payload_of(goal)
         dated_us = goal.ts_us if goal.dated_us is None else goal.dated_us
         kind = goal.kind if event.kind == "official.var" else f"goal.{payload.variant or 'scored'}"
         if kind == goal.kind:
@@ -254,7 +254,7 @@ class GoalConfirmation:
         what, since_us, limit_us = "time since the goal", event.ts_us - goal.ts_us, self.parameters.confirm_us
         if state.verdict is not None or not at_most(what, since_us, limit_us, "goal.confirm_us"):
             return state, NOTHING
-        restart = published(event)
+        restart = payload_of(event)
         if event.kind == "restart.kick_off":
             verdict = _verdict("goal.confirmed", goal, event, goal.source, restart.confidence)
         else:
@@ -276,7 +276,7 @@ class GoalConfirmation:
         return VerdictState(event, confirmed), (confirmed,)
 
     def _officials(self, state: VerdictState, goal: Event, event: Event) -> Step[VerdictState]:
-        verdict, payload = state.verdict, published(event)
+        verdict, payload = state.verdict, payload_of(event)
         if event.kind == "official.void":
             return (VerdictState() if payload.detail["event"] == goal.id else state), NOTHING
         if not self._is_against(goal, event, payload):
@@ -298,7 +298,7 @@ class GoalConfirmation:
         That is a decision against the goal itself, an offside or a foul of the scorers in the attack, or a penalty for
         the other team for which play is brought back to before the goal.
         """
-        p, team, since_us = self.parameters, published(goal).team, decided_us(event) - _shown_us(goal)
+        p, team, since_us = self.parameters, payload_of(goal).team, decided_us(event) - _shown_us(goal)
         if event.kind in ("official.foul", "official.offside"):
             return decision.team == team and -p.offence_us <= since_us <= p.whistle_us
         if event.kind == "official.penalty" or decision.variant == "penalty":
@@ -312,7 +312,7 @@ def _shown_us(goal: Event) -> int:
 
 
 def _verdict(kind: str, goal: Event, by: Event, anchor: str, confidence: float, *, annuls: str = "") -> Event:
-    payload = published(goal)
+    payload = payload_of(goal)
     detail = {"restart": by.kind, "goal_us": _shown_us(goal), "goal": goal.id}
     goal_payload = msgspec.structs.replace(payload, confidence=confidence, detail=detail)
     causes = (goal.id,) if by.id == goal.id else (goal.id, by.id)

@@ -21,7 +21,7 @@ from detectors.decisions import at_least, is_over, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import Team
-from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of, published
+from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -91,7 +91,7 @@ class OffsideLine:
         """Sample the line while a team has the ball; judge positions at kicks."""
         if event.kind == "frame":
             return self._look(state, event)
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return OffsideState(payload.team, state.holds, state.frame), NOTHING
         if event.kind == "team.possession":

@@ -11,7 +11,7 @@ from detectors.ball.lines import OUT_LINES
 from detectors.decisions import at_least, at_most, note
 from detectors.emission import make_event
 from detectors.reasons import reason
-from football.payloads import EventPayload, Scalar, number, published
+from football.payloads import EventPayload, Scalar, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -77,10 +77,10 @@ class PassOutcome:
         """Follow the newest attempt; a gain or an out decides."""
         if event.kind == "pass.attempt":
             return OutcomeState(event), NOTHING
-        attempt, payload = state.attempt, published(event)
+        attempt, payload = state.attempt, payload_of(event)
         if attempt is None:
             return state, NOTHING
-        kicked = published(attempt)
+        kicked = payload_of(attempt)
         what, since_us, limit_us = "time since the pass", event.ts_us - attempt.ts_us, self.parameters.within_us
         if not at_most(what, since_us, limit_us, "pass_outcome.within_us"):
             return OutcomeState(), NOTHING
@@ -118,7 +118,7 @@ class PassOutcome:
             causes = (attempt.id, event.id)
             outcome = make_event("pass.kept", event.ts_us, attempt.source, kept, causes=causes, annuls=attempt.id)
             return OutcomeState(), (outcome,)
-        gained = published(state.gain)
+        gained = payload_of(state.gain)
         if event.ts_us <= state.gain.ts_us or payload.player != gained.player:
             return state, NOTHING
         return OutcomeState(), (_outcome("pass.intercepted", attempt, kicked, event, payload, ""),)
@@ -128,7 +128,7 @@ def is_deflected(gain: Event, payload: EventPayload, deflection: Event | None) -
     """True if a gain is the contact of a deflection."""
     if deflection is None or deflection.ts_us != gain.ts_us:
         return False
-    by = published(deflection)
+    by = payload_of(deflection)
     return by.player == payload.player
 
 
@@ -200,14 +200,14 @@ class Interception:
             return InterceptionState(event, None), NOTHING
         if event.kind == "out":
             return InterceptionState(), self._to_out(state, event)
-        attempt, payload = state.attempt, published(event)
+        attempt, payload = state.attempt, payload_of(event)
         if attempt is None or event.ts_us <= attempt.ts_us:
             return state, NOTHING
         if event.kind == "deflection":
             return InterceptionState(attempt, state.gain, event), NOTHING
         if state.gain is not None:
             return InterceptionState(), NOTHING
-        kicked = published(attempt)
+        kicked = payload_of(attempt)
 
         if payload.team != kicked.team and is_deflected(event, payload, state.deflection):
             return state, NOTHING
@@ -228,7 +228,7 @@ class Interception:
         out_us = event.ts_us - state.gain.ts_us
         if not at_most("time from gain to out", out_us, self.parameters.out_us, "interception.out_us"):
             return NOTHING
-        payload, kicked = published(state.gain), published(state.attempt)
+        payload, kicked = payload_of(state.gain), payload_of(state.attempt)
         anchor = f"{state.gain.source}/out"
         won_id = f"interception#{state.gain.source}"
         amended = self._payload("to out", payload, kicked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from detectors.emission import make_event
-from football.payloads import EventPayload, published
+from football.payloads import EventPayload, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -45,7 +45,7 @@ class Recovery:
             return RecoveryState(state.gain, event), NOTHING
         if event.kind == "play.dead":
             return RecoveryState(), NOTHING
-        payload, gain = published(event), state.gain
+        payload, gain = payload_of(event), state.gain
         held = gain.payload if gain is not None else None
         if event.kind != "possession.gain":
             again = isinstance(held, EventPayload) and held.player == payload.player

@@ -13,7 +13,7 @@ from detectors.decisions import at_most, is_under
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet
-from football.payloads import EventPayload, Scalar, location_m, number, published
+from football.payloads import EventPayload, Scalar, location_m, number, payload_of
 from football.pitch import GOAL_AREA_DEPTH_M, end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -96,7 +96,7 @@ class Save:
         if event.kind == "play.dead":
             # A goalkeeper who fetches a ball that passed his goal saves nothing.
             return SaveState(None, state.save, state.hands, state.part), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "shot.attempt":
             return SaveState(event, state.save, state.hands, state.part), NOTHING
         if event.kind == "bodypart":
@@ -117,7 +117,7 @@ class Save:
         shot = state.shot
         if shot is None or event.ts_us <= shot.ts_us:
             return state, NOTHING
-        struck = published(shot)
+        struck = payload_of(shot)
         over = SaveState(None, state.save, state.hands, state.part)
         what, since_us, limit_us = "time since the shot", event.ts_us - shot.ts_us, self.parameters.within_us
         if payload.team == struck.team or not at_most(what, since_us, limit_us, "save.within_us"):
@@ -150,7 +150,7 @@ class Save:
         save = state.save
         if save is None:
             return state, NOTHING
-        save_payload = published(save)
+        save_payload = payload_of(save)
         variant, cause = self._better(state, save_payload.variant)
         after = SaveState(state.shot, turned_in=state.turned_in)
         if variant == save_payload.variant:
@@ -163,14 +163,14 @@ class Save:
         if state.hands is not None:
             return GRIPS[state.hands.kind], state.hands.id
         if state.part is not None:
-            part = published(state.part)
+            part = payload_of(state.part)
             if part.variant in BODY and part.confidence >= self.parameters.sure:
                 return "body", state.part.id
         return variant, ""
 
     def _about(self, save: Event, event: Event, payload: EventPayload) -> bool:
         """True if an event is about the contact of a save."""
-        save_payload = published(save)
+        save_payload = payload_of(save)
         return payload.player == save_payload.player and abs(event.ts_us - save.ts_us) <= self.parameters.grip_us
 
 

@@ -12,7 +12,7 @@ from detectors.emission import make_event
 from detectors.outcomes.saves import keeper_test
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, location_m, published
+from football.payloads import EventPayload, Scalar, location_m, payload_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -74,7 +74,7 @@ class ShotOutcome:
 
     def step(self, state: ShotState, event: Event) -> Step[ShotState]:
         """Follow a shot, then the first contact or line."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return ShotState(payload.team, state.shot), NOTHING
         if event.kind == "shot.attempt":
@@ -84,7 +84,7 @@ class ShotOutcome:
         what, since_us, limit_us = "time since the shot", event.ts_us - state.shot.ts_us, self.parameters.within_us
         if not at_most(what, since_us, limit_us, "shot_outcome.within_us"):
             return ShotState(state.attacks), NOTHING
-        struck = published(state.shot)
+        struck = payload_of(state.shot)
         if event.kind in ("hit", "touch"):
             return self._contact(state, state.shot, struck, event, payload)
         return self._line(state, state.shot, struck, event, payload)
@@ -156,14 +156,14 @@ class ShotOnWoodwork:
 
     def step(self, state: ShotState, event: Event) -> Step[ShotState]:
         """Follow a shot, then the first rebound from the attacked goal."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return ShotState(payload.team, state.shot), NOTHING
         if event.kind == "shot.attempt":
             return ShotState(state.attacks, event), NOTHING
         if state.shot is None or event.ts_us <= state.shot.ts_us:
             return state, NOTHING
-        struck, after = published(state.shot), ShotState(state.attacks)
+        struck, after = payload_of(state.shot), ShotState(state.attacks)
         attacked = "right" if struck.team == state.attacks else "left"
         what, since_us, limit_us = "time since the shot", event.ts_us - state.shot.ts_us, self.parameters.woodwork_us
         late = not at_most(what, since_us, limit_us, "shot_outcome.woodwork_us")

@@ -32,7 +32,7 @@ from detectors.play.restart_kicks import RestartKickParameters
 from detectors.proximity.near import Closest
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar, frame_of, number, payload_as, published, time_us
+from football.payloads import EventPayload, Frame, Scalar, frame_of, number, payload_as, payload_of, time_us
 from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -188,7 +188,7 @@ class GoalkeeperHands:
         if event.kind in self._of_phase:
             phase, changes = self._phase.step(phase, event)
             for change in changes:
-                dead_us = time_us(published(change), "since_us") if change.kind == "phase.dead" else _NEVER_US
+                dead_us = time_us(payload_of(change), "since_us") if change.kind == "phase.dead" else _NEVER_US
         grips, out = self._follow(state.grips, event) if event.kind in _GRIP_INPUTS else (state.grips, NOTHING)
         if grips is state.grips and phase is state.phase:
             return state, NOTHING
@@ -301,7 +301,7 @@ class GoalkeeperHands:
 
     def _is_punch(self, peak: Event) -> bool:
         """True of a fast, high ball that goes back towards its origin: one that is only turned aside is parried."""
-        payload, p, about = published(peak), self.parameters, "gk.punch"
+        payload, p, about = payload_of(peak), self.parameters, "gk.punch"
         if payload.z_m is not None and is_under(
             "height of the ball", payload.z_m, p.punch_low_m, "keeper.punch_low_m", about
         ):
@@ -317,7 +317,7 @@ class GoalkeeperHands:
         detail: dict[str, Scalar] = {"limb": grip.limb} if grip.limb else {}
         position, ts_us, anchor = grip.position, grip.since_us, f"{grip.player}:{grip.since_us}"
         if peak is not None and abs(peak.ts_us - grip.since_us) <= self._same_us:
-            payload = published(peak)
+            payload = payload_of(peak)
             ts_us, anchor = peak.ts_us, peak.source
             detail |= {name: payload.detail[name] for name in ("speed_before_m_s", "speed_after_m_s")}
             if payload.x_m is not None and payload.y_m is not None and payload.z_m is not None:

@@ -13,7 +13,7 @@ from detectors.contacts.recent_contacts import CONTACT_KINDS, Contact, Contacts,
 from detectors.emission import make_event
 from detectors.play.phase import DEATHS
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, published, time_us
+from football.payloads import EventPayload, Scalar, payload_of, time_us
 from football.pitch import ENDS
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -55,7 +55,7 @@ class BallInPlay:
         """Publish a change of phase, with the team that put the ball out."""
         if event.kind in CONTACT_KINDS:
             return PlayState(remember(state.contacts, event), "", state.out_by), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "phase.dead":
             last = _last_touch(state.contacts, payload)
             by: Team = last.team if last and payload.variant != "stop" else ""
@@ -91,7 +91,7 @@ class BallOut:
         """Look up the last touch before the crossing."""
         if event.kind in CONTACT_KINDS:
             return remember(state, event), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         line = OUT_LINES.get(str(payload.detail["line"]))
         if line is None:
             return state, NOTHING
@@ -127,7 +127,7 @@ class GoalCandidate:
 
     def step(self, state: PlayState, event: Event) -> Step[PlayState]:
         """Publish a death in a goal."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind in CONTACT_KINDS:
             return PlayState(remember(state.contacts, event), state.attacks_x), NOTHING
         if event.kind == "direction":

@@ -50,7 +50,7 @@ from football.payloads import (
     frame_of,
     location_m,
     number,
-    published,
+    payload_of,
 )
 from football.pitch import end_of, pitch_of
 from middleware.detector import NOTHING, Spec, Step
@@ -228,7 +228,7 @@ class PlayPhase:
             if frame.ball is None:
                 return state, NOTHING
             return self._frame(state, event.ts_us, frame, frame.ball)
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind.startswith("official."):
@@ -276,7 +276,7 @@ class PlayPhase:
         if exit_event is not None:
             outside_us = now_us - exit_event.ts_us
             if at_least("time since the line was crossed", outside_us, *self._settle, about="phase.dead"):
-                cause = "touch" if "touch" in published(exit_event).variant else "goal line"
+                cause = "touch" if "touch" in payload_of(exit_event).variant else "goal line"
                 return self._die(state, now_us, cause, exit_event)
         if state.peak is not None:
             state = self._played(state, state.peak, frame)
@@ -311,7 +311,7 @@ class PlayPhase:
 
     def _played(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
         """Count a change of the ball's velocity near a player as his contact."""
-        by_player = nearest(frame, *location_m(published(peak)))[1] <= self.parameters.play_m
+        by_player = nearest(frame, *location_m(payload_of(peak)))[1] <= self.parameters.play_m
         return msgspec.structs.replace(state, peak=None, played_us=peak.ts_us if by_player else state.played_us)
 
     def _stopped(self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None) -> bool:
@@ -344,7 +344,7 @@ class PlayPhase:
         return PhaseState("dead", "stop", "", None, state.attacks_x, rest), (dead,)
 
     def _die(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
-        payload = published(by)
+        payload = payload_of(by)
         detail: dict[str, Scalar] = {"line": payload.variant, "sign": "", "since_us": by.ts_us}
         death = EventPayload(
             cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail

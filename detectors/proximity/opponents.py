@@ -21,7 +21,7 @@ from detectors.decisions import is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import Team
-from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of, number, published
+from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -96,8 +96,8 @@ class OpponentProximity:
         """Note the distances of pairs that came near or parted."""
         p, what = self.parameters, "distance between them"
         for event in out:
-            if "distance_m" in published(event).detail:
-                away_m, about = number(published(event), "distance_m"), event.source
+            if "distance_m" in payload_of(event).detail:
+                away_m, about = number(payload_of(event), "distance_m"), event.source
                 note(what, away_m, "at most", p.enter_m, "opponents.enter_m", ("opponents.near", about))
                 note(what, away_m, "at least", p.leave_m, "opponents.leave_m", ("opponents.apart", about))
 

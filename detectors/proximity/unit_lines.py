@@ -23,7 +23,7 @@ from detectors.decisions import at_least
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Frame, Scalar, frame_of, published
+from football.payloads import EventPayload, Frame, Scalar, frame_of, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -92,7 +92,7 @@ class UnitLines:
     def step(self, state: UnitState, event: Event) -> Step[UnitState]:
         """Measure both teams if it is time."""
         if event.kind == "direction":
-            payload = published(event)
+            payload = payload_of(event)
             # Changed ends turn defence into attack: the reported lines are void.
             return UnitState(payload.team, state.due_us), NOTHING
         if event.ts_us < state.due_us or not state.attacks:

@@ -24,7 +24,7 @@ from detectors.emission import make_event
 from detectors.play.restart_kicks import RestartKickParameters, at_penalty_mark
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import BodyState, EventPayload, Scalar, frame_of, location_m, number, published
+from football.payloads import BodyState, EventPayload, Scalar, frame_of, location_m, number, payload_of
 from football.pitch import GOAL_HALF_WIDTH_M, Pitch, pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -113,7 +113,7 @@ class ShotValue:
         """Value a shot; amend the value if it was a restart."""
         if event.kind == "frame":
             return ShotValueState(state.attacks, event, state.part, state.shot), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return ShotValueState(payload.team, state.frame, state.part, state.shot), NOTHING
         if event.kind == "bodypart":
@@ -129,7 +129,7 @@ class ShotValue:
     def _headed(self, part: Event | None, event: Event, shot: EventPayload) -> bool:
         if part is None or abs(event.ts_us - part.ts_us) > self.parameters.part_us:
             return False
-        contact = published(part)
+        contact = payload_of(part)
         return contact.variant == "head" and contact.player == shot.player
 
     def _restarted(self, state: ShotValueState, event: Event, live: EventPayload) -> Step[ShotValueState]:
@@ -137,7 +137,7 @@ class ShotValue:
         shot = state.shot
         if shot is None or event.ts_us <= shot.ts_us:
             return state, NOTHING
-        attempt = published(shot)
+        attempt = payload_of(shot)
         same = abs(number(live, "kick_us") - shot.ts_us) <= self.parameters.restart_us and live.player == attempt.player
         if not same or live.variant != "stop":
             return ShotValueState(state.attacks, state.frame, state.part), NOTHING
@@ -336,14 +336,14 @@ class KeyPass:
 
     def _laid_on(self, passed: Event, shot: Event) -> bool:
         """True if a pass arrived at the player who shot or scored, not too long before."""
-        if _receiver(passed) != published(shot).player:
+        if _receiver(passed) != payload_of(shot).player:
             return False
         what, since_us, limit_us = "time since the pass arrived", shot.ts_us - passed.ts_us, self.parameters.within_us
         return at_most(what, since_us, limit_us, "key_pass.within_us")
 
     def _prepared(self, before: Event, last: Event) -> bool:
         """True if a pass arrived at the passer of the last one, not too long before he passed it on."""
-        one, two = published(before), published(last)
+        one, two = payload_of(before), payload_of(last)
         if one.team != two.team or _receiver(before) != two.player:
             return False
         what, held_us = "time until he passed it on", number(two, "kick_us") - before.ts_us
@@ -352,14 +352,14 @@ class KeyPass:
 
 
 def _receiver(passed: Event) -> Scalar:
-    return published(passed).detail["receiver"]
+    return payload_of(passed).detail["receiver"]
 
 
 def _credit(kind: str, passed: Event, shot: Event) -> Event:
-    attempt = published(passed)
+    attempt = payload_of(passed)
     known = attempt.detail["start_x_m"] is not None and attempt.detail["start_y_m"] is not None
     x_m, y_m = (number(attempt, "start_x_m"), number(attempt, "start_y_m")) if known else (None, None)
-    detail: dict[str, Scalar] = {"to": published(shot).player, "kick_us": attempt.detail["kick_us"]}
+    detail: dict[str, Scalar] = {"to": payload_of(shot).player, "kick_us": attempt.detail["kick_us"]}
     valued = EventPayload("", attempt.team, attempt.player, x_m, y_m, None, attempt.confidence, detail)
     ts_us = max(passed.ts_us, shot.ts_us)
     return make_event(kind, ts_us, shot.source, valued, causes=(passed.id, shot.id))

@@ -12,7 +12,7 @@ from detectors.emission import make_event
 from detectors.qualifiers.pass_qualifier import PassPath, kick_of, passed_path, upfield
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, frame_of, location_m, number, published
+from football.payloads import EventPayload, Scalar, frame_of, location_m, number, payload_of
 from football.pitch import pitch_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
@@ -62,7 +62,7 @@ class ProgressivePlay:
 
     def step(self, state: Team, event: Event) -> Step[Team]:
         """Measure a pass or a carry."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return payload.team, NOTHING
         is_pass = event.kind == "pass.complete"
@@ -145,7 +145,7 @@ class Packing:
         """Count at kicks and gains, and again at the ends."""
         if event.kind == "frame":
             return PackingState(state.attacks, event, state.kicks, state.gain), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return PackingState(payload.team, state.frame, state.kicks, state.gain), NOTHING
         ahead = self._ahead(state, payload)

@@ -11,7 +11,7 @@ from detectors.decisions import at_most
 from detectors.emission import make_event
 from detectors.qualifiers.pass_qualifier import PASS_ENDS, PREDICTED_SHARE
 from detectors.reasons import reason
-from football.payloads import EventPayload, published
+from football.payloads import EventPayload, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -79,7 +79,7 @@ class PassHeight:
 
     def step(self, state: HeightState, event: Event) -> Step[HeightState]:
         """Follow the ball from kick to end."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "ball.height":
             return self._risen(state, event, min(HEIGHTS.index(payload.variant), len(PASS_HEIGHTS) - 1))
         if event.kind == "pass.attempt":
@@ -131,7 +131,7 @@ class PassHeight:
 def _publish(flight: Flight, now_us: int, *, final: bool, cause: str = "", withdrawn: bool = False) -> Event:
     """The height of a pass as known now, shown at its kick; ``withdrawn`` if it was no pass."""
     attempt = flight.attempt
-    kicked = published(attempt)
+    kicked = payload_of(attempt)
     confidence = kicked.confidence if final else PREDICTED_SHARE * kicked.confidence
     variant, detail = PASS_HEIGHTS[flight.height], {"final": final}
     payload = EventPayload(variant, kicked.team, kicked.player, kicked.x_m, kicked.y_m, None, confidence, detail)

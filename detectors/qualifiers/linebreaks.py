@@ -21,7 +21,7 @@ from detectors.qualifiers.gains import carried_path
 from detectors.qualifiers.pass_qualifier import PassPath, kick_of, passed_path, upfield
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, frame_of, number, published
+from football.payloads import EventPayload, Scalar, frame_of, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -110,7 +110,7 @@ class LineBreak:
         """Note the lines when a pass or carry begins; compare them with the ball at its end."""
         if event.kind == "frame":
             return self._with(state, frame=event), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             # As in 4.9: changed ends make the published lines void.
             return self._with(state, attacks=payload.team, line_positions=()), NOTHING

@@ -11,7 +11,7 @@ from detectors.emission import make_event
 from detectors.qualifiers.pass_qualifier import PassPath, kick_of, passed_path, upfield
 from detectors.reasons import reason
 from football.match_sheet import MatchSheet, Team
-from football.payloads import EventPayload, Scalar, frame_of, published
+from football.payloads import EventPayload, Scalar, frame_of, payload_of
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -72,7 +72,7 @@ class ThroughBall:
         """Keep the last line of a kick until the pass has arrived."""
         if event.kind == "frame":
             return ThroughState(state.attacks, event, state.lines), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return ThroughState(payload.team, state.frame, state.lines), NOTHING
         if not state.attacks or state.frame is None:

@@ -19,7 +19,7 @@ import msgspec
 
 from detectors.emission import make_event
 from football.match_sheet import Team
-from football.payloads import EventPayload, Scalar, number, published, time_us
+from football.payloads import EventPayload, Scalar, number, payload_of, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -82,7 +82,7 @@ class PassQualifier:
 
     def step(self, state: PassState, event: Event) -> Step[PassState]:
         """Follow the attacking direction, an attempt, or its end."""
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "direction":
             return PassState(payload.team, state.predictions), NOTHING
         if not state.attacks:

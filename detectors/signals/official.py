@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from detectors.emission import make_event
 from football.officials import DECISIONS, Official
-from football.payloads import EventPayload, Scalar, payload_as, published, time_us
+from football.payloads import EventPayload, Scalar, payload_as, payload_of, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -94,4 +94,4 @@ class Officials:
 
 def decided_us(event: Event) -> int:
     """Event time of an ``official`` event's decision, which may be long before its arrival."""
-    return time_us(published(event), "at_us")
+    return time_us(payload_of(event), "at_us")

@@ -20,7 +20,7 @@ from detectors.bodies.running import CLASSES, Run, Runs
 from detectors.emission import make_event
 from detectors.reasons import reason
 from football.match_sheet import Team
-from football.payloads import EventPayload, Scalar, payload_as, published, time_us
+from football.payloads import EventPayload, Scalar, payload_as, payload_of, time_us
 from middleware.detector import NOTHING, Spec, Step
 from middleware.events import Event
 
@@ -209,7 +209,7 @@ class PossessionStatistics:
             return self._tick(state, event)
         if event.kind == "phase.dead":
             return msgspec.structs.replace(_lost(state, event.ts_us), dead=True), NOTHING
-        payload = published(event)
+        payload = payload_of(event)
         if event.kind == "phase.live":
             return _revived(state, payload), NOTHING
         if state.dead:
