@@ -163,8 +163,8 @@ class MatchStore:
         meta: Mapping[str, object],
         *,
         series: str = "",
-    ) -> None:
-        """Add a batch, or replace it by its redo; atomic and idempotent.
+    ) -> Commit:
+        """Add a batch, or replace it by its redo; atomic and idempotent. Returns its manifest.
 
         Args:
             batch: its number, from 0.
@@ -185,6 +185,7 @@ class MatchStore:
         _put(self.path / "commits" / f"{_prefix(series)}{batch:08d}.json", _json(manifest))
         for name in SCHEMAS.keys() - fitting.keys():
             (self.path / _part(name, series, batch)).unlink(missing_ok=True)
+        return manifest
 
     def drop_newest_batch(self, batch: int) -> None:
         """Remove the newest batch of the engine's series, so that it can be done again otherwise.

@@ -69,8 +69,7 @@ class Match:
             tables, batch = dict(tables), self._last.batch + 1 if self._last else 0
             if batch == 0:
                 tables["quarantine"] = self._with_unreadable(tables.get("quarantine"))
-            self._store.commit(batch, tables, meta)
-            self._last = newest_commit(read_commits(self._store.path))
+            self._last = self._store.commit(batch, tables, meta)
         self.on_commit(int(meta.get("next_seq", 0)))
         self.input.committed(self.offset())
 

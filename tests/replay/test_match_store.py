@@ -98,9 +98,10 @@ def test_committing_a_batch_again_is_committing_it_once(store: MatchStore) -> No
     meta = {"frontier_us": 5, "end_offset": 10, "throughput": 12.5}
     store.commit(0, batch, meta)
     before = {p: p.read_bytes() for p in store.path.rglob("*") if p.is_file()}
-    store.commit(0, batch, meta)
+    returned = store.commit(0, batch, meta)
     assert {p: p.read_bytes() for p in store.path.rglob("*") if p.is_file()} == before
     (commit,) = read_commits(store.path)
+    assert commit == returned
     assert (commit.meta.frontier_us, commit.notes) == (5, {"throughput": 12.5})
 
 
