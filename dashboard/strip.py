@@ -84,7 +84,7 @@ def strip_tables(
         *([Table("Live edge", ("",), _edge_rows(state))] if state is not None else []),
         Table("Pipeline latency, ms", PERCENTILES, _latency_rows(latency)),
         Table("Detection latency, ms", PERCENTILES, _latency_rows(detection)),
-        Table("Units with most slack", ("K ms", "alpha"), _unit_rows(health)),
+        Table("Most slack by detector", ("K ms", "alpha"), _unit_rows(health)),
         Table("Ordering", ("",), _ordering_rows(health, now_us, frontier_us)),
         Table("Repairs and losses", ("",), _repair_rows(health)),
     ]
@@ -105,7 +105,7 @@ def _edge_rows(state: InputState) -> list[tuple[str, ...]]:
         ("behind", behind),
         ("records behind", _count(state.records)),
         ("speed", _ABSENT if state.speed is None else f"{state.speed:.2f} x"),
-        ("stage restarts", _count(state.restarts)),
+        ("engine restarts", _count(state.restarts)),
     ]
 
 
@@ -123,8 +123,8 @@ def _ordering_rows(health: Health | None, now_us: int, frontier_us: int) -> list
     known = health is not None and frontier_us > -(2**61)
     lag = f"{max(0, now_us - frontier_us) / 1e6:,.2f} s" if known else _ABSENT
     return [
-        ("frontier lag", lag),
-        ("buffered events", _count(health and health.buffered)),
+        ("watermark lag", lag),
+        ("buffered inputs", _count(health and health.buffered)),
         ("held for repair", _count(health and health.held)),
         ("late", _count(health and health.late)),
         ("positions", _count(health and health.positions)),

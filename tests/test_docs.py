@@ -50,7 +50,7 @@ DIALECT = re.compile(
     r"|desk)\b",
     flags=re.I,
 )
-NOT_YET = {f"{name}.md" for name in ("cluster", "operation", "security")}
+NOT_YET = {f"{name}.md" for name in ("cluster", "security")}
 
 
 def prose(page: Path) -> str:

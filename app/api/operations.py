@@ -18,11 +18,11 @@ _NO_STORE = {"Cache-Control": "no-store"}
 
 
 def operations_routes(registry: CollectorRegistry, monitors: Sequence[MatchMonitor]) -> list[BaseRoute]:
-    """Creates the routes. Their functions are not coroutines, so Starlette runs them in threads: they read the disk.
+    """Create the routes. Their functions read the disk, so they are no coroutines: Starlette runs them in threads.
 
     Args:
-        registry: metrics for ``/metrics``.
-        monitors: of the matches, for the other two routes; may grow.
+        registry: the metrics for ``/metrics``.
+        monitors: one a match, for the other two routes; may grow.
     """
 
     def metrics(request: Request) -> Response:

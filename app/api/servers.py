@@ -13,12 +13,12 @@ from app.operations.monitoring import Monitoring
 from app.settings.model import LiveSettings
 from dashboard.server import PortInUseError, WebServer
 
-#: Below the page's: pages of several matches take the ports above.
+#: Default port of metrics: the one below the first page's, because further pages take the ports above.
 METRICS_PORT = 8049
 
 
 class RunServers:
-    """Serves metrics and health while the context lasts, and pages as they are opened.
+    """Serves metrics and health while the context lasts, and each page once ``open_page`` is called.
 
     Args:
         settings: of the run.
@@ -48,7 +48,7 @@ class RunServers:
         self._open.close()
 
     def open_page(self, feed: MatchFeed) -> str:
-        """Serves the page of a match, each at the port above the one before it; its address."""
+        """Serve the page of a match at the next port; return its address."""
         from dashboard.live import LiveState
         from dashboard.routes import page_routes  # imports Dash
 
@@ -61,7 +61,7 @@ class RunServers:
         return url
 
     def _metrics_server(self, port: int | None) -> WebServer:
-        """At the default port if there is none in the settings, or at a free one if another program has that."""
+        """Start the server at ``port``; None is the default port, or a free one if another program has that."""
         host, option = self._settings.host, "--metrics-port, or 0 for none"
         try:
             return WebServer(self._routes, host=host, port=port or METRICS_PORT, token=self._token, option=option)

@@ -10,7 +10,7 @@ Verdict = tuple[int, dict[str, object]]
 
 
 def health_of(monitors: Sequence[MatchMonitor]) -> Verdict:
-    """200 if every match is live or has ended, else 503, with the problems of each match."""
+    """Return 200 if every match is live or has ended, else 503, with the problems of each match."""
     problems = {monitor.match: monitor.problems() for monitor in monitors}
     states = {
         monitor.match: "troubled" if problems[monitor.match] else "ended" if monitor.feed.ended() else "live"
@@ -21,7 +21,7 @@ def health_of(monitors: Sequence[MatchMonitor]) -> Verdict:
 
 
 def readiness_of(monitors: Sequence[MatchMonitor]) -> Verdict:
-    """200 once the engine of every match has sent its first message, else 503; a match that ended stays ready."""
+    """Return 200 once the engine of every match has sent its first message, else 503; it never turns back to 503."""
     ready = {monitor.match: monitor.has_started() for monitor in monitors}
     status = "ready" if all(ready.values()) else "starting"
     return 200 if status == "ready" else 503, {"status": status, "matches": ready}

@@ -1,4 +1,4 @@
-"""Logs the health of a match: problems and their end, restarts of its stage, and rates."""
+"""Logs the health of a match: its problems and their end, restarts of its stage, and rates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class HealthLogger(BackgroundWorker):
         self.rates()
 
     def look(self) -> None:
-        """Logs what has changed since the last look. A match that is starting is not reported."""
+        """Log problems that begin or end, and restarts, since the last call. "starting" is no problem here."""
         monitor = self._monitor
         problems = [problem for problem in monitor.problems() if not problem.startswith("starting")]
         kinds = [problem.partition(":")[0].rstrip("0123456789 s") for problem in problems]
@@ -48,10 +48,10 @@ class HealthLogger(BackgroundWorker):
             self._problems = kinds
         if monitor.restarts != self._restarts:
             self._restarts = monitor.restarts
-            log_event(_log, logging.WARNING, "stage began anew", monitor.match, epoch=monitor.feed.epoch())
+            log_event(_log, logging.WARNING, "stage restarted", monitor.match, epoch=monitor.feed.epoch())
 
     def rates(self) -> None:
-        """Logs rates since the last time, and how far behind the live edge we are."""
+        """Log the rates since the last call, and the distance to the live edge."""
         now_s, counts = time.monotonic(), self._counts()
         passed_s = max(1e-3, now_s - self._counted_s)
         rates = {f"{name}_per_s": round((counts[name] - self._counted[name]) / passed_s, 1) for name in counts}

@@ -2,12 +2,13 @@
 
 Theory of operation
 -------------------
-The monitor reads the update stream and the commits; nothing is sent for it alone. Counters of a stage fall
-when a batch is redone, since its state is that of the batch's start; here they only rise, so each record counts once.
+The monitor reads the update stream and the commits; no process sends a message for it alone. The counters of a stage
+fall when it repeats a batch, because it restores the state of the batch's start. The monitor takes their maximum, so
+each record counts once.
 
-*Behind the live edge*: wall time now, less that at which the newest block that was worked on reached the source; of a
-topic, that is the record's own time. It grows while nothing comes, and while more comes than can be worked on.
-Where nothing is paced (``--speed max``) there is no live edge.
+*Behind the live edge* is the wall time now less the wall time at which the newest processed block was due at the
+source; of a topic, less the time of its record. It grows while no block arrives, and while blocks arrive faster than
+the engine processes them. An unpaced run (``--speed max``) has no live edge.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from app.pipeline.disk_full import ENOUGH_BYTES
 from dashboard.feed import InputState
 from football.update_stream import Health, UpdateMessage, UpdateRecord
 
-#: Time without a message after which the input counts as missing. A turn-around between two batches takes less.
+#: Time without a message from the engine after which data count as missing. A turn-around of Spark takes less.
 SILENCE_S = 10.0
 
 #: Thresholds of a quarantine storm: number of quarantined records within the window, and their share of all.
@@ -46,27 +47,27 @@ _log = logging.getLogger(__name__)
 
 
 class StageLink(Protocol):
-    """Counts the connected engine stages; the hub does."""
+    """Counts the connected engine stages. The hub implements it."""
 
     def connected_stages(self) -> int:
-        """Stages that are connected now."""
+        """Return the number of stages that are connected now."""
         ...
 
 
 class Publisher(Protocol):
-    """Publishes the match to topics; the relay does."""
+    """Publishes the match to topics. The relay implements it."""
 
     def waiting(self) -> int:
-        """Records that no broker has acknowledged yet."""
+        """Return the number of records that no broker has acknowledged yet."""
         ...
 
     def waits_s(self) -> float:
-        """Seconds since a broker acknowledged the last record, while some wait."""
+        """Return the seconds since a broker acknowledged the last record; 0 if no record waits."""
         ...
 
 
 class Commits(msgspec.Struct):
-    """Commits of this run and their costs. ``state_bytes``: of the newest engine state."""
+    """Commits of this run: number, rows and times (``took``). ``state_bytes``: size of the newest engine state."""
 
     count: int = 0
     failed: int = 0
@@ -89,11 +90,11 @@ class MatchMonitor:
     """State of a running match. Thread safe; subscribes to the feed at its construction.
 
     Args:
-        feed: of the match, seeded with what is committed.
+        feed: of the match; it already holds the committed updates.
         states: folder of its engine states.
-        paced: whether blocks are due at a time, so that one can be behind.
+        paced: True if each block is due at a wall time, so that the match can be behind.
         link: the hub if stages connect to it; None where the engine runs in this process.
-        clock_s: rises evenly.
+        clock_s: a monotonic clock, in seconds.
         wall_us: the wall clock, in microseconds.
     """
 
@@ -110,11 +111,11 @@ class MatchMonitor:
         self.feed, self.match = feed, feed.sheet().match_id
         self.commits = Commits(took=Histogram())
         self.asserted = self.withdrawn = self.restarts = 0
-        #: Records of a topic that were not read yet; None if unknown, or not out of a topic.
+        #: Number of records of the topic that are not processed yet; None if unknown, or if the source is no topic.
         self.records_behind: int | None = None
-        #: Reason why the match was taken out of its run; empty if it was not.
+        #: Reason why the run excluded the match; empty if it did not.
         self.broken = ""
-        #: Reason why its topic cannot be read now; empty while it can, or if its source is no topic.
+        #: Reason why its topic cannot be read now; empty while it can be read, or if its source is no topic.
         self.source_trouble = ""
         #: Publisher of the match, if there is one.
         self.publisher: Publisher | None = None
@@ -160,12 +161,12 @@ class MatchMonitor:
         return self._received_s is not None or self.feed.ended()
 
     def counters(self) -> Mapping[str, int]:
-        """By name, since the match began; redone batches count once."""
+        """Return the counters by name, since the match began; a repeated batch counts once."""
         with self._lock:
             return dict(self._maxima)
 
     def committed(self, meta: Mapping[str, Any], rows: int, took_s: float) -> None:
-        """Counts a batch that is durable, and lets the feed forget what nothing can change any more."""
+        """Count a committed window, and let the feed drop its committed updates and final events."""
         self.feed.settle(int(meta.get("next_seq", 0)), int(meta.get("frontier_us", -(2**62))))
         with self._lock:
             self.commits.count += 1
@@ -175,29 +176,29 @@ class MatchMonitor:
             self.commits.state_bytes = _newest_state_bytes(self._states)
 
     def commit_failed(self, error: str) -> None:
-        """Counts a batch that could not be committed."""
+        """Count a window that could not be committed."""
         with self._lock:
             self.commits.failed += 1
             self.commits.error = error
 
     def commit_costs(self) -> tuple[list[tuple[int, int]], int, int]:
-        """Counts of commits that took no longer than each bound, how many there were, and their sum in microseconds."""
+        """Return (commits that took no longer than each bound, number of commits, their total time in microseconds)."""
         with self._lock:
             took = self.commits.took
             return took.cumulative(), took.count, took.total_us
 
     def newest_due_wall_us(self) -> int:
-        """Wall time at which the newest processed block was due; 0 before the first."""
+        """Return the wall time at which the newest processed block was due; 0 before the first."""
         return self._due_wall_us
 
     def behind_s(self) -> float | None:
-        """Seconds behind the live edge; None where there is none, or nothing has come yet."""
+        """Return the seconds behind the live edge; None if there is none, or no block has arrived yet."""
         if not self._paced or not self._due_wall_us or self.feed.ended():
             return None
         return max(0, self._wall_us() - self._due_wall_us) / 1e6
 
     def speed(self) -> float | None:
-        """Seconds of the stream in a second, of the last ten; None if too little has come, or it is over."""
+        """Return stream seconds per wall second, over the last ten; None before the second sample or after the end."""
         with self._lock:
             if len(self._recent) < 2 or self.feed.ended():
                 return None
@@ -206,7 +207,10 @@ class MatchMonitor:
         return (last.now_us - first.now_us) / 1e6 / passed_s if passed_s > 0 else None
 
     def problems(self) -> list[str]:
-        """Reasons why this match is not live, a sentence each; empty if it is live, or has ended as it should."""
+        """Return the reasons why this match is not live, one text each; empty if it is live, or has ended.
+
+        ``docs/operation.md`` explains each text.
+        """
         if self.broken:
             return [f"broken: {self.broken}"]
         try:
@@ -214,7 +218,7 @@ class MatchMonitor:
         except OSError as error:
             return [f"the store is failing: {self._states.parent}: {error.strerror or error}"]
         if is_full:
-            return ["the store is failing: no room on its disk"]
+            return ["the store is failing: its disk is full"]
         with self._lock:
             if self.commits.error:
                 return [f"the store is failing: {self.commits.error}"]
@@ -222,16 +226,17 @@ class MatchMonitor:
                 return []
             now_s = self._clock_s()
             if self._received_s is None:
-                return [f"starting: the engine has sent nothing yet, for {now_s - self._began_s:.0f} s"]
+                return [f"starting: no message from the engine yet, after {now_s - self._began_s:.0f} s"]
             problems = []
             if self.source_trouble:
                 problems.append(f"the source cannot be read: {self.source_trouble}")
             if self.publisher is not None and (waits_s := self.publisher.waits_s()) > SILENCE_S:
-                problems.append(f"the broker takes no updates for {waits_s:.0f} s: {self.publisher.waiting()} wait")
+                waiting = self.publisher.waiting()
+                problems.append(f"the broker has acknowledged nothing for {waits_s:.0f} s: {waiting} records wait")
             if self._link is not None and self._was_connected and not self._link.connected_stages():
-                problems.append("the engine's stage is starting again")
+                problems.append("the engine is restarting")
             if (silent_s := now_s - self._received_s) > SILENCE_S:
-                problems.append(f"no input for {silent_s:.0f} s")
+                problems.append(f"no data for {silent_s:.0f} s")
             if storm := self._storm(now_s):
                 problems.append(storm)
             return problems
@@ -247,12 +252,12 @@ class MatchMonitor:
         return f"quarantine storm: {bad} of {records} records of the last {WINDOW_S:.0f} s were quarantined"
 
     def input(self) -> InputState:
-        """The state of the input, as the page shows it."""
+        """Return the state of the input, as the page shows it under "Live edge"."""
         return InputState(self.behind_s(), self.records_behind, self.speed(), self.restarts, tuple(self.problems()))
 
 
 class MonitoredCommitter:
-    """A :class:`app.pipeline.commits.CommitLog` that reports to each match's monitor how its commits went.
+    """A :class:`app.pipeline.commits.CommitLog` that reports each commit, and each failure, to the match's monitor.
 
     Args:
         commits: where windows are committed.
@@ -297,5 +302,5 @@ def _newest_state_bytes(states: Path) -> int:
     newest = max(states.glob("*/*.state"), key=lambda path: int(path.name.partition(".")[0]), default=None)
     try:
         return newest.stat().st_size if newest is not None else 0
-    except FileNotFoundError:  # forgotten meanwhile
+    except FileNotFoundError:  # deleted meanwhile
         return 0

@@ -17,15 +17,15 @@ from football.update_stream import Health
 #: Exported bounds of a histogram: from 0.64 ms to 10.5 s, each twice the one before it.
 _BOUNDS_US = frozenset(640 << doubling for doubling in range(15))
 
-#: Help of each counter of a stage's health.
+#: Help text of each counter of a stage's health.
 _COUNTED = {
     "positions": "Positions received and readable.",
     "packets": "Packets received and readable.",
-    "late": "Inputs of units later than the whole slack K, and repaired.",
-    "lost": "Inputs beyond the allowed lateness.",
-    "duplicates": "Packets received again.",
+    "late": "Inputs of ordering units that arrived after the whole slack K, and were repaired.",
+    "lost": "Inputs that arrived after the allowed lateness, and were not used.",
+    "duplicates": "Packets received more than once.",
     "quarantined": "Records in quarantine.",
-    "retractions": "Updates that took an event back.",
+    "retractions": "Updates that withdrew an event.",
 }
 
 Bounds = tuple[list[tuple[int, int]], int, int]
@@ -35,8 +35,8 @@ class MatchCollector(Collector):
     """Metrics of matches.
 
     Args:
-        monitors: of the running matches.
-        folder: of the match store; the free space of its disk is a metric.
+        monitors: of the running matches; may grow.
+        folder: of the match store, or of the run; the free space of its disk is a metric.
     """
 
     def __init__(self, monitors: Sequence[MatchMonitor], folder: Path) -> None:
@@ -56,9 +56,7 @@ class MatchCollector(Collector):
     def _flow(self) -> Iterator[Metric]:
         for name, text in _COUNTED.items():
             yield self._counter(name, text, lambda monitor, name=name: monitor.counters()[name])
-        updates = CounterMetricFamily(
-            "touchline_updates", "Updates that changed what is held, in this run.", labels=["match", "diff"]
-        )
+        updates = CounterMetricFamily("touchline_updates", "Updates applied in this run.", labels=["match", "diff"])
         for monitor in self._monitors:
             updates.add_metric([monitor.match, "assert"], monitor.asserted)
             updates.add_metric([monitor.match, "withdraw"], monitor.withdrawn)
@@ -66,22 +64,22 @@ class MatchCollector(Collector):
         yield self._counter("restarts", "Restarts of the engine's stage.", lambda monitor: monitor.restarts)
         yield self._gauge("epoch", "Epoch of the engine's stage.", lambda monitor: monitor.feed.epoch())
         yield self._gauge("ended", "1 once the match is over.", lambda monitor: int(monitor.feed.ended()))
-        yield self._gauge("live", "1 if nothing is wrong, see /health.", lambda monitor: int(not monitor.problems()))
+        yield self._gauge("live", "1 if healthy, see /health.", lambda monitor: int(not monitor.problems()))
 
     def _lag(self) -> Iterator[Metric]:
         yield self._gauge(
-            "source_lag_seconds", "Now, less when the newest block that was worked on was due.", MatchMonitor.behind_s
+            "source_lag_seconds", "Wall time since the newest processed block was due.", MatchMonitor.behind_s
         )
         yield self._gauge(
-            "source_lag_records", "Records of the topic that were not read yet.", lambda monitor: monitor.records_behind
+            "source_lag_records", "Records of the topic not processed yet.", lambda monitor: monitor.records_behind
         )
         yield self._gauge(
             "publish_waiting_records",
             "Records for the topics of --publish that no broker has acknowledged yet.",
             lambda monitor: monitor.publisher.waiting() if monitor.publisher is not None else None,
         )
-        yield self._gauge("frontier_lag_seconds", "Stream time that may still change.", _frontier_lag_s)
-        yield self._gauge("speed_ratio", "Seconds of the stream in a second, of the last ten.", MatchMonitor.speed)
+        yield self._gauge("frontier_lag_seconds", "Newest arrival time less the watermark.", _frontier_lag_s)
+        yield self._gauge("speed_ratio", "Stream seconds per wall second, over the last ten.", MatchMonitor.speed)
         latency = HistogramMetricFamily(
             "touchline_latency_seconds",
             "Wall time from a block's arrival at the source to the hub (total), and its parts.",
@@ -94,13 +92,13 @@ class MatchCollector(Collector):
 
     def _units(self) -> Iterator[Metric]:
         yield self._gauge("buffered_inputs", "Inputs that wait in ordering units.", _of_health(lambda h: h.buffered))
-        yield self._gauge("held_inputs", "Inputs that are kept for repair.", _of_health(lambda h: h.held))
+        yield self._gauge("held_inputs", "Inputs that ordering units retain for repair.", _of_health(lambda h: h.held))
         yield self._gauge("busy_ratio", "Share of its time that the engine works.", _of_health(lambda h: h.busy))
         by_detector: Iterable[tuple[type, str, str, Callable[[Health], Mapping[str, float]]]] = (
-            (GaugeMetricFamily, "slack_seconds", "Slack K of a detector's units, the greatest.", _slack_s),
-            (GaugeMetricFamily, "alpha_ratio", "Share of the slack that is waited for.", lambda h: h.alpha),
-            (CounterMetricFamily, "detector_faults", "Broken contracts of a detector.", lambda h: h.faults),
-            (GaugeMetricFamily, "detector_failed", "1 for a detector that raised and is silent.", _failed),
+            (GaugeMetricFamily, "slack_seconds", "Greatest slack K of a detector's ordering units.", _slack_s),
+            (GaugeMetricFamily, "alpha_ratio", "Share of the slack that a detector's units wait.", lambda h: h.alpha),
+            (CounterMetricFamily, "detector_faults", "Times that a detector broke its contract.", lambda h: h.faults),
+            (GaugeMetricFamily, "detector_failed", "1 for a detector that raised an error: it emits no more.", _failed),
         )
         for family, name, text, values in by_detector:
             metric = family(f"touchline_{name}", text, labels=["match", "detector"])
@@ -111,13 +109,13 @@ class MatchCollector(Collector):
             yield metric
 
     def _batches(self) -> Iterator[Metric]:
-        yield self._counter("commits", "Batches that were made durable.", lambda monitor: monitor.commits.count)
-        yield self._counter("commit_failures", "Batches that could not be.", lambda monitor: monitor.commits.failed)
-        yield self._counter("committed_rows", "Rows of all tables.", lambda monitor: monitor.commits.rows)
+        yield self._counter("commits", "Windows committed in this run.", lambda monitor: monitor.commits.count)
+        yield self._counter("commit_failures", "Commits that failed.", lambda monitor: monitor.commits.failed)
+        yield self._counter("committed_rows", "Rows committed in this run.", lambda monitor: monitor.commits.rows)
         yield self._gauge(
             "state_bytes", "Bytes of the newest engine state.", lambda monitor: monitor.commits.state_bytes
         )
-        took = HistogramMetricFamily("touchline_commit_seconds", "What a commit took.", labels=["match"])
+        took = HistogramMetricFamily("touchline_commit_seconds", "Time that a commit took.", labels=["match"])
         for monitor in self._monitors:
             _add_histogram(took, [monitor.match], monitor.commit_costs())
         yield took
@@ -129,7 +127,7 @@ class MatchCollector(Collector):
         return family
 
     def _gauge(self, name: str, text: str, value: Callable[[MatchMonitor], float | None]) -> GaugeMetricFamily:
-        """A gauge; an unknown value is left out, not zero."""
+        """Return a gauge; a match whose value is unknown is absent, not zero."""
         family = GaugeMetricFamily(f"touchline_{name}", text, labels=["match"])
         for monitor in self._monitors:
             if (known := value(monitor)) is not None:
@@ -138,7 +136,7 @@ class MatchCollector(Collector):
 
 
 def registry_of(monitors: Sequence[MatchMonitor], folder: Path) -> CollectorRegistry:
-    """Metrics of matches and of this process (memory, processor time, open files)."""
+    """Return the metrics of matches and of this process (memory, processor time, open files)."""
     registry = CollectorRegistry()
     registry.register(MatchCollector(monitors, folder))
     ProcessCollector(registry=registry)

@@ -16,7 +16,7 @@ class Monitoring:
     """Monitors matches while the context lasts; matches may be added meanwhile.
 
     Args:
-        folder: of the run, whose disk is watched.
+        folder: of the run; the free space of its disk is a metric.
 
     Attributes:
         monitors: of the matches, in the order in which they were added.
@@ -37,7 +37,7 @@ class Monitoring:
         self._open.close()
 
     def add(self, feed: MatchFeed, states: Path, *, paced: bool, link: StageLink | None) -> MatchMonitor:
-        """Monitors one more match, see :class:`app.operations.match_monitor.MatchMonitor`."""
+        """Monitor one more match; the arguments are those of :class:`app.operations.match_monitor.MatchMonitor`."""
         monitor = MatchMonitor(feed, states, paced=paced, link=link)
         self._open.enter_context(HealthLogger(monitor))
         self.monitors.append(monitor)

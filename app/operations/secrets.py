@@ -1,4 +1,4 @@
-"""The secret values of a run, for the logs to hide."""
+"""The secret values of a run, which the logs replace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.settings.model import LiveSettings
 
 
 def secrets_of(settings: LiveSettings, environ: Mapping[str, str] = os.environ) -> Iterator[str]:
-    """Every secret that the settings of a run hold, or name a place of."""
+    """Yield every secret in the settings of a run, or in a file or variable that they name."""
     yield settings.token.get_secret_value()
     for url in (settings.source, settings.publish):
         if is_kafka(url):

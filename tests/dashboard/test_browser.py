@@ -297,7 +297,8 @@ def test_no_text_overlaps_or_is_cut_off_at_the_usual_sizes(
     choreography = Choreography(feed)
     for now_us in range(0, 42_000_000, 40_000):
         choreography.play(now_us)
-    feed.set_input(InputState(1234.5, 123_456, 0.98, 3, ("the broker takes no updates for 12 s: 4711 wait",)))
+    problem = "the broker has acknowledged nothing for 12 s: 4711 records wait"
+    feed.set_input(InputState(1234.5, 123_456, 0.98, 3, (problem,)))
     opened(browser, server)
     browser.wait(lambda: browser.run("return document.querySelectorAll('#strip td').length") > 20, "the strip")
     assert browser.run("return document.getElementById('away-provisional').textContent") == "1 tentative"

@@ -23,7 +23,7 @@ def cells(tables: list[Table], title: str) -> dict[str, tuple[str, ...]]:
 def test_the_strip_shows_every_counter_of_the_health():
     tables = strip_tables(HEALTH, {}, {}, now_us=10_500_000, frontier_us=9_000_000)
     assert cells(tables, "Ordering") == {
-        "frontier lag": ("1.50 s",), "buffered events": ("1,412",), "held for repair": ("7",), "late": ("3",),
+        "watermark lag": ("1.50 s",), "buffered inputs": ("1,412",), "held for repair": ("7",), "late": ("3",),
         "positions": ("1,234,567",),
     }  # fmt: skip
     assert cells(tables, "Repairs and losses") == {
@@ -38,24 +38,24 @@ def test_a_failed_detector_is_named():
 
 
 def test_how_far_behind_the_live_edge_we_are_comes_first_with_what_is_wrong():
-    state = InputState(12.345, 1_234, 0.5, 2, ("no input for 12 s", "the store is failing: disk full"))
+    state = InputState(12.345, 1_234, 0.5, 2, ("no data for 12 s", "the store is failing: disk full"))
     tables = strip_tables(HEALTH, {}, {}, 0, 0, state)
     assert tables[0].title == "Live edge"
     assert cells(tables, "Live edge") == {
-        "condition": ("no input for 12 s; the store is failing: disk full",), "behind": ("12.35 s",),
-        "records behind": ("1,234",), "speed": ("0.50 x",), "stage restarts": ("2",),
+        "condition": ("no data for 12 s; the store is failing: disk full",), "behind": ("12.35 s",),
+        "records behind": ("1,234",), "speed": ("0.50 x",), "engine restarts": ("2",),
     }  # fmt: skip
     unknown = cells(strip_tables(None, {}, {}, 0, 0, InputState(None, None, None, 0, ())), "Live edge")
     assert unknown == {
         "condition": ("running",), "behind": ("–",), "records behind": ("–",), "speed": ("–",),
-        "stage restarts": ("0",),
+        "engine restarts": ("0",),
     }  # fmt: skip
     assert "Live edge" not in {table.title for table in strip_tables(HEALTH, {}, {}, 0, 0)}
 
 
 def test_units_with_the_greatest_slack_come_first_with_their_alpha():
     tables = strip_tables(HEALTH, {}, {}, 0, 0)
-    assert list(cells(tables, "Units with most slack").items()) == [
+    assert list(cells(tables, "Most slack by detector").items()) == [
         ("pass", ("912", "0.20")), ("shot", ("181", "0.35")), ("near", ("45", "–")),
     ]  # fmt: skip
 
@@ -63,8 +63,8 @@ def test_units_with_the_greatest_slack_come_first_with_their_alpha():
 def test_what_is_not_known_is_not_shown_as_zero():
     tables = strip_tables(None, {}, {}, 0, -(2**62))
     assert cells(tables, "Ordering")["late"] == ("–",)
-    assert cells(tables, "Ordering")["frontier lag"] == ("–",)
-    assert cells(strip_tables(HEALTH, {}, {}, 0, -(2**62)), "Ordering")["frontier lag"] == ("–",)
+    assert cells(tables, "Ordering")["watermark lag"] == ("–",)
+    assert cells(strip_tables(HEALTH, {}, {}, 0, -(2**62)), "Ordering")["watermark lag"] == ("–",)
     assert cells(strip_tables(None, {"lane": {"p50": float("nan")}}, {}, 0, 0), "Pipeline latency, ms") == {
         "lane": ("–", "–", "–")
     }

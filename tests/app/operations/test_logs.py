@@ -152,7 +152,7 @@ def test_what_goes_wrong_and_right_again_is_written_down_once(tmp_path: Path):
         observer.rates()
     written = lines(tmp_path / "logs")
     assert [(line["what"], line["figures"]) for line in written[:-1]] == [
-        ("troubled", {"reasons": "no input for 11 s"}), ("live again", {}), ("stage began anew", {"epoch": 1}),
+        ("troubled", {"reasons": "no data for 11 s"}), ("live again", {}), ("stage restarted", {"epoch": 1}),
     ]  # fmt: skip
     rates = written[-1]["figures"]
     assert written[-1]["what"] == "rates"

@@ -116,14 +116,14 @@ def test_a_run_is_ready_once_every_engine_has_sent_a_message(case: Case, tmp_pat
     assert readiness_of(monitors) == (200, {"status": "ready", "matches": {"m": True, "n": True}})
 
 
-def test_silence_and_a_stage_that_is_gone_are_said(case: Case):
+def test_silence_and_an_engine_that_is_not_connected_are_reported(case: Case):
     case.say()
     case.clocks.s = SILENCE_S
     assert case.monitor.problems() == []
     case.clocks.s = SILENCE_S + 2
-    assert case.monitor.problems() == ["no input for 12 s"]
+    assert case.monitor.problems() == ["no data for 12 s"]
     case.link.count = 0
-    assert case.monitor.problems() == ["the engine's stage is starting again", "no input for 12 s"]
+    assert case.monitor.problems() == ["the engine is restarting", "no data for 12 s"]
     case.link.count = 1
     case.say(epoch=1, continues_from=0)
     assert case.monitor.problems() == []
@@ -143,7 +143,7 @@ def test_a_storm_is_many_bad_records_and_a_great_share(case: Case, bad: int, goo
     assert case.monitor.problems() == [], "it is over"
 
 
-def test_a_store_that_fails_is_said_until_a_commit_succeeds(case: Case):
+def test_a_store_that_fails_is_reported_until_a_commit_succeeds(case: Case):
     class Committer:
         def __init__(self) -> None:
             self.error: Exception | None = OSError(28, "No space left on device")
@@ -172,10 +172,10 @@ def test_a_store_that_fails_is_said_until_a_commit_succeeds(case: Case):
     assert (samples[("touchline_committed_rows_total",)], samples[("touchline_commit_seconds_count",)]) == (1, 1)
 
 
-def test_a_disk_without_room_is_said_while_the_match_waits_for_it(case: Case, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_is_reported_while_the_match_waits_for_it(case: Case, monkeypatch: pytest.MonkeyPatch):
     case.say()
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10, 10, 0))
-    assert case.monitor.problems() == ["the store is failing: no room on its disk"]
+    assert case.monitor.problems() == ["the store is failing: its disk is full"]
     case.say(ended=True)
     assert case.monitor.problems() == []
 
@@ -192,14 +192,14 @@ class Stuck:
         return self.passed_s
 
 
-def test_a_broker_that_is_away_is_said_on_both_sides(case: Case):
+def test_a_broker_that_does_not_answer_is_reported_on_both_sides(case: Case):
     case.say()
     assert ("touchline_publish_waiting_records",) not in case.metrics()
     case.monitor.publisher = Stuck()
     assert case.monitor.problems() == []
     assert case.metrics()[("touchline_publish_waiting_records",)] == 7
     case.monitor.publisher.passed_s = 11.0
-    assert case.monitor.problems() == ["the broker takes no updates for 11 s: 7 wait"]
+    assert case.monitor.problems() == ["the broker has acknowledged nothing for 11 s: 7 records wait"]
     case.monitor.source_trouble = "positions at 127.0.0.1:9092: no answer"
     assert case.monitor.problems()[0] == "the source cannot be read: positions at 127.0.0.1:9092: no answer"
     assert case.metrics()[("touchline_live",)] == 0
@@ -294,14 +294,14 @@ def test_latency_is_a_histogram_by_stage(case: Case):
     assert below("source", 0.00128) == 3
 
 
-def test_the_page_is_told_how_the_input_is_doing(case: Case):
+def test_the_page_shows_the_state_of_the_input(case: Case):
     case.clocks.s = 1
     case.say(due_s=0.5)
     case.monitor.records_behind = 42
     strip = LiveState(case.feed).message(0, (), hello=True, strip=True).strip
     assert strip is not None
     assert dict(strip[0].rows) == {  # type: ignore[call-overload]
-        "condition": "running", "behind": "0.50 s", "records behind": "42", "speed": "–", "stage restarts": "0",
+        "condition": "running", "behind": "0.50 s", "records behind": "42", "speed": "–", "engine restarts": "0",
     }  # fmt: skip
     assert case.metrics()[("touchline_source_lag_records",)] == 42
 
