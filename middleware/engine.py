@@ -148,8 +148,8 @@ class Engine:
             else:
                 counts.lost += 1
                 self._lost.append(Loss(arrival.event, arrival.until_us, verdict.value))
-        progress.settle(now_us)
-        moved = progress.check(now_us) | (complete_us is not None and progress.promise(complete_us))
+        progress.update_progress(now_us)
+        moved = progress.advance_final(now_us) | (complete_us is not None and progress.promise(complete_us))
         if moved and progress.forget(now_us):
             for own in self._own_sources:
                 own.clear()

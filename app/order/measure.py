@@ -124,7 +124,7 @@ class _Measurement:
         record.events += len(accepted)
         record.timeout_late += late_after if self._counts_late_after else late_before
         record.waiting.append(self._unit.waiting)
-        if self._progress.check(now_us):
+        if self._progress.advance_final(now_us):
             self._unit.purge(self._progress.final_us)
 
     def pass_time(self, until_us: int) -> None:
@@ -167,7 +167,7 @@ class _Measurement:
 
     def _run(self, now_us: int, *, at_end: bool = False) -> None:
         self._now_us = now_us
-        self._progress.settle(now_us)
+        self._progress.update_progress(now_us)
         unit, record = self._unit, self.record
         progress_us = END_US if at_end else self._progress_us() if self._by_progress else BEGINNING_US
         k_us = unit.slack.k_us

@@ -13,7 +13,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator
 
-from app.sources.interface import Framed
+from app.sources.interface import TimedBlock
 
 #: Blocks that are later than this form portions, which span a share of their lateness.
 LATE_US, SHARE, TOGETHER_MAX_US = 50_000, 0.25, 500_000
@@ -44,7 +44,7 @@ def pad(frames: bytes) -> bytes:
     return frames.ljust(size, b"\0")
 
 
-def unpack(frames: bytes) -> Iterator[Framed]:
+def unpack(frames: bytes) -> Iterator[TimedBlock]:
     """Decodes the blocks of a row, as (arrival_us, due_wall_us, payload). An empty payload begins the padding.
 
     Raises:
@@ -65,7 +65,7 @@ def unpack(frames: bytes) -> Iterator[Framed]:
         position += size
 
 
-def together(blocks: Iterable[Framed], now_us: int) -> Iterator[list[Framed]]:
+def together(blocks: Iterable[TimedBlock], now_us: int) -> Iterator[list[TimedBlock]]:
     """Groups blocks into portions: single blocks while they are in time, larger portions while they are late.
 
     Each portion costs a walk through all detectors, and updates that the next portion withdraws. A late stage saves
@@ -79,20 +79,20 @@ def together(blocks: Iterable[Framed], now_us: int) -> Iterator[list[Framed]]:
     [1, 1]
     """
 
-    def span_us(block: Framed) -> float:
+    def span_us(block: TimedBlock) -> float:
         late_us = now_us - block[1] if block[1] else 0
         return min(SHARE * late_us, TOGETHER_MAX_US) if late_us > LATE_US else 0
 
     return divided(blocks, span_us)
 
 
-def divided(blocks: Iterable[Framed], span_us_at: Callable[[Framed], float]) -> Iterator[list[Framed]]:
+def divided(blocks: Iterable[TimedBlock], span_us_at: Callable[[TimedBlock], float]) -> Iterator[list[TimedBlock]]:
     """Groups blocks into portions that span less arrival time than ``span_us_at`` of each block; 0 for single blocks.
 
     >>> [len(some) for some in divided([(i * 100_000, 1, b"") for i in range(4)], lambda block: 250_000)]
     [3, 1]
     """
-    portion: list[Framed] = []
+    portion: list[TimedBlock] = []
     for block in blocks:
         span_us = span_us_at(block)
         if portion and block[0] - portion[0][0] >= span_us:

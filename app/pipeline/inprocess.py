@@ -122,7 +122,7 @@ class InProcessHost:
             if message is not None:
                 message = msgspec.structs.replace(message, stage_wall_us=stage_us, sent_wall_us=wall_us())
                 self._publish(message)
-            self._pipeline.pause()
+            self._pipeline.measure_in_pause()
         return end_us
 
     def _complete_us(self, arrival_us: int, late_us: int | None) -> int | None:
@@ -138,7 +138,7 @@ class InProcessHost:
     def _commit(self, start_us: int, end_us: int, stop: threading.Event) -> None:
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": end_us}
-        self._pipeline.settle()
+        self._pipeline.inspect_detectors()
         state, maker = self._pipeline.snapshot(), self._pipeline.maker
         space_waiter = SpaceWaiter(self._config.states, stop)
         while True:

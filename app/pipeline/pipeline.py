@@ -26,9 +26,9 @@ from typing import Literal
 import pyarrow as pa
 
 from app.pipeline.costs import CostMeter
-from app.pipeline.quarantine_buffer import QuarantineBuffer, too_late
+from app.pipeline.quarantine_buffer import QuarantineBuffer, lost_record
 from app.pipeline.seal import Maker, code_fingerprint, fingerprint
-from app.sources.interface import Framed, Recording
+from app.sources.interface import Recording, TimedBlock
 from detectors.arrivals import arrival, frame_arrival, official_arrival
 from detectors.catalogue import build_detectors, level_of_kinds, to_record
 from detectors.parameters import Parameters
@@ -194,7 +194,7 @@ class MatchPipeline:
         """
         return self.push_together([(arrival_us, due_wall_us, payload)])
 
-    def push_together(self, blocks: Sequence[Framed], complete_us: int | None = None) -> UpdateMessage | None:
+    def push_together(self, blocks: Sequence[TimedBlock], complete_us: int | None = None) -> UpdateMessage | None:
         """Processes a portion: blocks in order of arrival, as if all had arrived with the last one; see :meth:`push`.
 
         Args:
@@ -211,13 +211,13 @@ class MatchPipeline:
         checked_ns = time.perf_counter_ns()
         outcome = self._engine.push(arrivals, carried.now_us, complete_us)
         pushed_ns = time.perf_counter_ns()
-        self._quarantine(too_late(late) for late in self._engine.take_lost())
+        self._quarantine(lost_record(late) for late in self._engine.take_lost())
         message = self._message(outcome, blocks[-1][1], stage_wall_us)
         outside_ns = checked_ns - began_ns + time.perf_counter_ns() - pushed_ns
         self._meter.add(outside_ns, pushed_ns - checked_ns)
         return message
 
-    def pause(self) -> None:
+    def measure_in_pause(self) -> None:
         """Uses a pause between blocks for work that would otherwise delay the end of a batch."""
         if self._options.adapts and self._carried.now_us >= self._look_due_us:
             self._look_due_us = self._carried.now_us + _LOOK_PERIOD_US
@@ -270,7 +270,7 @@ class MatchPipeline:
             "duplicates": health.duplicates,
         }
 
-    def settle(self) -> None:
+    def inspect_detectors(self) -> None:
         """Measures the costs of the work and makes them part of the state; call it before a snapshot.
 
         Costs change only between two windows, so that a repeated window uses the same ones. The purity check of the

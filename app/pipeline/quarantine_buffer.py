@@ -18,10 +18,10 @@ from replay.block_validation import SOURCES_MAX
 from replay.match_store import quarantine_table
 
 #: Limit of the rows in a commit; a match at the full rate with a wrong clock reaches it in half a second.
-ROWS_MOST = 20_000
+MAX_ROWS = 20_000
 
 #: Limit of the reasons that are counted separately.
-REASONS_MOST = 100
+MAX_REASONS = 100
 OTHER_REASONS = "other reasons"
 
 #: Reason texts for the packets that the engine refuses (``middleware.events.Loss``).
@@ -45,8 +45,8 @@ class QuarantineBuffer:
         """Adds records, and counts them by reason in ``counts``."""
         for record in rejected:
             reason = record.reason
-            counts[reason if reason in counts or len(counts) < REASONS_MOST else OTHER_REASONS] += 1
-            if len(self._rows) < ROWS_MOST:
+            counts[reason if reason in counts or len(counts) < MAX_REASONS else OTHER_REASONS] += 1
+            if len(self._rows) < MAX_ROWS:
                 self._rows.append(record)
             else:
                 self._more += 1
@@ -65,7 +65,7 @@ class QuarantineBuffer:
         return bool(self._rows)
 
 
-def too_late(late: Loss) -> RejectedRecord:
+def lost_record(late: Loss) -> RejectedRecord:
     """Quarantine record of an input that the engine refused as too late."""
     packet = late.event.payload
     if isinstance(packet, Official):

@@ -145,7 +145,7 @@ class LiveSettings(BaseModel):
         if not isinstance(source, str):
             return values  # of a damaged store: refused by its type
         rate = values.get("rate")
-        return source_of(source, rate if isinstance(rate, str) else "").settled({**values, "source": source})
+        return source_of(source, rate if isinstance(rate, str) else "").complete_options({**values, "source": source})
 
     @field_validator("seed", "duration_s", "port", "window_s", "metrics_port", "seats", "alpha", mode="before")
     @classmethod

@@ -145,7 +145,7 @@ def _absolute(name: str, value: Any, layer: Layer) -> Any:
     if "\0" in str(value):
         raise SettingsError(f"{layer.called(name)}: no file has a name with a NUL")
     if name == "source" or is_kafka(str(value)):
-        return source_of(str(value)).located(str(value), layer.folder)
+        return source_of(str(value)).with_absolute_paths(str(value), layer.folder)
     return value if name == "publish" else str((layer.folder / value).resolve())
 
 

@@ -53,7 +53,7 @@ class _Captured(RecordedSource):
         """See :class:`app.sources.interface.Source`."""
         return str(folder / CAPTURE)
 
-    def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`app.sources.interface.Source`."""
         if options.get("channel") is not None:
             return dict(options)
@@ -68,11 +68,11 @@ class CaptureSource(_Captured):
         """See :class:`app.sources.interface.Source`."""
         return is_capture(source)
 
-    def located(self, source: str, folder: Path) -> str:
+    def with_absolute_paths(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`."""
         return str((folder / source).resolve())
 
-    def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`app.sources.interface.Source`."""
         recorded = Capture.open(options["source"]).channel
         if options.get("channel") not in (None, recorded):
@@ -95,9 +95,9 @@ class ProducedSource(_Captured):
         """See :class:`app.sources.interface.Source`."""
         return is_produced(source, rate)
 
-    def located(self, source: str, folder: Path) -> str:
+    def with_absolute_paths(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`."""
-        return source if source == SIM else FileSource().located(source, folder)
+        return source if source == SIM else FileSource().with_absolute_paths(source, folder)
 
     def prepare(self, request: SourceRequest, folder: Path, console: Console, background: ExitStack) -> None:
         """See :class:`app.sources.interface.Source`."""
@@ -125,7 +125,7 @@ class FileSource(_Captured):
         """See :class:`app.sources.interface.Source`."""
         return True
 
-    def located(self, source: str, folder: Path) -> str:
+    def with_absolute_paths(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`."""
         if source.startswith(_KLOPPY):
             return source

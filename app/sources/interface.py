@@ -9,10 +9,10 @@ A *source* is a kind of input: the simulator, a tracking file, a capture, a topi
 dense. The store commits offsets, and each engine state belongs to one. A source must be replayable: every reading from
 the same offset gives the same records in the same order. A crash therefore costs time but no data.
 
-*Windows.* A window is the range of offsets that is committed at once. The source decides where a window closes, and
-states the offset of its end in the closing :class:`Portion`; the end need not be known earlier. A source whose offsets
-are arrival times can fix the ends beforehand. Two readings then have the same windows, which makes runs comparable;
-correctness does not depend on it.
+*Windows.* A window is the range of offsets that is committed at once. The source decides where a window closes. It
+states the offset of the end in the closing :class:`SourceRow`; the end need not be known earlier. A source whose
+offsets are arrival times can fix the ends beforehand. Two readings then have the same windows, which makes runs
+comparable; correctness does not depend on it.
 
 *In the driver* a source prepares a match in the folder of its store (:meth:`Source.prepare`) and opens it
 (:meth:`Source.load`): :class:`MatchInput` has the match sheet, the first offset, progress, lag. *In workers*
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from football.packets import RejectedRecord
 
 #: A block: arrival time (stream's clock), when it reached the source (wall clock; 0: unknown), payload.
-Framed = tuple[int, int, bytes]
+TimedBlock = tuple[int, int, bytes]
 
 #: Limit of a portion's size: a late reader catches up in portions of at most this size.
-PORTION_BYTES = 256 * 1024
+MAX_ROW_BYTES = 256 * 1024
 
 
 class SourceRequest(msgspec.Struct, frozen=True):
@@ -90,7 +90,7 @@ class Entry(msgspec.Struct, frozen=True):
     officials: tuple[str, ...] = ()
 
 
-class Portion(msgspec.Struct, frozen=True):
+class SourceRow(msgspec.Struct, frozen=True):
     """Output of a reader for one match: blocks of its open window, or the mark that closes the window.
 
     Attributes:
@@ -106,7 +106,7 @@ class Portion(msgspec.Struct, frozen=True):
     match: str
     start: int
     end: int
-    blocks: Sequence[Framed] = ()
+    blocks: Sequence[TimedBlock] = ()
     closing: bool = False
     last: bool = False
     failed: str = ""
@@ -149,7 +149,7 @@ class Reader(Protocol):
         """Wall time at which the next record is due; 0 for now; None if only reading shows it."""
         ...
 
-    def read(self, wait_us: int) -> Iterator[Portion]:
+    def read(self, wait_us: int) -> Iterator[SourceRow]:
         """Yields the portions that are due. If none is, waits for one, for about ``wait_us`` at most."""
         ...
 
@@ -316,11 +316,11 @@ class Source(Protocol):
         """True if a ``--source`` (with this ``--rate``) names an input of this kind. Looks at files at most."""
         ...
 
-    def located(self, source: str, folder: Path) -> str:
+    def with_absolute_paths(self, source: str, folder: Path) -> str:
         """Source name with absolute paths; relative ones in ``source`` start at ``folder``."""
         ...
 
-    def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Options of a run, completed with the values that this kind prescribes and with its defaults.
 
         Raises:

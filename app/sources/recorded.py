@@ -27,16 +27,16 @@ from app.base.errors import reason_of
 from app.base.logs import log_event
 from app.base.pace import NEVER_US, Pace, Waiter, anchored_pace, wall_us
 from app.sources.interface import (
-    PORTION_BYTES,
+    MAX_ROW_BYTES,
     Discovery,
     Entry,
-    Framed,
     LagMonitor,
     MatchInput,
     OpenBatch,
-    Portion,
     Recording,
     SourceRequest,
+    SourceRow,
+    TimedBlock,
 )
 from replay.official_feed import OfficialFeed
 
@@ -107,11 +107,11 @@ class RecordedSource:
         """See :class:`app.sources.interface.Source`."""
         raise NotImplementedError
 
-    def located(self, source: str, folder: Path) -> str:
+    def with_absolute_paths(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`."""
         return source
 
-    def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`app.sources.interface.Source`."""
         return dict(options)
 
@@ -198,7 +198,7 @@ class RecordingReader:
         is_paced = self._pending[item.nth].entry.speed > 0 or item.is_look
         return item.due_us if is_paced and not self._waiter.stopped else 0
 
-    def read(self, wait_us: int) -> Iterator[Portion]:
+    def read(self, wait_us: int) -> Iterator[SourceRow]:
         """See :class:`app.sources.interface.Reader`."""
         until_us = wall_us() + wait_us
         while self._next:
@@ -217,7 +217,7 @@ class RecordingReader:
             else:
                 heapq.heapreplace(self._next, following)
 
-    def _take(self, item: _Due) -> Iterator[Portion]:
+    def _take(self, item: _Due) -> Iterator[SourceRow]:
         """Takes a due item; yields the portions that it fills or closes."""
         pending = self._pending[item.nth]
         if item.payload:
@@ -229,9 +229,9 @@ class RecordingReader:
             log_event(
                 _log, logging.INFO, "range read", match, start=item.start, end=item.end, last=item.last, failed=failed
             )
-            yield Portion(match, item.start, item.end, closing=True, last=item.last, failed=failed)
+            yield SourceRow(match, item.start, item.end, closing=True, last=item.last, failed=failed)
 
-    def _flush(self) -> Iterator[Portion]:
+    def _flush(self) -> Iterator[SourceRow]:
         for pending in self._pending:
             yield from pending.flush()
 
@@ -284,22 +284,22 @@ class _Pending:
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
         self._range = (entry.begin, entry.begin)
-        self._blocks: list[Framed] = []
+        self._blocks: list[TimedBlock] = []
         self._size = 0
 
-    def add(self, item: _Due, block: Framed) -> Iterator[Portion]:
+    def add(self, item: _Due, block: TimedBlock) -> Iterator[SourceRow]:
         """Adds a block; yields the portion if it is large enough."""
         self._range = (item.start, item.end)
         self._blocks.append(block)
         self._size += len(item.payload)
-        if self._size >= PORTION_BYTES:
+        if self._size >= MAX_ROW_BYTES:
             yield from self.flush()
 
-    def flush(self) -> Iterator[Portion]:
+    def flush(self) -> Iterator[SourceRow]:
         """Yields the collected blocks as a portion."""
         if self._blocks:
             blocks, self._blocks, self._size = self._blocks, [], 0
-            yield Portion(self.entry.match, *self._range, blocks)
+            yield SourceRow(self.entry.match, *self._range, blocks)
 
 
 def _blocks(recording: Recording, entry: Entry, start_us: int, end_us: int) -> Iterator[tuple[int, bytes]]:

@@ -79,7 +79,7 @@ class TopicSource:
         """See :class:`app.sources.interface.Source`."""
         return is_kafka(source)
 
-    def located(self, source: str, folder: Path) -> str:
+    def with_absolute_paths(self, source: str, folder: Path) -> str:
         """See :class:`app.sources.interface.Source`. An invalid address is returned unchanged."""
         try:
             address = parse(source)
@@ -89,7 +89,7 @@ class TopicSource:
             return source
         return msgspec.structs.replace(address, settings=str((folder / address.settings).resolve())).url
 
-    def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """See :class:`app.sources.interface.Source`. Options that would alter the records of a topic are refused."""
         parse(options["source"])
         for name in ("channel", "rate", "duration_s", "sheet", "endless"):
@@ -140,9 +140,9 @@ class TopicSource:
 
     def discovery(self, source: str) -> AbstractContextManager[Discovery]:
         """See :class:`app.sources.interface.Source`."""
-        from app.sources.topic_scout import TopicScout
+        from app.sources.topic_discovery import TopicDiscovery
 
-        return TopicScout(parse(source))
+        return TopicDiscovery(parse(source))
 
     def sample(self, spec: Mapping[str, Any]) -> Recording:
         """See :class:`app.sources.interface.Source`."""

@@ -24,8 +24,8 @@ import msgspec
 from app.base.logs import log_event
 from app.kafka.address import Address, KafkaError, parse
 from app.kafka.topic_location import TopicSpec
-from app.sources.interface import PORTION_BYTES, Entry, Framed, Portion
-from app.sources.topic_records import RecordTaker, TopicRecords
+from app.sources.interface import MAX_ROW_BYTES, Entry, SourceRow, TimedBlock
+from app.sources.topic_records import RecordDecoder, TopicRecords
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class TopicDemultiplexer:
         """See :class:`app.sources.interface.Reader`."""
         return
 
-    def read(self, wait_us: int) -> Iterator[Portion]:
+    def read(self, wait_us: int) -> Iterator[SourceRow]:
         """See :class:`app.sources.interface.Reader`."""
         open_topics = [topic for topic in self._topics.values() if topic.open]
         for topic in open_topics:
@@ -72,7 +72,7 @@ class _Match:
         self.address = parse(self.spec.url)
         self.name, self.position = entry.match, entry.begin
         self.keys = (self.spec.match.encode(), b"") if self.spec.alone else (self.spec.match.encode(),)
-        self._blocks: list[Framed] = []
+        self._blocks: list[TimedBlock] = []
         self._size = 0
         self.open_window(share * self.spec.window_s)
 
@@ -80,7 +80,7 @@ class _Match:
         """Opens a window at the match's position, with no state of the window before, so that it can be repeated."""
         self.start, self.left = self.position, self.spec.window_records
         self.until_s = time.monotonic() + window_s
-        self.taker = RecordTaker(self.spec.match, self.address, self.spec.partition)
+        self.taker = RecordDecoder(self.spec.match, self.address, self.spec.partition)
 
     def take(self, record: Any) -> bool:
         """Takes a record of the match; returns True if it goes to the engine."""
@@ -99,20 +99,20 @@ class _Match:
         """True if the window must be closed now."""
         return self.taker.ended or self.left <= 0 or time.monotonic() >= self.until_s
 
-    def flush(self, min_bytes: int = 1) -> Iterator[Portion]:
+    def flush(self, min_bytes: int = 1) -> Iterator[SourceRow]:
         """Yields the records taken as a portion, if they have at least ``min_bytes``."""
         if self._size >= min_bytes:
             blocks, self._blocks, self._size = self._blocks, [], 0
-            yield Portion(self.name, self.start, self.position, blocks)
+            yield SourceRow(self.name, self.start, self.position, blocks)
 
-    def close(self, reached: int, failed: str = "") -> Iterator[Portion]:
+    def close(self, reached: int, failed: str = "") -> Iterator[SourceRow]:
         """Closes the window at ``reached``, up to which the partition was read; yields nothing if it is empty."""
         yield from self.flush()
         self.position, last = max(self.position, reached), self.taker.ended and not failed
         end = self.position
         log_event(_log, logging.INFO, "range read", self.name, start=self.start, end=end, last=last, failed=failed)
         if failed or end > self.start:
-            yield Portion(self.name, self.start, end, closing=True, last=last, failed=failed)
+            yield SourceRow(self.name, self.start, end, closing=True, last=last, failed=failed)
 
 
 class _Topic:
@@ -136,7 +136,7 @@ class _Topic:
             self._of[partition, key] = match
         self._reader = None
 
-    def read(self, wait_ms: float, stopped: bool) -> Iterator[Portion]:
+    def read(self, wait_ms: float, stopped: bool) -> Iterator[SourceRow]:
         """See :meth:`TopicDemultiplexer.read`."""
         if not stopped:
             try:
@@ -151,7 +151,7 @@ class _Topic:
             if stopped or match.is_due:
                 yield from self._close(match, over=stopped)
 
-    def _take(self, wait_ms: float) -> Iterator[Portion]:
+    def _take(self, wait_ms: float) -> Iterator[SourceRow]:
         if self._reader is None:
             yield from self._begin()
         if self._reader is None:
@@ -159,14 +159,14 @@ class _Topic:
         for record in self._reader.read(wait_ms):
             match = self._of.get((record.partition, record.key or b""))
             if match is not None and match.take(record):
-                yield from match.flush(PORTION_BYTES)
+                yield from match.flush(MAX_ROW_BYTES)
                 if match.left <= 0:
                     yield from self._close(match)
             self._reached[record.partition] = record.offset + 1
         for match in self.open:
             yield from match.flush()
 
-    def _begin(self) -> Iterator[Portion]:
+    def _begin(self) -> Iterator[SourceRow]:
         """Seeks to the offsets at which the matches resume; fails matches with deleted records."""
         reader = TopicRecords.of(self._address)
         for match in list(self.open):
@@ -183,7 +183,7 @@ class _Topic:
             reader.seek(starts)
             self._reader = reader
 
-    def _close(self, match: _Match, *, failed: str = "", over: bool = False) -> Iterator[Portion]:
+    def _close(self, match: _Match, *, failed: str = "", over: bool = False) -> Iterator[SourceRow]:
         """Closes a match's window, and opens the next unless the match is over."""
         over = over or bool(failed) or match.taker.ended
         yield from match.close(0 if failed else self._reached.get(match.spec.partition, 0), failed)

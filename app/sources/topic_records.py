@@ -11,7 +11,7 @@ from app.kafka import records as schema
 from app.kafka.address import Address
 from app.kafka.clients import consumer, poll_records, translate_kafka_errors
 from app.kafka.matches import belongs_to
-from app.sources.interface import Framed
+from app.sources.interface import TimedBlock
 from replay import wire
 
 #: Limit of the time from one block's arrival to the next: longer than any outage of a gateway.
@@ -81,7 +81,7 @@ class TopicRecords:
         return TopicPartition(self._address.topic, partition)
 
 
-class RecordTaker:
+class RecordDecoder:
     """Decodes the records of a match one by one, and checks their arrival times. No I/O.
 
     Args:
@@ -97,7 +97,7 @@ class RecordTaker:
         self._arrival_us: int | None = None
         self.ended = False
 
-    def take(self, record: Any) -> Framed | None:
+    def take(self, record: Any) -> TimedBlock | None:
         """The record's block; None if it holds nothing for the engine. An unreadable record becomes a refused block."""
         if not belongs_to(record.key, self._match):
             return None

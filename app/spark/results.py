@@ -1,9 +1,9 @@
 """Closed windows that are not committed yet: files between the engines of a query and its driver.
 
-A seat's task runs through many windows, and Spark delivers its output to the driver only when the task ends. The engine
-therefore writes each window's result atomically to a file when the window closes, and the driver commits it as soon as
-the state at its end is stored, too. Each turn of a seat (:meth:`app.spark.seat.Seat.ask`) has a folder of its own, so
-the driver never reads results that the engine of an earlier turn still writes.
+A seat's task runs through many windows, and Spark delivers its output to the driver only when the task ends. So the
+stage writes the result of a window atomically to a file when the window closes. The driver commits the window as soon
+as the state at its end is stored, too. Each turn of a seat (:meth:`app.spark.seat.Seat.request_turn`) has a folder of
+its own, so the driver never reads results that the stage of an earlier turn still writes.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Seat:
         """File that stores the wall time at which the match's clock started."""
         return self.folder / f"{quote(match, safe='')}.anchor"
 
-    def ask(self) -> None:
+    def request_turn(self) -> None:
         """Requests a turn from the driver and waits for it.
 
         When the turn is granted, the list states where each match resumes. The driver never commits results of an

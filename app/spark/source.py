@@ -25,7 +25,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 from app.base.logs import log_event, log_in_worker
 from app.base.pace import NEVER_US, wall_us
 from app.pipeline.framing import pack, pad
-from app.sources.interface import OpenBatch, Portion, Reader
+from app.sources.interface import OpenBatch, Reader, SourceRow
 from app.sources.registry import load_source
 from app.spark.seat import Seat
 
@@ -190,7 +190,7 @@ class SeatSource(DataSource):
         return SeatReader(self.options)
 
 
-def _row(portion: Portion) -> pa.RecordBatch:
+def _row(portion: SourceRow) -> pa.RecordBatch:
     """Row of a portion, followed by an empty row.
 
     Spark asks an iterator for its next row before it passes the current one on. Without the empty row, each row would

@@ -117,7 +117,7 @@ def warm_up(config: StageConfig, entry: Entry, blocks: int = WARM_UP_BLOCKS) -> 
     for arrival_us, payload in islice(payloads, blocks):
         pipeline.push(payload, arrival_us, 0)
     pipeline.take_tables()
-    pipeline.settle()
+    pipeline.inspect_detectors()
     pipeline.snapshot()
 
 
@@ -160,7 +160,7 @@ class _SeatedMatch:
 
     def __init__(self, seat: Seat, match: str, hub: HubAddress) -> None:
         self._seat, self._match, self._hub = seat, match, hub
-        self._stage: MatchStage | None = None
+        self._stage: OpenWindow | None = None
         self._storing: StateChild | None = None
         self._failed = False
         self._at = 0
@@ -174,7 +174,7 @@ class _SeatedMatch:
             return self._fail(reason)
         try:
             if self._stage is None:
-                self._stage = MatchStage(self._seat.stage(self._match), self._match, row["start"], self._hub)
+                self._stage = OpenWindow(self._seat.stage(self._match), self._match, row["start"], self._hub)
             self._stage.take(row)
             if not row["closing"]:
                 return None
@@ -215,7 +215,7 @@ class _SeatedMatch:
         return ClosedWindow(self._match, self._at, self._at, 0, failed=reason)
 
 
-class MatchStage:
+class OpenWindow:
     """One match during one window."""
 
     def __init__(self, config: StageConfig, match: str, start: int, hub: HubAddress) -> None:
@@ -262,7 +262,7 @@ class MatchStage:
             self._blocks += len(portion)
             self._portions += 1
             self._publish(self._pipeline.push_together(portion), stage_wall_us)
-            self._pipeline.pause()
+            self._pipeline.measure_in_pause()
 
     def close(self) -> tuple[ClosedWindow, StateChild]:
         """Returns the window's result and the child that stores the state at its end; caches the pipeline.
@@ -280,7 +280,7 @@ class MatchStage:
         began_us = _wall_us()
         tables = self._pipeline.take_tables()
         meta = {**self._pipeline.commit_meta(), "epoch": self._epoch, "end_offset": self._end, "last": self._last}
-        self._pipeline.settle()
+        self._pipeline.inspect_detectors()
         make, maker = self._pipeline.snapshot, self._pipeline.maker
         storing = StateChild(self._store, self._end, self._epoch, make, maker, last=self._last)
         log_event(

@@ -182,7 +182,7 @@ class SourceProgress:
         self.event = event if seq == event.seq else msgspec.structs.replace(event, seq=seq)
         return Verdict.NEW
 
-    def settle(self, now_us: int) -> None:
+    def update_progress(self, now_us: int) -> None:
         """Bring ``progress_us`` up to date with what was offered and with the time that has passed."""
         if self._clock_kinds and now_us - self._clock_heard_us > self._patience_us:
             self.clk_us = max(self.clk_us, self.newest_us)
@@ -199,14 +199,14 @@ class SourceProgress:
         self._stale.clear()
 
     def next_change_us(self) -> int:
-        """Arrival time at which progress may advance though nothing arrives, as of the last :meth:`settle`."""
+        """Arrival time at which progress may advance though nothing arrives, as of the last :meth:`update_progress`."""
         return self._due_us
 
     def source_state(self, kind: str, source: str) -> SourceState | None:
         """State of one source; None if it has sent nothing of ``kind`` yet."""
         return self._kinds[kind].sources.get(source)
 
-    def check(self, now_us: int) -> bool:
+    def advance_final(self, now_us: int) -> bool:
         """Advance final; True if it advanced.
 
         Does its work ``CHECKS_IN_LATENESS`` times per ``allowed_lateness_us`` of arrival time, whatever the rate of

@@ -35,8 +35,8 @@ class SourceState:
     """
 
     __slots__ = (
-        "ahead", "base", "base_before", "bound_key", "bound_us", "cadence", "early", "epoch_us", "first_seq",
-        "heard_us", "is_outlier", "live", "missing", "newest_us", "next_seq", "refused", "taken", "until_key",
+        "ahead", "base", "base_before", "bound_key", "bound_us", "cadence", "early", "first_seq", "heard_us",
+        "is_outlier", "live", "missing", "newest_us", "next_seq", "refused", "renumbered_us", "taken", "until_key",
         "until_us",
     )  # fmt: skip
 
@@ -55,7 +55,7 @@ class SourceState:
         self.refused: dict[int, None] = {}
         self.early: set[int] = set()
         self.base = self.base_before = 0
-        self.epoch_us = BEGINNING_US
+        self.renumbered_us = BEGINNING_US
 
     def number(self, counter: int, ts_us: int) -> int:
         """Return the packet number of ``counter``; numbers run on where the counter wraps or restarts.
@@ -69,7 +69,7 @@ class SourceState:
             elif ts_us > self.newest_us and seq not in self.refused:
                 self._number_on(counter, ts_us)
                 seq = counter + self.base
-        elif self.base and ts_us < self.epoch_us:
+        elif self.base and ts_us < self.renumbered_us:
             seq = counter + self.base_before
         return seq
 
@@ -178,4 +178,4 @@ class SourceState:
                 break
         else:
             self.base = 1 + max(self.ahead, default=self.next_seq - 1)
-        self.epoch_us = ts_us
+        self.renumbered_us = ts_us

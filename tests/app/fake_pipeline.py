@@ -12,7 +12,7 @@ import msgspec
 import pyarrow as pa
 
 from app.pipeline.seal import Maker
-from app.sources.interface import Framed
+from app.sources.interface import TimedBlock
 from football.match_sheet import MatchSheet
 from football.update_stream import EventRecord, UpdateMessage, UpdateRecord
 from replay import wire
@@ -43,11 +43,11 @@ class FakePipeline:
                 updates.extend(self._ball(packet.sequence, packet.ts_us[0], arrival_us))
         return self._message(updates, due_wall_us) if updates or self._fresh is not None else None
 
-    def push_together(self, blocks: Sequence[Framed], complete_us: int | None = None) -> UpdateMessage | None:
+    def push_together(self, blocks: Sequence[TimedBlock], complete_us: int | None = None) -> UpdateMessage | None:
         ((arrival_us, due_wall_us, payload),) = blocks
         return self.push(payload, arrival_us, due_wall_us)
 
-    def pause(self) -> None:
+    def measure_in_pause(self) -> None:
         """Has nothing to do."""
 
     def finish(self) -> UpdateMessage:
@@ -71,7 +71,7 @@ class FakePipeline:
     def commit_meta(self) -> dict[str, Any]:
         return {"balls": self._state.balls, "next_seq": self._state.seq}
 
-    def settle(self) -> None:
+    def inspect_detectors(self) -> None:
         """Has nothing to do."""
 
     def snapshot(self) -> bytes:

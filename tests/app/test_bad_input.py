@@ -133,7 +133,7 @@ def test_invented_players_are_kept_out_once_there_are_more_than_a_match_may_have
 
 def test_rubbish_fills_neither_memory_nor_disk_however_much_it_is(monkeypatch: pytest.MonkeyPatch):
     """Two records of a megabyte each hold more bad packets than a commit stores; the reasons are all different."""
-    monkeypatch.setattr(kept_out, "ROWS_MOST", 1_000)
+    monkeypatch.setattr(kept_out, "MAX_ROWS", 1_000)
     pipeline = MatchPipeline(MatchSheet("m"), PipelineOptions(alpha=0.0))
     for number in (1, 2):
         packets = tuple(Packet("", i, (), (), (), ()) for i in range(600))
@@ -142,7 +142,7 @@ def test_rubbish_fills_neither_memory_nor_disk_however_much_it_is(monkeypatch: p
         pipeline.push(wire.refusal(f"record {number} is none"), 3_000)
     counted = pipeline.commit_meta()["quarantined"]
     assert counted["no transmitter"] == 1_200
-    assert len(counted) == kept_out.REASONS_MOST + 1
+    assert len(counted) == kept_out.MAX_REASONS + 1
     assert sum(counted.values()) == 1_500
     rows = pipeline.take_tables()["quarantine"].to_pylist()
     assert len(rows) == 1_001

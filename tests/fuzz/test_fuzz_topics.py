@@ -22,7 +22,7 @@ from app.kafka.dead_letters import (
 from app.kafka.follow import View
 from app.pipeline.framing import pack, pad, unpack
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
-from app.sources.topic_records import RecordTaker
+from app.sources.topic_records import RecordDecoder
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
 from football.update_stream import EventRecord
@@ -49,7 +49,7 @@ values = st.none() | payloads | mangled([SHEET, b'{"arrival_us":9}']) | fields
 
 @both
 def test_any_record_is_read_or_refused_and_never_stops_a_reader(cases: int):
-    taker = RecordTaker("final", ADDRESS, 0)
+    taker = RecordDecoder("final", ADDRESS, 0)
 
     def body(drawn: tuple[bytes | None, list, bytes | None, int]) -> None:
         value, head, key, timestamp = drawn
@@ -100,7 +100,7 @@ def test_a_match_of_any_sheet_that_is_taken_can_be_played(cases: int):
             )
             pipeline.push(wire.encode(block), block.arrival_us)
         pipeline.take_tables()
-        pipeline.settle()
+        pipeline.inspect_detectors()
         MatchPipeline(sheet, PipelineOptions(alpha=0.0)).restore(pipeline.snapshot())
         pipeline.finish()
 

@@ -110,7 +110,7 @@ def test_no_payload_stops_a_pipeline(cases: int):
         pipeline.push(wire.encode(block(count["arrival_us"], "ball", count["payloads"])), count["arrival_us"])
         if count["payloads"] % 100 == 0:
             pipeline.take_tables()
-            pipeline.settle()
+            pipeline.inspect_detectors()
             pipeline.snapshot()
 
     hold(cases, st.tuples(payloads | lines, st.integers(0, 40_000)), body)

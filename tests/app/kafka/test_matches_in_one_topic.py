@@ -25,11 +25,11 @@ from app.kafka.publish import publish
 from app.kafka.topic_location import TopicSpec
 from app.run.matches import MatchesRun
 from app.settings.model import SettingsError
-from app.sources.interface import Entry, Portion
+from app.sources.interface import Entry, SourceRow
 from app.sources.topic import TopicInput
 from app.sources.topic_demux import TopicDemultiplexer
+from app.sources.topic_discovery import TopicDiscovery
 from app.sources.topic_records import TopicRecords
-from app.sources.topic_scout import TopicScout
 from app.spark.results import WindowResults
 from app.spark.seat import Seat, StageConfig
 from football.match_sheet import MatchSheet, Quality
@@ -93,7 +93,7 @@ class FakeReader:
 
 def heard(
     monkeypatch: pytest.MonkeyPatch, reader: FakeReader, *entries: Entry, stopped=lambda: False, windows: int = 1
-) -> list[Portion]:
+) -> list[SourceRow]:
     """Rows of so many windows of each match, or until the stop."""
     monkeypatch.setattr(TopicRecords, "of", lambda address: reader)
     closed: Counter[str] = Counter()
@@ -105,18 +105,18 @@ def heard(
     reading = TopicDemultiplexer(stopped, goes_on)
     for one in entries:
         reading.add(one)
-    portions: list[Portion] = []
+    portions: list[SourceRow] = []
     while reading.is_open:
         portions += reading.read(0)
     return portions
 
 
-def payloads(portions: list[Portion], match: str) -> list[bytes]:
+def payloads(portions: list[SourceRow], match: str) -> list[bytes]:
     mine = [portion for portion in portions if portion.match == match]
     return [payload for portion in mine for _, _, payload in portion.blocks]
 
 
-def closings(portions: list[Portion]) -> dict[str, tuple[int, int, bool]]:
+def closings(portions: list[SourceRow]) -> dict[str, tuple[int, int, bool]]:
     return {one.match: (one.start, one.end, one.last) for one in portions if one.closing}
 
 
@@ -147,7 +147,7 @@ def test_who_joins_is_read_from_where_it_begins_and_nobody_hears_anything_twice(
     monkeypatch.setattr(TopicRecords, "of", lambda address: reader)
     reading = TopicDemultiplexer(reader.is_read, lambda match: True)
     reading.add(entry("a", window_records=7))
-    portions: list[Portion] = []
+    portions: list[SourceRow] = []
     joining = [entry("b", begin=3)]
     while reading.is_open:
         portions += reading.read(0)
@@ -260,7 +260,7 @@ def test_names_of_captures_that_are_published_together(tmp_path: Path):
 def test_matches_are_found_as_they_begin(broker: str, tmp_path: Path):
     address = parse(f"kafka://{broker}/found")
     publish(capture(tmp_path / "a", "a", 5), address, speed=0, partitions=3)
-    with TopicScout(address) as scout:
+    with TopicDiscovery(address) as scout:
         scout.wait_first(threading.Event())
         assert list(scout.places()) == ["a"]
         publish(capture(tmp_path / "b", "b", 5), address, speed=0, match="renamed")
@@ -273,7 +273,7 @@ def test_matches_are_found_as_they_begin(broker: str, tmp_path: Path):
     started = Entry("x", TopicInput.kind, msgspec.structs.asdict(where), place.offset, 1.0, NEVER_US)
     reading = TopicDemultiplexer(lambda: False, lambda match: True)
     reading.add(started)
-    portions: list[Portion] = []
+    portions: list[SourceRow] = []
     while reading.is_open:
         portions += reading.read(50_000)
     made = Capture.open(tmp_path / "b")

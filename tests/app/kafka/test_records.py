@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.kafka import records
 from app.kafka.address import parse
 from app.kafka.records import Blocks, End, RecordError, Sheet, headers, read
-from app.sources import topic_scout
+from app.sources import topic_discovery
 from football.match_sheet import MatchSheet
 
 
@@ -64,8 +64,8 @@ def test_a_sheet_of_what_no_match_has_is_refused_before_anything_is_prepared_for
 
 
 def test_matches_of_one_topic_are_bounded(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
-    monkeypatch.setattr(topic_scout, "MATCHES_MAX", 3)
-    scout = topic_scout.TopicScout(parse("kafka://nowhere:1/round"))
+    monkeypatch.setattr(topic_discovery, "MATCHES_MAX", 3)
+    scout = topic_discovery.TopicDiscovery(parse("kafka://nowhere:1/round"))
     for name in ("a", "b", "c", "b", "d", "e", "c"):
         value = msgspec.json.encode(Sheet(MatchSheet(name), 5_000, 7))
         scout._take(SimpleNamespace(key=name.encode(), value=value, headers=headers("sheet"), partition=0, offset=9))

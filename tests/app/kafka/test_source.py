@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.kafka import records
 from app.kafka.address import parse
-from app.sources.topic_records import RecordTaker
+from app.sources.topic_records import RecordDecoder
 from football.match_sheet import MatchSheet
 from football.packets import Block, Packet
 from replay import wire
@@ -28,12 +28,12 @@ def block(arrival_us: int) -> bytes:
     return wire.encode_compact(Block(arrival_us, (Packet("ball", 0, (arrival_us - 1,), (0.0,), (0.0,), (0.11,), 0.9),)))
 
 
-def taken(taker: RecordTaker, *arrived) -> list[tuple[int, int, bytes]]:
+def taken(taker: RecordDecoder, *arrived) -> list[tuple[int, int, bytes]]:
     return [block for one in arrived if (block := taker.take(one)) is not None]
 
 
 def test_blocks_of_the_match_are_handed_on_as_they_are_and_dated_by_their_record():
-    taker = RecordTaker("final", ADDRESS, 0)
+    taker = RecordDecoder("final", ADDRESS, 0)
     sheet = msgspec.json.encode(records.Sheet(MatchSheet("final"), 0, 0))
     frames = taken(
         taker,
@@ -60,7 +60,7 @@ def test_blocks_of_the_match_are_handed_on_as_they_are_and_dated_by_their_record
     ],
 )
 def test_what_cannot_be_a_block_goes_to_quarantine_with_its_place_and_reason(arrived, reason):
-    taker = RecordTaker("final", ADDRESS, 3)
+    taker = RecordDecoder("final", ADDRESS, 3)
     ((arrival_us, _, payload),) = taken(taker, record(block(100)), arrived)[1:]
     assert arrival_us == 100
     good, (rejected,) = check_block(payload, MatchSheet("final"), "block")
@@ -77,5 +77,5 @@ def test_what_cannot_be_a_block_goes_to_quarantine_with_its_place_and_reason(arr
     st.integers(-1, 2**40),
 )
 def test_any_record_gives_a_frame_or_nothing(value, headers, key, timestamp):
-    frames = taken(RecordTaker("final", ADDRESS, 0), record(value, headers, key, timestamp=timestamp))
+    frames = taken(RecordDecoder("final", ADDRESS, 0), record(value, headers, key, timestamp=timestamp))
     assert all(payload for _, _, payload in frames)

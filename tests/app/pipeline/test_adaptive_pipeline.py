@@ -47,7 +47,7 @@ def test_differential_a_batch_redone_from_its_snapshot_says_the_same_whatever_th
     seen: dict[str, set[float]] = {}
     for batch in batches:
         first.take_tables()
-        first.settle()
+        first.inspect_detectors()
         snapshot = first.snapshot()
         emitted, health = play(first, batch)
         again = MatchPipeline(sheet, TIGHT, epoch=1)
@@ -72,7 +72,7 @@ def test_oracle_what_adapts_finds_the_events_that_a_fixed_alpha_finds(stream):
                 if (message := pipeline.push(payload, arrival_us)) is not None:
                     follower.apply(message)
             pipeline.take_tables()
-            pipeline.settle()
+            pipeline.inspect_detectors()
         follower.apply(pipeline.finish())
         found.append(follower.events)
     assert len(found[0]) > 50

@@ -50,7 +50,7 @@ class RollingBall(RecordedSource):
     def recognises(self, source: str, rate: str) -> bool:
         return source.startswith("rolling:")
 
-    def settled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         return {**options, "channel": "none"}
 
     def open(self, spec: Mapping[str, Any]) -> Rolling:

@@ -15,7 +15,7 @@ from app.run.live import run_live
 from app.settings.model import SettingsError
 from app.settings.resolve import make_settings
 from app.sources.captured import CAPTURE, CaptureSource
-from app.sources.interface import OpenBatch, Portion
+from app.sources.interface import OpenBatch, SourceRow
 from app.sources.production import write_simulation
 from football.match_sheet import MatchSheet
 from football.packets import Block
@@ -66,18 +66,18 @@ def test_in_process_a_growing_capture_gives_what_the_whole_one_gives(tmp_path: P
 
 
 def test_a_reader_waits_for_what_is_not_there_yet_and_gives_the_same_blocks(tmp_path: Path):
-    def read(path: Path, start_us: int) -> list[Portion]:
+    def read(path: Path, start_us: int) -> list[SourceRow]:
         """Windows of four seconds, to the end."""
         batch = OpenBatch(4_000_000, 20, NEVER_US, tmp_path.joinpath, lambda: False, lambda match: True)
         reader = CaptureSource().reader(batch)
         entry = captured(Capture.open(path), "m", 0.0)
         reader.add(msgspec.structs.replace(entry, begin=start_us), 1.0)
-        portions: list[Portion] = []
+        portions: list[SourceRow] = []
         while reader.is_open:
             portions += reader.read(50_000)
         return portions
 
-    def blocks(portions: list[Portion]) -> list[tuple[int, bytes]]:
+    def blocks(portions: list[SourceRow]) -> list[tuple[int, bytes]]:
         return [(arrival_us, payload) for portion in portions for arrival_us, _, payload in portion.blocks]
 
     capture = write_capture(tmp_path / "whole")

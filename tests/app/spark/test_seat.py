@@ -192,7 +192,7 @@ def test_a_task_that_is_begun_again_waits_for_its_turn_and_what_its_first_attemp
 
     granting = threading.Thread(target=driver, daemon=True)
     granting.start()
-    seat.ask()
+    seat.request_turn()
     with Hub(sheets("a")) as hub:
         sheet = msgspec.structs.replace(Capture.open(seat.entries()[0].spec["path"]).sheet, match_id="a")
         seat.write_stage("a", StageConfig(sheet, "", PIPELINE, str(tmp_path / "states"), 0))
@@ -202,7 +202,7 @@ def test_a_task_that_is_begun_again_waits_for_its_turn_and_what_its_first_attemp
         WINDOW_US,
         2 * WINDOW_US,
     ]
-    seat.ask()
+    seat.request_turn()
     granting.join(10)
     assert seat.turn() == outcome[1] != outcome[0]
     assert not list(WindowResults(results / outcome[1]).ready(lambda *_: True))

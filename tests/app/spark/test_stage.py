@@ -146,7 +146,7 @@ def test_input_that_stops_before_its_window_is_closed_leaves_nothing_behind(seat
 
 def test_a_row_after_the_one_that_closes_a_window_is_refused(seat):
     config = seat.seat.stage("fake/1")
-    stage = spark_stage.MatchStage(config, "fake/1", 0, seat.hub.address)
+    stage = spark_stage.OpenWindow(config, "fake/1", 0, seat.hub.address)
     stage.take({"closing": True, "last": False, "end": 5, "frames": b""})
     with pytest.raises(StageError, match="a row after the one that closes its window"):
         stage.take({"closing": True, "last": False, "end": 5, "frames": b""})

@@ -39,8 +39,8 @@ def progress_of(words: dict[int, list[Arrival]], beats: int = 200) -> list[tuple
         now_us = n * 100_000 + 20_000
         for arrived in (beat(n), *words.get(n, ())):
             progress.offer(arrived, now_us)
-        progress.settle(now_us)
-        progress.check(now_us)
+        progress.update_progress(now_us)
+        progress.advance_final(now_us)
         seen.append((progress.progress_us.get("tag"), progress.clk_us, progress.newest_us, progress.final_us))
         assert "official" not in progress.progress_us
     return seen
@@ -64,7 +64,7 @@ def test_a_paced_source_that_falls_silent_would_hold_progress_so_the_test_above_
             progress.offer(beat(n), n * 100_000)
         progress.offer(word(0, 1_900_000), 1_950_000)
         progress.offer(beat(20), 2_000_000)
-        progress.settle(2_000_000)
+        progress.update_progress(2_000_000)
         return min(progress.progress_us.values())
 
     assert released_at(()) < released_at(("official",))
@@ -74,8 +74,8 @@ def test_entries_are_deduplicated_as_packets_are():
     progress = SourceProgress(("tag", "official"), 3 * S, SETTINGS)
     for n in range(100):
         progress.offer(beat(n), n * 100_000)
-        progress.settle(n * 100_000)
-        progress.check(n * 100_000)
+        progress.update_progress(n * 100_000)
+        progress.advance_final(n * 100_000)
     now_us = 9_900_000
     entries = [word(3, 9_800_000), word(1, 9_700_000), word(3, 9_800_000), word(1, 9_700_000), word(2, 9_000_000)]
     new, double = Verdict.NEW, Verdict.DUPLICATE
@@ -90,7 +90,7 @@ def test_entries_are_deduplicated_as_packets_are():
 def test_the_first_entry_may_arrive_before_any_packet():
     progress = SourceProgress(("tag", "official"), 3 * S, SETTINGS)
     assert progress.offer(word(0, 5), 10) is Verdict.NEW
-    progress.settle(10)
+    progress.update_progress(10)
     assert progress.progress_us == {}
 
 

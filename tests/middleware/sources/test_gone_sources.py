@@ -52,8 +52,8 @@ def test_a_forgotten_source_is_new_above_final_and_lost_below_it():
     progress = SourceProgress(("raw",), ALLOWED_LATENESS_US, ProgressSettings(discovery_us=0))
     for number in range(200):
         progress.offer(sent(f"s{number}", 7, number * 100_000), number * 100_000)
-        progress.settle(number * 100_000)
-        if progress.check(number * 100_000):
+        progress.update_progress(number * 100_000)
+        if progress.advance_final(number * 100_000):
             progress.forget(number * 100_000)
     now_us = 200 * 100_000
     first, last = progress.source_state("raw", "s0"), progress.source_state("raw", "s199")
@@ -78,8 +78,8 @@ def test_the_work_of_forgetting_does_not_grow_with_the_number_of_sources(monkeyp
     for number in range(500):
         for name in range(60):
             progress.offer(sent(f"s{name}", number, number * 50_000), number * 50_000)
-        progress.settle(number * 50_000)
-        if progress.check(number * 50_000):
+        progress.update_progress(number * 50_000)
+        if progress.advance_final(number * 50_000):
             progress.forget(number * 50_000)
     assert len(looks) == 1
     assert remembered(progress) == 60

@@ -36,8 +36,8 @@ class Receiver:
 
     def push(self, now_us: int, *arrivals: Arrival) -> list[Verdict]:
         verdicts = [self.progress.offer(arrival, now_us) for arrival in arrivals]
-        self.progress.settle(now_us)
-        self.progress.check(now_us)
+        self.progress.update_progress(now_us)
+        self.progress.advance_final(now_us)
         return verdicts
 
     def progress_us(self, kind: str = "raw.a") -> int:
@@ -331,7 +331,7 @@ def test_nothing_arrives_below_progress_from_sources_without_cadence(seed: int):
     sent.sort(key=lambda pair: pair[0])
     r = Receiver()
     for now_us, arrival in sent:
-        r.progress.settle(now_us)
+        r.progress.update_progress(now_us)
         source = r.progress.source_state("raw.a", arrival.event.source)
         known = source is not None and source.cadence.bound_us > BEGINNING_US
         before_us = r.progress.progress_us.get("raw.a", BEGINNING_US)

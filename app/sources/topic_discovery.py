@@ -31,7 +31,7 @@ _RETRY_S = 1.0
 _log = logging.getLogger(__name__)
 
 
-class TopicScout(BackgroundWorker):
+class TopicDiscovery(BackgroundWorker):
     """Looks for matches while the context lasts, from where the address starts; an ``interface.Discovery``.
 
     Args:
@@ -39,7 +39,7 @@ class TopicScout(BackgroundWorker):
     """
 
     def __init__(self, address: Address) -> None:
-        super().__init__("topic-scout", patience_s=5.0)
+        super().__init__("topic-discovery", patience_s=5.0)
         self._address = address
         self._places: dict[str, TopicLocation] = {}
         self._at: dict[int, int] = {}
