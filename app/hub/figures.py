@@ -1,7 +1,7 @@
 """Figures of a match's events, counted as its updates are applied.
 
 Detection latency is measured on the stream's own clock: the arrival time at which an event was first asserted, less its
-``ts_us``. Events that can change no more are counted and forgotten, so memory does not grow with the match.
+``ts_us``. Events below the watermark are counted and forgotten, so memory does not grow with the match.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable
+
+import msgspec
 
 from app.hub.latency import Histogram
 from football.lifecycle import Lifecycle
@@ -32,12 +34,21 @@ class RunFigures:
         """Counts the next updates that a follower applied."""
         for update in updates:
             event = update.event
+            is_known = self._lifecycle.get(event.id, event.kind) is not None
             if update.diff < 0:
                 self.retractions += 1
-            elif event.kind in FAMILIES and self._lifecycle.get(event.id, event.kind) is None:
+                if not is_known:
+                    self._recall(update)
+            elif event.kind in FAMILIES and not is_known:
                 histogram = self._detection.setdefault(FAMILIES[event.kind], Histogram())
                 histogram.add(update.emitted_us - event.ts_us)
             self._lifecycle.apply((update,))
+
+    def _recall(self, withdrawal: UpdateRecord) -> None:
+        """Takes back that an event was final: an amendment or annulment may withdraw it minutes later."""
+        self._final_states["confirmed"] -= 1
+        self._final_kinds[withdrawal.event.kind] -= 1
+        self._lifecycle.apply((msgspec.structs.replace(withdrawal, diff=1),))
 
     def settle(self, final: Iterable[EventRecord], frontier_us: int) -> None:
         """Forgets events that a follower found final, see ``football.update_stream.Follower.settle``."""

@@ -191,6 +191,21 @@ def test_a_settled_feed_forgets_the_log_and_final_events_and_keeps_their_figures
     assert settled.update_count() == whole.update_count() == 7
 
 
+def test_a_final_event_that_is_amended_or_annulled_is_counted_as_in_a_feed_that_forgets_nothing():
+    settled, whole = (MatchFeed(MatchSheet(match_id="m")) for _ in range(2))
+    shot, late = at(0, 1, "a", kind="shot.attempt"), at(2, 1, "a", -1, "shot.attempt")
+    amended = msgspec.structs.replace(late, seq=3, diff=1, event=msgspec.structs.replace(late.event, variant="volley"))
+    batches = [[shot, at(1, 2, "b")], [late, amended, at(4, 2, "b", -1)], [at(5, 30, "c")]]
+    for batch in batches:
+        for feed in (settled, whole):
+            feed.apply(message(*batch), 0)
+        settled.settle(batch[-1].seq + 1, 50)
+        assert settled.figures() == whole.figures()
+    assert settled.figures()["events"] == {"hit": 1, "shot.attempt": 1}
+    assert settled.figures()["lifecycle"] == {"tentative": 0, "confirmed": 2, "withdrawn": 1, "amended": 1}
+    assert settled.figures()["detection_latency_ms"]["shot"]["count"] == 1
+
+
 def test_a_log_is_retained_as_far_as_a_reader_has_not_read_it():
     feed, cursor = MatchFeed(MatchSheet(match_id="m")), 1
     feed.retain_from(lambda: cursor)
