@@ -267,6 +267,8 @@ class OpenWindow:
     def close(self) -> tuple[ClosedWindow, StateChild]:
         """Returns the window's result and the child that stores the state at its end; caches the pipeline.
 
+        The pipeline of a match that has ended is not cached: a process may play many matches.
+
         Raises:
             StageError: the window is not closed.
             OSError, StateError, StorerKilledError: the state of the window before could not be stored.
@@ -288,9 +290,10 @@ class OpenWindow:
             blocks=self._blocks, portions=self._portions, rows={name: len(table) for name, table in tables.items()},
             closing_ms=(_wall_us() - began_us) / 1e3,
         )  # fmt: skip
-        _cached_pipelines[(self._config.states, self._match)] = CachedPipeline(
-            self._end, self._epoch, self._pipeline, storing
-        )
+        if not self._last:
+            _cached_pipelines[(self._config.states, self._match)] = CachedPipeline(
+                self._end, self._epoch, self._pipeline, storing
+            )
         bodies = {name: ipc_bytes(table) for name, table in tables.items()}
         return ClosedWindow(self._match, self._start, self._end, self._epoch, bodies, meta), storing
 

@@ -121,6 +121,13 @@ def test_a_stage_elsewhere_goes_on_from_the_stored_state_in_a_new_epoch(seat):
     assert (again.epoch, again.meta["balls"]) == (1, 800)
 
 
+def test_a_pipeline_leaves_memory_when_its_match_has_ended(seat, capture):
+    seat.play(0, 8_000_000)
+    assert spark_stage._cached_pipelines
+    assert seat.play(8_000_000, capture.end_us).meta["last"]
+    assert not spark_stage._cached_pipelines
+
+
 def test_memory_that_stands_elsewhere_is_not_trusted(seat):
     seat.play(0, 4_000_000)
     seat.play(4_000_000, 8_000_000)
