@@ -82,11 +82,6 @@ class MatchesRun:
             "matches": {key: run.summary(key) for key in run.matches},
         }
 
-    @property
-    def matches(self) -> Mapping[str, LiveMatch]:
-        """The matches so far, by name."""
-        return self._run.matches
-
     def _first(self, stop: threading.Event) -> list[LiveMatch]:
         """Matches at the run's start; if all are yet to be discovered, waits for the first."""
         first = self._new()

@@ -34,7 +34,7 @@ from app.spark.source import SeatBatch, SeatReader
 from app.spark.stage import run_seat, table_of
 from replay.capture import Capture
 from replay.event_list import consolidated_events
-from replay.match_store import read_commits, updates_log
+from replay.match_store import is_store, read_commits, updates_log
 from tests.app.cli.test_main import ROOT, refusal, touchline
 from tests.app.host_run import BLOCKS, PERIOD_US, PIPELINE, captured, write_capture
 from tests.app.recordings import optical_table, record
@@ -355,7 +355,7 @@ def test_matches_begin_and_end_while_others_play_and_say_what_they_say_alone(tmp
     run = MatchesRun(lambda: entries, common, tmp_path / "run", Console(file=io.StringIO()))
 
     def join() -> None:
-        while "a" not in run.matches or not (tmp_path / "run" / "b" / "commits").glob("*.json"):
+        while not is_store(tmp_path / "run" / "a"):
             threading.Event().wait(0.2)
         entries.append({"source": str(tables["c"]), "name": "c"})
 
