@@ -36,8 +36,8 @@ from camera.visca import Connected, Outcome, Session, Signal
 from football.update_stream import UpdateRecord, View
 
 STOP_S = 1.5
-#: Rows are handed to ``record`` in lots of this many (half a second).
-LOT = 25
+#: Rows are handed to ``record`` in lots of this many (ten seconds), since the match store makes a file of each.
+LOT_ROWS = 500
 ASK_US = 40_000
 ASK_ZOOM_US = 200_000
 ZOOM_US = 200_000
@@ -325,7 +325,7 @@ class CameraController:
         self._rows.append(row)
         with self._lock:
             self._figures.add(row)
-        if len(self._rows) >= LOT:
+        if len(self._rows) >= LOT_ROWS:
             self._flush()
 
     def _row(self, plan: Plan, now_us: int) -> Row:

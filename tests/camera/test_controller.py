@@ -57,6 +57,11 @@ def eventually(holds: Callable[[], bool], within_s: float = 20.0) -> None:
     raise AssertionError(f"did not happen within {within_s} s")
 
 
+@pytest.fixture(autouse=True)
+def lots_of_half_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("camera.controller.LOT_ROWS", 25)
+
+
 class Rig:
     """Feed, head and controller of one test."""
 
