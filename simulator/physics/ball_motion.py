@@ -70,9 +70,10 @@ IDLE, PENDING, RUNNING = 0.0, 1.0, 2.0
 _GROUND, _SOLID = 2, 3
 
 FREE, CARRIED, HELD = 0.0, 1.0, 2.0
-#: What a bump was against, in the order of their numbers.
+#: What a bump was against, in the order of their numbers. The numbers are floats, as in the rows of bumps: numba would
+#: compile a function again for each constant integer that is passed to it.
 BUMP_NAMES = ("ground", "left post", "right post", "bar", "net", "board")
-_NET, _BOARD = 4, 5
+_ON_GROUND, _LEFT_POST, _RIGHT_POST, _BAR, _NET, _BOARD = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 _FOLLOW_PER_S, _FOLLOW_M_S2 = 25.0, 400.0
 
 
@@ -132,7 +133,7 @@ def _roll(s: Floats, press: float, dt: float) -> None:
 @njit(cache=True, error_model="numpy")
 def _hit(
     s: Floats, pulse: Floats, t: float, normal: Floats, restitution: float, grip: float,
-    bumps: Floats, count: int, what: int,
+    bumps: Floats, count: int, what: float,
 ) -> int:  # fmt: skip
     """Begin the pulse of a rebound along a unit ``normal`` that points to the ball; record the bump."""
     into = -(s[3] * normal[0] + s[4] * normal[1] + s[5] * normal[2])
@@ -156,7 +157,7 @@ def _hit(
 
 
 @njit(cache=True, error_model="numpy")
-def _note(s: Floats, t: float, dx: float, dy: float, dz: float, bumps: Floats, count: int, what: int) -> int:
+def _note(s: Floats, t: float, dx: float, dy: float, dz: float, bumps: Floats, count: int, what: float) -> int:
     if count == len(bumps):
         return count
     row = bumps[count]
@@ -197,10 +198,10 @@ def _frames(s: Floats, pulse: Floats, t: float, half_length: float, normal: Floa
     """Collide with posts and bars; the goal line's outer edge is the back of the posts (Law 1)."""
     x = math.copysign(half_length - FRAME_RADIUS_M, s[0])
     reach = BALL_RADIUS_M + FRAME_RADIUS_M
-    for what in (1, 2, 3):
+    for what in (_LEFT_POST, _RIGHT_POST, _BAR):
         # Seen by the team that attacks that goal, its left post is at +y for the goal at +x.
-        y = math.copysign(POST_AXIS_M, x) * (1.0 if what == 1 else -1.0)
-        if what == 3:
+        y = math.copysign(POST_AXIS_M, x) * (1.0 if what == _LEFT_POST else -1.0)
+        if what == _BAR:
             distance = _segment(s, x, -POST_AXIS_M, BAR_AXIS_M, 1, 2.0 * POST_AXIS_M, normal)
         else:
             distance = _segment(s, x, y, 0.0, 2, BAR_AXIS_M, normal)
@@ -347,7 +348,7 @@ def _free(
             else:
                 vector[0], vector[1], vector[2] = 0.0, 0.0, 1.0
                 lively = RESTITUTION * min((-vz - REST_M_S) / REST_M_S, 1.0)
-                count = _hit(s, pulses[_GROUND], t, vector, lively, SLIDING, bumps, count, 0)
+                count = _hit(s, pulses[_GROUND], t, vector, lively, SLIDING, bumps, count, _ON_GROUND)
         s[3] += fall_x * dt
         s[4] += fall_y * dt
         if s[10] != 0.0:
@@ -435,7 +436,7 @@ def play(
         positions, velocities: (n, 3), of the ball at the beginning of each step.
         bumps: (BUMPS_MAX, BUMP), filled from the top; the number of rows used is returned.
     """
-    count = 0
+    count = np.int64(0)  # 0 would be a type of its own, for which all below is compiled once more
     vector = np.empty(3)
     steps = len(positions)
     for step in range(steps):

@@ -71,8 +71,9 @@ def best_pass(state: State, row: int, *, hurried: float = 0.0, thrown: bool = Fa
         x, y, options, mates, state.columns, state.opponents(row),
         state.bodies.speed_max, state.bodies.acceleration_max, 0.17,
     )  # fmt: skip
-    u, w = options[:, 0] * sign, options[:, 1] * sign
-    space = open_space(options[:, 0], options[:, 1], state.columns, state.opponents(row), 0.6)
+    xs, ys = options[:, :2].T.copy()
+    u, w = xs * sign, ys * sign
+    space = open_space(xs, ys, state.columns, state.opponents(row), 0.6)
     arrives = rated[:, 0] / (1.0 + np.exp(-(rated[:, 2] + 0.45) / 0.18))
     air = options[:, 3] > 0.5
     length = np.hypot(options[:, 0] - x, options[:, 1] - y)

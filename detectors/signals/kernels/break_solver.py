@@ -155,7 +155,7 @@ def _fit_one(path: Floats, edge: int, steps: int, found: Floats) -> int:
     n = len(path)
     best, least = -1, np.inf
     for c in range(edge, n - edge):
-        airborne = _is_airborne(path, 0, c), _is_airborne(path, c + 1, n)
+        airborne = _is_airborne(path[:c]), _is_airborne(path[c + 1 :])
         for step in range(steps):
             at_us = path[c, 0] + (path[c + 1, 0] - path[c, 0]) * step / steps
             s12 = s13 = s22 = s23 = s33 = 0.0
@@ -190,15 +190,17 @@ def _fit_one(path: Floats, edge: int, steps: int, found: Floats) -> int:
                 position[axis], velocity[axis], change[axis] = path[c, 1 + axis] + x1, x2, x3
             if residue < least:
                 best, least = c, residue
-                found[:3], found[3:6], found[6:9] = position, velocity, change
+                # Not by slices: compiling their errors takes as long as the rest of the kernel.
+                for axis in range(3):
+                    found[axis], found[3 + axis], found[6 + axis] = position[axis], velocity[axis], change[axis]
                 found[9], found[10], found[11] = at_us, math.sqrt(residue / (3 * n - 9)), math.sqrt(i33)
     return best
 
 
 @njit(cache=True)
-def _is_airborne(path: Floats, begin: int, end: int) -> bool:
+def _is_airborne(path: Floats) -> bool:
     """True if the mean height of some positions is off the ground."""
-    return float(np.mean(path[begin:end, 3])) > AIRBORNE_M
+    return float(np.mean(path[:, 3])) > AIRBORNE_M
 
 
 @njit(cache=True)
@@ -220,7 +222,7 @@ def _fit_two(path: Floats, search: Search, found: Floats) -> int:
     between = steps > 1
     freedom, determinant_min = (3 * n - 14, _DETERMINANT_MIN) if between else (3 * n - 12, 0.0)
     for first in range(search.begin, search.end):
-        airborne = _is_airborne(path, 0, first + 1 if between else first), _is_airborne(path, first + 1, n)
+        airborne = _is_airborne(path[: first + 1 if between else first]), _is_airborne(path[first + 1 :])
         second_end = min(search.second_end, first + search.reach) if search.reach else search.second_end
         for step in range(steps):
             t = path[first, 0]
@@ -265,7 +267,8 @@ def _fit_two(path: Floats, search: Search, found: Floats) -> int:
                             found[14] -= 0.5 * GRAVITY_M_S2 * w * w
                         found[15], found[16] = t, s
                         found[17] = math.sqrt(residue / max(freedom, 1))
-                        found[18], found[19] = _standard_error(lower, 2), _standard_error(lower, 3)
+                        for k in range(2):
+                            found[18 + k] = _standard_error(lower, 2 + k)
     return best
 
 
