@@ -2,11 +2,15 @@
 
 Theory of operation
 -------------------
-A rule compares by :func:`at_least`, :func:`at_most`, :func:`above` or :func:`below`, which return a plain bool. While a
-recorder is active (:func:`recording`), they also append a :class:`Comparison` if it holds. Otherwise a call costs one
-read of a global. Where either answer decides, :func:`is_over` and :func:`is_under` record both.
-Steps are pure, so ``explain`` runs the step that emitted an event once more under a recorder, and each rule stands
-once, with the detector.
+A detector compares a value with a threshold by :func:`at_least`, :func:`at_most`, :func:`above` or :func:`below`, which
+return a plain bool::
+
+    at_most("the ball from the nearest corner", distance_m, p.corner_m, "restart_kick.corner_m", "restart.corner")
+
+The texts serve ``explain`` only: what was compared, the path of the threshold in a settings file, and the event that
+the comparison belongs to. While a recorder is active (:func:`recording`), a comparison that holds is recorded, too.
+:func:`is_over` and :func:`is_under` also record a comparison that does not hold, for rules in which either answer
+decides. Steps are pure, so ``explain`` runs the step that emitted an event once more under a recorder.
 
 Hot loops and kernels compare in their own way. The code that emits an event then notes the value that was compared, by
 :func:`note`, if :func:`is_recording`.

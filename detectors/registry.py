@@ -1,4 +1,4 @@
-"""The entry of a detector in the registry of its room, and the tests of input quality that entries use."""
+"""The entry of a detector in the ``registry.py`` of its folder, and the tests of input quality that entries use."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Builder = Callable[[MatchSheet, Parameters], Detector[Any]]
 
 
 class DetectorEntry(NamedTuple):
-    """A detector in the registry of its room.
+    """A detector in the ``registry.py`` of its folder.
 
     Attributes:
         build: builds it for a match sheet and parameters.
         groups: the groups of parameters that it is built from, as ``Parameters`` names them.
         enabled_for: True if a match with such an input gets it.
-        opt_in_name: its name if a match gets it only on request, because of its cost; empty if every match does.
+        opt_in_name: its name for ``--detectors``, if a match gets it only on request because of its cost; else empty.
     """
 
     build: Builder

@@ -1,20 +1,21 @@
-"""15.8, the life of an event: the update log and the frontier folded into events with a state.
+"""15.8, the life of an event: its state (tentative, confirmed, withdrawn) from the update log and the watermark.
 
 Theory of operation
 -------------------
-The log has only +1 and -1. What a person wants to see is each event once, with the state that it is in:
+The log has only +1 and -1. A person wants to see each event once, with its state:
 
-* *tentative*: asserted, and something that may still arrive could change it (``ts_us`` is not below the frontier);
-* *confirmed*: asserted, and below the frontier. No message tells it: the frontier passes;
-* *withdrawn*: the last word about it was -1. It stays in the list, struck through, because people have seen it;
+* *tentative*: asserted, and input that may still arrive could change it (``ts_us`` is not below the frontier, the
+  watermark);
+* *confirmed*: asserted, and below the frontier. No message announces it: the frontier passes;
+* *withdrawn*: its newest update was -1. It stays in the list, struck through, because people have seen it;
 * *amended* is no state but a history: -1 of the old record and +1 of another with the same id. ``revision``
   counts how often that happened. A -1 followed by +1 of the very same record (a stage that was redone) is none.
 
-A -1 that names another record than the one held is the tail of an amendment that came in the other order, and
-changes nothing (as in ``football.update_stream.Follower``).
+An amendment may also arrive as +1 of the new record, then -1 of the old one. So a -1 of another record than the stored
+one changes nothing (as in ``football.update_stream.Follower``).
 
-Each change gets the next *version*, so that a reader that knows version v asks for what came after. Memory is
-bounded: each group of kinds keeps its newest entries. Nothing that is counted (score, totals) depends on what is kept.
+Each change gets the next *version*, so that a reader that knows version v asks for later changes. Memory is bounded:
+each group of kinds stores its newest entries. Counts (score, totals) do not depend on the stored entries.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class Lifecycle:
                 self._put(group, entry, state="confirmed")
 
     def forget(self, event_id: str, kind: str) -> None:
-        """Drops the entry of an event that can change no more."""
+        """Drop the entry of an event that can change no more."""
         self._groups.get(self._group_of(kind), {}).pop(event_id, None)
 
     def get(self, event_id: str, kind: str) -> Entry | None:

@@ -143,14 +143,23 @@ _PREFACE = """# The hierarchy of detectors
 Made by `touchline detectors --hierarchy --out docs/hierarchy.md` from the catalogue and `app/catalogue/hierarchy.py`;
 do not edit.
 
-A detector has a number, `level.row`, and reads only kinds of lower levels (level 1 is a chain of its own). The papers
-name the levels of some detectors: proximity 4, a hit of the ball 5, a shot on goal 6; 004 counts 482 detectors in 15
-levels. The other rows come from the sources that each names: IFAB's Laws, the DEBS 2013 challenge, StreamTeam,
-providers' definitions, open libraries. Numbers marked as ours are design numbers; [thresholds](thresholds.md) has the
-reason of each, and [detectors](detectors.md) the inputs, outputs and payloads of what is built.
+This page lists all detectors: those that exist and those that are only planned. A detector has a number, `level.row`,
+and reads only kinds of events of lower levels (within level 1, later rows read earlier ones). `kind x {a, b}` is a kind
+of event with the variants a and b; `x team` means that each team has its own.
 
-`built` names the detector, `covered` the detector of another number that does the work of a row, `added` a row that
-was added while building. Rows marked `planned` belong to those that come first, `later` to the others.
+The column *source* says where a definition comes from. 000 to 004 are the papers of the [glossary](glossary.md). They
+give the levels of some detectors: proximity 4, a hit of the ball 5, a shot on goal 6; 004 counts 482 detectors in 15
+levels. StreamTeam is an open system that detects football events in streams of positions. The others are IFAB's Laws,
+the DEBS 2013 Grand Challenge, definitions of data providers and open libraries. *Ours* is a definition or number of
+this project. [Thresholds](thresholds.md) has each number with its reason, [detectors](detectors.md) the inputs, outputs
+and payloads of the detectors that exist.
+
+| status | meaning |
+|---|---|
+| built | the detector of this name does it |
+| covered | the detector of this name, which has another number, does it as well |
+| added | a detector that the first list did not have |
+| planned, later | nobody has built it yet; `planned` rows come first |
 """
 
 

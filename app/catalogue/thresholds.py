@@ -14,6 +14,20 @@ _PREFACE = """# Thresholds
 
 Made by `touchline detectors --thresholds --out docs/thresholds.md` from the parameter classes of `detectors/`; do not
 edit. A group is a section of a settings file (`touchline detectors --toml` writes one), and each name ends in its unit.
+
+With *limbs*, each foot and hand of a player has its own radio tag. A *centroid* is the one position a player that other
+tracking has. The reasons use these short forms:
+
+| a reason says | the number |
+|---|---|
+| ours | is a design number of this project |
+| hierarchy 4.7 | was set in the first plan of row 4.7 of the [hierarchy](hierarchy.md), from the row's sources |
+| as `x.y_us`, or as 5.3 | is that of another parameter or detector |
+| generated matches, seeds 11 to 30 | was chosen on matches of the [simulator](simulator.md) |
+| Portugal-Switzerland 2019, Opta/TRACAB clip | was chosen on a [real match](benchmarks.md#real-matches) |
+| 000 to 004 | is from a paper of the [glossary](glossary.md) |
+| DEBS 2013 Q1 to Q4 | is from the four queries of the DEBS 2013 Grand Challenge, on tags in a real football match |
+| StreamTeam, databallpy, SPADL, kloppy | is from an open library or definition for football data |
 """
 
 _HEAD = ("| parameter | value | unit | range | what it is | why it is this number |", "|---|---|---|---|---|---|")
@@ -30,7 +44,8 @@ def thresholds(entries: Sequence[DetectorInfo], parameters: Parameters) -> str:
         if name in used:
             group = getattr(parameters, name)
             prose = _inline(prose_of(type(group)))
-            parts += [f"## {name}\n", f"Of {', '.join(used[name])}.\n", f"{prose}\n", *_HEAD, *_rows(group, name), ""]
+            users = f"Used by {', '.join(used[name])}.\n"
+            parts += [f"## {name}\n", users, f"{prose}\n", *_HEAD, *_rows(group, name), ""]
     return "\n".join(parts)
 
 

@@ -117,10 +117,10 @@ def _changed(entries: Sequence[DetectorInfo]) -> list[str]:
 def sentence(size: Count) -> str:
     """The counts with their units."""
     return (
-        f"{size.detectors} detectors, which cover {size.hierarchy_rows} places of the hierarchy; "
-        f"{size.event_types} event types (kind x enumerated variants x team, players not counted) of "
-        f"{size.event_kinds} published kinds; {size.internal_kinds} kinds ({size.internal_types} types) stay inside. "
-        "The life cycle (15.8) follows what all of them publish and is not counted."
+        f"{size.detectors} detectors, which cover {size.hierarchy_rows} rows of the hierarchy. "
+        f"They publish {size.event_types} event types (kind x variant x team) of {size.event_kinds} kinds; "
+        f"{size.internal_kinds} further kinds ({size.internal_types} types) are internal: only detectors read them. "
+        "The life cycle (15.8) follows all published events and is not counted."
     )
 
 
@@ -144,15 +144,21 @@ picture: `touchline detectors --graph --out docs/images/detectors.svg`.
 
 {sizes}
 
-A detector's *horizon* is how far before its newest cause it may date an event. *Needs* is the quality that the input
-must have; without it the detector is left out, or does as it says. The inputs are those on radio with limb
-transmitters; on camera tracking a detector looks at `frame` instead of runs of limbs and `ball.state` where it needs
-players. [thresholds.md](thresholds.md) has every parameter: its value, its range and the reason of it. A settings file
-changes values (`touchline detectors --toml` writes one).
+Every published event has a kind, a time, and where they apply a variant, team, player, position, confidence and
+`detail`. A section says what they mean for its kinds and which values `detail` has. The class of a detector is in the
+file that *code* names.
 
-A detector that *also* names other places of the hierarchy does their work as well. Level 5 cannot feed level 5: what
-says more of a contact than that it was (5.3, 5.4, 5.7, 5.9) finds the contacts of 5.1 and 5.2 again by itself, with the
-same code.
+| in a section | meaning |
+|---|---|
+| also 7.7 | the detector does the work of this row of the [hierarchy](hierarchy.md), too |
+| inputs | on radio with limb tags; on camera tracking some read `frame` instead of runs of limbs or `ball.state` |
+| horizon | how far before its newest cause a detector may date an event |
+| needs | what the input must have; without it a match lacks the detector, unless the text says more |
+| annuls | kinds of which it may declare an event void |
+| parameters | groups of [thresholds.md](thresholds.md); a settings file changes their values |
+
+A detector reads lower levels only. So 5.3, 5.4, 5.7 and 5.9, which describe a contact further, run the detection of
+contacts (5.1, 5.2) once more by themselves, with the same code.
 
 ![Who feeds whom](images/detectors.svg)
 """
@@ -161,8 +167,8 @@ _LIFE_CYCLE = """## Level 15
 
 ### 15.8 life_cycle
 
-No fold in the engine: the log of what all of them publish, and the frontier, folded into events that are tentative,
-confirmed or withdrawn, with how often each was amended; every one ends confirmed or withdrawn
+It is no detector of the engine. From the log of all updates and the watermark it derives the state of each event:
+tentative, confirmed or withdrawn, and how often it was amended. In the end every event is confirmed or withdrawn
 (`football/lifecycle.py`).
 
 * source: {source}
@@ -186,6 +192,7 @@ def _section(entry: DetectorInfo, readers: Mapping[str, Sequence[str]]) -> str:
         *(["* a state for each transmitter or player"] if entry.keyed else []),
         *([f"* parameters: {', '.join(f'`{g}`' for g in groups_of(entry))}"] if entry.parameters else []),
         f"* source: {entry.source}",
+        f"* code: `{entry.module.replace('.', '/')}.py`",
     ]
     summary = entry.summary[:1].upper() + entry.summary[1:]
     text = [_inline(part) for part in (summary, *entry.description.split("\n\n")) if part]

@@ -120,7 +120,7 @@ class Carry:
         return CarryState()
 
     def step(self, state: CarryState, event: Event) -> Step[CarryState]:
-        """Sample the holder; contacts, releases and deaths change him."""
+        """Sample the holder; contacts, releases and stoppages change him."""
         holder = state.holder
         if event.kind == "frame":
             if holder is None or event.ts_us < state.due_us:

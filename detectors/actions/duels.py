@@ -62,7 +62,7 @@ class Duel:
     """6.8: ``duel.start`` and ``duel.end`` x {ground, loose}: the two players nearest to the ball are opponents.
 
     ``ground``: one of them touched the ball last, and is the ``player`` of the start. ``loose``: neither did, the ball
-    is slow, and ``player`` is the nearer one. A duel ends at a death of play, at a contact of a third player, or when
+    is slow, and ``player`` is the nearer one. A duel ends when the ball is dead, at a third player's contact, or when
     one of the two has left. ``player`` of the end is the one of the two who touched the ball last, empty if neither
     did. Named by the players and the start. ``detail``: ``other`` (the opponent); of the end also ``seconds_s``, and
     ``one`` (if ``player`` is empty, the other of the two).
@@ -86,7 +86,7 @@ class Duel:
         return DuelState()
 
     def step(self, state: DuelState, event: Event) -> Step[DuelState]:
-        """Sample the players at the ball; a contact or a death may end a duel at once."""
+        """Sample the players at the ball; a contact or a stoppage may end a duel at once."""
         if event.kind == "frame":
             return (state, NOTHING) if state.dead or event.ts_us < state.due_us else self._look(state, event)
         payload = payload_of(event)

@@ -30,16 +30,16 @@ _NEVER = 50.0
 
 
 class FlightParameters(msgspec.Struct, frozen=True):
-    """The model of ball and players after a kick.
+    """The model of ball and players after a kick: who would reach the ball first.
 
     Attributes:
-        tau_s: time in which the ball's speed over ground falls by a factor of e.
+        tau_s: time in which the ball's speed over ground falls to 1/e (37 %).
         reaction_s: reaction time of a player.
         run_m_s: speed of a running player.
         reach_m: a player reaches the ball at this distance.
         reach_height_m: a player reaches the ball up to this height.
-        step_s: step of the search.
-        horizon_s: end of the search.
+        step_s: time step of the prediction.
+        horizon_s: greatest time after the kick that the prediction covers.
     """
 
     tau_s: Annotated[float, reason("Ours: a 15 m/s pass covers 30 m before it has lost two thirds.")] = 3.0
@@ -52,7 +52,7 @@ class FlightParameters(msgspec.Struct, frozen=True):
 
 
 class Reach(msgspec.Struct, frozen=True, gc=False):
-    """The first player of a team to reach the ball: after how many seconds, and where."""
+    """When and where a player would reach the ball, in the model of ``first_to_reach``."""
 
     player: str
     after_s: float
@@ -63,7 +63,7 @@ class Reach(msgspec.Struct, frozen=True, gc=False):
 def first_to_reach(
     release: EventPayload, frame: Frame, p: FlightParameters, within_s: float = math.inf
 ) -> tuple[Reach | None, dict[str, Reach]]:
-    """The kicker's own reach, and the first of each team without him.
+    """Predict who reaches a kicked ball: the kicker's own ``Reach``, and the first other player of each team.
 
     Args:
         release: payload of a ``kick.released``: ball, velocity, kicker.
@@ -103,15 +103,15 @@ class ShotParameters(msgspec.Struct, frozen=True):
 
     Attributes:
         within_s: the ball would meet the goal line within this time.
-        near_m: it would miss the goal by at most this.
+        near_m: the ball would miss the goal by at most this.
         range_m: greatest distance of a shot from the goal.
         speed_min_m_s: least speed of a shot.
         close_m: greatest distance of a shot from close range.
         close_speed_min_m_s: least speed of a shot from close range.
-        wide_m: a fast ball would miss the goal by at most this.
-        wide_speed_m_s: least speed of such a ball.
-        open_rad: least angle between the posts, seen from the kick, of a ball that would not fly into the goal, from
-            farther than ``close_m``.
+        wide_m: a ball of at least ``wide_speed_m_s`` would miss the goal by at most this.
+        wide_speed_m_s: least speed of a ball for which ``wide_m`` replaces ``near_m``.
+        open_rad: least angle between the posts, seen from the kick. It applies beyond ``close_m``, to a ball that would
+            cross the goal line on the ground or whose height is unknown.
     """
 
     within_s: Annotated[float, reason("DEBS 2013 Q4: meets the goal or closely misses it within 1.5 s.")] = 1.5
@@ -120,12 +120,14 @@ class ShotParameters(msgspec.Struct, frozen=True):
     speed_min_m_s: Annotated[float, reason("A drive; the pass class of 2.7 ends at 15.")] = 13.0
     close_m: Annotated[float, reason("The penalty mark and a step.")] = 12.0
     close_speed_min_m_s: Annotated[float, reason("Ours: at close range any ball that is not just pushed.")] = 6.0
-    wide_m: Annotated[float, reason("Generated matches, seeds 11 to 30: two of four missed shots.")] = 3.0
-    wide_speed_m_s: Annotated[float, reason("Generated matches, seeds 11 to 30: two of four missed shots.")] = 14.0
+    wide_m: Annotated[
+        float, reason("Generated matches, seeds 11 to 30: with it, two of four missed shots are found.")
+    ] = 3.0
+    wide_speed_m_s: Annotated[float, reason("As wide_m.")] = 14.0
     open_rad: Annotated[
         float,
         reason(
-            "A ball that is down before the goal line, or of unknown height, may be a cross that passes the goal "
+            "A ball that lands before the goal line, or of unknown height, may be a cross that passes the goal "
             "(StatsBomb's angle between the posts; generated matches, seeds 11 to 30: of 34 shots all others are from "
             "0.246 or more, of 42 crosses all from 0.235 or less)."
         ),
@@ -174,7 +176,7 @@ def project_on_goal(ball: EventPayload, attacks_positive_x: bool, pitch: Pitch) 
 
 
 def opening_rad(x_m: float, y_m: float, attacks_positive_x: bool, pitch: Pitch) -> float:
-    """The angle between the posts of the opponents' goal, as seen from a place.
+    """The angle between the posts of the opponents' goal, as seen from a position.
 
     >>> from football.match_sheet import MatchSheet
     >>> from football.pitch import pitch_of

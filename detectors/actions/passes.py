@@ -1,4 +1,17 @@
-"""6.7: passes; and the judgement of kicks that passes and shots (6.1) share."""
+"""6.7: passes; and the judgement of kicks that passes and shots (6.1) share.
+
+Theory of operation
+-------------------
+A kick whose ball has left the kicker (``kick.released``, 5.8) is judged once. It is, in this order,
+
+* nothing, if the ball only rebounded from the supposed kicker, who may also have poked it away from an opponent;
+* a shot (6.1), if its projection meets the goal or closely misses it (:mod:`detectors.actions.flight`);
+* a dribble, if the kicker himself would reach the ball before anybody else (``first_to_reach``);
+* a pass in all other cases. What became of it is decided by 7.6 (:mod:`detectors.outcomes.receptions`).
+
+A kick that an opponent blocks before the ball has left the kicker is judged at the block. While play is dead, only the
+kick that brings the ball into play counts.
+"""
 
 from __future__ import annotations
 
@@ -28,49 +41,56 @@ from middleware.events import Event
 
 
 class StrikeParameters(msgspec.Struct, frozen=True):
-    """Limits of a kick that passes and shots judge.
+    """Which kicks may be passes or shots at all.
 
     Attributes:
         dated_back_us: a pass or shot is dated at its kick, at most this long before the ball has left the kicker.
         restart_us: a release this near in time to a kick from rest is that kick.
-        blocked_us: a ball that an opponent meets this soon after its kick was blocked, though it never left its kicker.
-        blocked_m_s: least speed of such a ball.
-        soon_us: the same, where limbs are known, of a contact that blurs the speed of the kick.
-        soon_m_s: least speed of such a ball.
-        came_m_s: least speed of an opponent's ball that rebounds.
-        struck_factor: a ball that leaves with at most this share of its speed has rebounded.
-        flick_rad: a mate's ball that turns by less, and is no faster, glanced off him, where limbs are known.
-        head_m: a rebound is lower than this.
-        poke_us: an opponent's ball that leaves slowly this soon after his contact was poked away from him.
-        poke_m_s: greatest speed of such a ball.
-        block_us: the second of two opponents' contacts this near in time is a block, on centroids.
+        blocked_us: an opponent who touches the ball this soon after a kick has blocked it.
+        blocked_m_s: least speed of a kick that is blocked within ``blocked_us``.
+        soon_us: with limb tags, so soon after a kick the opponent's contact blurs the measured speed of the kick.
+        soon_m_s: least speed of a kick that is blocked within ``soon_us``.
+        came_m_s: least speed of a ball that rebounds from a player.
+        struck_factor: a ball whose speed grows by at most this factor rebounded; a faster one was kicked.
+        flick_rad: with limb tags, a team mate's ball that turns by less and gets no faster only glanced off the player.
+        head_m: a higher ball is headed, and does not rebound.
+        poke_us: a ball that leaves slowly this soon after an opponent's contact was poked away from the opponent.
+        poke_m_s: greatest speed of a ball that is poked away.
+        block_us: without limb tags, a contact this soon after an opponent's is a block, not a kick.
     """
 
     dated_back_us: Annotated[int, reason("In 1.2 s the ball covers 2.25 m at walking pace.")] = 1_200_000
     restart_us: Annotated[int, reason("As phase.rest.travel_us (5.10).")] = 1_500_000
     blocked_us: Annotated[int, reason("Ours.")] = 200_000
     blocked_m_s: Annotated[float, reason("Ours: dribblers touch the ball on at up to 5 m/s.")] = 7.0
-    soon_us: Annotated[int, reason("No dribbler is met so soon, and no second player strikes so soon.")] = 60_000
-    soon_m_s: Annotated[float, reason("Two opponents' contacts so close blur each other's speeds.")] = 5.0
-    came_m_s: Annotated[float, reason("Ours: slower balls are struck, not deflected.")] = 5.0
+    soon_us: Annotated[
+        int, reason("No opponent reaches a dribbler's ball so soon, and no second player kicks it so soon.")
+    ] = 60_000
+    soon_m_s: Annotated[
+        float, reason("Contacts of two opponents so close in time blur the measured speeds of both.")
+    ] = 5.0
+    came_m_s: Annotated[float, reason("Ours: players kick slower balls, which do not rebound.")] = 5.0
     struck_factor: Annotated[
         float,
         reason(
             "Generated matches, seeds 11 to 30: all of 43 rebounds leave with at most 1.05 times their speed, all "
-            "of 13 balls struck at once with a foot with 1.3 times or more, the soonest 71 ms after the contact before."
+            "of 13 first-time kicks with 1.3 times or more, the soonest 71 ms after the contact before."
         ),
     ] = 1.15
-    flick_rad: Annotated[float, reason("Generated matches, seeds 11 to 30: 3 such balls, none a pass.")] = math.pi / 6
-    head_m: Annotated[float, reason("That of 5.3: headers leave with any speed.")] = 1.5
+    flick_rad: Annotated[float, reason("Generated matches, seeds 11 to 30: 3 balls glanced off, none a pass.")] = (
+        math.pi / 6
+    )
+    head_m: Annotated[float, reason("The height of headers of 5.3; a header leaves with any speed.")] = 1.5
     poke_us: Annotated[int, reason("Generated matches, seeds 11 to 30, with poke_m_s.")] = 1_100_000
     poke_m_s: Annotated[
         float,
         reason(
-            "Generated matches, seeds 11 to 30: 11 tackles leave at up to 6.6 m/s, the slowest pass so soon at 8.9."
+            "Generated matches, seeds 11 to 30: after 11 tackles the ball leaves at up to 6.6 m/s, after the slowest "
+            "pass so soon at 8.9."
         ),
     ] = 7.0
     block_us: Annotated[
-        int, reason("Simple human reaction, 0.2 s, and a leg's movement; the speed in between is not known.")
+        int, reason("Human reaction, 0.2 s, and a leg's movement; the ball's speed between them is not known.")
     ] = 350_000
 
 
@@ -82,8 +102,8 @@ class StrikeState(msgspec.Struct, frozen=True, gc=False):
         dead: True if play is dead.
         frame: newest frame.
         contacts: newest contacts, oldest first.
-        waiting: a release that is not judged yet: of a dead ball until it is known to be the restart; of a live ball
-            that counts as dribbled until a mate's contact.
+        waiting: a release that is not decided yet. Of a dead ball: until it is known to be the restart. Of a ball in
+            play: a dribble, which becomes a pass if a team mate has the next contact.
         restart: the kick from rest that was judged without a release, as its release may still arrive.
         judged_us: time of the kick whose release, or block, was judged last.
     """
@@ -98,14 +118,14 @@ class StrikeState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Strikes:
-    """The judgement of kicks that pass and shot attempts share: they judge the same kicks, and never both claim one.
+    """The judgement of kicks that pass and shot attempts share, so that no kick is both a pass and a shot.
 
-    Of a dead ball only the kick counts that brings it to life (5.10). It is known a few metres later, so the release
-    waits for it. If 5.8 has missed the contact, the kick from rest takes its place.
+    While play is dead, only the kick that brings the ball into play counts (5.10). That is known a few metres later, so
+    the release waits for it. If 5.8 has missed the contact, the kick from rest takes its place.
 
     Args:
         sheet: gives the pitch.
-        parameters: limits of a kick.
+        parameters: which kicks may be passes or shots.
         flight: the model of the flight.
         shot: limits of a shot.
     """
@@ -148,7 +168,7 @@ class Strikes:
         if kind == "phase.dead":
             return StrikeState(state.attacks, True, state.frame, (), None), NOTHING
         if kind == "phase.live":
-            return self._revived(state, event, payload)
+            return self._judge_restart(state, event, payload)
         if kind != "kick.released":
             return self.touched(state, event, payload)
         if state.dead:
@@ -162,7 +182,7 @@ class Strikes:
         return self.released(after, event, payload, frame_of(state.frame), restart=False)
 
     def touched(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
-        """Note a contact, which ends a dribble."""
+        """Store a contact, which ends a dribble."""
         contacts = (*state.contacts[-3:], event)
         waiting = state.waiting if state.dead else None
         restart, judged_us = state.restart, state.judged_us
@@ -174,7 +194,7 @@ class Strikes:
         """Judge a kick in play, or one that brought the ball into play."""
         raise NotImplementedError
 
-    def _revived(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
+    def _judge_restart(self, state: StrikeState, event: Event, payload: EventPayload) -> Step[StrikeState]:
         """Judge the kick that brought the ball into play: the waiting release, or the kick from rest."""
         if not state.dead:
             # The first kick-off of a stream that began before it: its release is judged as one in play.
@@ -218,10 +238,10 @@ class Strikes:
         open_rad, about = opening_rad(x_m, y_m, positive, self.pitch), self._about_shots
         return at_least("angle between the posts", open_rad, self.shot.open_rad, "shot.open_rad", about)
 
-    def named(
+    def attempt_event(
         self, kind: str, now_us: int, event: Event, release: EventPayload, variant: str, detail: dict[str, Scalar]
     ) -> Event:
-        """An event named by the kick of a release and dated at it."""
+        """A pass or shot event, dated at the kick of a release; its id derives from the kick."""
         kick_us = round(number(release, "kick_us"))
         x_m, y_m = number(release, "kick_x_m"), number(release, "kick_y_m")
         velocity = {name: release.detail[name] for name in ("vx_m_s", "vy_m_s", "vz_m_s")}
@@ -281,7 +301,7 @@ class Strikes:
         return live.player == release.player and apart_us <= self.parameters.restart_us
 
     def _is_rebound(self, state: StrikeState, release: EventPayload) -> bool:
-        """True if an opponent's ball only rebounded from the supposed kicker, or was poked away."""
+        """True if the ball rebounded from the supposed kicker, who did not kick it, or was poked away in a tackle."""
         kick_us, p = number(release, "kick_us"), self.parameters
         before = next((c for c in reversed(state.contacts) if c.ts_us < kick_us), None)
         if before is None:
@@ -298,7 +318,7 @@ class Strikes:
         return low and in_m_s >= p.came_m_s and out_m_s <= p.struck_factor * in_m_s
 
     def _glanced_off(self, state: StrikeState, kick_us: int) -> bool:
-        """True if a mate's fast ball glanced off the supposed kicker: no faster, and hardly turned."""
+        """True if a team mate's fast ball glanced off the supposed kicker: no faster, and hardly turned."""
         struck, p = next((c for c in state.contacts if c.ts_us == kick_us), None), self.parameters
         if struck is None:
             return False
@@ -330,17 +350,17 @@ STRIKE_INPUTS = ("frame", "direction", "hit", "touch", "kick.released", "phase.d
 
 
 class PassAttempt(Strikes):
-    """6.7: ``pass.attempt``, dated at the kick, named by the kick's ball state.
+    """6.7: ``pass.attempt``, dated at the kick; its id derives from the kick's ball state.
 
-    A released kick is a pass unless it is a shot (6.1), a rebound, play is dead, or the kicker himself reaches the ball
-    first (a dribble). If a mate plays the dribbled ball next, the pass is published then, as long as it can still be
-    dated back. A fast ball that an opponent meets at once was a pass as well. The position is that of the kick.
-    ``detail``: ``receiver`` (the mate who reaches the ball first), ``receiver_after_s``, ``end_x_m``, ``end_y_m`` (when
-    and where); ``kick_us``, ``released_us`` (event times of kick and release); ``vx_m_s``, ``vy_m_s``, ``vz_m_s`` (the
-    ball as it left).
+    A released kick is a pass unless it is a shot (6.1) or a rebound, or play is dead, or the kicker himself would reach
+    the ball first (a dribble). If a team mate plays the dribbled ball next, within ``dated_back_us`` of the kick, it is
+    a pass after all, published then. A fast kick that an opponent blocks at once is a pass as well. The position is
+    that of the kick. ``detail``: the predicted reception: ``receiver`` (the team mate who would reach the ball first),
+    ``receiver_after_s``, ``end_x_m``, ``end_y_m`` (when and where); ``kick_us``, ``released_us`` (event times of kick
+    and release); ``vx_m_s``, ``vy_m_s``, ``vz_m_s`` (the ball as it left).
     """
 
-    #: A pass is no shot: comparisons of a shot belong to no event here.
+    #: ``explain`` shows no comparison of a shot with a pass.
     _about_shots = "shot.attempt"
 
     def __init__(
@@ -405,4 +425,4 @@ class PassAttempt(Strikes):
             detail["receiver"] = reach.player
             detail["receiver_after_s"] = round(reach.after_s, 2)
             detail["end_x_m"], detail["end_y_m"] = round(reach.x_m, 2), round(reach.y_m, 2)
-        return self.named("pass.attempt", now_us, event, release, "", detail)
+        return self.attempt_event("pass.attempt", now_us, event, release, "", detail)

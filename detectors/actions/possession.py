@@ -22,13 +22,13 @@ class HolderState(msgspec.Struct, frozen=True, gc=False):
 
 
 class IndividualPossession:
-    """6.2: ``possession.gain`` at a hit or touch, ``possession.loss`` when another player gains the ball or play dies.
+    """6.2: ``possession.gain`` at a hit or touch, ``possession.loss`` when another player gains the ball or it is dead.
 
-    The gain is named by its contact, or by the kick from rest of a restart, whose taker has the ball from then on;
-    ``variant`` is hit, touch or restart. Contacts with a dead ball are no gain. ``detail``: ``speed_before_m_s`` (of
-    the gained ball). The loss is named by the gain; ``variant`` is hit, touch or dead. A loss to a dead ball is dated
-    when that is known. ``detail``: ``held_us`` (duration), ``since_us`` (event time of the death of play, if that ended
-    it).
+    A *gain* is the first contact of another player than the last. Its id derives from its contact, or from the kick of
+    a restart, whose taker has the ball from then on; ``variant`` is hit, touch or restart. Contacts with a dead ball
+    are no gain. ``detail``: ``speed_before_m_s`` (of the gained ball). The id of the loss derives from the gain;
+    ``variant`` is what ended the possession: hit, touch or dead. A loss to a dead ball is dated when that is known.
+    ``detail``: ``held_us`` (duration), ``since_us`` (when the stoppage began, if a stoppage ended it).
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class IndividualPossession:
         return HolderState()
 
     def step(self, state: HolderState, event: Event) -> Step[HolderState]:
-        """Follow a contact, a death or a restart."""
+        """Follow a contact, a stoppage or a restart."""
         payload = payload_of(event)
         if event.kind == "phase.dead":
             return HolderState(True), (_loss(state.gain, event),) if state.gain is not None else NOTHING
@@ -67,8 +67,8 @@ class IndividualPossession:
         return HolderState(False, gain), (*lost, gain)
 
 
-def _death_detail(cause: Event) -> dict[str, int]:
-    """``since_us`` of a cause that is the death of play, which is known only some time after it."""
+def _stoppage_detail(cause: Event) -> dict[str, int]:
+    """``since_us`` of a ``phase.dead``, which is known only some time after the stoppage began; else empty."""
     since_us = payload_of(cause).detail.get("since_us") if cause.kind == "phase.dead" else None
     return {"since_us": since_us} if isinstance(since_us, int) else {}
 
@@ -79,10 +79,10 @@ def _gain(event: Event, payload: EventPayload, variant: str, speed_m_s: float) -
 
 
 def _loss(gain: Event, cause: Event) -> Event:
-    """The holder's loss, named by his gain; ``variant`` is what ended it: hit, touch or dead."""
+    """The loss that ends a gain; ``variant`` is what ended it: hit, touch or dead."""
     held, ended = payload_of(gain), payload_of(cause)
     variant = "dead" if cause.kind == "phase.dead" else cause.kind
-    since = _death_detail(cause)
+    since = _stoppage_detail(cause)
     ended_us = int(since.get("since_us", cause.ts_us))
     detail: dict[str, Scalar] = {"held_us": max(0, ended_us - gain.ts_us), **since}
     lost = EventPayload(variant, held.team, held.player, ended.x_m, ended.y_m, ended.z_m, held.confidence, detail)
@@ -90,7 +90,7 @@ def _loss(gain: Event, cause: Event) -> Event:
 
 
 class TeamPossessionParameters(msgspec.Struct, frozen=True):
-    """Limits of a contest.
+    """When both teams contest the ball.
 
     Attributes:
         contest_us: a team controls the ball once the other team has not played it for this long.
@@ -120,7 +120,7 @@ class TeamPossession:
     A contact gives the ball to its team at once, unless the other team played it less than ``contest_us`` ago. Then it
     is in contest until one team has had it alone for exactly that long: a contact just after begins another contest. A
     restart gives the ball to the taker's team. ``team`` and ``player`` are set where the value is a team. ``dead`` is
-    dated when it is known. ``detail``: ``since_us`` (event time of the death of play, of ``dead``).
+    dated when it is known. ``detail`` of ``dead``: ``since_us`` (when the stoppage began).
     """
 
     def __init__(self, parameters: TeamPossessionParameters | None = None) -> None:
@@ -142,7 +142,7 @@ class TeamPossession:
         return TeamState()
 
     def step(self, state: TeamState, event: Event) -> Step[TeamState]:
-        """Follow a contact, a death, a restart, or a tick (the end of a contest)."""
+        """Follow a contact, a stoppage, a restart, or a tick (the end of a contest)."""
         if event.kind == "clock.tick":
             return self._settle(state, event)
         payload = payload_of(event)
@@ -192,7 +192,7 @@ def _show(
     payload = payload_of(cause)
     controlled = value in ("home", "away")
     team, player = (payload.team, payload.player) if controlled else ("", "")
-    detail = _death_detail(cause)
+    detail = _stoppage_detail(cause)
     shown = EventPayload(value, team, player, payload.x_m, payload.y_m, payload.z_m, payload.confidence, detail)
     ts_us = event.ts_us if at_us is None else at_us
     change = make_event("team.possession", ts_us, f"{event.source}:{ts_us}", shown, causes=(cause.id,))

@@ -71,4 +71,4 @@ class ShotAttempt(Strikes):
             kinds.append("shot.on_target_pred")
         elif misses_closely(shot, self.shot):
             kinds.append("shot.off_target_pred")
-        return tuple(self.named(kind, now_us, event, release, "", detail) for kind in kinds)
+        return tuple(self.attempt_event(kind, now_us, event, release, "", detail) for kind in kinds)

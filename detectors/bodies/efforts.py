@@ -1,9 +1,11 @@
 """3.2, 3.3 and 3.10: sprints, hard accelerations and decelerations, and the distance that each player has run.
 
-Theory of operation ------------------- All three use positions, not velocities. Sprints and efforts take each player's
-smoothed speed (``detectors.signals.smoothed_speed``) and measure how long it, or its change, is beyond a bound. The
-instant at which it passed the bound is interpolated between two samples. A player without samples for ``GAP_US`` begins
-anew: the path in between is unknown.
+Theory of operation
+-------------------
+All three use positions, not velocities. Sprints and efforts take each player's smoothed speed
+(``detectors.signals.smoothed_speed``) and measure how long it, or its change, is beyond a bound. The instant at which
+it passed the bound is interpolated between two samples. A player without samples for ``GAP_US`` begins anew: the path
+in between is unknown.
 """
 
 from __future__ import annotations

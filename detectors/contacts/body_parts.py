@@ -1,10 +1,12 @@
 """5.3 and 5.4: the part of the body that played the ball, and headers.
 
-Theory of operation ------------------- A limb with a transmitter within the contact band played the ball. Farther from
-all limbs a part without a transmitter did, and the height of the ball decides which: from the shoulders to a leap's
-height the head, from the hip up the chest. Limbs without transmitters are no evidence: where only feet are known, a
-ball at chest height may have been caught; where no limbs are, a low ball was played by an unknown leg: *other*. The
-same holds of a ball that rests at that height before or after: hands hold it there.
+Theory of operation
+-------------------
+A limb with a transmitter within the contact band played the ball. Farther from all limbs a part without a transmitter
+did, and the height of the ball decides which: from the shoulders to a leap's height the head, from the hip up the
+chest. Limbs without transmitters are no evidence: where only feet are known, a ball at chest height may have been
+caught; where no limbs are, a low ball was played by an unknown leg: *other*. The same holds of a ball that rests at
+that height before or after: hands hold it there.
 """
 
 from __future__ import annotations

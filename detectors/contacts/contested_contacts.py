@@ -1,9 +1,11 @@
 """5.7 and 5.9: deflections, and contacts of two opponents at once.
 
-Theory of operation ------------------- A *deflection* hardly changes a fast ball: it turns by less than 60 degrees, and
-keeps at least half of its speed without gaining much. A ball at head height is headed on, not deflected. A runner's own
-push looks like a deflection, but follows a contact of the same player. The first touch of a player who takes a pass
-along looks the same: intent is not measured.
+Theory of operation
+-------------------
+A *deflection* hardly changes a fast ball: it turns by less than 60 degrees, and keeps at least half of its speed
+without gaining much. A ball at head height is headed on, not deflected. A runner's own push looks like a deflection,
+but follows a contact of the same player. The first touch of a player who takes a pass along looks the same: intent is
+not measured.
 
 A *contest* is a contact that two opponents share (50-50): each makes one within ``within_us``; or at one's contact a
 limb of the other's touches the ball as well, because two contacts so close in time are one break of the trajectory

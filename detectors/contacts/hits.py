@@ -1,12 +1,17 @@
 """Level 5: contacts of players with the ball, and kicks that leave the kicker.
 
-Theory of operation ------------------- *Player hits ball* is the seeds' A!BC: near (A), an acceleration peak (C), and
-no not-near (B) in between (000 Fig 3; 002 5.1). As peaks are of level 2 and proximity of level 4, at one instant the
-peak comes first in the canonical order. So a peak waits until a frame closes its instant. Then it is attributed to one
-of the candidates, by distance and by the direction of the push (``contact_attribution``). Two peaks that follow each
-other at once are judged together. From a not-near on ``ball.closest`` of 4.1 has no candidate, which is the B of the
-pattern; without a candidate there is no hit. A *soft touch* waits in the same way for its turn or step of speed, and
-yields to a hit of the same contact.
+Theory of operation
+-------------------
+A *hit* (5.1) is a contact that changes the ball's velocity so much that level 2 reports a peak of its acceleration: a
+kick, a header, a block. A *soft touch* (5.2) only turns the ball or changes its speed a little. The papers write a hit
+as the pattern A!BC (000 Fig 3; 002 5.1): a player is near (A), then the peak comes (C), and the player has not left in
+between (no B).
+
+A peak waits until the next frame, because the players near the ball at its instant are known only then. Then it is
+given to one of these *candidates* (``ball.closest`` of 4.1), by distance and by the direction of the push
+(:mod:`detectors.contacts.contact_attribution`). Without a candidate there is no hit. Two peaks within a few
+milliseconds are judged together. A soft touch waits in the same way; if a hit follows within ``yield_us``, both were
+one contact, and only the hit is published.
 """
 
 from __future__ import annotations
@@ -50,8 +55,8 @@ class ContactState(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         closest: the candidates now.
-        waiting: the contact that waits for its instant to close; ``chosen`` are its candidates.
-        last: the last contact, or the last hit yielded to.
+        waiting: the contact that waits for the next frame; ``chosen`` are its candidates.
+        last: the last contact; of soft touches also the last hit, which may be the same contact.
         first: the contact just before the waiting one, which waits with it; ``first_chosen`` are its candidates.
     """
 
@@ -67,8 +72,8 @@ class HitParameters(ContactParameters, frozen=True):
     """Hits.
 
     Attributes:
-        share_min: least change of velocity as a share of the ball's speed; 0 where breaks are fitted, as their peaks
-            stand over noise by themselves.
+        share_min: least change of velocity as a share of the ball's speed. It is not used where level 2 fits curves to
+            the ball's path, whose peaks are above the noise already.
     """
 
     share_min: Annotated[
@@ -81,7 +86,10 @@ class HitParameters(ContactParameters, frozen=True):
 
 
 class PlayerHitsBall:
-    """5.1: ``hit``, at the ball's state where its velocity changed, by the candidate that fits best."""
+    """5.1: ``hit``: a player's contact changes the ball's velocity hard, as a kick, a header or a block does.
+
+    It is dated and located at the ball's state where the velocity changed; ``player`` is the candidate that fits best.
+    """
 
     def __init__(
         self, sheet: MatchSheet, parameters: HitParameters | None = None, near: NearParameters | None = None
@@ -126,7 +134,7 @@ class TouchParameters(ContactParameters, frozen=True):
 
 
 class SoftTouch:
-    """5.2: ``touch``: near, and a turn or a step of speed without the peak of a hit."""
+    """5.2: ``touch``: a player near the ball turns it or changes its speed, without the peak of a hit."""
 
     def __init__(
         self, sheet: MatchSheet, parameters: TouchParameters | None = None, near: NearParameters | None = None
@@ -187,7 +195,7 @@ def hit_rule(sheet: MatchSheet, p: HitParameters, near: NearParameters) -> Conta
 
 
 def _around(state: ContactState, event: Event) -> ContactState:
-    """Take the candidates from now on; also for the waiting contact if it is of this instant."""
+    """Store the candidates at the ball; also for the waiting contact if it is of this instant."""
     closest, waiting = payload_as(event, Closest), state.waiting
     same = waiting is not None and event.ts_us <= waiting.ts_us
     chosen = closest if same else state.chosen
@@ -220,19 +228,20 @@ def _settle(state: ContactState, now_us: int, rule: ContactRule) -> Step[Contact
     if first is None or late:
         near = candidates_at(state.chosen, contact.ts_us, payload)
         by = None if late else player_of(near, contact.ts_us, payload, last, rule)
-        return _given(state.closest, last, [(contact, payload, by)], rule)
+        return _emit_contacts(state.closest, last, [(contact, payload, by)], rule)
     apart_us, what = contact.ts_us - first.ts_us, "time between contacts that are judged together"
     note(what, apart_us, "at most", rule.pair_us, "", rule.kind, "µs")
     one, two, onward = _both(state, first, contact, rule)
-    return _given(state.closest, last, [(first, onward, one), (contact, payload, two)], rule)
+    return _emit_contacts(state.closest, last, [(first, onward, one), (contact, payload, two)], rule)
 
 
 def _both(
     state: ContactState, first: Event, second: Event, rule: ContactRule
 ) -> tuple[Candidate | None, Candidate | None, EventPayload]:
-    """The players of two contacts at once, and the first contact as the second shows it.
+    """The players of two contacts at once, and the payload of the first.
 
-    Two different players are tried first, else each contact is judged after the other.
+    First it tries to give the contacts to two different players. If that does not fit, each contact is judged by
+    itself, in order.
     """
     payload, last, p = payload_of(second), state.last, rule.p
     onward = _met_again(payload_of(first), payload)
@@ -256,15 +265,15 @@ def _both(
     return one, player_of(near, second.ts_us, payload, then, rule), plain
 
 
-def _given(
+def _emit_contacts(
     closest: Closest,
     last: PreviousContact,
-    made: Sequence[tuple[Event, EventPayload, Candidate | None]],
+    attributed: Sequence[tuple[Event, EventPayload, Candidate | None]],
     rule: ContactRule,
 ) -> Step[ContactState]:
     """The state and the events of attributed contacts."""
     out = []
-    for contact, payload, by in made:
+    for contact, payload, by in attributed:
         if by is not None:
             last = _last(contact.ts_us, payload, by)
             out.append(_contact(rule.kind, contact, payload, by))
@@ -281,13 +290,13 @@ def _last(at_us: int, payload: EventPayload, by: Candidate) -> PreviousContact:
 
 
 def _met_again(first: EventPayload, second: EventPayload) -> EventPayload:
-    """The first of two contacts at once, with the path between them as the second shows it."""
-    ways = [(f"{axis}_m_s", f"delta_{axis}_m_s") for axis in ("vx", "vy", "vz")]
-    between = [number(second, way) - number(second, change) for way, change in ways]
-    before = [number(first, way) - number(first, change) for way, change in ways]
+    """The payload of the first of two contacts at once, with the velocity between them as the second measured it."""
+    names = [(f"{axis}_m_s", f"delta_{axis}_m_s") for axis in ("vx", "vy", "vz")]
+    between = [number(second, velocity) - number(second, change) for velocity, change in names]
+    before = [number(first, velocity) - number(first, change) for velocity, change in names]
     detail = dict(first.detail)
-    for (way, change), now, then in zip(ways, between, before, strict=True):
-        detail[way], detail[change] = round(now, 2), round(now - then, 2)
+    for (velocity, change), now, then in zip(names, between, before, strict=True):
+        detail[velocity], detail[change] = round(now, 2), round(now - then, 2)
     detail["speed_after_m_s"] = second.detail["speed_before_m_s"]
     detail["delta_v_m_s"] = round(math.dist(between, before), 2)
     return msgspec.structs.replace(first, detail=detail)
@@ -310,9 +319,10 @@ class ReleaseParameters(msgspec.Struct, frozen=True):
 
     Attributes:
         release_m: distance from the kicker at which the ball is released.
-        apart_m: least distance from the kicker if another player has the next contact first; and in any case from where
-            it was hit.
-        piece_us: a camera's ball that leaves within this time has the velocity of the hit's fit.
+        apart_m: least distance of a released ball from where it was hit. If another player touches it before it is
+            ``release_m`` away, it is also the least distance from the kicker.
+        piece_us: on camera tracking, a ball that is released within this time has the velocity that level 2 fitted at
+            the hit, not that of the newest frames.
     """
 
     release_m: Annotated[float, reason("StreamTeam's kickDetection")] = 2.25
@@ -331,9 +341,10 @@ class ReleaseState(msgspec.Struct, frozen=True, gc=False):
 class KickReleased:
     """5.8: ``kick.released``: after a hit, the ball is farther than ``release_m`` from its kicker.
 
-    Dated at that instant; the anchor is the hit's ball state, ``detail`` has ``kick_us``, ``kick_x_m``,
-    ``kick_y_m``, ``kick_z_m`` of the hit, the speeds around it and the ball's velocity on leaving. As hits are of this
-    very level, the pattern of 5.1 runs here again, by the same code. A new hit re-arms.
+    Only a released kick can be a pass or a shot; a dribbler's push is not released. Dated at that instant; the id
+    derives from the hit's ball state. ``detail`` has ``kick_us``, ``kick_x_m``, ``kick_y_m``, ``kick_z_m`` of the hit,
+    the speeds around it and the ball's velocity on leaving. As a detector reads lower levels only, the detection of 5.1
+    runs here once more, by the same code. A new hit replaces the one that waits for its release.
     """
 
     def __init__(

@@ -86,8 +86,8 @@ class MatchClock:
     """9.8: ``period.start`` and ``period.end`` x {1 .. 5}, and ``clock.minute`` at each full minute.
 
     ``detail`` of ``period.start``: ``since_us`` (event time of the kick-off), ``left`` (team in the left half). Of
-    ``period.end``: ``since_us`` (event time at which the ball died). Of ``clock.minute``: ``minute`` of the match,
-    ``period``. Only officials begin period 5, the shoot-out.
+    ``period.end``: ``since_us`` (when the ball became dead). Of ``clock.minute``: ``minute`` of the match, ``period``.
+    Only officials begin period 5, the shoot-out.
     """
 
     def __init__(

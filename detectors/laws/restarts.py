@@ -2,28 +2,31 @@
 
 Theory of operation
 -------------------
-Every ``play.live`` is a kick from rest, with its position, its taker and the cause of the death that it ends (5.10,
-6.4).
-:func:`restart_kind` gives it exactly one kind, by the first row of this table that fits:
+Every ``play.live`` (6.4) is a kick from rest, with its position, its taker and the cause of the stoppage that it ends.
+:func:`restart_kind` gives it exactly one kind, by the first row of this table that fits. The cause and the position of
+the kick decide, not the team that touched the ball last. If the taker's own team had put the ball out, only the
+confidence is lower (``doubt``).
 
-| restart | play had died | the ball lies | further conditions |
+| restart | cause of the stoppage | the ball lies | further conditions |
 |---|---|---|---|
-| kick-off | in any way | within ``centre_m`` of the centre spot | each team in its half, one team around the spot |
-| throw-in | over a touchline | anywhere | |
-| corner kick | over a goal line | within ``corner_m`` of a corner | |
-| goal kick | over a goal line | elsewhere | |
-| throw-in | by a stop | within ``touch_line_m`` of a touchline | the taker stands outside it |
-| corner kick | by a stop or goal | within ``corner_m`` of a corner | |
-| penalty kick | by a stop or goal | within ``penalty_mark_m`` of a mark | few in that area; not by its defenders |
-| goal kick | by a goal | in the goal area of the taker's team | |
-| free kick | by a stop or goal | elsewhere | |
+| kick-off | any | within ``centre_m`` of the centre spot | each team in its half, one team around the spot |
+| throw-in | touchline | anywhere | |
+| corner kick | goal line | within ``corner_m`` of a corner | |
+| goal kick | goal line | elsewhere | |
+| throw-in | stop | within ``touch_line_m`` of a touchline | the taker stands outside it |
+| corner kick | stop or goal | within ``corner_m`` of a corner | |
+| penalty kick | stop or goal | within ``penalty_mark_m`` of a mark | few in that area; not by its defenders |
+| goal kick | goal | in the goal area of the taker's team | |
+| free kick | stop or goal | elsewhere | |
 
-The distances are the parameters of :mod:`detectors.play.restart_kicks`. Where a restart may be taken at all after each
-death is part of 5.10 (:func:`~detectors.play.restart_kicks.may_restart`): so a ball that died over a touchline is live
-again only from near that line. After a stop the position decides as well, because the track may have missed the
-crossing. If no kick from rest was detected (``fallback``), play went on without a restart.
+A *stop* is a stoppage without a crossing, as after a foul. The distances are the parameters ``restart_kick``
+(:class:`~detectors.play.restart_kicks.RestartKickParameters`). Before this table applies, 5.10 has checked that a
+restart may be taken there at all (:func:`~detectors.play.restart_kicks.may_restart`): after ``touch`` a kick is a
+restart only near that touchline. After a stop, a kick from a corner is a corner kick and a throw at the touchline is a
+throw-in, because the track may have missed the crossing. If 5.10 saw no kick from rest (``fallback``), there is no
+restart event.
 
-A restart is dated at its kick, which is a little before the ball has moved far enough to be sure (``horizon_us``).
+A restart is dated at its kick. It is known a little later, when the ball has moved far enough (``horizon_us``).
 """
 
 from __future__ import annotations
@@ -62,7 +65,7 @@ from middleware.events import Event
 
 
 class RestartParameters(msgspec.Struct, frozen=True):
-    """Limits of restarts; their distances are those of ``restart_kick``.
+    """Variants, confidence and dating of restarts; their distances are the parameters ``restart_kick``.
 
     Attributes:
         between_kick_offs_us: least time between two kick-offs.
@@ -72,7 +75,7 @@ class RestartParameters(msgspec.Struct, frozen=True):
         cross_m: greatest distance from the goal of a free kick that is crossed.
         cross_m_s: least speed of a crossed free kick.
         back_us: a restart is dated at most this long before it is known.
-        doubt: confidence of a restart whose taker's team had itself put the ball out.
+        doubt: confidence of a restart if the taker's own team had put the ball out.
     """
 
     between_kick_offs_us: Annotated[int, reason("StreamTeam.")] = 60_000_000
@@ -82,7 +85,7 @@ class RestartParameters(msgspec.Struct, frozen=True):
     cross_m: Annotated[float, reason("Ours.")] = 45.0
     cross_m_s: Annotated[float, reason("Ours.")] = 12.0
     back_us: Annotated[int, reason("As phase.rest.travel_us.")] = 1_500_000
-    doubt: Annotated[float, reason("Ours: either the last touch or the taker was mistaken.")] = 0.6
+    doubt: Annotated[float, reason("Ours: the detectors were wrong about the last touch or about the taker.")] = 0.6
 
 
 #: Number in the hierarchy and Law of each kind.
@@ -110,10 +113,14 @@ NAMES: dict[Kind, str] = {
 }
 
 
-_PAYLOAD = """``team`` and ``player`` are the taker's, the position is the ball's. ``variant`` of a corner kick is
-``left`` or ``right``, as the taker's team attacks; of a free kick ``direct shot``, ``crossed`` or ``short``.
-``detail``: ``after`` (cause of the death), ``rest_s`` (seconds of rest before the kick), ``out_by`` (team that put the
-ball out, or empty)."""
+_PAYLOAD = """``team`` and ``player`` are the taker's, the position is the ball's before the kick. {variant}``detail``:
+``after`` (cause of the stoppage: touch, goal line, goal or stop), ``rest_s`` (seconds of rest before the kick),
+``out_by`` (team that put the ball out, or empty)."""
+#: Meaning of the variants of the kinds that have any.
+_VARIANT_MEANINGS: dict[Kind, str] = {
+    "corner": "``variant`` is the corner, ``left`` or ``right`` as the taker's team attacks. ",
+    "free_kick": "``variant`` is ``direct shot``, ``crossed`` or ``short``, by the ball's first metres. ",
+}
 
 
 class Restart:
@@ -132,7 +139,8 @@ class Restart:
         self.pitch = pitch_of(sheet)
         number_, source = KINDS[kind]
         #: What the catalogue shows instead of the docstring: that of the kind, with its rows of the table.
-        self.description = "\n\n".join((f"{number_}: the {NAMES[kind]}.", conditions(kind), _PAYLOAD))
+        payload = _PAYLOAD.format(variant=_VARIANT_MEANINGS.get(kind, ""))
+        self.description = "\n\n".join((f"{number_}: the {NAMES[kind]}.", conditions(kind), payload))
         self.spec = Spec(
             name=f"restart_{kind}",
             number=number_,
@@ -156,8 +164,8 @@ class Restart:
             return state, NOTHING
         kick_us, back_us = time_us(payload, "kick_us"), self.parameters.back_us
         what = "time from the kick until it was known"
-        known_soon = at_most(what, event.ts_us - kick_us, back_us, "restart.back_us")
-        ts_us = kick_us if known_soon else event.ts_us - back_us
+        in_time = at_most(what, event.ts_us - kick_us, back_us, "restart.back_us")
+        ts_us = kick_us if in_time else event.ts_us - back_us
         if self.kind == "kick_off" and state > -(2**61):
             what, least_us = "time since the kick-off before", self.parameters.between_kick_offs_us
             if not at_least(what, ts_us - state, least_us, "restart.between_kick_offs_us"):
@@ -177,9 +185,9 @@ class Restart:
         return free_kick_variant(self.pitch, payload, self.parameters) if self.kind == "free_kick" else ""
 
     def _confidence(self, payload: EventPayload) -> float:
-        """Less for a restart after a line by the team that touched the ball last."""
-        mistaken = payload.variant in ("touch", "goal line") and payload.team == payload.detail["out_by"]
-        return self.parameters.doubt if mistaken else payload.confidence
+        """Return ``doubt`` if the taker's own team had put the ball out, else the confidence of the kick."""
+        own_out = payload.variant in ("touch", "goal line") and payload.team == payload.detail["out_by"]
+        return self.parameters.doubt if own_out else payload.confidence
 
 
 def restart_kind(pitch: Pitch, live: EventPayload, p: RestartKickParameters) -> Kind:
@@ -215,7 +223,7 @@ def conditions(kind: Kind) -> str:
 
 
 def free_kick_variant(pitch: Pitch, live: EventPayload, p: RestartParameters) -> str:
-    """``direct shot``, ``crossed`` or ``short``, by the direction and speed of the ball over its first metres."""
+    """The variant of a free kick, by the direction and speed of the ball over its first metres."""
     x_m, y_m = location_m(live)
     vx_m_s, vy_m_s = number(live, "vx_m_s"), number(live, "vy_m_s")
     attacks_x = live.detail["attacks_x"]

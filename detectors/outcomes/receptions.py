@@ -1,4 +1,20 @@
-"""7.6, 7.7, 7.8: the outcomes of passes, and interceptions."""
+"""7.6, 7.7, 7.8: the outcomes of passes, and interceptions.
+
+Theory of operation
+-------------------
+After a ``pass.attempt`` the first of these events decides; numbers are those of ``pass_outcome``:
+
+| what comes first | outcome |
+|---|---|
+| a team mate gains the ball (6.2) | ``pass.complete`` |
+| an opponent gains the ball, and does not only deflect it (5.7) | ``pass.intercepted`` |
+| an opponent deflects the ball and has the next contact, too | ``pass.intercepted``, dated at that contact |
+| the ball is out (6.5) | ``pass.out`` |
+| the kicker plays the ball again, up to ``kept_us`` after the kick | ``pass.kept``: it was a dribble |
+| another pass, or ``within_us`` is over | none |
+
+A contact of the kicker within ``kept_from_us`` belongs to the kick itself.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +33,19 @@ from middleware.events import Event
 
 
 class OutcomeParameters(msgspec.Struct, frozen=True):
-    """Limits of the outcome of a pass.
+    """How long after its kick a pass has an outcome.
 
     Attributes:
-        within_us: a pass ends within this time.
-        kept_from_us: an earlier contact of the kicker is still his kick.
-        kept_us: the kicker's own contact takes the pass back within this time.
+        within_us: greatest time from the kick to the outcome; a pass without one by then has none.
+        kept_from_us: a contact of the kicker earlier than this after the kick belongs to the kick.
+        kept_us: a contact of the kicker up to this long after the kick shows a dribble, and withdraws the pass.
     """
 
     within_us: Annotated[int, reason("StreamTeam's maxTime.")] = 7_000_000
     kept_from_us: Annotated[int, reason("Ours.")] = 120_000
-    kept_us: Annotated[int, reason("Ours: later a mate may have played the ball in between.")] = 3_000_000
+    kept_us: Annotated[
+        int, reason("Ours: later, a team mate may have played the ball in between without a detected contact.")
+    ] = 3_000_000
 
 
 class OutcomeState(msgspec.Struct, frozen=True, gc=False):
@@ -41,11 +59,12 @@ class OutcomeState(msgspec.Struct, frozen=True, gc=False):
 class PassOutcome:
     """7.6, 7.7: ``pass.complete``, ``pass.intercepted``, ``pass.out``: the first gain, or crossing, after an attempt.
 
-    Dated at the gain or the crossing, named by the kick; ``player`` is the passer, the position that of the gain. A
-    pass that an opponent deflects (5.7) is still under way. If he plays the ball next himself, the pass is intercepted,
-    which is known and dated only then. If the kicker plays the ball next, he has dribbled: ``pass.kept`` withdraws the
-    attempt. ``detail``: ``start_x_m``, ``start_y_m``, ``kick_us`` (the kick), ``receiver`` (not of ``pass.out``),
-    ``length_m``. ``variant`` of ``pass.out`` is the line.
+    Dated at the gain, or when the ball is known to be out; the id derives from the kick. ``player`` is the passer, the
+    position that of the gain or crossing. A pass that an opponent deflects (5.7) is still under way. If the deflector
+    plays the ball next, too, the pass is intercepted, dated at that contact. If the kicker plays the ball next, it was
+    a dribble: ``pass.kept`` withdraws the attempt. A pass without an outcome after ``within_us`` has none. ``detail``:
+    ``start_x_m``, ``start_y_m``, ``kick_us`` (the kick), ``receiver`` (who gained the ball, of either team; not of
+    ``pass.out``), ``length_m``. ``variant`` of ``pass.out`` is the line.
     """
 
     def __init__(self, parameters: OutcomeParameters | None = None) -> None:
@@ -103,7 +122,7 @@ class PassOutcome:
     def _contact(
         self, state: OutcomeState, attempt: Event, kicked: EventPayload, event: Event, payload: EventPayload
     ) -> Step[OutcomeState]:
-        """Withdraw a pass whose kicker plays the ball again; end one that its deflector plays next."""
+        """Withdraw a pass whose kicker plays the ball again; end a pass that the deflector plays once more."""
         if state.gain is None:
             after_us, p = event.ts_us - round(number(kicked, "kick_us")), self.parameters
             what, path = "time since the kick", "pass_outcome"
@@ -151,8 +170,8 @@ class InterceptionParameters(msgspec.Struct, frozen=True):
 
     Attributes:
         moving_m_s: least speed of the intercepted pass.
-        after_us: an earlier gain is a block or a duel.
-        out_us: a ball that leaves the pitch within this time was intercepted to out.
+        after_us: least time from the kick to the gain; an earlier gain is a block or a duel.
+        out_us: if the ball leaves the pitch within this time after the gain, the variant is ``to out``.
     """
 
     moving_m_s: Annotated[float, reason("A moving ball (2.4).")] = 4.0
@@ -208,7 +227,6 @@ class Interception:
         if state.gain is not None:
             return InterceptionState(), NOTHING
         kicked = payload_of(attempt)
-
         if payload.team != kicked.team and is_deflected(event, payload, state.deflection):
             return state, NOTHING
         if payload.variant == "restart" and payload.player == kicked.player:

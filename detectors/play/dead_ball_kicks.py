@@ -1,7 +1,8 @@
 """A kick from rest: the ball was slow for a while, then moves some metres at once (part of 5.10).
 
-A pure fold over frames. A *rest* is a time of slowness. It survives short bursts (touches, track repairs), because a
-dead ball is put down, nudged and put down again. The kick is the last slow sample before the ball left.
+A pure fold over frames. A *rest* is a time in which the ball is slow, also in a thrower's hands. Short bursts of speed
+(a nudge, a repaired track) do not end it, because players put a dead ball down more than once. The kick is dated at the
+last slow sample before the ball left.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ class RestParameters(msgspec.Struct, frozen=True):
     """Limits of a rest.
 
     Attributes:
-        bridge_us: a shorter burst of speed does not end a rest.
-        bridge_m: a burst that covers less does not end a rest.
-        place_m: a ball that stays within this distance was put down.
+        bridge_us: a burst of speed that is shorter does not end a rest.
+        bridge_m: a burst of speed over a shorter distance does not end a rest.
+        place_m: a ball that stays within this distance lies.
         travel_us: a kicked ball covers its distance within this time.
     """
 
@@ -48,7 +49,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         taker: the player nearest to the ball.
         taker_m: his distance.
         shape: True if the teams stood as for a kick-off.
-        put_us: time since which the ball has been within ``place_m`` of one position.
+        put_us: time since which the ball lies, within ``place_m`` of one position.
         put_x_m: that position.
         put_y_m: that position.
         penalty: True if the players stood as for a penalty kick.

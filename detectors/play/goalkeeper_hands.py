@@ -131,7 +131,7 @@ class GripState(msgspec.Struct, frozen=True, gc=False):
 
 
 class GoalkeeperState(msgspec.Struct, frozen=True, gc=False):
-    """State of the detector: the grip; play as 5.10 has it, and the time of its death, far in the future while live."""
+    """State of the detector: the grip; the state of 5.10; when the ball became dead, far in the future while live."""
 
     grips: GripState = GripState()
     phase: PhaseState = PhaseState()
@@ -183,7 +183,7 @@ class GoalkeeperHands:
         return GoalkeeperState()
 
     def step(self, state: GoalkeeperState, event: Event) -> Step[GoalkeeperState]:
-        """Follow play, and the grips; publish what happened before play died."""
+        """Follow play, and the grips; publish what happened while the ball was in play."""
         phase, dead_us = state.phase, state.dead_us
         if event.kind in self._of_phase:
             phase, changes = self._phase.step(phase, event)

@@ -11,7 +11,7 @@ import msgspec
 from detectors.ball.lines import OUT_LINES
 from detectors.contacts.recent_contacts import CONTACT_KINDS, Contact, Contacts, last_before, opponents_of, remember
 from detectors.emission import make_event
-from detectors.play.phase import DEATHS
+from detectors.play.phase import STOPPAGE_CAUSES
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, Scalar, payload_of, time_us
 from football.pitch import ENDS
@@ -20,7 +20,7 @@ from middleware.events import Event
 
 
 class PlayState(msgspec.Struct, frozen=True, gc=False):
-    """The newest contacts, the team that attacks towards +x, and the team that put the ball out last."""
+    """State: the newest contacts, the team that attacks towards +x, and the team that put the ball out last."""
 
     contacts: Contacts = ()
     attacks_x: Team = ""
@@ -30,9 +30,10 @@ class PlayState(msgspec.Struct, frozen=True, gc=False):
 class BallInPlay:
     """6.4: ``play.dead`` and ``play.live``: the ball is out of play, and in play again.
 
-    ``variant`` is the cause of the death: touch, goal line, goal, stop; of the first ``play.live`` it is start. Both
-    are dated when they are known. ``detail`` is that of 5.10 (:class:`~detectors.play.phase.PlayPhase`), such as
-    ``since_us`` of a death and ``kick_us`` of a restart, and ``out_by``, the team that put the ball out.
+    ``variant`` is the cause of the stoppage: touch, goal line, goal, stop; of the first ``play.live`` it is start. Both
+    are dated when they are known, some tenths of a second after they happened. ``detail`` is that of 5.10
+    (:class:`~detectors.play.phase.PlayPhase`), such as ``since_us`` (when the stoppage began) and ``kick_us`` (when the
+    restart was kicked), and ``out_by``, the team that put the ball out.
     """
 
     def __init__(self, sheet: MatchSheet) -> None:
@@ -43,7 +44,7 @@ class BallInPlay:
             inputs=("phase.dead", "phase.live", *CONTACT_KINDS),
             outputs=("play.dead", "play.live"),
             source="IFAB Law 9",
-            variants={"play.dead": DEATHS, "play.live": ("start", *DEATHS)},
+            variants={"play.dead": STOPPAGE_CAUSES, "play.live": ("start", *STOPPAGE_CAUSES)},
             untyped=("play.dead", "play.live"),
         )
 
@@ -126,7 +127,7 @@ class GoalCandidate:
         return PlayState()
 
     def step(self, state: PlayState, event: Event) -> Step[PlayState]:
-        """Publish a death in a goal."""
+        """Publish a stoppage whose cause is a goal."""
         payload = payload_of(event)
         if event.kind in CONTACT_KINDS:
             return PlayState(remember(state.contacts, event), state.attacks_x), NOTHING
@@ -157,6 +158,6 @@ def _renamed(
     more: dict[str, Scalar],
     causes: tuple[str, ...] = (),
 ) -> Event:
-    """The same occurrence under its kind of level 6, with the player who caused it."""
+    """The same event under its kind of level 6, with the player who caused it."""
     payload = msgspec.structs.replace(payload, team=team, player=player, detail={**payload.detail, **more})
     return make_event(kind, event.ts_us, event.source, payload, causes=(event.id, *causes))

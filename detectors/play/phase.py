@@ -2,27 +2,30 @@
 
 Theory of operation
 -------------------
-Tracking has no whistle. The ball dies
+Tracking has no whistle. A *stoppage*, the time in which the ball is dead, begins for one of four causes:
 
-* over a line: the whole ball crosses an outer line and does not return at once (a track wobbles by some decimetres, a
-  dead ball stays out for seconds);
-* in a goal, at once;
-* by a stop: it *stalls*. It lies within two metres for seconds, or is left alone though slow, or is carried at
-  hand height. A goalkeeper may do that with a live ball in the penalty area that he defends, for a while.
+* ``touch``, ``goal line``: the whole ball crosses an outer line and does not return at once (a track wobbles by some
+  decimetres, a dead ball stays out for seconds);
+* ``goal``: the ball is in a goal;
+* ``stop``: the ball *stalls*, as after a whistle. It lies within two metres for seconds, or is slow and far from
+  everybody, or is carried at hand height. A defender may do that with a live ball in the penalty area that he defends,
+  for a while.
 
-It lives again with a *kick from rest*: after a time of slowness it moves a few metres at once, from a player, and from
-a position where the restart for this kind of death may be taken (Laws 8, 13, 15, 16, 17). Nothing else that a dead ball
-does counts: rolled, carried, thrown back, between the goalposts. If a dead ball is played about inside the field for
-some seconds without a pause, the restart was missed, and play goes on (a *fallback*).
+A stoppage ends with a *kick from rest*, which may be a throw. The ball has been slow for a while, then moves a few
+metres at once, away from a player, and from a position where the restart after this cause may be taken (Laws 8, 13,
+15, 16, 17). No other movement of a dead ball ends a stoppage: it may be rolled, carried or thrown back. If players play
+a dead ball inside the field for some seconds without a pause, the detector has missed the restart, and play goes on
+(*fallback*).
 
-Decisions of the officials (1.10) overrule geometry: play dies at their stop and lives when they resume it. Players
-often still kick a ball that was stopped. So a stop by the officials ends by itself only with a restart, or after half a
-minute of play.
+Decisions of the officials (1.10) overrule geometry: the ball is dead from their stop until they resume play. Players
+often still kick a ball after the whistle. So a stop by the officials ends without their word only with a kick from
+rest, or after half a minute of play.
 
-A stream may begin at any time: before the ball has stalled or was kicked from rest, nothing is published, and then play
-counts as live.
+A stream may begin at any time. Until the ball has stalled or was kicked from rest, the detector publishes nothing, and
+play counts as live.
 
-Both kinds are internal. Levels 6 and 9 turn them into the kinds that users see.
+Both kinds are internal. 6.4 to 6.6 (:mod:`detectors.play.in_out`) turn them into ``play.dead``, ``play.live``, ``out``
+and ``goal.candidate``; 9.1 to 9.6 (:mod:`detectors.laws.restarts`) name the restart.
 """
 
 from __future__ import annotations
@@ -58,30 +61,30 @@ from middleware.events import Event
 
 
 class PhaseParameters(msgspec.Struct, frozen=True):
-    """Limits of a death of the ball and of a kick from rest.
+    """When the ball is dead, and what counts as a kick from rest.
 
     Attributes:
-        settle_us: a ball that has crossed a line is dead after this time outside.
-        settle_rtls_us: the same of a radio's ball.
+        settle_us: a ball that has crossed a line is dead after this time outside, on camera tracking.
+        settle_rtls_us: a ball that has crossed a line is dead after this time outside, on radio.
         sure: least confidence of a ball in the goal that ends play.
-        rest_us: least time of slowness before a kick from rest.
+        rest_us: least time for which the ball is slow before a kick from rest.
         travel_m: least distance that the ball covers at once from a corner kick, goal kick or kick-off.
-        travel_touch_m: the same of a throw-in.
-        travel_stop_m: the same of a free kick.
-        put_us: a ball that was put down for this long may be kicked less far.
-        travel_put_m: least distance of such a kick.
-        lay_us: a ball that lay in the field for this long before it was kicked as far as a free kick had been stopped,
-            though play seemed to have died over a line.
+        travel_touch_m: least distance that the ball covers at once from a throw-in.
+        travel_stop_m: least distance that the ball covers at once from a free kick.
+        put_us: if the ball has lain for this long, a free kick may be as short as ``travel_put_m``.
+        travel_put_m: least distance that the ball covers at once from a free kick, if it has lain for ``put_us``.
+        lay_us: the ball was out over a line, then lay in the field for this long and was kicked as far as a free kick:
+            the cause was a stop, before the ball ran out.
         reach_m: greatest distance of the taker from the resting ball.
         left_m: least distance of the kicked ball from its taker.
         keeper_us: time for which a defender in his own penalty area may keep a stalled ball in play.
         play_m: a change of the ball's velocity this near to a player is his contact.
-        play_m_s: least change of velocity of such a contact.
-        guard_m: greatest distance of that defender from the ball.
+        play_m_s: least change of the ball's velocity at such a contact.
+        guard_m: greatest distance from the ball of a defender who keeps it in play (``keeper_us``).
         whistle_us: a stalled ball was stopped at most this long after its last contact.
-        goal_rest_us: least time that a ball lies in its position before a restart after a goal that is no kick-off.
+        goal_rest_us: after a goal, the ball lies for at least this long before a restart that is no kick-off.
         fallback_us: a dead ball that is played in the field for this long without a pause is in play.
-        goal_fallback_us: the same after a goal, and after a stop by the officials.
+        goal_fallback_us: the same limit as ``fallback_us``, after a goal and after a stop by the officials.
         rest: limits of a rest.
         stall: signs of a stalled ball.
     """
@@ -126,7 +129,7 @@ class PhaseParameters(msgspec.Struct, frozen=True):
         ),
     ] = 400_000
     goal_rest_us: Annotated[
-        int, reason("After a goal the ball may be fetched and kicked up the field for the kick-off.")
+        int, reason("After a goal a player may kick the ball from the net towards the centre: no restart.")
     ] = 2_000_000
     fallback_us: Annotated[int, reason("Ours.")] = 6_000_000
     goal_fallback_us: Annotated[int, reason("The ball is run back to the centre first. Ours.")] = 30_000_000
@@ -134,10 +137,10 @@ class PhaseParameters(msgspec.Struct, frozen=True):
     stall: StallParameters = StallParameters()
 
 
-#: Causes of death.
-DEATHS = ("touch", "goal line", "goal", "stop")
-#: Deaths that geometry shows even if play had been stopped before.
-LINE_DEATHS = ("touch", "goal line")
+#: Causes of a stoppage.
+STOPPAGE_CAUSES = ("touch", "goal line", "goal", "stop")
+#: Causes that geometry shows even if the referee had stopped play before the ball ran out.
+LINE_CAUSES = ("touch", "goal line")
 
 
 class PhaseState(msgspec.Struct, frozen=True, gc=False):
@@ -145,16 +148,16 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
 
     Attributes:
         mode: ``unknown`` at first, then ``live`` or ``dead``.
-        cause: cause of the last death: ``touch``, ``goal line``, ``goal``, ``stop``; ``start`` before the first.
+        cause: cause of the last stoppage: ``touch``, ``goal line``, ``goal``, ``stop``; ``start`` before the first.
         line: variant of the crossing that ended play, if one did.
         exit: a crossing that has not settled yet.
         attacks_x: team that attacks towards +x.
         rest: the newest rest of the ball.
         stall: signs that the ball has stalled.
-        fast_us: begin of the time in which a dead ball is played about in the field; -1 if it is not.
+        fast_us: begin of the time in which players play a dead ball in the field; -1 if they do not.
         stopped: True if officials have stopped play.
         peak: a change of the ball's velocity, until the next frame shows who was there.
-        played_us: time of the newest contact since the ball came to life; -1 without one.
+        played_us: time of the newest contact since the ball is in play; -1 without one.
     """
 
     mode: str = "unknown"
@@ -171,11 +174,11 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlayPhase:
-    """5.10: ``phase.dead`` and ``phase.live``: play ends, play begins again; ``variant`` is the cause of the death.
+    """5.10: ``phase.dead`` and ``phase.live``: the ball is dead, the ball is in play again; ``variant`` is the cause.
 
-    ``phase.dead`` has the position at which the ball died. ``detail``: ``line`` (variant of the crossing, the end of a
-    goal, or empty), ``sign`` (``alone``, ``carried``, ``still`` or ``official`` of a stop, else empty), ``since_us``
-    (event time of the death, microseconds).
+    ``phase.dead`` has the position of the ball when the stoppage began. ``detail``: ``line`` (variant of the crossing,
+    the end of a goal, or empty), ``sign`` (how a stop was seen: ``alone``, ``carried``, ``still`` or ``official``, else
+    empty), ``since_us`` (event time at which the stoppage began, microseconds).
 
     ``phase.live`` has the taker, and the position of the kick. ``detail``: ``line`` as above; ``fallback`` (True if no
     kick from rest was detected); ``kick_us`` (event time of the kick); ``rest_s`` (seconds of rest before it);
@@ -213,7 +216,7 @@ class PlayPhase:
             internal=("phase.dead", "phase.live"),
             parameters={**msgspec.to_builtins(self.parameters), **msgspec.structs.asdict(self.kick)},
             source="IFAB Laws 8, 9, 12-17; StreamTeam set plays; thresholds ours",
-            variants={"phase.dead": DEATHS, "phase.live": ("start", *DEATHS)},
+            variants={"phase.dead": STOPPAGE_CAUSES, "phase.live": ("start", *STOPPAGE_CAUSES)},
             untyped=("phase.dead", "phase.live"),
         )
 
@@ -232,7 +235,7 @@ class PlayPhase:
         if event.kind == "direction":
             return msgspec.structs.replace(state, attacks_x=payload.team), NOTHING
         if event.kind.startswith("official."):
-            return self._officially(state, event)
+            return self._obey_officials(state, event)
         if state.mode == "dead":
             return state, NOTHING
         if event.kind == "ball.accel_peak":
@@ -242,15 +245,15 @@ class PlayPhase:
             what = "how surely the ball is in the goal"
             if not at_least(what, payload.confidence, self.parameters.sure, "phase.sure", about="phase.dead"):
                 return state, NOTHING
-            return self._die(state, event.ts_us, "goal", event)
+            return self._end_play(state, event.ts_us, "goal", event)
         if payload.variant in OUT_LINES and state.exit is None:
             return msgspec.structs.replace(state, exit=event), NOTHING
         if payload.variant in IN_LINES:
             return msgspec.structs.replace(state, exit=None), NOTHING
         return state, NOTHING
 
-    def _officially(self, state: PhaseState, event: Event) -> Step[PhaseState]:
-        """Stop play, or resume it, as the officials decide."""
+    def _obey_officials(self, state: PhaseState, event: Event) -> Step[PhaseState]:
+        """Make the ball dead, or bring it into play, as the officials decide."""
         rest, at_us = state.rest, decided_us(event)
         known = rest.since_us >= 0
         x_m, y_m = (rest.x_m, rest.y_m) if known else (None, None)
@@ -277,9 +280,9 @@ class PlayPhase:
             outside_us = now_us - exit_event.ts_us
             if at_least("time since the line was crossed", outside_us, *self._settle, about="phase.dead"):
                 cause = "touch" if "touch" in payload_of(exit_event).variant else "goal line"
-                return self._die(state, now_us, cause, exit_event)
+                return self._end_play(state, now_us, cause, exit_event)
         if state.peak is not None:
-            state = self._played(state, state.peak, frame)
+            state = self._with_contact(state, state.peak, frame)
         # Speed over ground: a thrower who lifts the ball over his head has not thrown it.
         slow = ball.vx_m_s * ball.vx_m_s + ball.vy_m_s * ball.vy_m_s <= self._slow2
         rest = state.rest
@@ -288,20 +291,20 @@ class PlayPhase:
             near = nearest(frame, ball.x_m, ball.y_m)
             rest = extend_rest(rest, self.parameters.rest, self.kick, self.pitch, now_us, frame, ball, near)
         if state.mode == "dead":
-            return self._dead(state, now_us, frame, ball, slow, rest)
+            return self._while_dead(state, now_us, frame, ball, slow, rest)
         stall = update_stall(state.stall, self.parameters.stall, now_us, ball, slow, near[1])
-        if slow and self._stopped(state, stall, now_us, ball, near[0]):
-            return self._stop(state, now_us, ball, stall, rest)
-        return self._live(state, now_us, frame, ball, slow, rest, stall)
+        if slow and self._is_stopped(state, stall, now_us, ball, near[0]):
+            return self._end_stalled(state, now_us, ball, stall, rest)
+        return self._while_live(state, now_us, frame, ball, slow, rest, stall)
 
-    def _live(
+    def _while_live(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest, stall: Stall
     ) -> Step[PhaseState]:
         """Play goes on, or begins if nothing was known of it."""
         mode = state.mode
         if mode == "unknown" and not slow:
             if self._kicked(state, now_us, frame, ball, rest) and rest.shape:
-                return self._revive(state, now_us, ball, rest, fallback=False)
+                return self._resume(state, now_us, ball, rest, fallback=False)
             if rest.since_us < 0 or now_us - rest.last_us > self.parameters.rest.bridge_us:
                 # Outside without having crossed a line: the stream began with a dead ball.
                 is_live = state.exit is not None or self.pitch.inside(ball.x_m, ball.y_m)
@@ -309,13 +312,15 @@ class PlayPhase:
         played_us = state.played_us
         return PhaseState(mode, state.cause, "", state.exit, state.attacks_x, rest, stall, played_us=played_us), NOTHING
 
-    def _played(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
+    def _with_contact(self, state: PhaseState, peak: Event, frame: Frame) -> PhaseState:
         """Count a change of the ball's velocity near a player as his contact."""
         by_player = nearest(frame, *location_m(payload_of(peak)))[1] <= self.parameters.play_m
         return msgspec.structs.replace(state, peak=None, played_us=peak.ts_us if by_player else state.played_us)
 
-    def _stopped(self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None) -> bool:
-        """True if the ball has stalled, and not with a defender in the penalty area that he defends."""
+    def _is_stopped(
+        self, state: PhaseState, stall: Stall, now_us: int, ball: BallState, near: BodyState | None
+    ) -> bool:
+        """True if the ball has stalled, unless a defender keeps it in the penalty area that he defends."""
         p, about = self.parameters, "phase.dead"
         if not stall_sign(stall, p.stall, now_us)[0]:
             return False
@@ -329,12 +334,14 @@ class PlayPhase:
         attackers: Team = state.attacks_x
         if end == "left" and attackers:
             attackers = "away" if attackers == "home" else "home"
-        kept_us = now_us - stall.still_us
+        held_us = now_us - stall.still_us
         return near.team == attackers or at_least(
-            "time that the defender keeps the ball", kept_us, p.keeper_us, "phase.keeper_us", about
+            "time that the defender keeps the ball", held_us, p.keeper_us, "phase.keeper_us", about
         )
 
-    def _stop(self, state: PhaseState, now_us: int, ball: BallState, stall: Stall, rest: Rest) -> Step[PhaseState]:
+    def _end_stalled(
+        self, state: PhaseState, now_us: int, ball: BallState, stall: Stall, rest: Rest
+    ) -> Step[PhaseState]:
         sign, since_us = stall_sign(stall, self.parameters.stall, now_us)
         if state.played_us >= 0:
             since_us = min(since_us, state.played_us + self.parameters.whistle_us)
@@ -343,22 +350,22 @@ class PlayPhase:
         dead = make_event("phase.dead", now_us, f"ball:{since_us}/{sign}", payload)
         return PhaseState("dead", "stop", "", None, state.attacks_x, rest), (dead,)
 
-    def _die(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
+    def _end_play(self, state: PhaseState, now_us: int, cause: str, by: Event) -> Step[PhaseState]:
         payload = payload_of(by)
         detail: dict[str, Scalar] = {"line": payload.variant, "sign": "", "since_us": by.ts_us}
-        death = EventPayload(
+        stoppage = EventPayload(
             cause, x_m=payload.x_m, y_m=payload.y_m, z_m=payload.z_m, confidence=payload.confidence, detail=detail
         )
-        dead = make_event("phase.dead", now_us, by.source, death, causes=(by.id,))
+        dead = make_event("phase.dead", now_us, by.source, stoppage, causes=(by.id,))
         return PhaseState("dead", cause, payload.variant, None, state.attacks_x), (dead,)
 
-    def _dead(
+    def _while_dead(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, slow: bool, rest: Rest
     ) -> Step[PhaseState]:
         p = self.parameters
         ended = None if slow else self._ended_by_kick(state, now_us, frame, ball, rest)
         if ended is not None:
-            return self._revive(ended, now_us, ball, rest, fallback=False)
+            return self._resume(ended, now_us, ball, rest, fallback=False)
         paused = rest.since_us >= 0 and now_us - rest.since_us >= p.rest_us and slow
         fast_us = state.fast_us
         if paused or not self.pitch.inside(ball.x_m, ball.y_m):
@@ -366,14 +373,14 @@ class PlayPhase:
         elif fast_us < 0:
             fast_us = now_us
         elif self._is_played_on(state, now_us - fast_us):
-            return self._revive(state, now_us, ball, rest, fallback=True)
+            return self._resume(state, now_us, ball, rest, fallback=True)
         after = PhaseState(
             "dead", state.cause, state.line, None, state.attacks_x, rest, NO_STALL, fast_us, state.stopped
         )
         return after, NOTHING
 
     def _is_played_on(self, state: PhaseState, played_us: int) -> bool:
-        """True if a dead ball has been played for so long that play must have begun again."""
+        """True if players have played a dead ball for so long that the restart must have been missed."""
         p, path = self.parameters, "fallback_us"
         limit_us = p.fallback_us
         if state.cause == "goal" or state.stopped:
@@ -383,16 +390,16 @@ class PlayPhase:
     def _ended_by_kick(
         self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest
     ) -> PhaseState | None:
-        """The death that a kick from rest ends; None without such a kick."""
+        """The state that a kick from rest ends, with the cause that fits the kick; None without such a kick."""
         if self._kicked(state, now_us, frame, ball, rest):
             return state
-        if state.cause not in LINE_DEATHS or rest.last_us - rest.put_us < self.parameters.lay_us:
+        if state.cause not in LINE_CAUSES or rest.last_us - rest.put_us < self.parameters.lay_us:
             return None
         stopped = msgspec.structs.replace(state, cause="stop", line="")
         return stopped if self._kicked(stopped, now_us, frame, ball, rest) else None
 
     def _kicked(self, state: PhaseState, now_us: int, frame: Frame, ball: BallState, rest: Rest) -> bool:
-        """True if the ball was just kicked from rest, where a restart after this death may be taken."""
+        """True if the ball was just kicked from rest, where the restart after this cause may be taken."""
         p, about, moved_m = self.parameters, "phase.live", travelled_m(rest, self.parameters.rest, now_us, ball)
         if not at_least("the ball from where it rested", moved_m, *self._travel(state.cause, rest), about=about):
             return False
@@ -408,7 +415,7 @@ class PlayPhase:
         )
 
     def _travel(self, cause: str, rest: Rest) -> tuple[float, str]:
-        """Least distance that a kick after a death covers, and the path of its parameter."""
+        """Least distance that a restart kick after this cause covers, and the path of its parameter."""
         p = self.parameters
         if cause == "touch":
             return p.travel_touch_m, "phase.travel_touch_m"
@@ -417,7 +424,7 @@ class PlayPhase:
         put_down = rest.last_us - rest.put_us >= p.put_us
         return (p.travel_put_m, "phase.travel_put_m") if put_down else (p.travel_stop_m, "phase.travel_stop_m")
 
-    def _revive(
+    def _resume(
         self, state: PhaseState, now_us: int, ball: BallState, rest: Rest, *, fallback: bool
     ) -> Step[PhaseState]:
         taker = None if fallback else rest.taker

@@ -1,8 +1,8 @@
 """Geometry of restarts: where a restart is taken, and how the teams stand for it (IFAB Laws 8, 13 to 17).
 
-Play (5.10) decides by it if a kick from rest may be a restart, and the restarts (9.1 to 9.6) which one it was.
-:mod:`detectors.laws.restarts` has the table of all conditions. Distances are wider than the Laws', by the noise of
-optical tracking and by what referees tolerate.
+5.10 (:mod:`detectors.play.phase`) uses it to decide whether a kick from rest may be a restart; 9.1 to 9.6
+(:mod:`detectors.laws.restarts`, with the table of all conditions) use it to name the restart. Distances are wider than
+the Laws', by the noise of camera tracking and by what referees tolerate.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
         goal_area_slack_m: greatest distance of the ball outside the goal area at a goal kick.
         behind_line_m: greatest distance of the ball behind the goal line at a corner kick or goal kick.
         touch_slack_m: greatest distance of the ball inside the touchline at a throw-in.
-        touch_line_m: the same after a stop, with a taker outside the pitch.
-        taker_outside_m: least distance of that taker outside the touchline.
+        touch_line_m: greatest distance of the ball inside the touchline at a throw-in after a stop.
+        taker_outside_m: least distance of the taker outside the touchline at a throw-in after a stop.
         penalty_mark_m: greatest distance of the ball from the penalty mark at a penalty kick.
-        penalty_players: greatest number of players in the penalty area at a penalty kick, its edge left out.
-        penalty_edge_m: width of that edge of the penalty area.
+        penalty_players: greatest number of players in the penalty area at a penalty kick, without its edge.
+        penalty_edge_m: width of the edge of the penalty area in which players are not counted.
     """
 
     centre_m: Annotated[float, reason("StreamTeam's radius.")] = 3.0
@@ -43,7 +43,7 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
     halfway_slack_m: Annotated[float, reason("StreamTeam's distance from the halfway line.")] = 5.0
     corner_m: Annotated[float, reason("The arc's 1 m and the radius of StreamTeam's box, 2 m.")] = 3.0
     goal_area_slack_m: Annotated[
-        float, reason("A rolling ball is kicked where the track has it, up to this far outside the area. Ours.")
+        float, reason("Ours: a goalkeeper may kick a rolling ball, which the track shows up to this far outside.")
     ] = 1.5
     behind_line_m: Annotated[
         float, reason("Portugal-Switzerland 2019: a corner kick from 0.2 m behind the line. Farther out it is fetched.")
@@ -66,7 +66,15 @@ class RestartKickParameters(msgspec.Struct, frozen=True):
 
 
 def may_restart(pitch: Pitch, p: RestartKickParameters, cause: str, line: str, x_m: float, y_m: float) -> bool:
-    """True if a restart after ``cause`` (over ``line``) may be taken at a position, with the slack of the track."""
+    """True if the restart after a stoppage may be taken at a position.
+
+    Args:
+        pitch: the pitch.
+        p: distances.
+        cause: why the ball is dead: ``touch``, ``goal line``, ``goal`` or ``stop``.
+        line: variant of the crossing (``left touch out``), if there was one.
+        x_m, y_m: position of the ball before the kick.
+    """
     if cause == "touch":
         inside_m = touch_distance_m(pitch, y_m, line)
         path = "restart_kick.touch_slack_m"

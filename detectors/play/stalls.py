@@ -21,14 +21,14 @@ class StallParameters(msgspec.Struct, frozen=True):
     Attributes:
         slow_m_s: greatest speed of a ball at rest, carried, or drifting to a restart.
         still_m: a ball lies still within this distance.
-        still_us: for this long.
+        still_us: a ball that lies still for this long has stalled.
         alone_m: a slow ball is alone if no player is within this distance.
-        alone_us: for this long.
+        alone_us: a ball that is alone for this long has stalled.
         hand_m: a carried ball is this near to its carrier.
         hand_low_m: least height of a carried ball.
         hand_high_m: greatest height of a carried ball.
-        hand_range_m: its height stays within this range.
-        hand_us: for this long.
+        hand_range_m: the height of a carried ball stays within this range.
+        hand_us: a ball that is carried for this long has stalled.
     """
 
     slow_m_s: Annotated[float, reason("Portugal-Switzerland 2019: the provider's ball drifts at up to 2.4 m/s.")] = 2.5

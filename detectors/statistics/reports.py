@@ -204,14 +204,14 @@ class PossessionStatistics:
         return Stints()
 
     def step(self, state: Stints, event: Event) -> Step[Stints]:
-        """Follow hits, deaths, restarts and ticks."""
+        """Follow hits, stoppages, restarts and ticks."""
         if event.kind == "clock.tick":
             return self._tick(state, event)
         if event.kind == "phase.dead":
             return msgspec.structs.replace(_lost(state, event.ts_us), dead=True), NOTHING
         payload = payload_of(event)
         if event.kind == "phase.live":
-            return _revived(state, payload), NOTHING
+            return _follow_restart(state, payload), NOTHING
         if state.dead:
             return state, NOTHING
         now = state.now
@@ -264,7 +264,7 @@ def held(stints: Iterable[Stint], from_us: int | None) -> HeldSums:
     return HeldSums(time_us / 1e6, held_us / 1e6, hits)
 
 
-def _revived(state: Stints, payload: EventPayload) -> Stints:
+def _follow_restart(state: Stints, payload: EventPayload) -> Stints:
     """Count the kick of a restart as its taker's hit, though the ball was dead until then."""
     kick_us = time_us(payload, "kick_us")
     taken = Stint(payload.player, payload.team, (kick_us,), kick_us) if payload.player and state.dead else state.now

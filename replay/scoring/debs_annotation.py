@@ -171,7 +171,7 @@ def _row(gain: EventRecord, last_us: int, players: dict[str, Player], clock: Clo
 
 
 def _interruptions(records: Sequence[EventRecord], clock: Clock) -> Iterator[Interruption]:
-    """Return interruptions from the death of the ball to the kick that ended it, or to the end of the half."""
+    """Return interruptions from the begin of a stoppage to the kick that ended it, or to the end of the half."""
     dead: tuple[int, int] | None = None
     for record in records:
         occurred_us = record.detail.get(OCCURRED.get(record.kind, ""))

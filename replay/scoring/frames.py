@@ -48,7 +48,8 @@ def dead_spans(records: Sequence[EventRecord], *, as_known: bool) -> Spans:
 
     Args:
         records: detections; other kinds are skipped.
-        as_known: from when the death was known up to when play was, rather than from the death to the kick.
+        as_known: spans last from when a stoppage was known up to when live play was known, rather than from the begin
+            of the stoppage to the kick.
     """
     begins: list[int] = []
     ends: list[int] = []
@@ -70,7 +71,7 @@ def in_play(ts_us: Ints, dead: Spans) -> Bools:
     begins, ends = dead
     if not len(begins):
         return np.ones(len(ts_us), np.bool_)
-    # A death may be dated before the kick that was known before it, so a span may begin within the one before.
+    # A stoppage may begin before a kick that was known earlier, so a span may begin within the one before.
     ends = np.maximum.accumulate(ends[np.argsort(begins, kind="stable")])
     at = np.searchsorted(np.sort(begins), ts_us, "right") - 1
     return ~((at >= 0) & (ts_us < ends[np.maximum(at, 0)]))

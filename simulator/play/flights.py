@@ -194,7 +194,7 @@ def settle_interception(state: State, t_s: float, *, out: int = -1) -> None:
 
 
 def stopped(state: State, outcome: str, t_s: float, cause: int, position: Vector, variant: str = "") -> None:
-    """End the flight under way because play died: ``out``, ``offside``, ``stopped``, or of a shot ``off``."""
+    """End the flight under way because the ball is dead: ``out``, ``offside``, ``stopped``, or of a shot ``off``."""
     flight = state.flight
     settle_interception(state, t_s, out=cause if outcome == "out" else -1)
     if flight is None:

@@ -107,7 +107,7 @@ class Restart:
 
     Attributes:
         kind, team, spot, taker: the kind, which team, where, and the row of the taker.
-        since_s: when play died; ``earliest_s``: not taken before.
+        since_s: when the ball became dead; ``earliest_s``: not taken before.
         cause: index of the row of ``play.dead``.
         stage: ``rolling`` (nobody has the ball), ``fetching``, ``brought`` (by a ball boy), ``carrying``, ``putting``
             (down), ``placed`` or ``held`` (over a thrower's head), ``run_up``.
