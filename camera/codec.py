@@ -5,8 +5,8 @@ payload of 1 to 16 bytes. Payloads are classic VISCA with the address fixed: ``8
 ``90 .. FF`` back (Sony command lists, section VISCA over IP). Numbers travel as half bytes, one per byte.
 
 Positions here are DEVICE units and device signs; ``camera.profile`` turns them into degrees. The direction bytes
-of a drive are absolute (01 is left, whatever the sign of the position units), so a drive speaks in our
-senses: positive pan step is right, positive tilt step is up.
+of a drive are absolute (01 is left, whatever the sign of the position units), so a drive has our signs: a positive
+pan step turns right, a positive tilt step up.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ MAX_PAYLOAD = 16
 
 
 class ViscaError(ValueError):
-    """Bytes that are not VISCA; the message names what was wrong and shows the bytes."""
+    """Bytes that are not VISCA; the message has the fault and the bytes."""
 
 
 class Datagram(msgspec.Struct, frozen=True):
-    """One UDP datagram taken apart."""
+    """The parts of one UDP datagram. ``kind`` is the payload type."""
 
     kind: int
     sequence: int
@@ -131,7 +131,7 @@ class Completion(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The answer to an inquiry, undecoded: its meaning depends on the question."""
+    """The answer to an inquiry, not decoded: its meaning depends on the inquiry."""
 
     data: bytes
 
@@ -147,14 +147,14 @@ Reply = Ack | Completion | Answer | Refusal
 
 
 def pack(kind: int, sequence: int, payload: bytes) -> bytes:
-    """A datagram's bytes."""
+    """Return a datagram's bytes."""
     assert kind in KINDS, f"{kind:04x} is not a payload type"
     assert 1 <= len(payload) <= MAX_PAYLOAD, f"a payload of {len(payload)} bytes"
     return struct.pack(">HHI", kind, len(payload), sequence & 0xFFFFFFFF) + payload
 
 
 def unpack(data: bytes) -> Datagram:
-    """Takes a datagram apart.
+    """Return the parts of a datagram.
 
     Raises:
         ViscaError: too short, a length that does not fit, or an unknown payload type.
@@ -163,7 +163,7 @@ def unpack(data: bytes) -> Datagram:
         raise ViscaError(f"datagram of {len(data)} bytes is shorter than header and payload: {data.hex(' ')}")
     kind, length, sequence = struct.unpack_from(">HHI", data)
     if length != len(data) - 8 or length > MAX_PAYLOAD:
-        raise ViscaError(f"header says {length} bytes of payload, {len(data) - 8} came: {data.hex(' ')}")
+        raise ViscaError(f"header announces {length} bytes of payload, not {len(data) - 8}: {data.hex(' ')}")
     if kind not in KINDS:
         raise ViscaError(f"payload type {kind:04x} is unknown: {data.hex(' ')}")
     return Datagram(kind, sequence, data[8:])
@@ -180,7 +180,7 @@ def to_nibbles(value: int, nibbles: int) -> bytes:
 
 
 def from_nibbles(data: bytes, *, signed: bool = True) -> int:
-    """Return the number that half bytes spell.
+    """Return the number in half bytes, highest first.
 
     Raises:
         ViscaError: a byte above 0F.
@@ -216,7 +216,7 @@ def decode(payload: bytes, profile: Profile) -> Message:
 
 
 def encode_reply(reply: Reply) -> bytes:
-    """Payload of a reply."""
+    """Return the payload of a reply."""
     match reply:
         case Ack(socket):
             body = bytes((0x40 | socket,))
@@ -230,7 +230,7 @@ def encode_reply(reply: Reply) -> bytes:
 
 
 def decode_reply(payload: bytes) -> Reply:
-    """The reply in a payload.
+    """Return the reply in a payload.
 
     Raises:
         ViscaError: anything that is no ACK, completion, answer or error.
@@ -248,12 +248,12 @@ def decode_reply(payload: bytes) -> Reply:
 
 
 def encode_position(pan_units: int, tilt_units: int, profile: Profile) -> bytes:
-    """Data of the answer to a position inquiry."""
+    """Return the data of the answer to a position inquiry."""
     return to_nibbles(pan_units, profile.pan.nibbles) + to_nibbles(tilt_units, profile.tilt.nibbles)
 
 
 def decode_position(data: bytes, profile: Profile) -> tuple[int, int]:
-    """Pan and tilt units in the answer to a position inquiry.
+    """Return pan and tilt units in the answer to a position inquiry.
 
     Raises:
         ViscaError: the wrong number of half bytes for this device.
@@ -265,7 +265,7 @@ def decode_position(data: bytes, profile: Profile) -> tuple[int, int]:
 
 
 def decode_zoom(data: bytes, profile: Profile) -> int:
-    """Zoom units in the answer to a zoom inquiry.
+    """Return the zoom units in the answer to a zoom inquiry.
 
     Raises:
         ViscaError: the wrong number of half bytes, or beyond the lens.
@@ -345,11 +345,11 @@ def _decoders(profile: Profile) -> tuple[tuple[bytes, int, Callable[[bytes], Mes
 
 
 def _decode_drive(arguments: bytes, profile: Profile) -> Drive:
-    senses = {1: -1, 2: 1, 3: 0}
-    if arguments[2] not in senses or arguments[3] not in senses:
+    signs = {1: -1, 2: 1, 3: 0}
+    if arguments[2] not in signs or arguments[3] not in signs:
         raise ViscaError(f"drive directions {arguments[2]:02x} {arguments[3]:02x} are not 01, 02 or 03")
-    pan, tilt = senses[arguments[2]], -senses[arguments[3]]
-    # The speed of an axis that is to stand still is not looked at: clients send 00 there.
+    pan, tilt = signs[arguments[2]], -signs[arguments[3]]
+    # The speed of an axis that is to stand still is ignored: clients send 00 there.
     return Drive(
         pan * (_step(arguments[0], len(profile.pan.speeds_deg_s)) if pan else 0),
         tilt * (_step(arguments[1], len(profile.tilt.speeds_deg_s)) if tilt else 0),
@@ -380,7 +380,7 @@ def _decode_zoom_drive(arguments: bytes) -> ZoomDrive:
 
 
 def _step(value: int, greatest: int) -> int:
-    # One axis may have a step less than the other (X400: 18h and 17h): 18h there means its fastest.
+    # One axis may have fewer steps than the other (X400: 18h and 17h): a higher step means its fastest.
     if not 1 <= value <= 0x18:
         raise ViscaError(f"speed step {value:02x} is not in 01..18")
     return min(value, greatest)

@@ -2,13 +2,15 @@
 
 Theory of operation
 -------------------
-Each tick reads the head's replies, takes the newest view and the new event updates, plans, chooses a step, asks
-the head for its position, sends, and writes a row. No part of it waits: a head that is dead or slow costs its session
-retries, never the loop. The wall clock is used for rows and latencies only; planning is on the monotonic clock.
+Each tick reads the head's replies, takes the newest view and the new event updates, plans, chooses a speed step, asks
+the head for its position, sends, and writes a row. No part of a tick waits: for a head that is slow or does not answer
+the session repeats messages, and the loop keeps its 50 ticks a second. Planning uses the monotonic clock; only rows and
+latencies use the wall clock.
 
-Safety: nothing moves before the head has reported its position. A stop goes out on connect, on reconnect (the session
-sends it before all else), when the feed is silent (the planner brakes, then a stop), and at ``stop()``, which
-waits until the head has confirmed that it stands still, or gives up after ``STOP_S`` and shows so in the figures.
+Safety: the controller moves the head only after the head has reported its position. It sends a stop on connect, on
+reconnect (the session sends it before all else), when the feed is silent (after the planner has braked), and at
+``stop()``. ``stop()`` waits until two equal reports confirm that the head stands still. After ``STOP_S`` it gives up,
+and the figure ``stopped`` is 0.
 """
 
 from __future__ import annotations
@@ -35,18 +37,20 @@ from camera.record import Row
 from camera.visca import Connected, Outcome, Session, Signal
 from football.update_stream import UpdateRecord, View
 
+#: Limit of the wait for a standstill at the end.
 STOP_S = 1.5
-#: Rows are handed to ``record`` in lots of this many (ten seconds), since the match store makes a file of each.
+#: Number of rows that are passed to ``record`` together (ten seconds), since the match store makes a file of each call.
 LOT_ROWS = 500
+#: Intervals of position and zoom inquiries, and of zoom commands.
 ASK_US = 40_000
 ASK_ZOOM_US = 200_000
 ZOOM_US = 200_000
-#: Zoom moves smaller than this share of the lens's travel are not sent.
+#: Smallest zoom movement that is sent, as a share of the lens's travel.
 ZOOM_STEP = 0.005
-#: A command sent now moves the head about this much later: half a command interval and the way there.
+#: Time from sending a command to its effect: about half a command interval and the network.
 EFFECT_US = 20_000
 LATENCIES_MAX = 100_000
-#: The age of views on arrival is smoothed with this share a view and taken as at most this.
+#: Share of each view in the smoothed age of views on their arrival, and limit of that age.
 DELAY_SHARE = 0.05
 DELAY_US_MAX = 800_000
 
@@ -55,19 +59,19 @@ class Feed(Protocol):
     """A camera's source of positions and events. All methods are called from the camera's thread and never block."""
 
     def latest_view(self) -> View | None:
-        """Newest known positions; the same object again if there is nothing newer."""
+        """Return the newest known positions; the same object again if there are none newer."""
         ...
 
     def view_wall_us(self) -> int:
-        """Wall time at which the newest view's positions reached the source; 0 if unknown."""
+        """Return the wall time at which the newest view's positions reached the source; 0 if unknown."""
         ...
 
     def frontier_us(self) -> int:
-        """Watermark: event time below which events are confirmed."""
+        """Return the watermark: event time below which events are confirmed."""
         ...
 
     def events_since(self, cursor: int) -> tuple[int, Sequence[UpdateRecord]]:
-        """Updates after ``cursor`` (0 at first) in order, and the cursor for the next call."""
+        """Return the cursor for the next call, and the updates after ``cursor`` (0 at first) in order."""
         ...
 
 
@@ -76,12 +80,12 @@ class CameraController:
 
     Args:
         feed: positions and events.
-        mount: where the camera stands.
-        profile: the model of the head.
-        address: host and port of the head.
-        record: called in the camera's thread with lots of rows; must not block for long. An exception from it ends
-            up in ``figures()["record_errors"]`` and does not stop the camera.
-        style: how to move.
+        mount: position and heading of the camera.
+        profile: of the head.
+        address: numeric IPv4 address and port of the head; replies of a host name's address would be ignored.
+        record: called in the camera's thread with some rows; must not block for long. An exception from it is counted
+            in ``figures()["record_errors"]`` and does not stop the camera.
+        style: how the camera moves.
         size_m: length and width of the pitch.
     """
 
@@ -125,7 +129,7 @@ class CameraController:
         return self
 
     def stop(self) -> None:
-        """Stop the head, wait until it stands (or ``STOP_S``), pass on the last rows. Safe to call twice."""
+        """Stop the head, wait until it stands still (at most ``STOP_S``), record the last rows. Safe to call twice."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -133,10 +137,10 @@ class CameraController:
     def figures(self) -> dict[str, float | str]:
         """Return figures of the steering so far: see ``camera.metrics`` and the keys below.
 
-        ``commands_sent``, ``commands_acked``, ``commands_timeout``, ``commands_resent``, ``resets``, ``reconnects``,
-        ``record_errors``; ``latency_p50_ms``, ``latency_p95_ms`` from the position's arrival at the source to the first
-        drive command sent after it; ``stopped`` (1.0 once the head has confirmed that it stands);
-        ``failure``: why the thread ended early, empty if it did not.
+        ``commands_sent``, ``commands_acked``, ``commands_refused``, ``commands_timeout``, ``commands_resent``,
+        ``resets``, ``reconnects``, ``garbled_answers``, ``record_errors``; ``latency_p50_ms``, ``latency_p95_ms`` from
+        a position's arrival at the source to the first drive command after it; ``stopped``: 1.0 once the head has
+        confirmed that it stands still; ``failure``: the error that ended the thread, empty if there was none.
         """
         with self._lock:
             figures: dict[str, float | str] = dict(self._figures.figures())
@@ -157,7 +161,7 @@ class CameraController:
     def _run(self) -> None:
         try:
             self._steer()
-        except Exception as error:  # the match goes on without this camera, and says why
+        except Exception as error:  # the match continues without this camera; the figures have the reason
             self._failure = f"{type(error).__name__}: {error}"
         finally:
             self._halt()
@@ -169,7 +173,7 @@ class CameraController:
         while not self._stopping.is_set():
             now_us = _now_us()
             self._tick(now_us)
-            due_us = max(due_us + TICK_US, now_us)  # a tick that was missed is not made up for
+            due_us = max(due_us + TICK_US, now_us)  # missed ticks are dropped
             self._stopping.wait(max(0.0, (due_us - _now_us()) / 1e6))
 
     def _tick(self, now_us: int) -> None:
@@ -185,6 +189,7 @@ class CameraController:
 
     @property
     def _online(self) -> bool:
+        """True if the head answers and its position is known; only then is it moved."""
         return self._session.ready and self._observer.known
 
     def _send(self, now_us: int) -> None:
@@ -211,21 +216,21 @@ class CameraController:
         self._observer.halted()
         self._last_report, self._zoom_units = None, -1
         self._counts["reconnects"] += session_event.again
-        if not session_event.again:  # the head may still be moving for the controller before
+        if not session_event.again:  # an earlier controller may have left the head moving
             self._session.submit(Drive(0, 0))
 
     def _outcome(self, outcome: Outcome, now_us: int) -> None:
         if outcome.signal is Signal.ANSWERED:
-            self._answered(outcome, now_us)
+            self._decode_answer(outcome, now_us)
         elif isinstance(outcome.message, Drive | ZoomDirect):
             if outcome.signal in (Signal.ACKED, Signal.REFUSED, Signal.REPLACED):
                 self._counts[f"commands_{outcome.signal.name.lower()}"] += 1
             elif outcome.signal in (Signal.GIVEN_UP, Signal.LOST):
                 self._counts["commands_timeout"] += 1
             if outcome.signal in (Signal.REFUSED, Signal.GIVEN_UP) and isinstance(outcome.message, Drive):
-                self._chooser.forget()  # it is not in force: choose again
+                self._chooser.forget()  # the command is not in force: choose again
 
-    def _answered(self, outcome: Outcome, now_us: int) -> None:
+    def _decode_answer(self, outcome: Outcome, now_us: int) -> None:
         try:
             if isinstance(outcome.message, ZoomInquiry):
                 self._observer.reported_zoom(codec.decode_zoom(outcome.data, self._profile))
@@ -258,7 +263,7 @@ class CameraController:
     # -- commanding
 
     def _command(self, plan: Plan, now_us: int) -> None:
-        drive = self._halting(plan) if plan.mode == "stop" else self._chosen(plan, now_us)
+        drive = self._braking_drive(plan) if plan.mode == "stop" else self._following_drive(plan, now_us)
         if drive is not None:
             self._submit(drive)
             if not self._view_used and self._view_wall_us:
@@ -270,16 +275,16 @@ class CameraController:
             self._zoom_units, self._zoom_due_us = units, now_us + ZOOM_US
             self._submit(ZoomDirect(units))
 
-    def _chosen(self, plan: Plan, now_us: int) -> Drive | None:
-        there = self._observer.soon(EFFECT_US)
-        return self._chooser.choose(plan.pan, plan.tilt, there.pan_deg, there.tilt_deg, now_us)
+    def _following_drive(self, plan: Plan, now_us: int) -> Drive | None:
+        pose = self._observer.soon(EFFECT_US)
+        return self._chooser.choose(plan.pan, plan.tilt, pose.pan_deg, pose.tilt_deg, now_us)
 
-    def _halting(self, plan: Plan) -> Drive | None:
-        """Follow the braking plan while the feed is silent, then stand, whatever error is left."""
+    def _braking_drive(self, plan: Plan) -> Drive | None:
+        """Return the drive for a silent feed: it follows the braking plan, then stops, whatever error remains."""
         if self._chooser.current == Drive(0, 0):
             return None
         if max(abs(plan.pan.velocity), abs(plan.tilt.velocity)) > 1.0:
-            return self._chosen(plan, plan.now_us)
+            return self._following_drive(plan, plan.now_us)
         self._chooser.forget()
         return Drive(0, 0)
 
@@ -300,7 +305,7 @@ class CameraController:
             self._ask_zoom_due_us = now_us + ASK_ZOOM_US
 
     def _halt(self) -> None:
-        """Send a stop and wait for two equal reports; give up after ``STOP_S``."""
+        """Send a stop and wait for two equal reports of the position; give up after ``STOP_S``."""
         end_us = _now_us() + int(STOP_S * 1e6)
         self._still_reports, self._last_report = 0, None
         self._session.submit(Drive(0, 0))
@@ -309,7 +314,7 @@ class CameraController:
         while _now_us() < end_us and self._still_reports < 2:
             now_us = _now_us()
             self._observer.at(now_us)
-            if now_us >= again_us:  # still turning: the stop may have been overtaken by an older drive
+            if now_us >= again_us:  # still turning: an older drive may have overtaken the stop
                 self._session.submit(Drive(0, 0))
                 again_us = now_us + 400_000
             self._ask(now_us)
@@ -351,7 +356,7 @@ class CameraController:
         )
 
     def _ball(self, pose: Pose | None, now_us: int) -> tuple[tuple[float | None, float | None, float | None], bool]:
-        """Return direction and distance of the ball now, and whether it is in the picture."""
+        """Return (pan, tilt, distance) of the ball now, and True if it is in the picture."""
         ball = self._view.ball if self._view else None
         if ball is None:
             return (None, None, None), False
@@ -367,7 +372,7 @@ class CameraController:
             try:
                 self._record(rows)
             except Exception:
-                # A full disk must not leave a camera turning: counted, shown in the figures, steering goes on.
+                # A full disk must not leave a camera turning: the error is counted, and steering continues.
                 self._counts["record_errors"] += 1
 
 

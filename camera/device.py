@@ -3,8 +3,8 @@
 Theory of operation
 -------------------
 Each controller (``peer``) has its own sequence. A number higher than the last is new; gaps are losses and are allowed.
-A number seen before is a repetition: it gets the replies given then, and nothing is executed twice.
-A number below the last that was never seen was overtaken in the network: it is refused with 0F01, not executed.
+A number that the device has received before is a repetition: it gets the same replies, and nothing is executed twice.
+A lower number that the device has not received was overtaken in the network: it is refused with 0F01, not executed.
 
 A command gets the lowest free socket, an ACK, and a completion when its motion has ended. A newer pan-tilt
 command ends the motion of the one before (which gets the error "cancelled"); so does a newer zoom command. Drives and
@@ -69,7 +69,7 @@ class Device:
 
     @property
     def profile(self) -> Profile:
-        """The model it plays."""
+        """The profile of the simulated head."""
         return self._head.profile
 
     def head_at(self, now_us: int) -> Head:
@@ -77,11 +77,12 @@ class Device:
         return self._head.advance(max(0, now_us - self._now_us) / 1e6)
 
     def pose_at(self, now_us: int) -> Pose:
-        """Return the exact pose: the simulator's own report."""
+        """Return the exact pose, without the rounding of a report."""
         return self.head_at(now_us).pose
 
     def receive(self, data: bytes, peer: Hashable, now_us: int) -> Out:
-        """Take a datagram; return (peer, datagram) to send. Unreadable datagrams get 0F02 or silence."""
+        """Take a datagram; return (peer, datagram) to send. An unreadable datagram gets no reply, an unreadable control
+        message gets 0F02."""
         out = self.poll(now_us)
         try:
             datagram = codec.unpack(data)
@@ -190,12 +191,12 @@ class Device:
             case codec.MaxSpeedInquiry():
                 return bytes((len(profile.pan.speeds_deg_s), len(profile.tilt.speeds_deg_s)))
             case codec.StatusInquiry():
-                # Status word: 0x10 set while pan moves, 0x20 while tilt moves; 0x40/0x80 done. (Sony status list)
+                # Of Sony's status word the simulation has one bit: 0x40, pan and tilt stand still.
                 return bytes((0, 0 if not self._still("pan_tilt") else 0x40))
 
 
 def ordered(head: Head, message: Message) -> Head:
-    """The head after an order to move; pure.
+    """Return the head after a command that moves it.
 
     Raises:
         AssertionError: the message is not one that moves a head.

@@ -2,15 +2,16 @@
 
 Theory of operation
 -------------------
-The BRC-X400 turns at 24 speeds with gaps just where a ball moves (2.9, 6.7, 11, 23 degrees a second). Sending
-the nearest speed loses the aim and stutters. So a step is chosen by its effect: for each step the error
-against the plan is predicted over a short horizon, from where the head is by now, and the step with the least
+The BRC-X400 turns at 24 speeds with gaps just where a ball moves (2.9, 6.7, 11, 23 degrees a second). A controller
+that sends the nearest speed drifts off the aim and switches back and forth. So the chooser predicts, for each step, the
+error against the plan over a short horizon, from the head's present position. It sends the step with the lowest cost
 
     mean squared error / tolerance^2  +  (change of speed / ease)^2
 
-wins. The first term feeds the error back: the error that a coarse speed leaves grows until another step is
-cheaper. The second keeps a step while the error is small: each change is a jolt whose jerk grows with it. The speeds
-of the steps come from the head's profile (``camera/profiles``, :class:`camera.profile.AxisProfile`).
+The first term feeds the error back: the error that a coarse speed leaves grows until another step costs less. The
+second term keeps a step while the error is small, because each change of speed jolts the head, and a larger change
+jolts it more. The speeds of the steps come from the head's profile (``camera/profiles``,
+:class:`camera.profile.AxisProfile`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from camera.codec import Drive
 from camera.motion import Motion
 from camera.profile import AxisProfile, Profile
 
-#: Where in the horizon the error is looked at.
+#: Instants at which the error is predicted, as shares of the horizon.
 LOOKS = (0.25, 0.5, 0.75, 1.0)
 
 
@@ -30,9 +31,9 @@ class Fit(msgspec.Struct, frozen=True):
 
     Attributes:
         horizon_s: how far ahead the error is predicted.
-        tolerance_deg: error that weighs as much as a change of speed of ``ease_deg_s``.
-        ease_deg_s: see there.
-        still_deg_s: a plan slower than this, within the tolerance, is a standstill.
+        tolerance_deg: an error of this size costs 1.
+        ease_deg_s: a change of speed of this size costs 1.
+        still_deg_s: below this speed of the plan, and with an error within the tolerance, the head stands still.
     """
 
     horizon_s: float = 0.4
@@ -44,7 +45,7 @@ class Fit(msgspec.Struct, frozen=True):
 class StepChooser:
     """Chooses the steps of one head's pan and tilt; at most one command per ``command_interval_us``.
 
-    It relies on the head being where the controller says; see ``choose``.
+    Its choice is as good as the position of the head that the caller passes to ``choose``.
     """
 
     def __init__(self, profile: Profile, fit: Fit | None = None) -> None:
@@ -53,12 +54,12 @@ class StepChooser:
         self._sent_us: int | None = None
 
     def choose(self, pan: Motion, tilt: Motion, pan_deg: float, tilt_deg: float, now_us: int) -> Drive | None:
-        """Return the command to send now, None if the present one continues.
+        """Return the drive command to send now; None if the command in force continues.
 
         Args:
             pan, tilt: the plan for the instant at which a command sent now takes effect.
-            pan_deg, tilt_deg: where the head will be at that instant.
-            now_us: time on any clock.
+            pan_deg, tilt_deg: position of the head at that instant.
+            now_us: time on any clock that does not go back.
         """
         interval_us = self.profile.link.command_interval_us
         if self._sent_us is not None and now_us - self._sent_us < interval_us:
@@ -73,7 +74,7 @@ class StepChooser:
         return best
 
     def forget(self) -> None:
-        """Start the next choice from a standstill, because the head was stopped from elsewhere (a reconnect)."""
+        """Forget the command in force: the next choice starts from a standstill (after a reconnect or a refusal)."""
         self.current, self._sent_us = Drive(0, 0), None
 
 
@@ -84,9 +85,9 @@ def best_step(axis: AxisProfile, plan: Motion, position_deg: float, current: int
         return 0
     now = axis.speed_deg_s(current)
     top = len(axis.speeds_deg_s)
-    # Steps against the wanted way are never best: half of the table is enough.
-    path_deg_s = error / fit.horizon_s + plan.velocity + plan.accel * fit.horizon_s / 2
-    steps = range(top + 1) if path_deg_s >= 0 else range(-top, 1)
+    # A step against the wanted direction never costs least: half of the table is enough.
+    wanted_deg_s = error / fit.horizon_s + plan.velocity + plan.accel * fit.horizon_s / 2
+    steps = range(top + 1) if wanted_deg_s >= 0 else range(-top, 1)
     choices: tuple[int, ...] = (*steps, current)
     return min(choices, key=lambda step: _cost(axis.speed_deg_s(step), now, error, plan, fit))
 

@@ -2,10 +2,10 @@
 
 Theory of operation
 -------------------
-Every order to an axis becomes at once a short list of pieces of constant acceleration ("legs"): brake if the
-direction is wrong, reach the cruising speed, cruise, brake to a stop at the goal. ``advance`` evaluates the legs in
-closed form, so the motion does not depend on how time is cut into steps. A drive at a speed is a move to the end of
-travel cruising at that speed: the axis then stops at its end by itself, without ever exceeding its acceleration.
+Each command to an axis becomes a short list of *legs*, pieces of constant acceleration: brake if the direction is
+wrong, reach the cruising speed, cruise, brake to a stop at the goal. ``advance`` evaluates the legs in closed form, so
+the motion does not depend on the length of the steps. A drive at a speed is a move to the end of travel that cruises at
+that speed: the axis stops at the end of travel by itself, within its acceleration.
 """
 
 from __future__ import annotations

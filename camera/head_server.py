@@ -16,16 +16,16 @@ POLL_S = 0.005
 
 
 class HeadServerError(UserError, OSError):
-    """The server could not take its port; the message names host, port and reason."""
+    """The server could not bind its port; the message has host, port and reason."""
 
 
 class HeadServer:
     """Runs a ``Device`` behind a UDP socket in a thread of its own.
 
     Args:
-        profile: the model to play.
-        head: its start, at rest; default pan 0, tilt 0, wide.
-        host, port: where to listen; port 0 takes a free one (see ``address``).
+        profile: of the simulated head.
+        head: its initial state; default pan 0, tilt 0, full wide, at rest.
+        host, port: address to listen at; port 0 takes a free one (see ``address``).
 
     Raises:
         HeadServerError: the port is taken or the host unknown.
@@ -37,7 +37,7 @@ class HeadServer:
             self._socket.bind((host, port))
         except OSError as error:
             self._socket.close()
-            raise HeadServerError(f"simulated head can't listen on {host}:{port}: {error}") from error
+            raise HeadServerError(f"the simulated head cannot listen on {host}:{port}: {error}") from error
         self._socket.settimeout(POLL_S)
         self.address: tuple[str, int] = self._socket.getsockname()
         self._device = Device(head or new_head(profile), _now_us())
@@ -46,12 +46,12 @@ class HeadServer:
         self._thread = threading.Thread(target=self._run, name="simulated head", daemon=True)
 
     def start(self) -> HeadServer:
-        """Starts answering; returns itself."""
+        """Start answering; return itself."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Stops answering and frees the port. Safe to call twice."""
+        """Stop answering and free the port. Safe to call twice."""
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -71,7 +71,7 @@ class HeadServer:
 
     @property
     def executed(self) -> int:
-        """Number of moving commands executed so far."""
+        """Number of commands executed so far that move the head."""
         with self._lock:
             return self._device.executed
 
@@ -89,7 +89,7 @@ class HeadServer:
                 data, peer = self._socket.recvfrom(2048)
             except TimeoutError:
                 data, peer = b"", None
-            except ConnectionError:  # an ICMP error for an earlier answer: that peer has gone
+            except ConnectionError:  # an ICMP error for an earlier answer: that peer has closed its port
                 continue
             with self._lock:
                 now_us = _now_us()

@@ -2,11 +2,12 @@
 
 Theory of operation
 -------------------
-The interest is a weighted mean of points: the ball, extrapolated (level at constant speed, in height as in free
-flight), with weight 1, and for each live event the point that its kind names (the goal for a shot, the receiver
-for a pass, the spot for a restart) with the weight of its rule x confidence, halved while the event is tentative,
-fading to nothing over its duration. A withdrawn event is removed at once: the point may jump, the movement may not
-(``camera.motion`` ensures that).
+The point of interest is a weighted mean of points. The ball has weight 1; it is extrapolated, on the ground at
+constant speed, in height in free flight. Each recent event *pulls*: it adds the point that the rule of its kind names
+(the goal for a shot, the receiver for a pass, the position of a restart). A pull weighs the weight of the rule times
+the confidence of the event, half of that while the event is tentative, and fades to nothing over the rule's duration.
+The heaviest pull also chooses the framing. A withdrawn event stops to pull at once. The point may then jump; the
+movement does not, because ``camera.motion`` limits it.
 """
 
 from __future__ import annotations
@@ -22,20 +23,27 @@ from football.update_stream import BallView, EventRecord, UpdateRecord, View
 Where = Literal["place", "goal", "receiver"]
 Framing = Literal["play", "goalmouth", "restart"]
 
-#: A tentative event pulls with this share of its weight.
+#: Share of its weight with which a tentative event pulls.
 TENTATIVE = 0.5
-#: Events that pull at one time; older ones make room.
+#: Limit of events that pull at the same time; the newest remain.
 PULLS_MAX = 8
-#: Extrapolation of the ball never reaches further than this.
+#: Limit of the time by which the ball is extrapolated.
 AHEAD_US_MAX = 1_000_000
-#: Nor further outside the lines than this.
+#: Limit of the distance beyond the lines to which the ball is extrapolated.
 BEYOND_M = 3.0
-#: A shot pulls to a point of the goal line at most this far from its middle.
+#: A shot pulls to a point on the goal line, at most this far from the middle of the goal.
 GOAL_M = 4.0
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """How events of a kind pull: target, weight (the ball is 1), duration, and the framing they ask for."""
+    """The pull of events of one kind.
+
+    Attributes:
+        where: the point: the event's own ``place``, the ``goal``, or the ``receiver`` of a pass.
+        weight: against the ball's, which is 1.
+        lasts_us: time from the event until it no longer pulls.
+        framing: the framing while this pull is the heaviest; it chooses the width of the picture.
+    """
 
     where: Where
     weight: float
@@ -43,7 +51,7 @@ class Rule(msgspec.Struct, frozen=True):
     framing: Framing
 
 
-#: Kind, or its first word -> rule; the longer name counts. ``hierarchy.md`` names the kinds.
+#: Rule by kind, or by the first word of a kind; a whole kind goes first. ``docs/detectors.md`` lists the kinds.
 RULES: dict[str, Rule] = {
     "shot.attempt": Rule("goal", 1.5, 1_500_000, "goalmouth"),
     "shot.saved": Rule("place", 0.5, 1_500_000, "goalmouth"),
@@ -77,12 +85,12 @@ class Interest(msgspec.Struct, frozen=True):
 
 
 def rule_of(kind: str) -> Rule | None:
-    """Return the rule for an event kind; None if it does not concern the camera."""
+    """Return the rule for an event kind; None if events of this kind do not move the camera."""
     return RULES.get(kind) or RULES.get(kind.split(".", 1)[0])
 
 
 def pull_of(update: UpdateRecord, view: View | None, length_m: float) -> Pull | None:
-    """Return the pull of an asserted event; None if its kind has no rule or its point is not known."""
+    """Return the pull of an asserted event; None if its kind has no rule or its point is unknown."""
     event = update.event
     rule = rule_of(event.kind)
     if rule is None:
@@ -94,14 +102,14 @@ def pull_of(update: UpdateRecord, view: View | None, length_m: float) -> Pull | 
 def interest(
     view: View, pulls: tuple[Pull, ...], now_us: int, ahead_us: int, frontier_us: int, size_m: tuple[float, float]
 ) -> Interest | None:
-    """Return the point of interest at stream time ``now_us``, ``ahead_us`` ahead; None if there is no ball.
+    """Return the point of interest ``ahead_us`` after the stream time ``now_us``; None if the view has no ball.
 
     Args:
         view: newest positions.
-        pulls: events that pull.
+        pulls: of the recent events.
         now_us: the stream's clock now.
-        ahead_us: how much ahead of now to look.
-        frontier_us: events before it are confirmed and pull fully.
+        ahead_us: the lead, with the measured age of the views.
+        frontier_us: the watermark: events before it are confirmed and pull with their whole weight.
         size_m: length and width of the pitch.
     """
     ball = view.ball
@@ -116,8 +124,8 @@ def interest(
         left = (pull.until_us - now_us) / pull.rule.lasts_us
         if left <= 0:
             continue
-        firmness = 1.0 if pull.event.ts_us < frontier_us else TENTATIVE
-        weight = pull.rule.weight * pull.event.confidence * firmness * min(1.0, left)
+        certainty = 1.0 if pull.event.ts_us < frontier_us else TENTATIVE
+        weight = pull.rule.weight * pull.event.confidence * certainty * min(1.0, left)
         x_m, y_m = x_m + weight * pull.x_m, y_m + weight * pull.y_m
         total += weight
         if weight > heaviest:
@@ -132,10 +140,11 @@ def _height(ball: BallView, ahead_s: float) -> float:
 
 
 def _ahead(position: float, velocity: float, ahead_s: float, bound: float) -> tuple[float, float]:
-    there = position + velocity * ahead_s
-    if abs(there) <= bound or abs(there) <= abs(position):
-        return there, velocity
-    return math.copysign(max(bound, abs(position)), there), 0.0
+    """Return position and velocity ``ahead_s`` later; a ball that would pass ``bound`` stops there."""
+    ahead = position + velocity * ahead_s
+    if abs(ahead) <= bound or abs(ahead) <= abs(position):
+        return ahead, velocity
+    return math.copysign(max(bound, abs(position)), ahead), 0.0
 
 
 def _point(where: Where, event: EventRecord, view: View | None, length_m: float) -> tuple[float, float] | None:
@@ -150,14 +159,14 @@ def _point(where: Where, event: EventRecord, view: View | None, length_m: float)
 
 
 def _goal_x(ball: BallView | None, event: EventRecord, length_m: float) -> float:
-    """Return x of the goal a shot flies at: in the ball's direction, else the nearer one."""
+    """Return x of the goal that a shot aims at: the one in the ball's direction, else the nearer one."""
     if ball and abs(ball.vx_m_s) > 1.0:
         return math.copysign(length_m / 2, ball.vx_m_s)
     return math.copysign(length_m / 2, event.x_m if event.x_m is not None else ball.x_m if ball else 1.0)
 
 
 def _receiver(event: EventRecord, view: View | None) -> tuple[float, float] | None:
-    """Return where the pass will be met if the event says so, else where the receiver is."""
+    """Return the end of the pass if the event has it, else the position of the receiver."""
     x_m, y_m = _number(event, "end_x_m"), _number(event, "end_y_m")
     if x_m is not None and y_m is not None:
         return x_m, y_m

@@ -5,15 +5,16 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterable
 
-#: Datagrams read in one go; more are left for the next.
+#: Limit of datagrams read by one call; the next call reads the rest.
 BURST_MAX = 64
 
 
 class UdpLink:
-    """Talks to one address.
+    """Exchanges datagrams with one address.
 
     Args:
-        address: host and port of the device.
+        address: numeric IPv4 address and port of the device. Datagrams of any other sender are dropped, so a host name
+            would receive nothing.
     """
 
     def __init__(self, address: tuple[str, int]) -> None:
@@ -22,7 +23,7 @@ class UdpLink:
         self._socket.setblocking(False)
 
     def send(self, datagrams: Iterable[bytes]) -> None:
-        """Send a datagram; one that the network refuses is lost, as any datagram may be."""
+        """Send datagrams; one that the network refuses is lost, like any lost datagram."""
         for data in datagrams:
             try:
                 self._socket.sendto(data, self.address)
@@ -30,7 +31,7 @@ class UdpLink:
                 continue
 
     def receive(self) -> list[bytes]:
-        """Return the device's datagrams since the last call, without those of other senders."""
+        """Return the device's datagrams since the last call."""
         out: list[bytes] = []
         for _ in range(BURST_MAX):
             try:
@@ -44,5 +45,5 @@ class UdpLink:
         return out
 
     def close(self) -> None:
-        """Frees the socket."""
+        """Close the socket."""
         self._socket.close()

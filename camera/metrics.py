@@ -21,9 +21,9 @@ Floats = npt.NDArray[np.float64]
 
 TICK_S = 0.02
 WINDOW_S = 0.5
-#: A hole in the record longer than this ends a piece of movement.
-HOLE_S = 0.2
-#: Slower than this is still; a reversal must exceed it both ways.
+#: A gap in the record longer than this ends a piece of movement.
+GAP_S = 0.2
+#: A slower camera counts as still. A reversal counts if both directions exceed the second speed.
 STILL_DEG_S = 0.05
 REVERSAL_DEG_S = 0.3
 
@@ -151,12 +151,12 @@ def aim_error_deg(pan: Floats, tilt: Floats, ball_pan: Floats, ball_tilt: Floats
 
 
 def derivatives(time_s: Floats, angle_deg: Floats) -> Floats:
-    """Return rows speed, acceleration, jerk on an even grid of ``TICK_S``; pieces between holes follow each other."""
+    """Return rows speed, acceleration, jerk on an even grid of ``TICK_S``; pieces between gaps are joined."""
     count = 2 * round(WINDOW_S / TICK_S / 2) + 1
     grid = (np.arange(count) - count // 2) * TICK_S
     fit = np.linalg.pinv(np.vander(grid, 4, increasing=True))
     pieces: list[Floats] = []
-    for part in np.split(np.arange(len(time_s)), np.flatnonzero(np.diff(time_s) > HOLE_S) + 1):
+    for part in np.split(np.arange(len(time_s)), np.flatnonzero(np.diff(time_s) > GAP_S) + 1):
         if len(part) < 2 or time_s[part[-1]] - time_s[part[0]] < WINDOW_S + TICK_S:
             continue
         even_s = np.arange(time_s[part[0]], time_s[part[-1]], TICK_S)

@@ -2,16 +2,17 @@
 
 Theory of operation
 -------------------
-Within a tick the jerk is constant, so a state (position, velocity, acceleration) moves on exactly. Two nested
-wishes give the acceleration wanted: a speed from the position error and an acceleration from the speed error,
-each proportional near the target (together: a critically damped follower) and growing with the root further
-out, so that what was built up can be taken back in time. Then it is cut to what is allowed:
+Within a tick the jerk is constant, so the next state (position, velocity, acceleration) is exact. Two nested
+controllers give the desired acceleration: the position error gives a desired speed, and the speed error gives a desired
+acceleration. Near the target each is proportional to its error; together they are a critically damped follower. Further
+out each grows with the square root of its error, so that the axis can still brake in time. Then the acceleration is
+limited:
 
 1. the jerk limit: the acceleration may change by at most J*dt;
 2. the acceleration limit A;
 3. the speed limit V, looking ahead: taking the acceleration back to zero with full jerk must not
    carry the speed past V, that is v + a|a|/(2J) <= V and >= -V. Full braking jerk keeps that sum constant, so
-   whoever starts within the limits always has an allowed choice (``_cut`` solves for the nearest one).
+   a motion that starts within the limits always has an allowed acceleration (``_limited`` finds the nearest one).
 
 A tick in which the acceleration changes sign peaks between its ends by at most J*dt^2/8; V is reduced by that.
 """
@@ -48,7 +49,7 @@ def follow(
     stiffness_s: float,
     gain: float = 1.0,
 ) -> Motion:
-    """Play one tick towards a moving target.
+    """Return the motion after one tick towards a moving target.
 
     Args:
         motion: state before the tick.
@@ -56,19 +57,19 @@ def follow(
         dt_s: length of the tick.
         limits: never exceeded.
         stiffness_s: natural frequency of the follower, 1/s; it trails a moving target by 2/stiffness_s seconds.
-        gain: 0 brakes to a standstill and ignores the target, 1 follows it; between, softly.
+        gain: 1 follows the target, 0 brakes to a standstill; values between scale the desired speed.
     """
-    desired_velocity = gain * (target_velocity + _rooted(target - motion.position, stiffness_s / 2, limits.accel))
+    desired_velocity = gain * (target_velocity + _rate_towards(target - motion.position, stiffness_s / 2, limits.accel))
     desired_velocity = max(-limits.speed, min(limits.speed, desired_velocity))
-    desired_accel = _rooted(desired_velocity - motion.velocity, 2 * stiffness_s, 2 * limits.jerk)
-    return moved(motion, _cut(motion, desired_accel, dt_s, limits), dt_s)
+    desired_accel = _rate_towards(desired_velocity - motion.velocity, 2 * stiffness_s, 2 * limits.jerk)
+    return moved(motion, _limited(motion, desired_accel, dt_s, limits), dt_s)
 
 
-def _rooted(error: float, slope: float, brake: float) -> float:
-    """Return a rate that reduces ``error``: slope * error near zero, further out only what ``brake`` can stop.
+def _rate_towards(error: float, slope: float, brake: float) -> float:
+    """Return the rate that reduces ``error``: ``slope`` * error near zero, further out a rate that can still stop.
 
-    Moving at r towards zero and braking evenly at ``brake``/2 needs r*r/brake of distance; the line goes over into the
-    root with the same slope.
+    From a rate r, braking evenly at ``brake``/2 takes a distance of r*r/brake. The straight line and the square root
+    meet with the same slope.
     """
     knee = brake / (4 * slope * slope)
     if abs(error) <= knee:
@@ -83,7 +84,7 @@ def moved(motion: Motion, accel: float, dt_s: float) -> Motion:
     return Motion(position, velocity, accel)
 
 
-def _cut(motion: Motion, desired: float, dt_s: float, limits: Limits) -> float:
+def _limited(motion: Motion, desired: float, dt_s: float, limits: Limits) -> float:
     """Return the acceleration nearest to ``desired`` that the limits allow at the end of the tick."""
     step = limits.jerk * dt_s
     speed = limits.speed - limits.jerk * dt_s * dt_s / 8
@@ -92,7 +93,7 @@ def _cut(motion: Motion, desired: float, dt_s: float, limits: Limits) -> float:
     half = motion.velocity + motion.accel * dt_s / 2
     high = min(high, _highest(speed - half, limits.jerk, dt_s))
     low = max(low, -_highest(speed + half, limits.jerk, dt_s))
-    # Rounding only may put these the wrong way round; braking by full jerk is always allowed.
+    # Only rounding can make low exceed high; braking with full jerk is always allowed.
     high = max(high, motion.accel - step)
     low = min(low, motion.accel + step)
     return max(min(desired, high), low) if low <= high else (low + high) / 2

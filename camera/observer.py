@@ -1,4 +1,4 @@
-"""Model of a head between two of its reports, fed with the same commands. Pure."""
+"""A model of the head, which gets the same commands and gives the pose between two reports. No I/O."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from camera.device import ordered
 from camera.head import Axis, Head, Pose, new_head
 from camera.profile import Profile
 
-#: Share of a difference between report and model that is taken over at once.
+#: Share of the difference between report and model by which a report corrects the model.
 TRUST = 0.5
-#: A difference larger than this is taken over whole: somebody else moved the head.
+#: A larger difference corrects the model completely: something else moved the head.
 JUMP_DEG = 2.0
 
 
 class Observer:
-    """Follows one head. A report counts for the moment at which it was asked for.
+    """Follows one head. A report is compared with the pose at the moment of its inquiry.
 
     Args:
         profile: the model of the device.
@@ -36,19 +36,19 @@ class Observer:
         return self._head.pose
 
     def soon(self, ahead_us: int) -> Pose:
-        """Return the pose that follows if no further command is sent."""
+        """Return the pose ``ahead_us`` later if no further command is sent."""
         return self._head.advance(ahead_us / 1e6).pose
 
     def commanded(self, action: Action) -> None:
-        """Apply a command that the head got now."""
+        """Apply a command that is sent to the head now."""
         self._head = ordered(self._head, action)
 
     def asked(self) -> None:
-        """Note that the head is asked for its position now."""
+        """Remember the present pose, because the head is asked for its position now."""
         self._asked = self._head.pose
 
     def reported(self, pan_deg: float, tilt_deg: float) -> None:
-        """Apply the head's answer to the last question."""
+        """Correct the model by the head's answer to the last inquiry."""
         asked, head = self._asked or self._head.pose, self._head
         self._head = msgspec.structs.replace(
             head,
@@ -63,7 +63,7 @@ class Observer:
         self._head = msgspec.structs.replace(self._head, zoom=zoom if self._head.zoom.still else self._head.zoom)
 
     def halted(self) -> None:
-        """Forget the position because the head was stopped and may be anywhere, until it reports."""
+        """Stop the model; the pose counts as unknown (``known``) until the head reports."""
         head = self._head
         self._head = msgspec.structs.replace(head, pan=head.pan.stop(), tilt=head.tilt.stop(), zoom=head.zoom.stop())
         self.known = False

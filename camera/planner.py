@@ -1,14 +1,16 @@
-"""The aim planner: 50 times a second, from views and events to the direction of the camera. Time is injected.
+"""The aim planner: from views and events to the direction of the camera, 50 times a second. The caller gives the time.
 
 Theory of operation
 -------------------
-Two loops, because views arrive steadily while events may be late or withdrawn. Fast: the newest view gives a point of
-interest and its velocity, the mount turns it into angles, and each axis follows within its limits (``camera.motion``).
-Slow: events add pulls to the interest and choose the framing. A late or withdrawn event never stalls the fast loop.
+There are two inputs, because views arrive steadily while events may be late or withdrawn. At each tick the newest
+view gives a point of interest and its velocity (``camera.interest``), the mount turns it into angles, and each axis
+follows within its limits (``camera.motion``). Events only add pulls to the interest and choose the framing, so a late
+or withdrawn event never stalls a tick.
 
-Each axis has a *gate*, the dead zone with hysteresis: it opens when the error leaves the outer zone and closes when
-the target is well inside the inner zone and both are almost still. Opening and closing act on the gain of ``follow``
-over ``GATE_S``, smoothly: inside, the desired speed is exactly zero, so the camera does not creep.
+Each axis has a *gate*, the dead zone with hysteresis. It opens when the error leaves the outer zone. It closes when
+the error is inside the inner zone and the camera is almost still. An opening gate raises the gain of
+``follow`` smoothly over ``GATE_S``, a closing one lowers it. While it is closed the desired speed is exactly zero, so
+the camera does not creep.
 
 Without a new view for ``silence_us`` the planner brakes to a standstill within the same limits, and stays until the
 next view.
@@ -28,8 +30,9 @@ from camera.profile import Profile
 from football.update_stream import UpdateRecord, View
 
 TICK_US = 20_000
-#: A tick that came late is planned as if it were at most this long, so that no step exceeds what a tick may do.
+#: A late tick counts as at most this long, so that the plan does not jump.
 TICK_US_MAX = 60_000
+#: Time in which a gate opens or closes completely.
 GATE_S = 0.3
 
 
@@ -37,14 +40,14 @@ class Style(msgspec.Struct, frozen=True):
     """How the camera moves.
 
     Attributes:
-        lead_us: how far ahead of now it looks, see docs/cameras.md.
+        lead_us: how far ahead of now the camera aims, see docs/cameras.md.
         stiffness_s: natural frequency of the follower, 1/s (see ``camera.motion.follow``).
         forward: share of the target's own speed that is added to the desired speed: less lag, more jerk.
-        pan, tilt: limits in degrees.
-        zoom: limits of the natural logarithm of the picture's width.
+        pan, tilt: limits of speed, acceleration and jerk, in degrees.
+        zoom: the same, of the natural logarithm of the picture's width.
         outer, inner: dead zone as shares of the picture's width (pan) and height (tilt).
-        silence_us: no new view for this long: stop.
-        picture_m: width of the picture at the interest, by framing.
+        silence_us: time without a new view after which the camera brakes.
+        picture_m: width of the picture in metres, at the distance of the interest, by framing.
     """
 
     lead_us: int = 400_000
@@ -81,14 +84,22 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class _Gate:
-    """Dead zone with hysteresis and a soft knee (see the module's theory of operation)."""
+    """Dead zone of one axis, with hysteresis (see the module's theory of operation)."""
 
     def __init__(self) -> None:
         self.open = False
         self._share = 0.0
 
     def gain(self, error: float, speed: float, outer: float, inner: float, still: float, dt_s: float) -> float:
-        """0..1 after a tick; ``speed`` is the greater of target's and camera's, ``still`` what counts as none."""
+        """Return the gain (0 to 1) after a tick.
+
+        Args:
+            error: target less position.
+            speed: of the camera, or the part of the target's speed that the style adds, if that is greater.
+            outer, inner: half widths of the zones, in the unit of ``error``.
+            still: speed below which an axis counts as still.
+            dt_s: length of the tick.
+        """
         if abs(error) > outer:
             self.open = True
         elif abs(error) < inner and speed < still:
@@ -102,10 +113,10 @@ class Planner:
     """Plans one camera. Deterministic: the same calls give the same plans.
 
     Args:
-        mount: where the camera stands.
-        profile: what its head can do.
-        start: where it looks at the beginning, at rest.
-        style: how it moves.
+        mount: position and heading of the camera.
+        profile: of its head.
+        start: pose at the beginning, at rest.
+        style: how the camera moves.
         size_m: length and width of the pitch.
     """
 
@@ -122,7 +133,7 @@ class Planner:
         self._zoom = Motion(math.log(start.width_deg))
         self._target = (start.pan_deg, start.tilt_deg)
         self._gates = (_Gate(), _Gate(), _Gate())
-        self.delay_us = 0  # measured age of a view when it gets here; looked ahead in addition to the lead
+        self.delay_us = 0  # measured age of a view on its arrival; added to the lead
         self._view: View | None = None
         self._view_arrived_us = 0
         self._ticked_us: int | None = None
@@ -160,18 +171,20 @@ class Planner:
         self._pulls = tuple(pull for pull in self._pulls if pull.until_us > self.stream_us)
         focus = self._focus(now_us, frontier_us)
         if dt_s > 0:
-            self._pan, self._tilt, self._zoom = self._halted(dt_s) if focus is None else self._followed(focus, dt_s)
+            self._pan, self._tilt, self._zoom = self._brake(dt_s) if focus is None else self._follow(focus, dt_s)
         mode = "stop" if focus is None else "follow" if self._gates[0].open or self._gates[1].open else "hold"
         return Plan(now_us, *self._target, self._pan, self._tilt, math.exp(self._zoom.position), mode)
 
     def _focus(self, now_us: int, frontier_us: int) -> Interest | None:
+        """Return the point of interest; None without a ball, or without a new view for ``silence_us``."""
         if self._view is None or now_us - self._view_arrived_us > self.style.silence_us:
             return None
         stream_us = self._view.ts_us + now_us - self._view_arrived_us
         ahead_us = self.style.lead_us + self.delay_us
         return interest(self._view, self._pulls, stream_us, ahead_us, frontier_us, self.size_m)
 
-    def _followed(self, focus: Interest, dt_s: float) -> tuple[Motion, Motion, Motion]:
+    def _follow(self, focus: Interest, dt_s: float) -> tuple[Motion, Motion, Motion]:
+        """Return pan, tilt and zoom after a tick that follows ``focus``."""
         style, zoom = self.style, self.profile.zoom
         width_deg = math.exp(self._zoom.position)
         height_deg = zoom.height_deg(width_deg)
@@ -180,7 +193,7 @@ class Planner:
         pan_rate, tilt_rate = (10 * style.forward * (b - a) for a, b in zip(self._target, soon, strict=True))
         pan = self._axis(0, self._pan, self._target[0], pan_rate, style.pan, width_deg, dt_s)
         tilt = self._axis(1, self._tilt, self._target[1], tilt_rate, style.tilt, height_deg, dt_s)
-        return pan, tilt, self._framed(focus, dt_s)
+        return pan, tilt, self._follow_zoom(focus, dt_s)
 
     def _axis(
         self, which: int, motion: Motion, target: float, rate: float, limits: Limits, picture_deg: float, dt_s: float
@@ -192,7 +205,8 @@ class Planner:
         gain = gate.gain(target - motion.position, speed, outer, inner, 0.3, dt_s)
         return follow(motion, target, rate, dt_s, limits, style.stiffness_s, gain)
 
-    def _framed(self, focus: Interest, dt_s: float) -> Motion:
+    def _follow_zoom(self, focus: Interest, dt_s: float) -> Motion:
+        """Return the zoom after a tick towards the width of the framing, at the distance of ``focus``."""
         zoom, style = self.profile.zoom, self.style
         distance_m = self.mount.distance_m(focus.x_m, focus.y_m, focus.z_m)
         width_deg = 2 * math.degrees(math.atan(dict(style.picture_m)[focus.framing] / 2 / distance_m))
@@ -201,7 +215,8 @@ class Planner:
         gain = self._gates[2].gain(target - self._zoom.position, abs(self._zoom.velocity), 0.1, 0.02, 0.01, dt_s)
         return follow(self._zoom, target, 0.0, dt_s, style.zoom, 1.5, gain)
 
-    def _halted(self, dt_s: float) -> tuple[Motion, Motion, Motion]:
+    def _brake(self, dt_s: float) -> tuple[Motion, Motion, Motion]:
+        """Return pan, tilt and zoom after a tick of braking."""
         style = self.style
         pan = follow(self._pan, self._pan.position, 0.0, dt_s, style.pan, style.stiffness_s, 0.0)
         tilt = follow(self._tilt, self._tilt.position, 0.0, dt_s, style.tilt, style.stiffness_s, 0.0)
@@ -209,6 +224,7 @@ class Planner:
         return pan, tilt, zoom
 
     def _aim(self, x_m: float, y_m: float, z_m: float) -> tuple[float, float]:
+        """Return pan and tilt of a point, within the travel of the head."""
         pan_deg, tilt_deg = self.mount.aim(x_m, y_m, z_m)
         pan, tilt = self.profile.pan, self.profile.tilt
         return min(max(pan_deg, pan.min_deg), pan.max_deg), min(max(tilt_deg, tilt.min_deg), tilt.max_deg)

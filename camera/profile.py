@@ -78,7 +78,13 @@ class AxisProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ZoomProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The zoom lens: a curve of (units, magnification), linear in the logarithm of magnification between nodes.
 
-    ``wide_width_deg`` is the horizontal angle of view at magnification 1, ``aspect`` picture width by height.
+    Attributes:
+        nibbles: half bytes of a position on the wire.
+        max_units: position at full tele, in device units; full wide is 0.
+        wide_width_deg: horizontal angle of view at magnification 1.
+        aspect: width of the picture divided by its height.
+        curve: nodes (units, magnification), rising in both.
+        speeds_units_s: speeds of zoom steps 0 to 7, in device units a second.
     """
 
     nibbles: int
@@ -89,18 +95,18 @@ class ZoomProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     speeds_units_s: tuple[float, ...]
 
     def width_deg(self, units: float) -> float:
-        """Horizontal angle of view at a zoom position."""
+        """Return the horizontal angle of view at a zoom position."""
         return magnified_deg(self.wide_width_deg, self._magnification(units))
 
     def units(self, width_deg: float) -> int:
-        """Nearest zoom position for a horizontal angle of view; beyond the lens its end."""
+        """Return the nearest zoom position for a horizontal angle of view; an end of the lens for one beyond it."""
         ratio = math.tan(math.radians(self.wide_width_deg / 2)) / math.tan(math.radians(width_deg / 2))
         if ratio <= self.curve[0][1]:
             return self.curve[0][0]
         if ratio >= self.curve[-1][1]:
             return self.curve[-1][0]
-        field = bisect_right([node[1] for node in self.curve], ratio)
-        (u0, m0), (u1, m1) = self.curve[field - 1], self.curve[field]
+        node = bisect_right([node[1] for node in self.curve], ratio)
+        (u0, m0), (u1, m1) = self.curve[node - 1], self.curve[node]
         return round(u0 + (u1 - u0) * math.log(ratio / m0) / math.log(m1 / m0))
 
     @property
@@ -109,18 +115,18 @@ class ZoomProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return magnified_deg(self.wide_width_deg, self.curve[-1][1])
 
     def height_deg(self, width_deg: float) -> float:
-        """Vertical angle of view that belongs to a horizontal one."""
+        """Return the vertical angle of view of a picture with this horizontal one."""
         return 2 * math.degrees(math.atan(math.tan(math.radians(width_deg / 2)) / self.aspect))
 
     def _magnification(self, units: float) -> float:
         clipped = max(self.curve[0][0], min(self.curve[-1][0], units))
-        field = min(bisect_right([node[0] for node in self.curve], clipped), len(self.curve) - 1)
-        (u0, m0), (u1, m1) = self.curve[field - 1], self.curve[field]
+        node = min(bisect_right([node[0] for node in self.curve], clipped), len(self.curve) - 1)
+        (u0, m0), (u1, m1) = self.curve[node - 1], self.curve[node]
         return m0 * math.exp(math.log(m1 / m0) * (clipped - u0) / (u1 - u0))
 
 
 def magnified_deg(width_deg: float, magnification: float) -> float:
-    """Angle of view left of ``width_deg`` after magnifying the picture.
+    """Return the horizontal angle of view of a lens of ``width_deg`` at a magnification.
 
     >>> round(magnified_deg(70.0, 20.0), 2)
     4.01
@@ -132,9 +138,9 @@ class LinkProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The device's network interface.
 
     Attributes:
-        port: UDP port for VISCA over IP.
-        command_interval_us: least time between two drive commands.
-        sockets: commands that the device executes at once.
+        port: UDP port for VISCA over IP. The program that makes the controller passes it on.
+        command_interval_us: shortest time between two drive commands.
+        sockets: VISCA sockets: commands that the device executes at the same time.
         absolute_speeds: ``each`` if an absolute move carries two speeds, ``shared`` if one.
     """
 
@@ -145,7 +151,7 @@ class LinkProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All data of one model of a head."""
+    """All data of one model of a head. ``name`` is shown on the page and stored with its rows."""
 
     name: str
     pan: AxisProfile
@@ -181,14 +187,14 @@ def load_profile(name_or_path: str | Path = "brc-x400") -> Profile:
 
 def _faults(profile: Profile) -> list[tuple[str, str]]:
     faults: list[tuple[str, str]] = []
-    for field, axis, problems in (
+    for field, axis, directions in (
         ("pan", profile.pan, ("right", "left")),
         ("tilt", profile.tilt, ("up", "down")),
     ):
-        reach = 1 << (4 * axis.nibbles - 1)
-        if axis.positive not in problems:
-            faults.append((f"{field}.positive", f"{axis.positive} is not one of {problems}"))
-        if not -reach <= axis.min_units < axis.max_units < reach:
+        bound = 1 << (4 * axis.nibbles - 1)
+        if axis.positive not in directions:
+            faults.append((f"{field}.positive", f"{axis.positive} is not one of {directions}"))
+        if not -bound <= axis.min_units < axis.max_units < bound:
             faults.append((f"{field}.min_units", f"travel does not fit into {axis.nibbles} nibbles"))
         if axis.units_per_deg <= 0:
             faults.append((f"{field}.units_per_deg", "must be positive"))

@@ -1,4 +1,4 @@
-"""The record of a camera, 50 rows a second, and the columns that it is stored in."""
+"""The record of a camera, 50 rows a second, and its columns in the match store."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pyarrow as pa
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """One tick of a camera. Angles in our conventions (``camera.mount``).
+    """One tick of a camera. ``camera.mount`` has the conventions of its angles.
 
     Attributes:
         wall_us: wall time of the tick.
         ts_us: the stream's clock at the tick.
-        mode: ``follow``, ``hold`` or ``stop``, or ``offline`` while the head does not answer.
+        mode: ``follow``, ``hold`` (dead zone) or ``stop`` (no new view); ``offline`` while the head does not answer.
         target_*: direction of the interest before smoothing.
         planned_*: the smooth movement.
         commanded_*: speed of the drive command in force.
-        achieved_*: what the head reported, carried on between two reports; None before the first.
-        ball_*: direction and distance of the ball, carried on to this tick; None without a ball.
+        achieved_*: pose that the head reported, extrapolated by its model between two reports; None while offline.
+        ball_*: direction and distance of the ball, extrapolated to this tick; None without a ball.
         framed: the ball is inside the achieved picture.
     """
 

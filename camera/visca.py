@@ -2,30 +2,32 @@
 
 Theory of operation
 -------------------
-The caller feeds it the network's datagrams (``receive``), asks for datagrams to send (``to_send``), submits messages
-(``submit``), and reads their outcomes (``next_event``). Every call is given the time.
+The caller passes datagrams of the network in (``receive``), takes datagrams to send (``to_send``), submits messages
+(``submit``), and reads their outcomes (``next_event``). Each call has the time as an argument.
 
 A session is RESETTING until the device has answered a sequence reset, then READY. A message goes through
 
     WAITING -> FLYING -> RUNNING -> CLOSED
 
-and every step is in the table ``STEPS``; a signal without a row there (a doubled ACK, a completion of something long
-forgotten) changes nothing. Rules, each against a fault of UDP or of a device:
+A FLYING message is sent and not answered, a RUNNING one is acknowledged (ACK). Every step is in the table ``STEPS``; a
+signal without a row there (a doubled ACK, a completion of a closed command) changes nothing. Each rule is against a
+fault of UDP or of a device:
 
-* Latest wins. One message waits and one flies for pan-tilt, for zoom and for each kind of inquiry. A newer message
-  replaces the waiting one; when the flying one is overdue and a newer one waits, the newer goes.
-* An overdue message is sent again under the SAME number, so that a device that had only lost its answer can tell.
+* The latest wins. Pan-tilt, zoom and each kind of inquiry have a *slot* each: one message may wait there and one may
+  fly. A newer message replaces the waiting one. If the flying one is overdue, the waiting one replaces it.
+* An overdue message is sent again under the SAME number, so that a device whose answer was lost recognises it.
 * Replies are paired by sequence number, so ACKs and completions may come in any order, or twice, or never.
-* Numbers never go back while a session lives: a datagram that strays in the network is older than the newest that the
-  device has seen, is refused with 0F01, and is never executed late. A device that insists on counting from 1 after a
-  reset shows so by its first refusal; the session then counts from 1.
-* 0F01 for a message that was overtaken: it goes again under a new number. 0F01 for the newest: reset.
-* Silence of ``lost_us`` while a message is out: the link is lost; reset until answered, then a STOP first.
+* Numbers never go back during a session. The device refuses a delayed datagram with 0F01, because its number is below
+  the newest, and never executes it late. A device that counts from 1 after a reset refuses the first message after it;
+  the session then counts from 1, too.
+* 0F01 for a message that was overtaken: it is sent again under a new number. 0F01 for the newest message: reset.
+* No reply for ``lost_us`` while a message flies: the link is lost. The session sends resets until one is answered, then
+  a STOP before all else.
 * Cancel: at least 200 ms after a pan-tilt command, and 200 ms of rest after it (Sony command list, "Command
   execution cancel").
 
-One gap is in the protocol itself: a datagram from before a reset that arrives after it, and before the next command,
-is executed. A controller that must end at a pose therefore checks again when it is there.
+The protocol has one gap: a device executes a datagram from before a reset that arrives between the reset and the next
+command. A controller that must end at a pose therefore checks the pose again.
 """
 
 from __future__ import annotations
@@ -41,7 +43,17 @@ from camera.profile import Profile
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """Times of a session, in microseconds, and tries of one message."""
+    """Times of a session, in microseconds, and limits.
+
+    Attributes:
+        answer_us, answer_us_max: wait before a message is sent again; doubled each time, up to the second value.
+        tries_max: how often a message is sent again before it is given up.
+        lost_us: time without any reply after which the link is lost.
+        reset_us, reset_us_max: wait between two resets; doubled each time, up to the second value.
+        full_us: pause of a slot after the device refused a command because its buffer is full.
+        cancel_us: pause of pan and tilt before and after a cancel.
+        running_us_max: time after an ACK after which a missing completion is given up.
+    """
 
     answer_us: int = 100_000
     answer_us_max: int = 400_000
@@ -55,7 +67,7 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class State(Enum):
-    """The state of a message."""
+    """The state of a message, see the module's theory of operation."""
 
     WAITING = auto()
     FLYING = auto()
@@ -79,7 +91,7 @@ class Signal(Enum):
     LOST = auto()
 
 
-#: The whole life of a message. What is not listed is ignored.
+#: State and signal -> next state of a message. A signal that is not listed is ignored.
 STEPS: dict[tuple[State, Signal], State] = {
     (State.WAITING, Signal.SENT): State.FLYING,
     (State.WAITING, Signal.REPLACED): State.CLOSED,
@@ -105,21 +117,21 @@ STEPS: dict[tuple[State, Signal], State] = {
 
 
 class Connected(msgspec.Struct, frozen=True):
-    """The device answered a reset. ``again``: the link had been lost, and a stop goes first."""
+    """The device answered a reset. ``again``: the link had been lost before, and the session sends a stop first."""
 
     again: bool
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """A message took a step.
+    """A signal that changed the state of a message.
 
     Attributes:
         ticket: as ``submit`` returned it.
         message: as submitted.
-        signal: the step; ACKED is the only one after which another follows.
-        sent_us: when it was first sent (0 if never).
-        data: of an inquiry, the answer's data.
-        code: of a refusal, the device's error code.
+        signal: ACKED, after which another outcome follows; or a signal that closed the message.
+        sent_us: time at which it was first sent; 0 if it was not.
+        data: data of the answer to an inquiry.
+        code: error code of a refusal.
     """
 
     ticket: int
@@ -134,7 +146,7 @@ SessionEvent = Connected | Outcome
 
 
 class _Entry:
-    """A message on its way."""
+    """A submitted message. ``unwanted``: the caller cancelled it."""
 
     def __init__(self, ticket: int, message: Message) -> None:
         self.ticket, self.message = ticket, message
@@ -147,7 +159,7 @@ class _Entry:
 
 
 def slot_of(message: Message) -> str:
-    """Return a message's slot: messages with one slot replace each other."""
+    """Return a message's slot; a newer message of a slot replaces an older one."""
     if isinstance(message, codec.ZoomDrive | codec.ZoomDirect):
         return "zoom"
     if isinstance(message, Inquiry | Cancel | codec.InterfaceClear):
@@ -162,12 +174,13 @@ class Session:
         self.profile, self.rules = profile, rules or Rules()
         self.ready = False
         self.resets = self.garbled = self.resent = 0
-        self._again = False
-        self._rewind = self._fresh = False
-        self._ticket = self._sequence = self._newest_heard = 0
+        self._again = False  # the link was lost before the present reset
+        self._rewind = False  # the device counts from 1 after a reset
+        self._fresh = False  # no message was answered since the reset
+        self._ticket = self._sequence = self._newest_answered = 0
         self._reset_due_us: int | None = None
         self._reset_wait_us = self.rules.reset_us
-        self._quiet_since_us: int | None = None
+        self._silent_since_us: int | None = None
         self._stop_first: _Entry | None = None
         self._waiting: dict[str, _Entry] = {}
         self._flying: dict[str, _Entry] = {}
@@ -195,7 +208,7 @@ class Session:
         return self._session_events.popleft() if self._session_events else None
 
     def to_send(self, now_us: int) -> list[bytes]:
-        """Return datagrams to send now, in order; to be called after every other call and every few milliseconds."""
+        """Return datagrams to send now, in order. Call it after every other call, and every few milliseconds."""
         if self._silent(now_us):
             self._lose(now_us)
         if not self.ready:
@@ -224,11 +237,11 @@ class Session:
         except codec.ViscaError:
             self.garbled += 1
             return
-        self._quiet_since_us = now_us if self._flying else None
+        self._silent_since_us = now_us if self._flying else None
 
     @property
     def idle(self) -> bool:
-        """True if nothing waits, flies or runs."""
+        """True if the session is ready and no message waits, flies or runs."""
         return self.ready and not (self._waiting or self._flying or self._running or self._stop_first)
 
     # -- sending
@@ -251,8 +264,8 @@ class Session:
         entry.tries = 0
         entry.due_us = now_us + self.rules.answer_us
         self._step(entry, Signal.SENT)
-        if self._quiet_since_us is None:
-            self._quiet_since_us = now_us
+        if self._silent_since_us is None:
+            self._silent_since_us = now_us
         return entry.datagram
 
     def _overdue(self, now_us: int) -> list[bytes]:
@@ -277,9 +290,9 @@ class Session:
 
     def _plan_cancels(self, now_us: int) -> None:
         for entry in self._running.values():
-            rest_us = self.rules.cancel_us if entry.slot == "pan_tilt" else 0
+            pause_us = self.rules.cancel_us if entry.slot == "pan_tilt" else 0
             free = "Cancel" not in self._waiting and "Cancel" not in self._flying
-            if entry.unwanted and free and now_us >= entry.acked_us + rest_us:
+            if entry.unwanted and free and now_us >= entry.acked_us + pause_us:
                 self._put(Cancel(entry.socket))
 
     # -- resetting
@@ -297,11 +310,11 @@ class Session:
         self.ready = False
         self._reset_due_us = None
         self._reset_wait_us = self.rules.reset_us
-        self._quiet_since_us = None
+        self._silent_since_us = None
 
     def _silent(self, now_us: int) -> bool:
-        quiet = self._quiet_since_us
-        return self.ready and bool(self._flying) and quiet is not None and now_us - quiet > self.rules.lost_us
+        since_us = self._silent_since_us
+        return self.ready and bool(self._flying) and since_us is not None and now_us - since_us > self.rules.lost_us
 
     def _lose(self, now_us: int) -> None:
         for entry in (*self._flying.values(), *self._running.values(), *self._waiting.values()):
@@ -318,7 +331,7 @@ class Session:
         if datagram.payload == codec.RESET_DONE:
             if not self.ready:
                 self.ready = self._fresh = True
-                self._newest_heard = 0 if self._rewind else self._newest_heard
+                self._newest_answered = 0 if self._rewind else self._newest_answered
                 self._session_events.append(Connected(self._again))
                 self._again = False
         elif datagram.payload == codec.WRONG_SEQUENCE:
@@ -331,11 +344,11 @@ class Session:
             raise codec.ViscaError(f"unknown control reply {datagram.payload.hex(' ')}")
 
     def _out_of_step(self, entry: _Entry) -> None:
-        overtaken = entry.sequence < self._newest_heard
+        overtaken = entry.sequence < self._newest_answered
         self._step(entry, Signal.OVERTAKEN)
         if overtaken:
             return
-        # The very first message after a reset was refused: this device counts from 1 after a reset.
+        # The device refused the first message after a reset: it counts from 1 after a reset.
         self._rewind = self._rewind or self._fresh
         for other in list(self._flying.values()):
             self._step(other, Signal.OVERTAKEN)
@@ -345,7 +358,7 @@ class Session:
         entry = self._find(sequence)
         if entry is None:
             return
-        self._newest_heard = max(self._newest_heard, sequence)
+        self._newest_answered = max(self._newest_answered, sequence)
         self._fresh = False
         match reply:
             case codec.Ack(socket):
@@ -363,7 +376,7 @@ class Session:
                 self._refused(entry, socket, code, now_us)
 
     def _refused(self, entry: _Entry, socket: int, code: int, now_us: int) -> None:
-        """Handle the error that answers a cancel: the end of the cancelled command, or that there is none."""
+        """Handle an error: a refused command; or the answer to a cancel, which ends the cancelled command."""
         if not isinstance(entry.message, Cancel):
             self._step(entry, Signal.CANCELLED if code == codec.CANCELLED else Signal.REFUSED, code=code)
             return
@@ -379,7 +392,7 @@ class Session:
                 return entry
         return None
 
-    # -- the one place where a message changes state
+    # -- states: only ``_step`` changes them
 
     def _step(self, entry: _Entry, signal: Signal, *, data: bytes = b"", code: int = 0) -> None:
         after = STEPS.get((entry.state, signal))
@@ -395,7 +408,7 @@ class Session:
                 self._step(older, Signal.REPLACED)
             self._running[entry.socket] = entry
         elif after is State.WAITING:
-            if entry.slot in self._waiting:  # a newer one is there: this one is not needed any more
+            if entry.slot in self._waiting:  # a newer message waits: this one is not needed any more
                 entry.state, signal = State.CLOSED, Signal.REPLACED
             else:
                 self._waiting[entry.slot] = entry

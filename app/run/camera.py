@@ -22,10 +22,12 @@ BEHIND_TOUCHLINE_M = 40.0
 
 @contextmanager
 def camera_on(feed: MatchFeed, append: Callable[[pa.Table], None]) -> Iterator[CameraController]:
-    """Runs a camera on the halfway line that follows ``feed`` while the context lasts; yields its controller.
+    """Run a camera on the halfway line that follows ``feed`` while the context lasts; yield its controller.
+
+    Its head is simulated. A real head differs in its profile, its mount, and its address in place of ``head.address``.
 
     Args:
-        feed: the match; it also receives the function that returns the camera's pose.
+        feed: of the match; the page reads the camera's pose from it.
         append: receives rows of the match store's camera table, ten seconds of them at a time.
     """
     sheet = feed.sheet()
