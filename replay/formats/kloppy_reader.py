@@ -148,12 +148,16 @@ def _sheet(metadata: Any, match_id: str, pitch: tuple[float, float]) -> MatchShe
     players: list[Player] = []
     for team in metadata.teams:
         side: Team = team.ground.value
-        names[side] = team.name or names[side]
+        names[side] = str(team.name or names[side])
         for player in team.players:
             position = getattr(player.starting_position, "name", "")
-            label = player.full_name if player.full_name != str(player.player_id) else ""
+            # Names out of XML are a kind of text of its parser, which a match sheet cannot store.
+            name, shirt = str(player.full_name or ""), player.jersey_no
+            label = name if name != str(player.player_id) else ""
             goalkeeper = position == "Goalkeeper"
-            players.append(Player(str(player.player_id), side, label or "", player.jersey_no, goalkeeper))
+            players.append(
+                Player(str(player.player_id), side, label, None if shirt is None else int(shirt), goalkeeper)
+            )
     size = metadata.pitch_dimensions
     return MatchSheet(
         str(metadata.game_id or match_id),

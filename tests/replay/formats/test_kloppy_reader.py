@@ -6,10 +6,12 @@ import importlib
 import inspect
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from football.errors import TrackingError
+from football.match_sheet import MatchSheet
 from replay.formats.kloppy_reader import PROVIDERS
 from replay.formats.tracking import read_tracking
 
@@ -83,6 +85,11 @@ def test_tracab_comes_in_metres_with_its_names_and_its_dead_frames(tmp_path: Pat
     assert track["ball"].z_m == pytest.approx([1.5, 1.4, 1.3, 0.11, 0.11])
     assert track["11"].x_m == pytest.approx([-10.0, -9.9, -9.8, 5.0, 5.1])
     assert sheet.quality.ball_height
+
+
+def test_a_sheet_with_names_out_of_xml_can_be_stored(tmp_path: Path) -> None:
+    sheet = read_tracking(tracab(tmp_path)).sheet
+    assert msgspec.json.decode(msgspec.json.encode(sheet), type=MatchSheet) == sheet
 
 
 def test_periods_keep_their_distance_and_a_missing_player_has_no_row(tmp_path: Path) -> None:
