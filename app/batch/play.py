@@ -31,7 +31,7 @@ from app.pipeline.options import PIPELINE, options_of
 from app.settings.resolve import make_settings
 from app.sources.captures import is_capture
 from app.sources.interface import Recording
-from app.sources.topic import TOPIC
+from app.sources.registry import source_of_store
 from detectors.catalogue import OPT_IN
 from football.update_stream import UpdateMessage
 from replay.capture import Capture
@@ -131,7 +131,7 @@ def share_done(name: str, out: Path) -> float:
 
 def _played(name: str, recorded: RecordedMatch, batch: BatchOptions, draft: Path) -> Result:
     began_s = time.monotonic()
-    if recorded.store and (Path(recorded.store) / TOPIC).is_file():
+    if recorded.store and not source_of_store(Path(recorded.store)).has_recording:
         raise BatchError(f"{recorded.store}: was read from a topic, so its store has no packets")
     settings = make_settings(_given(recorded, batch, draft))
     with open_match(settings, Console(file=io.StringIO())) as match:

@@ -11,10 +11,10 @@ import msgspec
 import typer
 
 from app.cli.options import Folder, Given
-from app.kafka.address import is_kafka
+from app.sources.registry import source_of_store
 from football.officials import DECISIONS
 from replay.formats.officials import FILE, OfficialError, check, parse
-from replay.match_store import read_commits, read_run, read_sheet_of
+from replay.match_store import read_commits, read_sheet_of
 
 app = typer.Typer(add_completion=False)
 
@@ -55,9 +55,7 @@ def run_official(folder: Path, fields: dict[str, object]) -> None:
         OfficialError: the decision cannot be, or the match has ended.
         StoreError: the folder is no match store.
     """
-    settings = read_run(folder).get("settings")
-    source = settings.get("source") if isinstance(settings, dict) else None
-    if isinstance(source, str) and is_kafka(source):
+    if not source_of_store(folder).has_recording:
         raise OfficialError(f"{folder}: a match out of a topic takes no lines of officials")
     if any(commit.meta.ended for commit in read_commits(folder) if not commit.series):
         raise OfficialError(f"{folder}: the match has ended")

@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 from app.explain.tree import Node, Tree, shown
 from app.pipeline.pipeline import MatchPipeline, PipelineOptions
 from app.settings.resolve import read_stored_settings
-from app.sources.topic import TOPIC
+from app.sources.registry import source_of_store
 from detectors.parameters import Parameters
 from football.errors import CaptureError, UserError
 from football.payloads import Scalar
@@ -180,7 +180,7 @@ def _capture(folder: Path, notes: list[str]) -> Capture | None:
     """The capture of the match, if it exists and is the match's: that of a topic is for warming up only."""
     missing = "explained from the log, without margins and positions"
     source = (read_stored_settings(folder) or {}).get("source", "its source")
-    if (folder / TOPIC).exists():
+    if not source_of_store(folder).has_recording:
         notes.append(f"The match was read from {source}, which is not read again: {missing}")
         return None
     try:

@@ -310,7 +310,13 @@ class Source(Protocol):
     """A kind of input. Objects have no state; the registry creates one on each request.
 
     Errors that people can mend derive from ``football.errors.UserError``.
+
+    Attributes:
+        has_recording: whether a match can be played again from its store. Only into such a match lines of officials
+            can be merged.
     """
+
+    has_recording: bool
 
     def recognises(self, source: str, rate: str) -> bool:
         """True if a ``--source`` (with this ``--rate``) names an input of this kind. Looks at files at most."""

@@ -95,6 +95,8 @@ class RecordedInput:
 class RecordedSource:
     """Base of sources of recordings. A kind defines ``recognises``, ``open`` and ``load``, and overrides the rest."""
 
+    has_recording = True
+
     def recognises(self, source: str, rate: str) -> bool:
         """See :class:`app.sources.interface.Source`."""
         raise NotImplementedError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +27,19 @@ def kind_of(source: str, rate: str = "") -> str:
 def source_of(source: str, rate: str = "") -> Source:
     """The source that reads a ``--source`` with a ``--rate``."""
     return load_source(kind_of(source, rate))
+
+
+def source_of_store(folder: Path) -> Source:
+    """The source from which the match in a store was read.
+
+    Raises:
+        StoreError: not a match store.
+    """
+    from replay.match_store import read_run
+
+    stored = read_run(folder).get("settings")
+    options = stored if isinstance(stored, dict) else {}
+    return source_of(str(options.get("source") or ""), str(options.get("rate") or ""))
 
 
 @cache

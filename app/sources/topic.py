@@ -75,6 +75,8 @@ class TopicInput:
 class TopicSource:
     """``kafka://host:port/topic[?match=...&start=...]``; see :class:`app.sources.interface.Source`."""
 
+    has_recording = False
+
     def recognises(self, source: str, rate: str) -> bool:
         """See :class:`app.sources.interface.Source`."""
         return is_kafka(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -44,3 +45,10 @@ def record(source: Path, store: Path, seconds: float | None = None) -> Path:
     }  # fmt: skip
     run_live(make_settings(given), as_json=True)
     return store
+
+
+def read_from_topic(store: Path) -> None:
+    """Makes a store look as if its match had been read from a topic."""
+    run = json.loads((store / "run.json").read_text())
+    run["settings"]["source"] = "kafka://localhost:9092/positions"
+    (store / "run.json").write_text(json.dumps(run))

@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import msgspec
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -26,7 +25,7 @@ from replay.event_list import (
 )
 from replay.match_store import StoreError, read_table
 from tests.app.cli.test_main import ROOT, refusal, touchline
-from tests.app.recordings import optical_table, record
+from tests.app.recordings import optical_table, read_from_topic, record
 
 
 @pytest.fixture(scope="module")
@@ -92,14 +91,9 @@ def test_other_parameters_change_events_and_every_change_is_told(recordings: Pat
 
 
 def test_a_match_that_came_out_of_a_topic_is_broken_with_its_reason(recordings: Path, tmp_path: Path):
-    from app.kafka.records import Sheet
-    from app.kafka.topic_location import TopicLocation
-    from replay.capture import Capture
-
     store = tmp_path / "topic"
     shutil.copytree(recordings / "stores" / "one", store, symlinks=True)
-    sheet = Sheet(Capture.open(store).sheet, *([0] * (len(Sheet.__struct_fields__) - 1)))
-    (store / "topic.json").write_bytes(msgspec.json.encode(TopicLocation("m", 0, 0, sheet)))
+    read_from_topic(store)
     result = play("topic", RecordedMatch(str(store), str(store)), BatchOptions(str(tmp_path / "out")))
     assert "topic" in result.broken
     assert not (tmp_path / "out" / "topic").exists()

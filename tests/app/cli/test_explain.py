@@ -22,6 +22,7 @@ from football.packets import RAW_KINDS, Block
 from middleware.hierarchy import Hierarchy
 from replay.capture import Capture, CaptureWriter
 from replay.match_store import updates_log
+from tests.app.recordings import read_from_topic
 from tests.detectors import stage
 from tests.detectors.plays import Story
 from tests.detectors.test_margins import BALL, PLAYERS
@@ -157,7 +158,7 @@ def test_without_its_capture_the_log_is_told_and_what_is_missing(store: Path, tm
 
 def test_a_match_out_of_a_topic_is_told_from_the_log(store: Path, tmp_path: Path):
     shutil.copytree(store, tmp_path / "store", symlinks=True)
-    (tmp_path / "store" / "topic.json").write_text("{}")
+    read_from_topic(tmp_path / "store")
     (name,) = ids(store, "pass.complete")
     found = explain(tmp_path / "store", name)
     assert "is not read again" in found.notes[0]
