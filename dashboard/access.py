@@ -1,7 +1,7 @@
-"""Access control of all routes. On the loopback interface they are open; beyond it a token is needed.
+"""Access control of all routes. On the loopback interface they are open; beyond it a client needs a token.
 
 A program sends the token as ``Authorization: Bearer TOKEN``. A browser opens ``/?token=TOKEN`` once: the answer is a
-cookie and a redirect to the address without the token, which so does not stay in histories or pictures of the screen.
+cookie and a redirect to the address without the token, so that the token does not stay in histories or screenshots.
 The cookie holds a digest of the token. Without a token the ``Host`` header must name the loopback interface, so that
 a foreign web page that points its own name at this machine (DNS rebinding) reads nothing.
 """
@@ -33,10 +33,10 @@ def is_loopback(host: str) -> bool:
 
 
 class AccessGuard:
-    """ASGI middleware that checks every request before ``app`` sees it.
+    """ASGI middleware that checks every request before ``app`` receives it.
 
     Args:
-        token: the secret that a client must present; empty for an application that only loopback names reach.
+        token: the secret that a client must present; empty for a server on the loopback interface.
     """
 
     def __init__(self, app: ASGIApp, token: str) -> None:
@@ -48,7 +48,7 @@ class AccessGuard:
         await (refusal or self._app)(scope, receive, send)
 
     def _check(self, request: HTTPConnection) -> Response | None:
-        """The response to a request that does not reach the application; None for one that does."""
+        """Return the response to a request that is refused or redirected; None for one that is allowed."""
         if not self._token:
             return None if _names_loopback(request.headers.get("host", "")) else _FOREIGN_NAME
         cookie_name = _cookie_name(request)
@@ -64,7 +64,7 @@ class AccessGuard:
 
 
 def _cookie_name(request: HTTPConnection) -> str:
-    """Cookies are shared by all ports of a host, so the name holds the port."""
+    """Return the name of the cookie. It has the port, because all ports of a host share their cookies."""
     _, port = request.scope["server"]
     return f"touchline_{port}"
 
@@ -81,7 +81,7 @@ def _equal(offered: str, expected: str) -> bool:
 
 
 _FOREIGN_NAME = PlainTextResponse(
-    "This server answers to localhost only. Start it with a token to reach it by another name.\n", 403
+    "This server answers to localhost only. To reach it by another name, start it with TOUCHLINE_TOKEN set.\n", 403
 )
 _NO_TOKEN = PlainTextResponse(
     "A token is needed: open /?token=TOKEN once, or send Authorization: Bearer TOKEN.\n",

@@ -1,7 +1,7 @@
-"""Bounds on connections: how many there are, how long a request may take to arrive, how long a client may not read.
+"""Limits on connections: their number, the time in which a request arrives, the time in which a client reads nothing.
 
-uvicorn itself limits requests at work and the pause between two requests. It waits forever for the first request of a
-connection, for the rest of a request and for a client that stops reading. Each of these holds a file descriptor, so
+uvicorn itself limits running requests and the pause between two requests. It waits forever for the first request of a
+connection, for the rest of a request and for a client that stops reading. Each of these occupies a file descriptor, so
 each has a limit here.
 """
 
@@ -17,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 CONNECTIONS_MAX: Final = 100
 #: Time from the opening of a connection, or from the first byte of a later request, to the request's last byte.
 REQUEST_S: Final = 10.0
-#: A client that takes nothing of its response for so long is disconnected.
+#: Time after which a client that reads nothing of its response is disconnected.
 WRITE_S: Final = 20.0
 
 _REASON: Final = b"Too many connections are open.\n"
@@ -37,7 +37,7 @@ class BoundedProtocol(H11Protocol):
         self._write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accepts a connection. Beyond the limit the oldest one without a request gives way, or else this one."""
+        """Accept a connection. Beyond the limit, close the oldest one without a request, or refuse this one."""
         super().connection_made(transport)
         self._limit_request_time()
         others = (one for one in self.connections if isinstance(one, BoundedProtocol))
@@ -52,7 +52,7 @@ class BoundedProtocol(H11Protocol):
             oldest.transport.abort()
 
     def is_idle(self) -> bool:
-        """True if no request is at work."""
+        """True if no request is running."""
         return self.cycle is None or self.cycle.response_complete
 
     def data_received(self, data: bytes) -> None:
@@ -60,7 +60,7 @@ class BoundedProtocol(H11Protocol):
         self._limit_request_time()
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than the application writes: limits the time that it reads nothing."""
+        """Limit the time in which the client reads nothing, once it reads more slowly than the application writes."""
         super().pause_writing()
         self._await_reader()
 
@@ -73,7 +73,7 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """Lets a response at work end; a client that does not send or does not read is not waited for."""
+        """Let a running response end, but do not wait for a client that does not send or does not read."""
         super().shutdown()
         if self._request_timer is not None or self._write_timer is not None:
             self.transport.abort()

@@ -1,8 +1,8 @@
-"""A scripted match, to work on the page without one: ``python -m dashboard.demo``.
+"""A scripted match, for work on the page without a live one: ``python -m dashboard.demo``.
 
-:class:`ScriptedFeed` is a feed whose content is set from outside; :class:`Choreography` plays a match into it, made of
-simple maths: two teams in formation that lean towards the ball, a ball that is passed from foot to foot, and events
-that live through every state that the page can show. The same time always gives the same match.
+:class:`ScriptedFeed` is a feed with content that a caller sets. :class:`Choreography` plays a simple match into it: two
+teams in formation lean towards the ball, players pass it, and events go through every state that the page can show.
+The same time always gives the same match.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def demo_event(kind: str, ts_us: int, anchor: str, **values: object) -> EventRec
 
 
 class ScriptedFeed:
-    """A feed whose answers are set from outside. Thread safe."""
+    """A feed that returns what a caller has set. Thread safe."""
 
     def __init__(self, sheet: MatchSheet) -> None:
         self._lock = threading.Lock()
@@ -105,12 +105,12 @@ class ScriptedFeed:
             self._health, self._latency, self._camera = health, latency, camera
 
     def set_input(self, state: InputState) -> None:
-        """Sets how the input is doing."""
+        """Set the state of the input."""
         with self._lock:
             self._input = state
 
     def end(self) -> None:
-        """The last message has come: all is final."""
+        """End the match: all events are final."""
         with self._lock:
             self._frontier_us = 2**62
             self._ended = True
@@ -245,15 +245,15 @@ def view_at(now_us: int) -> View:
     x_m, y_m = x0 + (x1 - x0) * flown, y0 + (y1 - y0) * flown
     height_m = 4 * (5.0 if number % 3 == 0 else 0.4) * flown * (1 - flown)
     players = tuple(
-        BodyView(f"{team}_{i + 1}", team, now_us, *_place(team, i, now_us, x_m, y_m), 0.0, 0.0)
+        BodyView(f"{team}_{i + 1}", team, now_us, *_position(team, i, now_us, x_m, y_m), 0.0, 0.0)
         for team in ("home", "away")
         for i in range(11)
     )
     return View(now_us, BallView(now_us, x_m, y_m, height_m, 0.0, 0.0, 0.0), players)
 
 
-def _place(team: str, index: int, now_us: int, ball_x_m: float, ball_y_m: float) -> tuple[float, float]:
-    """A player leans from his place in the formation towards the ball, and wanders a little."""
+def _position(team: str, index: int, now_us: int, ball_x_m: float, ball_y_m: float) -> tuple[float, float]:
+    """Return the position of a player: in formation, leaning towards the ball, with a slow drift."""
     sign = 1 if team == "home" else -1
     base_x, base_y = _FORMATION[index][0] * sign, _FORMATION[index][1] * sign
     lean = 0.06 if index == 0 else 0.34
@@ -276,7 +276,7 @@ def _foot(number: int) -> tuple[float, float]:
 
 
 def _camera(view: View) -> CameraPose:
-    """The default mount with its eye on the ball; the head lags a little behind its plan."""
+    """The pose of a camera at the default mount that follows the ball; the head lags a little behind its plan."""
     assert view.ball is not None
     achieved, planned = (_aim(0.85 * view.ball.x_m - lag_m, 0.6 * view.ball.y_m) for lag_m in (2.0, 0.0))
     return CameraPose("main", achieved, planned)

@@ -1,4 +1,4 @@
-"""Families of event kinds: what the filters of the page switch, and the words in which kinds are shown.
+"""Families of event kinds: the filters of the page, and the titles of kinds in its list.
 
 A kind belongs to the family of its longest matching prefix, cut at dots: ``team.possession`` goes by its whole
 name, ``ball.turn`` by ``ball``. Kinds that no rule names are shown under *other*, so that a new detector is
@@ -123,7 +123,7 @@ FAMILIES: Final[tuple[Family, ...]] = (
 FAMILY_NAMES: Final = tuple(family.name for family in FAMILIES)
 _BY_PREFIX: Final = {prefix: family.name for family in FAMILIES for prefix in family.prefixes}
 
-#: Kinds whose name, split into words, would not be what people in football say.
+#: Titles of kinds that their names, split into words, would not describe in the words of football.
 _TITLES: Final = {
     "shot.attempt": "Shot",
     "shot.off": "Shot off target",

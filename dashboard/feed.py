@@ -1,7 +1,7 @@
-"""The feed: what the page needs of a running match. The live hub implements :class:`Feed`; tests script it.
+"""The feed: the interface from which the page reads a running match. :class:`app.hub.feed.MatchFeed` implements it.
 
-All methods are called from the page's own threads, many times a second, while the match runs in others: an
-implementation must be thread safe and quick (hand out references to immutable things, copy nothing large).
+The page's threads call all methods, many times a second, while other threads run the match. An implementation must
+be thread safe and quick: it returns references to immutable values and copies nothing large.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from football.update_stream import Health, UpdateRecord, View
 
 
 class Aim(msgspec.Struct, frozen=True, gc=False):
-    """Where a camera points and what it sees of the pitch.
+    """The direction of a camera, and the part of the pitch in its picture.
 
     Attributes:
         pan_deg, tilt_deg, width_deg: as in ``camera.mount``; the width of the picture is its zoom.
@@ -31,7 +31,7 @@ class Aim(msgspec.Struct, frozen=True, gc=False):
 
 
 class CameraPose(msgspec.Struct, frozen=True, gc=False):
-    """A camera as it is (``achieved``, reported by the head) and as it is planned."""
+    """The pose that a camera has (``achieved``), and the one that the planner wants, if it is known."""
 
     name: str
     achieved: Aim
@@ -39,14 +39,15 @@ class CameraPose(msgspec.Struct, frozen=True, gc=False):
 
 
 class InputState(msgspec.Struct, frozen=True, gc=False):
-    """How the input is doing.
+    """The state of a match's input.
 
     Attributes:
-        behind_s: how far behind the live edge we are; None where nothing is live, or nothing has arrived yet.
-        records: of a topic, that wait to be read; None if it is no topic, or its broker does not say.
-        speed: seconds of the stream in a second of wall time; None if too little has come.
-        restarts: of the engine's stage, in this run.
-        problems: why the match is not live, a sentence each.
+        behind_s: seconds behind the live edge; None for an unpaced run, or before the first block.
+        records: number of records of the topic that are not processed yet; None if the source is no topic, or if its
+            broker does not answer.
+        speed: seconds of the stream in a second of wall time; None before it can be measured.
+        restarts: number of restarts of the engine in this run.
+        problems: reasons why the match is not live, as ``/health`` has them; empty if it is live.
     """
 
     behind_s: float | None
@@ -60,45 +61,45 @@ class Feed(Protocol):
     """A live match as the page reads it."""
 
     def sheet(self) -> MatchSheet:
-        """Teams, shirts and pitch. May get better while the match runs; a reload shows the newest."""
+        """Return teams, shirts and pitch. They may change during the match; a reload of the page shows the newest."""
         ...
 
     def latest_view(self) -> View | None:
-        """Newest known positions, None before the first."""
+        """Return the newest known positions; None before the first."""
         ...
 
     def events_since(self, cursor: int) -> tuple[int, Sequence[UpdateRecord]]:
-        """The raw update log after ``cursor`` (0 is its beginning), withdrawals included, and the new cursor.
+        """Return the new cursor, and the updates after ``cursor`` (0 is the beginning), withdrawals included.
 
-        Every update that changed the consolidated view is in it once, in the order in which it was applied,
-        also those which take back what a replaced engine stage had sent.
+        The log has every update that changed the consolidated view once, in the order in which it was applied. It also
+        has the withdrawals of updates that a replaced engine stage had sent.
         """
         ...
 
     def frontier_us(self) -> int:
-        """Event time below which nothing can change any more."""
+        """Return the watermark: event time below which nothing can change any more."""
         ...
 
     def now_us(self) -> int:
-        """Arrival time of the newest message, on the stream's own clock."""
+        """Return the arrival time of the newest message, on the stream's own clock."""
         ...
 
     def health(self) -> Health | None:
-        """Newest state of the ordering units, None before the first."""
+        """Return the newest state of the ordering units; None before the first."""
         ...
 
     def latency(self) -> Mapping[str, Mapping[str, float]]:
-        """Stage -> ``p50``, ``p95``, ``p99`` in milliseconds of wall time, in the order of the stages."""
+        """Return ``p50``, ``p95`` and ``p99`` in milliseconds of wall time by stage, in the order of the stages."""
         ...
 
     def input(self) -> InputState | None:
-        """How the input is doing, None where nobody watches it."""
+        """Return the state of the input; None if nothing monitors it."""
         ...
 
     def camera(self) -> CameraPose | None:
-        """The camera's pose, None where no camera runs."""
+        """Return the camera's pose; None if no camera runs."""
         ...
 
     def ended(self) -> bool:
-        """True once the last message of the match has been applied."""
+        """Return True once the last message of the match has been applied."""
         ...

@@ -1,8 +1,8 @@
-"""The live state of one match, shared by all pages that look at it, and the messages that they get.
+"""The live state of one match, shared by all open pages, and the messages to these pages.
 
-One :class:`LiveState` reads the feed's log once, however many pages are open. A page is a :class:`Reader`: it knows
-which version of the timeline it has, and each message brings what has changed since. The first message of a reader
-is complete (``sheet`` is set), so that a page that lost its connection simply begins anew.
+One :class:`LiveState` reads the feed's log once, however many pages are open. A :class:`Reader` stands for one open
+page: it remembers the version of the timeline that the page has, and each message holds the changes since that version.
+The first message of a reader is complete (``sheet`` is set). A page that lost its connection opens a new stream.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from football.update_stream import EventRecord, UpdateRecord, View
 
 #: Events in the first message to a page; its list holds as many.
 ROWS_AT_FIRST: Final = 200
-#: State of play: the newest asserted event of each topic is shown next to the clock. A few older ones are retained for
-#: the case that the newest is withdrawn.
+#: State of play, shown next to the clock: the newest asserted event of each of these two. Some older ones are retained,
+#: in case the newest is withdrawn.
 _PLAY: Final = "play"
 _POSSESSION: Final = "team.possession"
 _SITUATIONS_MAX: Final = 50
@@ -58,7 +58,10 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """Counts of the whole match, independent of what the list still holds. ``by_kind``: most frequent first."""
+    """Counts of the whole match, also of events that the list no longer has.
+
+    ``held`` counts the events that stand now. ``by_kind`` has the most frequent kind first.
+    """
 
     held: int
     withdrawn: int
@@ -69,9 +72,9 @@ class Totals(msgspec.Struct, frozen=True):
 class Message(msgspec.Struct, omit_defaults=True):
     """A message to a page. Absent parts have not changed.
 
-    ``ball`` is (x_m, y_m, z_m) or None while unknown; of a player: object id, x_m, y_m, and whether his newest
-    position is older than a second of event time. ``now_us`` and ``clock_us`` (event time of the positions)
-    never stand still while data comes.
+    ``ball`` is (x_m, y_m, z_m), None while unknown. A player is (object id, x_m, y_m, True if the newest position is
+    older than a second of event time). ``now_us`` (arrival time) and ``clock_us`` (event time of the positions) advance
+    as long as data arrive.
     """
 
     now_us: int
@@ -105,34 +108,36 @@ class LiveState:
             topic: deque(maxlen=_SITUATIONS_MAX) for topic in (_PLAY, _POSSESSION)
         }
 
-    def message(self, since: int, families: Collection[str], *, hello: bool, strip: bool) -> Message:
-        """The next message for a page that has version ``since`` and shows ``families``.
+    def message(self, since: int, families: Collection[str], *, complete: bool, strip: bool) -> Message:
+        """Return the next message for a page that has version ``since`` and shows ``families``.
 
         Args:
-            hello: send everything, whatever has changed.
-            strip: send the health strip and the totals, which need not come with every frame.
+            since: version of the timeline that the page has.
+            families: of kinds that the page shows.
+            hello: make the message complete, as the first one of a page.
+            strip: add the health strip and the totals, which not every message needs.
         """
         with self._lock:
             self._apply_log()
             message = Message(self.feed.now_us(), self._timeline.version, self.feed.ended())
-            if hello or message.version > since:
-                self._add_events(message, since, families, ROWS_AT_FIRST if hello else None)
+            if complete or message.version > since:
+                self._add_events(message, since, families, ROWS_AT_FIRST if complete else None)
             if strip:
                 self._add_strip(message)
         _add_view(message, self.feed.latest_view())
         message.camera = self.feed.camera()
-        if hello:
+        if complete:
             message.sheet = self.feed.sheet()
         return message
 
     def catch_up(self) -> None:
-        """Applies what the feed's log holds since the last time."""
+        """Apply the updates in the feed's log since the last call."""
         with self._lock:
             self._apply_log()
 
     def _apply_log(self) -> None:
-        # The frontier is read before the log: one that is newer than the log could confirm an event whose
-        # withdrawal has not been read yet.
+        # The watermark is read before the log. A watermark newer than the log could confirm an event that an unread
+        # update withdraws.
         frontier_us = self.feed.frontier_us()
         self._cursor, updates = self.feed.events_since(self._cursor)
         if updates:
@@ -183,23 +188,25 @@ class LiveState:
 
 
 class Reader:
-    """One page's place in the live state."""
+    """The messages to one open page, in order."""
 
     def __init__(self, live: LiveState, families: Collection[str]) -> None:
         self._live = live
         self._families = families
         self._version = 0
-        self._hello = True
+        self._is_first = True
         self._shown: tuple[object, ...] = ()
 
     def next(self, *, strip: bool) -> Message | None:
-        """The next message for this page, or None if nothing is and no ``strip`` is asked for."""
-        message = self._live.message(self._version, self._families, hello=self._hello, strip=strip or self._hello)
+        """Return the next message for this page; None if nothing has changed and ``strip`` is False."""
+        message = self._live.message(
+            self._version, self._families, complete=self._is_first, strip=strip or self._is_first
+        )
         self._version = message.version
         shown = (message.clock_us, message.now_us, message.version, message.ended, message.camera)
-        unchanged = shown == self._shown and not strip and not self._hello
+        unchanged = shown == self._shown and not strip and not self._is_first
         self._shown = shown
-        self._hello = False
+        self._is_first = False
         return None if unchanged else message
 
 
@@ -222,7 +229,7 @@ def _row(entry: Entry) -> Row:
 
 
 def _add_view(message: Message, view: View | None) -> None:
-    """Positions to the centimetre: more digits would only be bytes."""
+    """Add positions, rounded to the centimetre to save bytes."""
     if view is None:
         return
     message.clock_us = view.ts_us

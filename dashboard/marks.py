@@ -1,8 +1,8 @@
 """The parts of the timeline that are drawn on the pitch: passes and shots as strokes, restarts as markers.
 
 An attempt and its outcome are two events. A stroke joins them: it begins where the attempt was made and ends where
-the outcome happened. Until an outcome is known it has no end, and the page lets it follow the ball. They belong
-together if the outcome names the attempt among its causes, or if both have the same anchor (the part of the id
+the outcome happened. Until an outcome is known it has no end, and the page draws it to the ball. The two events
+belong together if the outcome names the attempt among its causes, or if both have the same anchor (the part of the id
 behind ``#``).
 """
 
@@ -16,7 +16,7 @@ import msgspec
 from dashboard.families import title_of
 from football.lifecycle import Entry, Lifecycle, State
 
-#: How long a mark stays on the pitch, event time: long enough to be read, short enough not to clutter.
+#: Event time for which a mark stays on the pitch, by shape.
 WINDOW_US: Final = {"pass": 9_000_000, "shot": 14_000_000, "restart": 14_000_000}
 
 _PASS_OUTCOMES: Final = frozenset({"pass.complete", "pass.intercepted", "pass.out"})
@@ -46,7 +46,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 
 
 def marks(timeline: Lifecycle, now_us: int) -> list[Mark]:
-    """Everything worth drawing at ``now_us``, oldest first within each shape."""
+    """Return the marks to draw at ``now_us``, oldest first within each shape."""
     passes = timeline.recent("passes", now_us - WINDOW_US["pass"])
     shots = timeline.recent("shots", now_us - WINDOW_US["shot"])
     restarts = timeline.recent("restarts", now_us - WINDOW_US["restart"])
@@ -103,5 +103,5 @@ def _markers(entries: list[Entry]) -> Iterable[Mark]:
 
 
 def _anchor(entry: Entry) -> str:
-    """The anchor of an event, marked so that it never equals an id."""
+    """Return the anchor of an event with its ``#``, so that it never equals an id."""
     return "#" + entry.record.id.partition("#")[2]

@@ -1,4 +1,4 @@
-"""The layout of the page. What moves is filled in by the scripts in ``assets/``; here is what stands."""
+"""The layout of the page. The scripts in ``assets/`` fill in what changes, from the messages of ``/live/stream``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from football.pitch import pitch_of
 ASSETS: Final = Path(__file__).parent / "assets"
 STATES: Final = ("tentative", "confirmed", "withdrawn")
 
-# The background is in the document itself, so that no white page flashes before the style sheet is there.
+# The background is in the document itself, so that no white page flashes before the style sheet is loaded.
 _DOCUMENT: Final = """<!DOCTYPE html>
 <html lang="en">
 <head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}<style>body{background:#0c1116}</style></head>
@@ -26,18 +26,22 @@ _DOCUMENT: Final = """<!DOCTYPE html>
 </html>"""
 
 
-#: Gives the pages of all matches of a run, as (name, address); asked at each load of a page.
+#: Function that returns the pages of all matches of a run, as (name, address); called at each load of a page.
 Links = Callable[[], Collection[tuple[str, str]]]
 
 
 def build_app(feed: Feed, links: Links = tuple) -> Dash:
-    """The Dash application over ``feed``, with every script and style served by itself; ``links`` to other matches.
+    """Build the Dash application over ``feed``. It serves every script and style itself.
+
+    Args:
+        feed: of the match.
+        links: returns the pages of all matches of the run.
 
     Raises:
-        football.pitch.PitchError: the sheet gives a pitch that cannot be played on.
+        football.pitch.PitchError: the match sheet has a pitch that Law 1 does not allow.
     """
     sheet = feed.sheet()
-    pitch_of(sheet)  # a bad sheet is refused at the start, not when the first page is opened
+    pitch_of(sheet)  # raises for a bad sheet now, and not when the first page is opened
     app = Dash(
         __name__,
         assets_folder=str(ASSETS),
@@ -110,7 +114,7 @@ def _header(sheet: MatchSheet, links: Collection[tuple[str, str]]) -> Component:
 
 
 def _goals(team: str) -> Component:
-    """A team's goals, and beneath them how many may still be taken back."""
+    """A team's goals, and beneath them how many are tentative."""
     return html.Span([html.Span("0", id=f"{team}-goals"), html.Small("", id=f"{team}-provisional")], className="goals")
 
 

@@ -1,8 +1,8 @@
 """The pitch as a figure: markings of Law 1 for any length and width.
 
-Only what stands still is drawn here, once. Everything that moves is painted over it by the page, which relies on
-one agreement: the figure has no margins and fills a box of the aspect ratio of :func:`extent_m`, so that metres map
-to pixels linearly. (mplsoccer has no pitch for plotly, and its pitches are drawn with margins of their own.)
+Only the markings are drawn here, once. The page's scripts draw all that moves on a canvas over it. They rely on one
+convention: the figure has no margins and fills a box with the aspect ratio of :func:`extent_m`, so metres map to
+pixels linearly. (mplsoccer has no pitch for plotly, and its pitches are drawn with margins of their own.)
 """
 
 from __future__ import annotations

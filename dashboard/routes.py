@@ -1,7 +1,8 @@
 """Routes of a match's page: the page itself, its live state as JSON, and the stream of its live messages.
 
-The page reads a stream (server-sent events): it needs one connection, and it reconnects by itself, since every stream
-begins with a complete message.
+The browser opens the page once (``/``) and then reads ``/live/stream`` (server-sent events) over one connection. After
+a loss it reconnects by itself; every stream begins with a complete message. ``dashboard/assets/10_link.js`` is the
+browser's side.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from dashboard.page import Links, build_app
 
 #: Time between two messages: 30 a second, since views arrive at most 50 a second and eyes want 25.
 TICK_S: Final = 1 / 30
-#: The strip is part of every this many messages; it is also the sign of life while no data arrives.
+#: Number of messages from one that has the health strip to the next. That message is sent even if nothing has changed,
+#: so a page can tell silence of the match from loss of the server.
 STRIP_EVERY: Final = 15
 #: Open streams of one page at most.
 STREAMS_MAX: Final = 12
@@ -37,14 +39,14 @@ _NO_STORE: Final = {"Cache-Control": "no-store"}
 
 
 def page_routes(live: LiveState, links: Links = tuple) -> list[BaseRoute]:
-    """All routes of a match's page.
+    """Return all routes of a match's page.
 
     Args:
         live: the state of the match.
-        links: the pages of all matches of a run, as (name, address); from two on the page shows them.
+        links: returns the pages of all matches of a run, as (name, address); the page shows two or more.
 
     Raises:
-        football.pitch.PitchError: the sheet gives a pitch that cannot be played on.
+        football.pitch.PitchError: the match sheet has a pitch that Law 1 does not allow.
     """
     page = build_app(live.feed, links)
     routes = LiveRoutes(live)
@@ -58,8 +60,9 @@ def page_routes(live: LiveState, links: Links = tuple) -> list[BaseRoute]:
 class LiveRoutes:
     """``/live/state`` and ``/live/stream``.
 
-    Both take ``?families=a,b`` (default: those shown at first). The state also takes ``events``, the version that
-    the client has (0: none, send everything), and ``strip=0`` to leave out health and totals.
+    Both take ``?families=a,b`` (default: those that the page shows when it opens). ``/live/state`` also takes
+    ``events``, the version that the client has (0: none, so the message is complete), and ``strip=0`` to leave out
+    health and totals.
     """
 
     def __init__(self, live: LiveState) -> None:
@@ -68,16 +71,16 @@ class LiveRoutes:
         self._encoder = msgspec.json.Encoder()
 
     async def state(self, request: Request) -> Response:
-        """One message."""
+        """Answer with one message."""
         query = request.query_params
         if (families := _families(query)) is None:
             return _unknown_family()
         since = _version(query.get("events", "0"))
-        message = self._live.message(since, families, hello=since == 0, strip=query.get("strip") != "0")
+        message = self._live.message(since, families, complete=since == 0, strip=query.get("strip") != "0")
         return Response(self._encoder.encode(message), headers=_NO_STORE, media_type="application/json")
 
     async def stream(self, request: Request) -> Response:
-        """Messages until the client leaves or the server stops."""
+        """Answer with messages until the client leaves or the server stops."""
         if (families := _families(request.query_params)) is None:
             return _unknown_family()
         if self._streams >= STREAMS_MAX:
@@ -93,7 +96,7 @@ class LiveRoutes:
             if message is not None:
                 yield b"data: " + self._encoder.encode(message) + b"\n\n"
             count += 1
-            # After a stall the beat begins anew: messages are never sent in a bunch to make up for it.
+            # Messages that a stall has delayed are dropped: the next one is due a tick after it.
             due_s = max(due_s + TICK_S, time.monotonic())
             await asyncio.sleep(due_s - time.monotonic())
 
@@ -114,7 +117,7 @@ class _Stream(EventSourceResponse):
 
 
 def _families(query: Mapping[str, str]) -> frozenset[str] | None:
-    """The families asked for, or None if one of them does not exist."""
+    """Return the families in a query; None if one of them does not exist."""
     text = query.get("families")
     if text is None:
         return frozenset(family.name for family in FAMILIES if family.shown)
@@ -123,7 +126,7 @@ def _families(query: Mapping[str, str]) -> frozenset[str] | None:
 
 
 def _version(text: str) -> int:
-    """A version as a client sends it; 0 if it is no number."""
+    """Return the version in a query; 0 if it is no number."""
     try:
         return int(text)
     except ValueError:

@@ -1,9 +1,9 @@
-"""The score: a fold over the goal updates, and nothing but them.
+"""The score of a match, from the updates of goal events alone.
 
 A goal counts from the moment it is asserted (``goal.scored``, ``goal.own``) until it is withdrawn, so the score
-follows the log in both directions. It is *provisional* while a goal that counts has no ``goal.confirmed``. A held
-``goal.disallowed`` takes off the goal that it annuls (``detail["annuls"]``) or names among its causes, also before
-the goal itself is withdrawn.
+follows the log in both directions. It is *provisional* while a goal that counts has no ``goal.confirmed``. While
+``goal.disallowed`` is asserted, the goal that it annuls (``detail["annuls"]``) or names among its causes does not
+count, also before the goal itself is withdrawn.
 ``goal.own`` carries the team of its scorer: the goal counts for the other team.
 """
 
@@ -28,13 +28,13 @@ class Score(msgspec.Struct, frozen=True):
 
 
 class ScoreKeeper:
-    """Holds the goal events that are asserted now."""
+    """Retains the goal events that are asserted now, and counts them."""
 
     def __init__(self) -> None:
         self._held: dict[str, EventRecord] = {}
 
     def apply(self, updates: Iterable[UpdateRecord]) -> None:
-        """Takes the next updates of the log; everything but goals is passed over."""
+        """Take the next updates of the log; it ignores all but goals."""
         for update in updates:
             event = update.event
             if not event.kind.startswith("goal."):
@@ -45,7 +45,7 @@ class ScoreKeeper:
                 del self._held[event.id]
 
     def score(self) -> Score:
-        """The score by what is held now."""
+        """Return the score from the goal events that are asserted now."""
         disallowed = self._named_by("goal.disallowed")
         confirmed = self._named_by("goal.confirmed")
         goals = [e for e in self._held.values() if e.kind in _GOALS and e.id not in disallowed]
@@ -54,7 +54,7 @@ class ScoreKeeper:
         return Score(*(count(side) for count in (sides.count, waiting.count) for side in ("home", "away")))
 
     def _named_by(self, kind: str) -> set[str]:
-        """Ids of the events that asserted events of ``kind`` refer to."""
+        """Return the ids of the events that asserted events of ``kind`` refer to."""
         referring = [event for event in self._held.values() if event.kind == kind]
         return {name for e in referring for name in (*e.causes, str(e.detail.get("annuls", "")))}
 

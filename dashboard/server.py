@@ -17,12 +17,12 @@ from dashboard.access import AccessGuard, is_loopback
 from dashboard.connections import BoundedProtocol
 from football.errors import UserError
 
-#: Streams end within one of their ticks after the stop; what has not ended by then is cancelled.
+#: Time after which a response that has not ended is cancelled. Streams end within one of their ticks after a stop.
 _STOP_S: Final = 5
 
 
 class ServerError(UserError):
-    """The routes cannot be served at this address; the message is for people."""
+    """The routes cannot be served at this address; the message has the reason and the remedy."""
 
 
 class PortInUseError(ServerError):
@@ -30,11 +30,11 @@ class PortInUseError(ServerError):
 
 
 class TokenNeededError(ServerError):
-    """An address that other machines reach, without a token."""
+    """The address can be reached from other machines, and there is no token."""
 
 
 def build_application(routes: Sequence[BaseRoute], token: str = "") -> Starlette:
-    """The ASGI application over ``routes``, behind the access check. ``state.stopping`` ends its streams."""
+    """Build the ASGI application over ``routes``, behind the access check. ``state.stopping`` ends its streams."""
     application = Starlette(routes=routes, middleware=[Middleware(AccessGuard, token=token)])
     application.state.stopping = threading.Event()
     return application
@@ -44,11 +44,11 @@ class WebServer:
     """Serves routes from its construction to :meth:`stop`; a context manager.
 
     Args:
-        routes: first match wins.
+        routes: the first one that matches a path answers.
         host: interface to bind; anything but loopback needs a token.
         port: 0 takes a free one.
         token: see :class:`dashboard.access.AccessGuard`.
-        option: of the command line that chooses the port, for the error's message.
+        option: the option of the command line that chooses the port; the error names it.
 
     Attributes:
         url: without the token.
@@ -100,7 +100,7 @@ class WebServer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends all streams, frees the port and returns. May be called twice."""
+        """End all streams and free the port. May be called twice."""
         self._stopping.set()
         self._server.should_exit = True
         self._thread.join()

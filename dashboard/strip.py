@@ -1,8 +1,8 @@
-"""The health strip: small tables of how fast and how sure the system is, made ready to be shown.
+"""The health strip: the small tables at the bottom of the page, as text.
 
-There are two latencies. *Pipeline* latency is wall time between stages, as the feed measures it. *Detection*
-latency is arrival time at which an event was first asserted less the time at which it happened, on the stream's own
-clock; it is taken here from the update log.
+There are two latencies. *Pipeline* latency is the wall time of a block in each stage, as the feed measures it.
+*Detection* latency is the arrival time at which an event was first asserted less its event time, on the stream's own
+clock; this module takes it from the update log.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import msgspec
 from dashboard.feed import InputState
 from football.update_stream import Health, UpdateRecord
 
-#: Kinds whose detection latency is watched: the papers' own figures are for these.
+#: Kinds for which the page shows detection latency: the papers have figures for these.
 WATCHED: Final = {"hit": "hit", "pass.attempt": "pass", "shot.attempt": "shot"}
-#: Latencies kept of each watched kind: the newest minutes.
+#: Number of latencies retained of each of these kinds: those of the newest minutes.
 KEPT: Final = 400
 ROWS: Final = 5
 PERCENTILES: Final = ("p50", "p95", "p99")
@@ -42,10 +42,10 @@ class DetectionLatency:
         self._newest_us: dict[str, int] = {}
 
     def apply(self, updates: Iterable[UpdateRecord]) -> None:
-        """Takes the next updates of the log.
+        """Take the next updates of the log.
 
-        An event that is asserted again was late or amended, and must not count twice; since the log is
-        nearly sorted by event time, an assertion at or before the newest event of its kind is passed over.
+        An event that is asserted again was late or amended, and must not count twice. The log is nearly sorted by event
+        time, so an assertion at or before the newest event of its kind is ignored.
         """
         for update in updates:
             name = WATCHED.get(update.event.kind)
@@ -56,7 +56,7 @@ class DetectionLatency:
                 self._latencies_us[name].append(update.emitted_us - update.event.ts_us)
 
     def percentiles_ms(self) -> dict[str, dict[str, float]]:
-        """Watched name -> p50, p95, p99; names without a value are absent."""
+        """Return p50, p95 and p99 by name of the kind; a kind without a value is absent."""
         return {name: percentiles_ms(seen) for name, seen in self._latencies_us.items() if seen}
 
 
@@ -79,7 +79,7 @@ def strip_tables(
     frontier_us: int,
     state: InputState | None = None,
 ) -> list[Table]:
-    """All tables of the strip, in the order in which they stand; without a state, none of the live edge."""
+    """Return all tables of the strip, in their order on the page; without a ``state`` there is no "Live edge"."""
     return [
         *([Table("Live edge", ("",), _edge_rows(state))] if state is not None else []),
         Table("Pipeline latency, ms", PERCENTILES, _latency_rows(latency)),
@@ -142,7 +142,7 @@ def _repair_rows(health: Health | None) -> list[tuple[str, ...]]:
 
 
 def _figure(value: float | None) -> str:
-    """Milliseconds with as many digits as can be read at a glance."""
+    """Format milliseconds: one digit after the point below ten, else none."""
     if value is None or not math.isfinite(value):
         return _ABSENT
     return f"{value:,.0f}" if value >= 9.95 else f"{value:.1f}"

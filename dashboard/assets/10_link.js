@@ -1,11 +1,11 @@
-/* The link to the server: one stream of messages, and what can be said about its state. */
+/* The connection to the server: one stream of messages, and its state. */
 (function () {
   "use strict";
 
   const T = (window.touchline = window.touchline || {});
 
-  const STALE_MS = 1000; // no new positions for so long: say it
-  const LOST_MS = 1500; // the server gives a sign of life every half second
+  const STALE_MS = 1000; // without new positions for this long the status is "stale"
+  const LOST_MS = 1500; // without any message for this long it is "lost"; the server sends one at least every half second
   const RETRY_MS = 1500;
 
   const link = {
@@ -13,7 +13,7 @@
     heardAt: 0, // performance.now() of the newest message, 0 before the first
     dataAt: 0, // the same of the newest message that moved the stream's clock
     openedAt: performance.now(),
-    progress: null, // what tells whether data moved
+    progress: null, // newest event time of positions, or arrival time before the first
     hasView: false,
     ended: false,
     source: null,

@@ -1,7 +1,7 @@
-/* The moving objects: where they are drawn between two messages, and where they came from.
+/* The moving objects: their drawn positions between two messages, and their trails.
 
-   An object goes from where it is drawn to its newest position within the usual time between two messages. So it
-   is at most one message behind, moves evenly at any playback speed, and is never shown where nobody saw it. */
+   An object moves from its drawn position to its newest one within the usual time between two messages. So it is at
+   most one message behind, moves evenly at any playback speed, and is never drawn beyond a known position. */
 (function () {
   "use strict";
 

@@ -239,7 +239,7 @@
     for (const [id, object] of T.scene.bodies) body(id, object, radius);
   }
 
-  /* Height: the shadow stays on the ground, the ball rises above it on a stem and grows, and is told in metres. */
+  /* Height: the shadow stays on the ground, the ball rises above it on a stem and grows, with its height in metres. */
   function ball(object) {
     const [x, ground] = [px(object.x), py(object.y)];
     const lift = Math.min(90, object.z * scale * 0.8);

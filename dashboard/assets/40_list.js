@@ -12,7 +12,7 @@
       const player = T.scene.players.get(id);
       return (T.scene.shirt(id) + " " + (player && player.name ? player.name : id)).trim();
     },
-    /* Last names where room is short; the shirt goes with one, and two are told apart without. */
+    /* Last names for narrow lines; one name has its shirt number, two names have none. */
     last: (id) => words.player(id).split(" ").pop(),
     brief: (ids) => (ids.length > 1 ? ids.map(words.last).join(" → ") : shirtAndLast(ids[0])),
     /* Event time as minutes and seconds from the source's own zero. */

@@ -1,4 +1,4 @@
-/* Score, clock, state of play, the honest state of the page itself, and the health strip. */
+/* Score, clock, state of play, state of the connection and of the data, and the health strip. */
 (function () {
   "use strict";
 
@@ -35,7 +35,7 @@
 
   function takePlay(message) {
     write("play", { live: "In play", dead: "Out of play" }[message.play] || "");
-    // A dead ball is nobody's; that it is dead stands beside it already.
+    // A dead ball belongs to no team; the chip next to this one shows that it is dead.
     const holder = message.possession === "dead" ? "" : message.possession;
     const chip = byId("possession");
     write("possession", T.words.team(holder) ? "Ball: " + T.words.team(holder) : holder ? "Ball: " + holder : "");
@@ -74,12 +74,12 @@
       if (message.strip) byId("strip").replaceChildren(...message.strip.map(table));
       if (message.totals) {
         totals = message.totals;
-        write("counts", totals.held.toLocaleString("en") + " held, " + totals.withdrawn.toLocaleString("en") + " withdrawn");
+        write("counts", totals.held.toLocaleString("en") + " events, " + totals.withdrawn.toLocaleString("en") + " withdrawn");
       }
       if (message.ended && shownStatus === "ended" && message.totals) finalCard();
     },
 
-    /* Says what state the page is in; a picture that no longer moves must not look like a quiet match. */
+    /* Shows the state of the connection: a picture that no longer moves must not look like a quiet match. */
     status(now) {
       const status = T.link.status(now);
       if (status === "stale" || status === "lost") {
@@ -136,7 +136,7 @@
     }
     const unconfirmed = score.home_provisional + score.away_provisional;
     const sum =
-      totals.held.toLocaleString("en") + " events held, " + totals.withdrawn.toLocaleString("en") + " withdrawals, " +
+      totals.held.toLocaleString("en") + " events, " + totals.withdrawn.toLocaleString("en") + " withdrawals, " +
       totals.amended.toLocaleString("en") + " amendments" +
       (unconfirmed ? ". Goals never confirmed: " + unconfirmed : "");
     if (element.dataset.sum === result.textContent + sum) return;

@@ -264,7 +264,7 @@ def test_the_end_shows_the_final_score_and_totals(browser: Browser, feed: Script
     browser.wait(lambda: "Stream ended" in banner(browser), "the final card")
     text = banner(browser)
     assert "Harbour United 0 – 1 Northgate Rovers" in text
-    assert "2 events held" in text
+    assert "2 events," in text
     assert "Goals never confirmed: 1" in text
     assert look_of(browser, PASS.id) == wait_for_state(browser, PASS.id, "confirmed")
     browser.run("document.querySelector('#banner .close').click()")

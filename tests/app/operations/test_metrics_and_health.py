@@ -298,7 +298,7 @@ def test_the_page_shows_the_state_of_the_input(case: Case):
     case.clocks.s = 1
     case.say(due_s=0.5)
     case.monitor.records_behind = 42
-    strip = LiveState(case.feed).message(0, (), hello=True, strip=True).strip
+    strip = LiveState(case.feed).message(0, (), complete=True, strip=True).strip
     assert strip is not None
     assert dict(strip[0].rows) == {  # type: ignore[call-overload]
         "condition": "running", "behind": "0.50 s", "records behind": "42", "speed": "–", "engine restarts": "0",
