@@ -15,15 +15,16 @@ Scalar = str | int | float | bool | None
 
 
 class EventPayload(msgspec.Struct, frozen=True, gc=False):
-    """Player, position and confidence of an event.
+    """What an event that users see carries, besides kind, time and id.
 
     Attributes:
         variant: value of the kind's own enumeration (``left``, ``wide right``, ``hit`` ...), empty if none.
         team: ``home``, ``away`` or empty.
         player: the source's object id, or empty.
-        x_m, y_m, z_m: place, None where the event has none.
+        x_m, y_m, z_m: position in metres from the centre spot; None where the event has none.
         confidence: 0..1.
-        detail: further named values, units in their names. Never changed after it was made.
+        detail: further values by name, with the unit in the name; ``docs/detectors.md`` lists them by kind. It must
+            not be changed once the payload exists.
     """
 
     variant: str = ""

@@ -35,8 +35,8 @@ CORNER_ARC_RADIUS_M = 1.0
 #: Laws 8, 13, 16, 17: opponents keep this far from a kick; Law 15: 2 m from a throw.
 OPPONENT_DISTANCE_M = 9.15
 
-#: Smallest and greatest side of a pitch that is taken as meant in metres. Wider than Law 1 (90-120 x 45-90),
-#: because youth and research pitches are played on (DEBS 2013: 67.9 x 52.5).
+#: Smallest and greatest side of a pitch in metres; any other is an error. The limits are wider than Law 1 (90-120 x
+#: 45-90), because there are youth and research pitches (DEBS 2013: 67.9 x 52.5).
 SIDE_LIMITS_M = (40.4, 130.0)
 
 ENDS: tuple[End, End] = ("left", "right")

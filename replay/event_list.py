@@ -40,10 +40,10 @@ _COMPARED = (
 
 
 def consolidated_events(path: Path | str) -> pa.Table:
-    """Return every event that stands after all committed updates, with its latest payload.
+    """Return the events of a match as a table: a row for each event that no update has withdrawn.
 
-    ``state`` is ``confirmed`` for events before the frontier (all, once the match has ended), else
-    ``tentative``. ``detected_us`` is the arrival time at which the event was first asserted and has stood
+    ``state`` is ``confirmed`` for events before the watermark (all, once the match has ended), else
+    ``tentative``. ``detected_us`` is the arrival time at which the event was first asserted and not withdrawn
     since; an amendment (withdrawn and asserted again at one instant) does not change it.
 
     Returns:

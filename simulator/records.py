@@ -1,5 +1,8 @@
 """Records that the simulator's packages exchange: persons, contacts, rows of truth, intervals of a played match.
 
+Two things are called rows here. A *person's row* (``row`` or ``person``, an int) is the index of a player or referee in
+every array of persons. A *row of truth* is a :class:`Row`, which play writes; ``index`` is its index in the list.
+
 ``play`` yields each :class:`PlayedInterval` in order. ``physics`` turns it into paths of limbs, ``radio`` into
 packets. An interval has margins on both sides, so that what spans a border (a swinging leg) is computed alike in
 both intervals.
@@ -87,9 +90,10 @@ class Contact:
 
 @dataclass
 class Row:
-    """A row of truth while play still writes it: ``t_s`` of the cause, ``person`` -1 for nobody.
+    """A row of truth, as play writes it: something that happens in the match, at ``t_s``.
 
-    ``open`` rows wait for their outcome.
+    ``person`` is the person's row, -1 for nobody. ``causes`` are indices of other rows. An ``open`` row waits for its
+    outcome and may still change.
     """
 
     kind: str

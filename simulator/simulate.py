@@ -177,7 +177,7 @@ class MeasuredMatch:
     def measured(
         self, watch: Callable[[PlayedInterval], None] | None = None
     ) -> Iterator[tuple[PlayedInterval, list[Rows], int]]:
-        """Yield every interval, the samples of each tag in it, and the time before which all have been given.
+        """Yield every interval, the samples of each tag in it, and the time before which no more samples follow.
 
         ``watch`` is called with every interval when it has been played.
         """

@@ -1,7 +1,8 @@
-"""Read tracking files through kloppy, which parses them; this module asks for metres and makes a recording.
+"""Read tracking files through kloppy, which parses them; this module turns a kloppy data set into a recording.
 
-Positions are asked for in metres from the centre of the pitch, x along it, y up; the direction of play stays
-as the provider recorded it. Event time counts from the start of the first period that has frames.
+kloppy gives positions in metres from the centre of the pitch, x along it, +y to the left of a team that attacks
+towards +x. The direction of play stays as in the file. Event time counts from the start of the first period that has
+frames; frames in which the ball is dead are read, too.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ PROVIDERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "tracab": ("tracab", "load", ("raw_data", "meta_data")),
 }
 
-#: Those whose positions come as a list of files.
+#: Arguments of loaders that take a list of files.
 _LISTS = frozenset({"ball_feeds", "player_centroid_feeds", "raw_data_feeds"})
 
 #: Loaders that leave out frames in which the ball is dead by default.
@@ -53,7 +54,7 @@ def read_kloppy(
     Args:
         provider: a key of ``PROVIDERS``.
         paths: the files in the order of ``PROVIDERS``.
-        pitch: length and width in metres where the provider does not tell.
+        pitch: length and width in metres, if the provider does not give them.
         sheet_path: match sheet to use instead of the provider's metadata.
 
     Raises:
@@ -123,8 +124,8 @@ def _convert(point: Any) -> tuple[float, float, float]:
 def _period_starts(frames: Iterable[Any]) -> dict[int, int]:
     """Event time at which each period's own clock is 0.
 
-    Periods keep their distance in the provider's time if it tells one; else, or if that would let them
-    overlap, the next begins a second after the last frame of the one before.
+    Periods keep their distance in the provider's time. If the provider gives none, or if the periods would overlap,
+    the next begins a second after the last frame of the one before.
     """
     last_us: dict[int, int] = {}
     periods: dict[int, Any] = {}
@@ -171,7 +172,7 @@ def _sheet(metadata: Any, match_id: str, pitch: tuple[float, float]) -> MatchShe
 
 
 def _attacks_positive_x(metadata: Any) -> Team:
-    """The team that attacks towards +x in the first period of the file, if the orientation tells."""
+    """The team that attacks towards +x in the first period of the file; empty if kloppy's orientation is another."""
     orientation = metadata.orientation.name if metadata.orientation else ""
     turned = bool(metadata.periods) and metadata.periods[0].id % 2 == 0
     if orientation in ("STATIC_HOME_AWAY", "STATIC_AWAY_HOME"):

@@ -131,11 +131,11 @@ def kick(
         _credit(state, "keypass", t_s, attempt)
     elif action.what == "clearance" and state.depth(team, x) > state.half_x * 4 / 3 and near < 3.0:
         state.truth.add("clearance", t_s, row, None, "", (attempt,))
-    state.takes(team)
+    state.give_control(team)
     state.watching.kick = index
     if runs_on(state, row, action):
         state.run_until_s[row] = t_s + 2.2
-    state.kicked()
+    state.redirect_ball()
     return attempt
 
 
@@ -245,5 +245,5 @@ def gains(state: State, row: int, decide_s: float) -> None:
     state.holder, state.in_hands, state.action = row, False, None
     state.held_since_s = state.now_s
     state.decide_s = state.now_s + decide_s
-    state.takes(int(state.team[row]))
+    state.give_control(int(state.team[row]))
     state.flight = None if state.flight is None or state.flight.save is None else state.flight

@@ -153,4 +153,4 @@ def woodwork(state: State, tick: BallTick, begin_s: float) -> None:
         if flight is not None and flight.kind == "shot":
             state.truth.add("shot.post", t_s, flight.kicker, bump.position, variant, (flight.row, index))
             state.truth.rows[flight.row].detail["post"] = True
-        state.kicked()
+        state.redirect_ball()

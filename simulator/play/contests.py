@@ -265,7 +265,7 @@ def deflect(state: State, row: int, after_s: float, radius_m: float = BODY_M) ->
     limb = "foot" if z < 0.6 else "body"
     if limb == "body" and z > 0.7 and state.live and row != state.keeper(int(state.team[row])) and state.chance(0.05):
         ball_actions.contact(state, row, "left_hand" if offset > 0 else "right_hand", out, "handle", after_s=after_s)
-        state.kicked()
+        state.redirect_ball()
         if state.chance(0.5 * state.settings.interruptions):
             referee.foul(state, row, -1, "handball")
         return
@@ -273,7 +273,7 @@ def deflect(state: State, row: int, after_s: float, radius_m: float = BODY_M) ->
     ball_actions.contact(
         state, row, limb, out, "block" if is_block else "deflection", after_s=after_s, deflection=continues
     )
-    state.kicked()
+    state.redirect_ball()
 
 
 def _header(state: State, row: int, after_s: float) -> None:
@@ -388,9 +388,9 @@ def win(state: State, row: int, after_s: float) -> None:
     if state.speed(holder) > 2.5:
         state.truth.add("takeon.lost", t_s, holder, None, "", (won,), to=id_of(row))
     state.idle_s[holder] = max(state.idle_s[holder], state.now_s + 0.45)
-    state.takes(team)
+    state.give_control(team)
     state.holder, state.action = -1, None
-    state.kicked()
+    state.redirect_ball()
 
 
 def _beaten(state: State, row: int, holder: int) -> None:

@@ -23,7 +23,7 @@ def hold(state: State) -> None:
     gap = state.gap(row, bx, by)
     if gap > LOST_M or bz > 1.3:
         state.holder, state.action = -1, None
-        state.kicked()
+        state.redirect_ball()
         return
     vx, vy, _ = state.ball.velocity
     state.facing[row] = np.nan

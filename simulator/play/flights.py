@@ -221,7 +221,7 @@ def stopped(state: State, outcome: str, t_s: float, cause: int, position: Vector
         )  # fmt: skip
 
 
-def faded(state: State) -> None:
+def close_faded_shot(state: State) -> None:
     """Close a shot after 3 s if nobody met it and it led to nothing (it bounced back or stopped)."""
     flight = state.flight
     if flight is not None and flight.kind == "shot" and state.now_s - flight.born_s > 3.0:

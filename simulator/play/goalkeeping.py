@@ -150,7 +150,7 @@ def handle(state: State, row: int, after_s: float, how: str = "") -> None:
         what = "parry"
     index = ball_actions.contact(state, row, hand, out, what, after_s=after_s)
     state.truth.add(f"gk.{what}", state.truth.rows[index].t_s, row, None, "", (index,))
-    state.kicked()
+    state.redirect_ball()
 
 
 def _wide(state: State, row: int, position: Vector, side: float) -> Vector:

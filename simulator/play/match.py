@@ -163,7 +163,7 @@ class Match:
             self._wait(planning)
         if planning:
             match_officials.plan(state)
-            match_officials.seat(state)
+            match_officials.seat_substitutes(state)
         if state.changes or state.walking:
             substitutions.step(state)
         if state.script_runner is not None:
@@ -180,7 +180,7 @@ class Match:
             boundary_lines.woodwork(state, played, now_s)
             boundary_lines.lines(state, played, now_s)
         if state.live:
-            flights.faded(state)
+            flights.close_faded_shot(state)
             derived_truth.watch(state)
             referee.watch(state)
         if state.down:
@@ -280,7 +280,7 @@ class Match:
         else:
             team_shape.plan(state)
         match_officials.plan(state)
-        match_officials.seat(state)
+        match_officials.seat_substitutes(state)
         spread_m = 0.0 if opening else 0.5
         for row in range(PERSONS):
             x, y = state.targets[row]

@@ -38,8 +38,8 @@ def plan(state: State) -> None:
         state.facing[row] = math.atan2(y - cy, x - cx)
 
 
-def seat(state: State) -> None:
-    """Keep substitutes at their seats."""
+def seat_substitutes(state: State) -> None:
+    """Send every substitute who is not about to come on to a seat on the bench."""
     busy = {change.on for change in state.changes} | set(state.walking)
     for row in np.flatnonzero(~state.is_playing[: 2 * SQUAD]).tolist():
         if row in busy:

@@ -440,7 +440,7 @@ class State:
         self.rolling.discard(number)
         self.active = number
 
-    def takes(self, team: int) -> None:
+    def give_control(self, team: int) -> None:
         """Give a team control of the ball."""
         if team != self.attack:
             self.turnover_s = self.now_s
@@ -450,7 +450,7 @@ class State:
         """Return (PERSONS, 2) offsets from the intended positions, because nobody stands still."""
         return self.wander * np.sin(self.now_s * self.wander_rad_s + self.phase)
 
-    def kicked(self) -> None:
+    def redirect_ball(self) -> None:
         """React to a new direction of the ball: players see it anew, and their reach is drawn anew."""
         self.reach_m = np.clip(self.rng.normal(0.95, 0.12, PERSONS), 0.6, 1.25)
         self.path_s = -9.0

@@ -127,7 +127,7 @@ def _drop(state: State, restart: Restart) -> None:
     state.attack = restart.team
     live = state.truth.add("play.live", state.now_s, -1, state.ball.position, "dropped", (restart.cause,))
     state.truth.add("restart.dropped", state.now_s, restart.fetcher, state.ball.position, "", (live, restart.cause))
-    state.kicked()
+    state.redirect_ball()
 
 
 def take(state: State, restart: Restart) -> None:

@@ -254,7 +254,7 @@ def _handle(state: State, what: Instruction, after_s: float) -> None:
     vx, vy, vz = state.ball.velocity
     out = (-0.2 * vx, -0.2 * vy, 0.3 * abs(vz))
     ball_actions.contact(state, what.person, what.limb or "right_hand", out, "handle", after_s=after_s)
-    state.kicked()
+    state.redirect_ball()
     referee.foul(state, what.person, -1, "handball", is_certain=True)
 
 
@@ -361,7 +361,7 @@ def open_at(state: State, script: Script) -> None:
     else:
         x, y, _ = opening.ball
         state.last = state.nearest(state.players, x, y)[0]
-        state.takes(int(state.team[state.last]))
+        state.give_control(int(state.team[state.last]))
     state.turnover_s = -9.0
 
 

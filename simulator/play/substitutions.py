@@ -28,7 +28,7 @@ def go_down(state: State, row: int, for_s: float, cause: int = -1) -> None:
     state.down[row] = (state.now_s + for_s, down)
     if state.holder == row:
         state.holder, state.action = -1, None
-        state.kicked()
+        state.redirect_ball()
 
 
 def get_up(state: State) -> None:

@@ -1,4 +1,4 @@
-"""Truth from the order of play's rows: possession chains, combinations, kinds of attack (levels 10 to 12).
+"""Truth from the order of play's rows: body parts, times, possession chains, combinations, kinds of attack.
 
 It needs no positions, so it is computed once the match is over, from its rows in order of time.
 """
@@ -72,7 +72,7 @@ def add_chains(
 
 
 def _contacts(rows: Sequence[Row], order: Sequence[int], lines: Lines) -> None:
-    """Add contacts (5.3)."""
+    """Add the body part of each contact (5.3)."""
     for index in order:
         row = rows[index]
         if row.kind in ("hit", "touch"):

@@ -41,7 +41,7 @@ from simulator.truth.truth_table import Lines, us_of
 
 T = TypeVar("T")
 
-#: By then every transmitter has been heard; nothing before its first position can be asked of a stream.
+#: By then every transmitter has sent its first position; a detector cannot know anything earlier.
 HEARD_S = 0.1
 
 #: Frames a second in ``frames.parquet``.
@@ -173,7 +173,7 @@ class Truth:
                     self.lines.add("formation", row.t_s, -1, variant=settings.shape, team=team)
 
     def _add_beginning(self) -> None:
-        """Add 6.3 and 6.4 for a stream that begins before its kick-off: the ball is dead once all transmit."""
+        """Add a stoppage (6.3, 6.4) if the stream begins before the kick-off: the ball is dead from ``HEARD_S`` on."""
         first = min((r for r in self._match.rows if r.kind in ("play.live", "play.dead")), key=_when, default=None)
         if first is not None and first.kind == "play.live" and HEARD_S < first.t_s < self._end_s:
             self.lines.add("play.dead", HEARD_S, -1, variant="stop")

@@ -17,7 +17,7 @@ from simulator.records import AWAY, HOME, STEP_S, TICK_S, Col, PlayedInterval, R
 from simulator.truth.chains import progress_m
 from simulator.truth.truth_table import Lines
 
-#: How long ago anything can be asked for, seconds: a pass is over after seven (StreamTeam).
+#: Seconds of positions that are stored: a pass is over after seven (StreamTeam).
 HISTORY_S = 20.0
 #: 8.1: sideways from this angle to the direction of attack on.
 SIDEWAYS_RAD = math.pi / 4
@@ -84,7 +84,7 @@ class PassTruth:
             rows: all rows so far.
             playing: (PERSONS,) persons on the pitch.
             sign: +1 for home and away where they attack towards +x, else -1.
-            lines: receives the lines; a cause is minus one less the index of a row, until rows have numbers.
+            lines: receives the lines; the cause ``-1 - i`` is the row with index ``i``.
         """
         self._history.take(interval)
         self._waiting.extend(range(self._rows_read, len(rows)))

@@ -1,7 +1,9 @@
 """The lines of truth before they are a file, stored by column because there are a hundred thousand of them.
 
-Lines are added in any order; :meth:`Lines.table` sorts, numbers and resolves causes. A cause is the number of a line,
-or a row of play: minus one less its index, because rows become lines only when they are complete.
+A *row* is what play writes (:class:`~simulator.records.Row`); a *line* is an event of ``truth.parquet``. Rows become
+lines once the match is over, because play may still change them; geometry adds lines of its own meanwhile. Lines are
+added in any order; :meth:`Lines.table` sorts and numbers them. A cause is the number of a line, if it is 0 or more.
+The row of play with index ``i`` is the cause ``-1 - i``; :meth:`Lines.table` replaces it by the number of its line.
 """
 
 from __future__ import annotations
@@ -151,7 +153,7 @@ class Lines:
         }
         arrays = {name: pa.array(values, EVENTS.field(name).type) for name, values in columns.items()}
         for name, values in zip(("x_m", "y_m", "z_m"), positions.T, strict=True):
-            # A place that is not known is missing, as in the product's own list.
+            # A position that is not known is null, as in ``touchline events``.
             arrays[name] = pa.array(values, pa.float64(), mask=np.isnan(values))
         return pa.table([arrays[name] for name in EVENTS.names], schema=EVENTS)
 
