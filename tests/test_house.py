@@ -95,6 +95,13 @@ def test_the_top_of_app_holds_folders_only():
     assert [path.name for path in (ROOT / "app").glob("*.py")] == ["__init__.py"]
 
 
+def test_kernels_of_detectors_stand_in_one_room():
+    """Those of the simulator stand with the physics that they compute."""
+    rooms = ("detectors/signals/kernels/", "simulator/")
+    compiled = [str(p.relative_to(ROOT)) for p in FILES if "from numba import" in p.read_text(encoding="utf-8")]
+    assert not [p for p in compiled if not p.startswith(rooms)]
+
+
 def test_no_module_is_longer_than_500_lines():
     long = {p.name: n for p in FILES if (n := len(p.read_text(encoding="utf-8").splitlines())) > 500}
     assert not long, f"split these: {long}"

@@ -15,14 +15,14 @@ import math
 from typing import Annotated, cast
 
 import msgspec
-from numba import njit
 
 from detectors.ball.trajectory_breaks import ShoulderFinder, Trail
 from detectors.decisions import at_least, is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
+from detectors.signals.kernels.flight_kernel import Point, integrate
 from detectors.signals.sampling import delta_v_noise_m_s
-from football.constants import AIR_DENSITY_KG_M3, BALL_MASS_KG, BALL_RADIUS_M, GRAVITY_M_S2
+from football.constants import AIR_DENSITY_KG_M3, BALL_MASS_KG, BALL_RADIUS_M
 from football.match_sheet import MatchSheet
 from football.payloads import BallState, EventPayload, Scalar, ball_of
 from football.pitch import BAR_HEIGHT_M, GOAL_HALF_WIDTH_M, Pitch, end_of, pitch_of
@@ -31,8 +31,6 @@ from middleware.events import Event
 
 #: Half of air density times the ball's cross-section over its mass: deceleration per metre and unit of Cd.
 DRAG_PER_M = 0.5 * AIR_DENSITY_KG_M3 * math.pi * BALL_RADIUS_M**2 / BALL_MASS_KG
-
-Point = tuple[float, float, float]
 
 PLACES = ("goal mouth", "goal line wide", "touch line", "landing")
 
@@ -150,7 +148,7 @@ def predict(ball: BallState, pitch: Pitch, p: PredictorParameters, has_height: b
         note("speed", math.sqrt(speed2), "at least", p.speed_m_s, "predictor.speed_m_s")
     line_m, touch_m = pitch.half_length_m + BALL_RADIUS_M, pitch.half_width_m + BALL_RADIUS_M
     steps, drag = round(p.horizon_s / p.step_s), DRAG_PER_M * p.drag_share
-    path = _integrate(
+    path = integrate(
         (x, y, z),
         (vx, vy, vz),
         line_m,
@@ -172,39 +170,6 @@ def predict(ball: BallState, pitch: Pitch, p: PredictorParameters, has_height: b
         note("time until then", landed * p.step_s, "at most", p.horizon_s, "predictor.horizon_s")
         return Prediction(f"landing {end_of(land_x)}", land_x, land_y, BALL_RADIUS_M, landed * p.step_s)
     return None
-
-
-@njit(cache=True)
-def _integrate(
-    at: Point, velocity: Point, line_m: float, touch_m: float, drag: float, roll: float, bounce: float,
-    air_m: float, dt: float, steps: int, radius_m: float,
-) -> tuple[int, int, Point, Point, tuple[float, float]]:  # fmt: skip
-    """Integrate a flight step by step until it has crossed a line.
-
-    Returns:
-        the step of the crossing and of the first landing from the air (0: none); the positions before and after the
-        last step; and where it landed. (The radius is an argument, because a cached kernel does not see another
-        module's changes.)
-    """
-    (x, y, z), (vx, vy, vz) = at, velocity
-    before, landed, land_x, land_y = at, 0, 0.0, 0.0
-    airborne = z > air_m
-    for i in range(1, steps + 1):
-        speed = math.sqrt(vx * vx + vy * vy + vz * vz)
-        rolls = z <= radius_m + 0.01 and abs(vz) < 0.5
-        slow = drag * speed + (roll / speed if rolls and speed > 0.0 else 0.0)
-        vx -= slow * vx * dt
-        vy -= slow * vy * dt
-        vz = 0.0 if rolls else vz - (slow * vz + GRAVITY_M_S2) * dt
-        before = (x, y, z)
-        x, y, z = x + vx * dt, y + vy * dt, z + vz * dt
-        if z < radius_m and not rolls:
-            if airborne and not landed:
-                landed, land_x, land_y = i, x, y
-            z, vz = radius_m, abs(vz) * bounce
-        if abs(x) > line_m or abs(y) > touch_m:
-            return i, landed, before, (x, y, z), (land_x, land_y)
-    return 0, landed, before, (x, y, z), (land_x, land_y)
 
 
 def _crossing(

@@ -18,12 +18,11 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
-import numpy as np
-from numba import njit
 
 from detectors.decisions import is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
+from detectors.signals.kernels.frame_kernels import first_outside
 from football.areas import Area, ball_areas, player_areas
 from football.match_sheet import MatchSheet, Team
 from football.payloads import EventPayload, frame_of
@@ -181,18 +180,6 @@ def _put(boxes: bytes, at: int, mark: Mark) -> bytes:
     numbers[at], numbers[count + at] = mark.low_x_m, mark.high_x_m
     numbers[2 * count + at], numbers[3 * count + at] = mark.low_y_m, mark.high_y_m
     return numbers.tobytes()
-
-
-@njit(cache=True)
-def first_outside(places: bytes, boxes: bytes, begin: int) -> int:
-    """Index of the first of a frame's players, from ``begin`` on, outside the calm box; -1 if there is none."""
-    at, box = np.frombuffer(places, np.float64), np.frombuffer(boxes, np.float64)
-    n = len(at) // 2
-    for i in range(begin, n):
-        x_m, y_m = at[i], at[n + i]
-        if not (box[i] < x_m < box[n + i] and box[2 * n + i] < y_m < box[3 * n + i]):
-            return i
-    return -1
 
 
 def draw(areas: tuple[Area, ...], place: tuple[float, float, float], inside: int, leave_m: float) -> Mark:

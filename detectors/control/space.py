@@ -11,7 +11,6 @@ import numpy.typing as npt
 from detectors.control.bands import NO_BAND, Band, follow, note_band, note_hold
 from detectors.control.scene import Bodies, Scene, keepers_of, outfield
 from detectors.control.spearman import (
-    Floats,
     SpearmanParameters,
     control_grid,
     load,
@@ -22,6 +21,7 @@ from detectors.control.spearman import (
 from detectors.decisions import note
 from detectors.emission import make_event
 from detectors.reasons import reason
+from detectors.signals.kernels.control_kernel import Floats
 from football.match_sheet import MatchSheet, Team
 from football.payloads import BallState, EventPayload, Scalar, payload_as
 from football.pitch import Pitch, pitch_of

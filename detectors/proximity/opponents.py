@@ -13,13 +13,11 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
-from numba import njit
 
 from detectors.decisions import is_recording, note
 from detectors.emission import make_event
 from detectors.reasons import reason
+from detectors.signals.kernels.frame_kernels import opposed
 from football.match_sheet import Team
 from football.payloads import BodyState, EventPayload, Frame, Scalar, frame_of, number, payload_of
 from middleware.detector import NOTHING, Spec, Step
@@ -111,25 +109,6 @@ class OpponentProximity:
             if near or pair in before:
                 found.add(pair)
         return found
-
-
-@njit(cache=True)
-def opposed(places: bytes, sides: bytes, enter_m: float, leave_m: float) -> npt.NDArray[np.int64]:
-    """The pairs of opponents within ``leave_m``: rows of both indices in the frame, and whether within
-    ``enter_m``. ``places`` and ``sides`` as in :class:`football.payloads.Frame`."""
-    n = len(sides)
-    at = np.frombuffer(places, np.float64)
-    out = np.empty((n * n // 4 + 1, 3), np.int64)
-    count = 0
-    for i in range(n):
-        for j in range(n):
-            if sides[i] == 0 and sides[j] == 1:
-                dx, dy = at[j] - at[i], at[n + j] - at[n + i]
-                d2 = dx * dx + dy * dy
-                if d2 <= leave_m * leave_m:
-                    out[count, 0], out[count, 1], out[count, 2] = i, j, d2 < enter_m * enter_m
-                    count += 1
-    return out[:count]
 
 
 def _pair_event(kind: str, ts_us: int, pair: Pair, bodies: dict[str, BodyState]) -> Event:

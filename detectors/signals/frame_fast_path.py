@@ -19,13 +19,12 @@ from operator import lt
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
 from detectors.signals.conditioning import Conditioning, Track
 from detectors.signals.frames import FrameInProgress, FrameParameters
 from detectors.signals.fusion import Balls
 from detectors.signals.kernels.filter_kernel import FrameFilter
+from detectors.signals.kernels.frame_kernels import nearest
 from football.match_sheet import Team
 from football.packets import Packet, raw_kind
 from football.payloads import (
@@ -110,7 +109,7 @@ class FrameFastPath:
         cast = self._cast(("home_1", "ball"))
         taken = cast.together.take(bytes(cast.together.ends[-1]), 0, (0.0,) * 6)
         assert taken is not None
-        _nearest(taken[1], 0, 1, cast.sides)
+        nearest(taken[1], 0, 1, cast.sides)
 
     def pack(self, state: Instant) -> Instant | PackedFrameState:
         """``state`` as one, if all that gave a position at its instant fit together."""
@@ -141,7 +140,7 @@ class FrameFastPath:
         around: NearestPlayers | None = None
         out: list[Event] = []
         if cast.ball:
-            around = NearestPlayers(*_nearest(emitted, begin, end, cast.sides))
+            around = NearestPlayers(*nearest(emitted, begin, end, cast.sides))
             x, y, z, vx, vy, vz = emitted[:6, -1].tolist()
             run, gap_us = emitted[6:, -1].view(np.int64).tolist()
             ball = BallState(x, y, z, vx, vy, vz, gap_us, qualities[-1], run)
@@ -186,29 +185,6 @@ def _tick(before: Event, first: BodyState, ts_us: int) -> Tick:
     if frame.ball is not None:
         seen.append(LastSample("ball", before_us, frame.ball.quality))
     return Tick(tuple(sorted(seen, key=lambda s: s.object_id)))
-
-
-@njit(cache=True)
-def _nearest(
-    emitted: npt.NDArray[np.float64], begin: int, end: int, sides: bytes
-) -> tuple[int, float, int, float, int, int, float]:
-    """:func:`football.payloads.nearest_players`, of columns of x and y of which the last one is the ball's."""
-    x_m, y_m = emitted[0, -1], emitted[1, -1]
-    home = away = first = second = -1
-    home_m2 = away_m2 = first_m2 = second_m2 = np.inf
-    for i in range(end - begin):
-        dx, dy = emitted[0, begin + i] - x_m, emitted[1, begin + i] - y_m
-        d2 = dx * dx + dy * dy
-        if d2 < second_m2:
-            if d2 < first_m2:
-                first, second, first_m2, second_m2 = i, first, d2, first_m2
-            else:
-                second, second_m2 = i, d2
-        if d2 < home_m2 and sides[i] == 0:
-            home, home_m2 = i, d2
-        elif d2 < away_m2 and sides[i] == 1:
-            away, away_m2 = i, d2
-    return home, home_m2, away, away_m2, first, second, first_m2
 
 
 def pack(state: Instant) -> Instant | PackedFrameState:

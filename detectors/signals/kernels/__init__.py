@@ -1,1 +1,1 @@
-"""Compiled kernels: what numba makes of the innermost loops."""
+"""Compiled kernels of all detectors: what numba makes of the innermost loops."""

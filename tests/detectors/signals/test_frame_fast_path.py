@@ -6,13 +6,16 @@ import math
 import random
 from itertools import combinations
 
+import msgspec
+import numpy as np
 import pytest
 
 from detectors.bodies.area_watch import AreaWatch, Mark, Watch, draw
-from detectors.proximity.opponents import opposed
 from detectors.proximity.unit_lines import unit_lines
+from detectors.signals.kernels.flight_kernel import integrate
+from detectors.signals.kernels.frame_kernels import nearest, opposed
 from football.match_sheet import MatchSheet
-from football.payloads import BallState, BodyState, Frame, build_frame
+from football.payloads import SIDES, BallState, BodyState, Frame, build_frame, nearest_players
 from middleware.events import Event
 
 SHEET = MatchSheet()
@@ -70,6 +73,30 @@ def test_differential_who_is_nearest_and_who_stands_by_an_opponent(seed: int) ->
         assert {(i, j, bool(near)) for i, j, near in emitted} == expected
         pairs += len(emitted)
     assert pairs or len(frame.players) < 15, "of two whole teams some stand by opponents"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_differential_the_kernel_finds_the_nearest_players_that_the_loop_finds(seed: int) -> None:
+    for event in frames(seed):
+        frame = event.payload
+        assert isinstance(frame, Frame)
+        if frame.ball is not None:
+            places = [(0.0, 0.0), *((b.x_m, b.y_m) for b in frame.players), (frame.ball.x_m, frame.ball.y_m)]
+            sides = bytes([SIDES[b.team] for b in frame.players])
+            emitted = nearest(np.array(places).T.copy(), 1, len(places) - 1, sides)
+            assert emitted == msgspec.structs.astuple(nearest_players(frame.ball, frame.players))
+
+
+def test_differential_a_compiled_flight_ends_where_the_plain_one_ends() -> None:
+    rng, ends = random.Random(1), set()
+    for _ in range(300):
+        at = rng.uniform(-52, 52), rng.uniform(-33, 33), max(0.11, rng.uniform(-2, 3))
+        velocity = rng.gauss(0, 15), rng.gauss(0, 10), rng.choice((0.0, rng.gauss(0, 8)))
+        numbers = at, velocity, 52.61, 34.11, 0.0033, 1.0, 0.6, 0.5, 0.02, 75, 0.11
+        flight = integrate(*numbers)
+        assert flight == integrate.py_func(*numbers)
+        ends.add((flight[0] > 0, flight[1] > 0))
+    assert len(ends) == 4, "some cross a line, some land, some do both, some neither"
 
 
 @pytest.mark.parametrize("seed", range(4))
