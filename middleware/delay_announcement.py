@@ -31,7 +31,7 @@ class DelayAnnouncement:
     def announce(self, index: int, delay_us: int) -> None:
         """Announce that outputs of the detector at ``index`` may arrive ``delay_us`` late, if that is more than before.
 
-        A unit whose K grows by it delivers later itself. So the units above that one are told too, level by level.
+        A unit whose K grows by it emits later itself. So the units above it get the delay, too, level by level.
         """
         grown_us = {index: delay_us}
         for lower in range(index, len(self._units)):

@@ -9,7 +9,7 @@ states. Hence the rules:
 * ``step`` depends on its two arguments only: no clock, no randomness, no I/O, no global;
 * an output has ``ts_us >= event.ts_us - spec.horizon_us`` and never lies in the future of ``event`` (a detector that
   takes runs of positions, each dated by its first one, may date up to the last);
-* time passes only through events: a tick kind shows that nothing happened for 7 s.
+* time passes only through events: that nothing happened for 7 s shows in the events of a periodic kind.
 
 A detector may be *keyed*: the engine then keeps one unit and one state for each value of ``key(event)``, and
 orders each only among its own inputs. So the filter of one transmitter never waits for packets of another.
@@ -50,21 +50,21 @@ class Spec:
         parameters: name -> value, unit in the name.
         source: where the rule comes from (paper and section, law, other work).
         needs: input quality it needs, in words; empty if it works on everything.
-        keyed: True if the detector has a ``key`` and wants one unit per key.
+        keyed: True if the detector has a ``key``; the engine then keeps one unit per key.
         takes_runs: True if its inputs are runs of positions, each dated by its first one, so that an output may be
             dated later than its input, up to the last position.
         speculative: False for a dense join whose premature outputs would be redone for every late input; its unit
             always waits the whole slack.
-        gather_us: late inputs are repaired together, at most once in so much arrival time; for dense joins, see
-            ``middleware.ordering.correction_batching``. Not of a keyed detector: a corrected input may move to another
-            key, and the old key must withdraw before the new one asserts.
+        correction_batch_us: late inputs are repaired together, at most once in so much arrival time; 0 repairs them in
+            each push. For dense joins, see ``middleware.ordering.correction_batching``. Not of a keyed detector: a
+            corrected input may move to another key, and the old key must withdraw before the new one asserts.
         annuls: kinds that its events may declare void by ``Event.annuls``.
         amends: those of ``outputs`` of which it may emit newer versions under the same id; each with a later
             ``ts_us`` than the one before, and with ``dated_us`` where that is not the time to be shown.
-        variants: kind -> the values of its enumeration, where the team makes no other type.
-        team_variants: the same of kinds that belong to a team: each value is a type per team. A kind in neither has no
-            enumeration and is one type.
-        untyped: kinds whose variants are payload only, and no types of their own.
+        variants: kind -> the values of its variant; each value is an event type of its own.
+        team_variants: the same for kinds that belong to a team; each value is an event type for each team. A kind in
+            neither mapping is one event type.
+        untyped: kinds whose variant is payload only: its values are no event types of their own.
         payload: type of the payload of a published event; an event with another is refused (``middleware.isolation``).
         covers: further sections of the hierarchy document that it implements.
 

@@ -7,23 +7,23 @@ the levels are walked upwards once: every unit that has something to do processe
 to its subscribers, which all stand higher. There is no recursion, no thread, no clock of its own, no I/O.
 
     push(arrivals, now_us)
-      SourceProgress.offer     new, duplicate or lost                          sources/progress.py
-      route                    to the inputs of each subscriber                routing.py
-      walk, level by level     OrderingUnit.process: sort, repair, release     ordering/unit.py, ordering/repair.py
+      SourceProgress.offer     is an arrival new, a duplicate or lost?         sources/progress.py
+        .update_progress, .advance_final    how far sources have reported; the watermark
+      _route                   to the inputs of each subscriber                routing.py
+      _walk, level by level    OrderingUnit.process: sort, repair, release     ordering/unit.py, ordering/repair.py
+        _purge                 where final advanced: forget what is below it   ordering/unit_buffer.py
       Publisher.publish        cancel what undoes itself, apply amendments     publisher.py
-      purge                    forget what lies below the watermark            ordering/unit_buffer.py
 
-Three times are kept apart. ``now_us`` is arrival time and serves for silence and gaps only. ``clk`` is the largest
-event time that arrived (004, II-E1): the logical clock of all units that are not keyed. A keyed unit goes by its own
-inputs' largest event time, because a transmitter's filter must not wait for other transmitters. *Final* is the event
-time below which nothing can change (:mod:`middleware.sources.progress`). Less the horizons below a kind it is the
-*watermark* of that kind; the update stream and the stores call it ``frontier_us``.
+Three times are distinct. ``now_us`` is arrival time; it measures silence and gaps only. ``clk`` is the largest event
+time that has arrived (004, II-E1): the logical clock of all units that are not keyed. A keyed unit has a clock of its
+own inputs, because a transmitter's filter must not wait for other transmitters. *Final* is the event time below which
+no raw input can change (:mod:`middleware.sources.progress`); less the horizons below a kind, its watermark.
 
 The law: whatever the arrival order, duplicates, alpha and retraction mode, the consolidated output equals
 :func:`middleware.oracle.sorted_replay` of the same detectors over the inputs that were not recorded as lost.
 
 What adapts (alpha, the retraction mode) changes at the end of spans of arrival time, by load accounting
-(:mod:`middleware.load_accounting`). So redoing a batch from its snapshot gives the same updates again.
+(:mod:`middleware.load_accounting`). So redoing a window from its snapshot gives the same updates again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from middleware.sources.progress import SourceProgress, Verdict
 from middleware.sources.source_state import SourceState
 
 #: Version of the snapshot layout; a snapshot of another version is refused.
-SNAPSHOT_VERSION = 9
+SNAPSHOT_VERSION = 10
 
 #: Makes the unit of a detector.
 MakeUnit = Callable[[Detector[object], UnitSettings, Report], OrderingUnit]
@@ -104,7 +104,7 @@ class Engine:
         self._rank = hierarchy.rank
         self._reach = [tuple(reach.items()) for reach in hierarchy.reach]
         self._max_reach = hierarchy.max_reach_us
-        #: Detectors with the same reach have the same progress: computed once a walk, None until it is needed.
+        #: For each detector the first one with the same reach: their progress, computed once a walk, is stored there.
         self._same_reach = [self._reach.index(reach) for reach in self._reach]
         self._walk_progress_us: list[int | None] = []
         self._subscriptions = subscriptions(hierarchy, self._keyed, self._inputs, self._inputs_by_key)
@@ -118,7 +118,7 @@ class Engine:
         self._choosers: dict[int, RetractionChooser] = {}
         self._publisher = Publisher(hierarchy.rank, hierarchy.amendable)
         self._final_replay = FinalReplay(hierarchy, self._keyed, self._units, self._unit, self._note_fault)
-        #: True if the units allow final replay; if the last push was one; if nothing may leave before it is final.
+        #: True if the units can do final replay; if the last push did; if units release only what is final.
         self._may_replay, self._has_replayed, self._final_only = make_unit is OrderingUnit, False, False
         self._max_subscribers = max(map(len, hierarchy.subscribers.values()), default=1)
 
@@ -149,26 +149,26 @@ class Engine:
                 counts.lost += 1
                 self._lost.append(Loss(arrival.event, arrival.until_us, verdict.value))
         progress.update_progress(now_us)
-        moved = progress.advance_final(now_us) | (complete_us is not None and progress.promise(complete_us))
-        if moved and progress.forget(now_us):
+        final_advanced = progress.advance_final(now_us) | (complete_us is not None and progress.promise(complete_us))
+        if final_advanced and progress.forget(now_us):
             for own in self._own_sources:
                 own.clear()
-        result = self._process(new, everything=moved)
-        counts.uncounted += load.arrivals - before
-        if counts.uncounted * self._max_subscribers > RECOUNT * self._settings.max_held:
+        result = self._process(new, final_advanced=final_advanced)
+        counts.since_recount += load.arrivals - before
+        if counts.since_recount * self._max_subscribers > RECOUNT * self._settings.max_held:
             self._bound_memory(result)
         return result
 
     def finish(self) -> PushResult:
         """End the stream: release everything that waits and make everything final."""
         self._progress.end()
-        return self._process((), everything=True)
+        return self._process((), final_advanced=True)
 
     def configure(self, name: str, settings: UnitSettings) -> None:
         """Change slack, speculation or retraction of a detector's units from the next push on.
 
-        Their inputs stay, and the law holds. The change is part of the state: a host that may have to redo a batch
-        makes it between two batches.
+        Their inputs stay, and the law holds. The change is part of the state. So a host that may have to redo a window
+        makes it between two windows.
 
         Raises:
             KeyError: there is no detector of that name.
@@ -182,7 +182,7 @@ class Engine:
             unit.configure(settings, self._load.busy)
 
     def set_costs(self, costs: Costs) -> None:
-        """Use costs that the host has measured. Part of the state: to be set between two batches."""
+        """Use costs that the host has measured. They are part of the state, so they change between two windows only."""
         self._load.costs = costs
 
     def take_lost(self) -> list[Loss]:
@@ -215,7 +215,7 @@ class Engine:
         return {spec.name: detector_metrics(spec.level, units, step(spec.name)) for spec, units in parts if units}
 
     def work_counts(self) -> tuple[int, int, dict[str, int]]:
-        """Return counts since the beginning, to spread a measured time over: arrivals, updates, steps by detector."""
+        """Return counts since the beginning: arrivals, updates, steps by detector. The host divides times by them."""
         steps: dict[str, int] = {}
         for name, units in zip(self._names, self._units, strict=True):
             done = total(unit.counters for unit in units.values())
@@ -223,7 +223,7 @@ class Engine:
         return self._load.arrivals, self._load.moved, steps
 
     def purity_check(self, name: str, steps: int) -> PurityCheck:
-        """Return a check that repeats some of a detector's last steps, for the host to time between two batches."""
+        """Return a check that repeats some of a detector's last steps, for the host to time between two windows."""
         impure = partial(self._faults.note, name, "impure", "the same input on the same state led to something else")
         return PurityCheck(self._units[self._names.index(name)].values(), steps, impure)
 
@@ -286,24 +286,24 @@ class Engine:
                 for unit in units.values():
                     unit.final_only = final_only
 
-    def _process(self, new: Iterable[Event], *, everything: bool) -> PushResult:
-        """Process new events: by final replay where nothing leaves, or is still held, before it is final."""
+    def _process(self, new: Iterable[Event], *, final_advanced: bool) -> PushResult:
+        """Process new events: by final replay if units release and hold only what is final, else by a walk."""
         replays = self._final_only and self._may_replay
         if replays and not self._has_replayed:
             replays = not any(unit.holds_released for units in self._units for unit in units.values())
         if replays:
-            published, watched, moved = self._final_replay.walk(new, self._progress.final_us, self._watch)
+            published, watched, routed = self._final_replay.walk(new, self._progress.final_us, self._watch)
         else:
             if self._has_replayed:
                 self._find_waiting()
             for event in new:
                 self._route(Update(event, 1))
-            published, watched, moved = self._walk(everything=everything)
+            published, watched, routed = self._walk(final_advanced=final_advanced)
         self._has_replayed = replays
-        self._load.moved += moved
-        self._counts.uncounted += moved
+        self._load.moved += routed
+        self._counts.since_recount += routed
         published = self._publisher.publish(published, partial(self._note_fault, ""))
-        if replays or everything:
+        if replays or final_advanced:
             self._publisher.forget(self.watermark_of_all_us())
         return PushResult(published, watched)
 
@@ -358,33 +358,33 @@ class Engine:
             else:
                 by_key[name] = [keyed_update]
 
-    def _walk(self, *, everything: bool) -> tuple[list[Update], list[Update], int]:
-        """Let units process their inputs, level by level; with ``everything`` all units, and purge what is final."""
+    def _walk(self, *, final_advanced: bool) -> tuple[list[Update], list[Update], int]:
+        """Let units process, level by level; if final advanced, all of them, and purge. Return as final replay does."""
         published: list[Update] = []
         watched: list[Update] = []
         internal, watch, route = self._hierarchy.internal, self._watch, self._route
-        moved = 0
+        routed = 0
         known_us: list[int | None] = [None] * len(self._reach)
         self._walk_progress_us = known_us
         now_us, clk_us, delay_us = self._counts.now_us, self._progress.clk_us, self._delays.output_us
         for index, (unit, inputs) in enumerate(zip(self._single, self._inputs, strict=True)):
-            if inputs or (unit is not None and (everything or unit.has_waiting)):
+            if inputs or (unit is not None and (final_advanced or unit.has_waiting)):
                 if unit is None:
                     unit = self._unit(index, "")
                 progress_us = known_us[self._same_reach[index]]
                 if progress_us is None or unit.slack.ignores_progress or self._final_only:
                     progress_us = self._progress_of(index, unit.slack.ignores_progress)
-                updates = unit.process(inputs, clk_us, progress_us, now_us, flush=everything)
+                updates = unit.process(inputs, clk_us, progress_us, now_us, flush=final_advanced)
                 inputs.clear()
                 if unit.slack.k_us + unit.backset_us > delay_us[index]:
                     self._delays.announce(index, unit.output_delay_us)
-            elif self._inputs_by_key[index] or self._waiting[index] or everything:
-                updates = self._process_keyed(index, everything=everything)
+            elif self._inputs_by_key[index] or self._waiting[index] or final_advanced:
+                updates = self._process_keyed(index, final_advanced=final_advanced)
             else:
                 continue
             if not updates:
                 continue
-            moved += len(updates)
+            routed += len(updates)
             for update in updates:
                 kind = update.event.kind
                 route(update)
@@ -392,11 +392,11 @@ class Engine:
                     published.append(update)
                 elif kind in watch:
                     watched.append(update)
-        if everything:
+        if final_advanced:
             self._purge()
-        return published, watched, moved
+        return published, watched, routed
 
-    def _process_keyed(self, index: int, *, everything: bool) -> list[Update]:
+    def _process_keyed(self, index: int, *, final_advanced: bool) -> list[Update]:
         """Let the units of a keyed detector process: those with inputs, and those in which inputs may be due."""
         updates: list[Update] = []
         units, by_key = self._units[index], self._inputs_by_key[index]
@@ -409,15 +409,15 @@ class Engine:
         ignores_progress = next(iter(units.values())).slack.ignores_progress
         progress_us = self._progress_of(index, ignores_progress)
         own = self._takes_raw[index]
-        names = list(units if everything else by_key)
-        for name in () if everything else sorted(waiting.difference(names)):
-            # Without inputs the clock of a keyed unit stands still. (What a smaller alpha makes due can wait.)
+        names = list(units if final_advanced else by_key)
+        for name in () if final_advanced else sorted(waiting.difference(names)):
+            # Without inputs a keyed unit's clock stands still. What a smaller alpha makes due waits for the next input.
             if own or units[name].may_release(progress_us):
                 names.append(name)
         for name in names:
             unit = units[name]
             own_us = self._own_progress_of(index, name, ignores_progress) if own else progress_us
-            updates += unit.process(by_key.get(name, ()), None, own_us, now_us, flush=everything)
+            updates += unit.process(by_key.get(name, ()), None, own_us, now_us, flush=final_advanced)
             if unit.slack.k_us + unit.backset_us > delay_us:
                 self._delays.announce(index, delay_us := unit.output_delay_us)
             if unit.has_waiting:
@@ -472,12 +472,12 @@ class Engine:
 
     def _bound_memory(self, result: PushResult) -> None:
         """Advance final early if too many inputs are held, so that the oldest are forgotten."""
-        self._counts.uncounted = 0
+        self._counts.since_recount = 0
         progress = self._progress
         final_us = final_within(self._units, self._max_reach, self._settings.max_held, progress.clk_us)
         if final_us is not None and final_us > progress.final_us:
             progress.final_us = final_us
-            more = self._process((), everything=True)
+            more = self._process((), final_advanced=True)
             result.updates.extend(more.updates)
             result.watched.extend(more.watched)
 

@@ -1,18 +1,18 @@
-"""Final replay: inputs that are final on arrival go through the detectors once, and nothing of them is kept.
+"""Final replay: inputs that are final on arrival go through the detectors once, and only the last states are kept.
 
 Theory of operation
 -------------------
-A host that plays a recording knows what is still to come. When it promises that nothing dated before some time arrives
-any more (:meth:`middleware.engine.Engine.push`), all before that time is final at once: it can neither be repaired nor
-withdrawn. Then the right-hand side of the law can be computed directly, a stretch at a time. Each unit sorts its new
-inputs with those that wait, folds its detector over all that lies before the unit's own bound, and keeps only the last
-state. It stores no states and outputs for repair, sends no withdrawal, learns no slack, and purges nothing later.
+A host that plays a recording knows what is still to come. It promises that nothing dated before some time arrives any
+more (:meth:`middleware.engine.Engine.push`). Then everything before that time is final at once: it is neither repaired
+nor withdrawn, and the right-hand side of the law can be computed directly, push by push. Each unit sorts its new inputs
+with those that wait, gives its detector all that lie before the unit's own watermark, and keeps only the last state. It
+stores no states and outputs for repair, sends no withdrawal, learns no slack, and purges nothing later.
 
     promised up to 10 s      1st push: 0..10 s folded, 10..11 s waits
     promised up to 20 s      2nd push: what waited and 11..20 s, sorted together, folded
 
-Inputs behind the bound wait in the unit as before any other release. So an engine may change between both ways of
-working between any two pushes. It starts final replay as soon as no unit holds released inputs.
+Later inputs wait in the unit, as they do without final replay. So an engine may change from one to the other between
+any two pushes. It begins final replay as soon as no unit holds released inputs.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class FinalReplay:
         """
         published: list[Update] = []
         watched: list[Update] = []
-        internal, moved = self._internal, 0
+        internal, routed = self._internal, 0
         self._route(events)
         for index, inputs in enumerate(self._inputs):
             below_us = final_us if final_us == END_US else final_us - self._reach_us[index]
@@ -83,14 +83,14 @@ class FinalReplay:
             inputs.clear()
             if not emitted:
                 continue
-            moved += len(emitted)
+            routed += len(emitted)
             self._route(emitted)
             for event in emitted:
                 if event.kind not in internal:
                     published.append(Update(event, 1))
                 elif event.kind in watch:
                     watched.append(Update(event, 1))
-        return published, watched, moved
+        return published, watched, routed
 
     def _route(self, events: Iterable[Event]) -> None:
         """Give events to their subscribers."""

@@ -18,6 +18,18 @@ class Hierarchy:
         raw_kinds: kinds that come from outside, in canonical rank order.
         detectors: any order; they are sorted by (level, number, name).
 
+    Attributes:
+        producer: kind -> index of the detector that emits it; raw kinds have none.
+        rank: kind -> its place in the canonical order of events at one instant.
+        subscribers: kind -> indices of the detectors that subscribe to it.
+        internal: kinds that stay inside the engine.
+        amendable: kinds of which published events may be amended or annulled.
+        above: for each detector the indices of its subscribers.
+        reach: for each detector, raw kind -> how far before its newest raw input an input may be dated.
+        max_reach_us: the greatest of these: an input below final less this cannot change.
+        lag_us: kind -> how far its watermark trails final.
+        max_lag_us: the greatest of all published kinds.
+
     Raises:
         HierarchyError: no detector emits an input, two emit one kind, or a detector is not above its inputs.
     """
@@ -28,12 +40,10 @@ class Hierarchy:
         self.producer: dict[str, int] = {}
         self.rank: dict[str, int] = {kind: i for i, kind in enumerate(self.raw_kinds)}
         self._number_kinds()
-        #: Indices of the detectors that subscribe to a kind.
         self.subscribers: dict[str, tuple[int, ...]] = dict.fromkeys(self.rank, ())
         self._wire()
         self.internal = frozenset(self.raw_kinds).union(*(d.spec.internal for d in self.detectors))
         self.amendable = frozenset(kind for d in self.detectors for kind in (*d.spec.annuls, *d.spec.amends))
-        #: For each detector the indices of its subscribers.
         self.above = tuple(
             tuple(sorted({i for kind in detector.spec.outputs for i in self.subscribers[kind]}))
             for detector in self.detectors
@@ -67,7 +77,7 @@ class Hierarchy:
     def _reach(self) -> tuple[dict[str, int], ...]:
         """Return for each detector: raw kind -> greatest sum of horizons on a path from that kind to it.
 
-        The progress of a unit's inputs is the progress of the raw kinds less these.
+        A unit's inputs are complete up to the progress of each raw kind less this.
         """
         reach: list[dict[str, int]] = []
         for detector in self.detectors:
@@ -84,7 +94,7 @@ class Hierarchy:
         return tuple(reach)
 
     def _lag(self, kind: str) -> int:
-        """Return how far the watermark of ``kind`` trails that of the raw input."""
+        """Return how far the watermark of ``kind`` trails final, the watermark of the raw inputs."""
         index = self.producer[kind]
         return self.max_reach_us[index] + self.detectors[index].spec.horizon_us
 

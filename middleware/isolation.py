@@ -6,8 +6,8 @@ A fault must not depend on the order of arrival, or the law would fall with the 
 fold, and the oracle folds in the same way:
 
 * *A step raises.* The state becomes :class:`Failed` and stays so; that unit emits nothing more. What it emitted on
-  earlier inputs (earlier in canonical order) stands. A failure that only a misordered input caused is undone with that
-  input, like any other output. The progress of units above continues.
+  earlier inputs (earlier in canonical order) stands. If only a missing late input caused the failure, the repair
+  undoes it like any other state. The progress of units above continues.
 * *An event dated outside the horizon, of an undeclared kind, or published with another payload than was declared,* is
   refused; the detector goes on.
 * *Two events under one canonical key:* the one with the greater ``repr`` counts. Of two events that claim to be the
@@ -108,7 +108,7 @@ def failed_step(state: object, event: Event) -> Step[object]:
 
 
 def ignore_faults(what: str, text: str) -> None:
-    """Receive faults that nobody wants to know."""
+    """Ignore a fault: a :data:`Report` for units whose faults are not counted."""
 
 
 class IsolatedDetector:

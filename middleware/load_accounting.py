@@ -2,10 +2,10 @@
 
 Theory of operation
 -------------------
-What adapts to load (alpha, the retraction mode) must decide the same when a batch is redone. So it may not look at a
-clock. The engine counts its work. Between batches the host measures what a piece of it costs, and hands the costs in
-(``Engine.set_costs``), where they become part of the state. The *busy factor* of a span of arrival time is counts times
-costs over the time that the span gives.
+What adapts to load (alpha, the retraction mode) must decide the same when a window is redone. So it may not look at a
+clock. The engine counts its work. Between windows the host measures what a piece of work costs, and sets the costs
+(``Engine.set_costs``); they are part of the state. The *busy factor* of a span of arrival time is the sum of counts
+times costs, over the time that is available for the span.
 
 The *price* of an update that a repair sends is what it costs above: its routing, and for each subscriber the cost of
 one disturbed input there, that is, the steps redone and the updates sent on at their own price. Levels rise, so prices
@@ -28,7 +28,7 @@ _FADES = 0.25
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """Costs of work, in microseconds. The defaults are those of a middling machine; the host measures its own.
+    """Costs of work, in microseconds. The defaults are those of an average machine; the host measures its own.
 
     Attributes:
         arrival_us: an arrival, outside the detectors: decoded, checked, offered to its source's progress.
@@ -79,7 +79,7 @@ class Counters:
 
     Attributes:
         stepped, redone: inputs given to the detector for the first time, and again.
-        late: inputs later than the whole slack, so that pure buffering would have released their successors too.
+        late: inputs later than the whole slack K: pure buffering, too, would have released later ones before them.
         disturbed: inputs inserted, removed or replaced before AEP.
         compared: states compared while redoing.
         repairs: pushes in which something had to be repaired.
@@ -123,6 +123,7 @@ class LoadAccounting:
 
     Attributes:
         busy: busy factor of the last whole span; 0 before the first.
+        arrivals, moved: arrivals offered, and updates routed to subscribers, since the beginning.
     """
 
     def __init__(self, names: Sequence[str], above: Sequence[Sequence[int]]) -> None:

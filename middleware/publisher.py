@@ -2,9 +2,9 @@
 
 Theory of operation
 -------------------
-Some facts become known long after an event: whether a pass arrives, after seconds; whether a goal counts, after two
-minutes. The event must not be held back for them. A withdrawal in the ordering units is impossible, for the event may
-be long final. So the detector emits another event, dated when it knows, and that changes what is *published*:
+Some properties of an event become known long after it: whether a pass arrives, after seconds; whether a goal counts,
+after two minutes. The event must not wait for them. The ordering units cannot withdraw it then, because it may be
+final. So the detector emits another event, dated when it knows, and that changes what is *published*:
 
 * a **version**: an event of a kind that its detector ``amends``, with the id of one that it emitted before. The
   publisher sends -1 of the older and +1 of the newer one, dated as ``dated_us`` says;
@@ -69,19 +69,19 @@ class Publisher:
                 out.extend(self._amend(event.annuls, event, update.diff, report))
         return without_cancelled(out)
 
-    def forget(self, final_us: int) -> None:
+    def forget(self, watermark_us: int) -> None:
         """Forget events that cannot change any more.
 
         Args:
-            final_us: event time below which no published event is asserted or withdrawn any more.
+            watermark_us: event time below which no published event is asserted or withdrawn any more.
         """
-        self._standing = {key: events for key, events in self._standing.items() if key[0] >= final_us}
-        if self._next_forget_us is None or final_us >= self._next_forget_us:
-            oldest_us = final_us - AMENDABLE_US
+        self._standing = {key: events for key, events in self._standing.items() if key[0] >= watermark_us}
+        if self._next_forget_us is None or watermark_us >= self._next_forget_us:
+            oldest_us = watermark_us - AMENDABLE_US
             # Each by itself: an event that is amended for hours is remembered no longer than one stated once.
             young = ((name, [e for e in all_ if e.ts_us >= oldest_us]) for name, all_ in self._statements.items())
             self._statements = {name: statements for name, statements in young if statements}
-            self._next_forget_us = final_us + AMENDABLE_US // 10
+            self._next_forget_us = watermark_us + AMENDABLE_US // 10
 
     def state(self) -> tuple[object, ...]:
         """Return what must survive a restart."""

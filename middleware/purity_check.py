@@ -1,7 +1,7 @@
-"""Purity check: a detector repeats its last steps between two batches, to be timed and to be found impure.
+"""Purity check: repeats the last steps of a detector between two windows, to time them and to compare the results.
 
-The host times the steps apart from the comparisons, because the retraction modes differ in just these. And the same
-input on the same state must lead to the same; if not, the detector is not pure, which is a fault.
+The same input on the same state must lead to the same state and outputs. If it does not, the detector is not pure,
+which is a fault. The host times the steps apart from the comparisons, because the retraction modes differ in these.
 """
 
 from __future__ import annotations

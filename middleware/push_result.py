@@ -17,9 +17,9 @@ class PushResult:
 
 @dataclass
 class Counts:
-    """Counts since the beginning. ``uncounted``: arrivals and updates since held inputs were last counted."""
+    """Counts since the beginning; ``since_recount``: arrivals and updates since the held inputs were last counted."""
 
     duplicates: int = 0
     lost: int = 0
     now_us: int = BEGINNING_US
-    uncounted: int = 0
+    since_recount: int = 0

@@ -34,7 +34,7 @@ def subscriptions(
     """Return the subscriptions of each kind.
 
     Args:
-        hierarchy: says which detector subscribes to what.
+        hierarchy: has the subscribers of each kind.
         keyed: at the index of each keyed detector that detector, else None.
         inputs, inputs_by_key: receive the inputs of a push, at the index of the detector.
     """

@@ -147,7 +147,7 @@ class TracedUnit(OrderingUnit):
 
     def _apply(self, settings: UnitSettings) -> None:
         super()._apply(settings)
-        self._direct = False  # every input passes through offer(), where it is recorded
+        self._has_fast_path = False  # every input passes through offer(), where it is recorded
 
     def offer(self, update: Update, key: Key) -> None:
         """Take one update of an input, and record it."""

@@ -2,14 +2,15 @@
 
 Theory of operation
 -------------------
-An input is *late* if it belongs before AEP: the detector has already been given later ones. The unit buffer has put it
-in its place and knows the first input that is to be redone. The *restore point* is the state before that input. From
-there on the detector is given the inputs again, and the buffer gets the new states and outputs. What differs leaves the
-unit: a -1 for each output that does not follow any more, a +1 for each that follows now (paper 000, section 4.3).
+An input is *late* if it belongs before AEP: the detector has already been given later ones. The unit buffer has
+inserted it and knows the first input that is to be redone. The *restore point* is the state before that input. From
+there on :func:`repair` gives the detector the inputs again, and stores the new states and outputs in the buffer. What
+differs leaves the unit: a -1 for each output that does not follow any more, a +1 for each that follows now (paper 000,
+section 4.3).
 
     inputs    a10   b15   c20          b15 arrives after c20 was released
     states     A           C           restore A; step b15 -> B; step c20 -> C'
-    outputs    -           x@C         if C' gives y: send -x, +y; if C' gives x again: send nothing
+    outputs    -           x           if c20 now gives y: send -x, +y; if it gives x again: send nothing
 
 How much is compared depends on the mode (:mod:`middleware.ordering.retraction`): ``full`` compares nothing and redoes
 to the end; ``differences`` compares outputs; ``on-demand`` compares states too, and stops where they agree.
@@ -32,18 +33,18 @@ from middleware.ordering.unit_buffer import FRESH, UnitBuffer
 
 
 def repair(
-    buffer: UnitBuffer, detector: IsolatedDetector, counters: Counters, mode: Mode, slack_us: int, *, auto: bool
+    buffer: UnitBuffer, detector: IsolatedDetector, counters: Counters, mode: Mode, k_less_clock_us: int, *, auto: bool
 ) -> list[Update]:
-    """Redo what is stale in ``buffer`` and return the difference.
+    """Step the detector again over what is fresh or stale in ``buffer``; return the updates that follow.
 
     Args:
         buffer: has ``needs_repair``.
         detector: is given the inputs again.
         counters: of the unit.
         mode: how to retract.
-        slack_us: K less the unit's clock: what is left of the slack of an input is its event time plus this.
-        auto: True if the mode is chosen automatically: then some repairs are trials, made on demand, that count what
-            the other modes would have cost.
+        k_less_clock_us: K less the unit's clock. An input's event time plus this is what is left of its slack.
+        auto: True if the mode is chosen automatically. Then some repairs are trials: made in mode ``on-demand``, they
+            count what the other modes would have cost.
 
     Returns:
         Withdrawals first, then assertions, each with its K+.
@@ -77,7 +78,7 @@ def repair(
     counters.retracted += len(withdrawn)
     counters.repaired += len(asserted)
     updates = [Update(event, -1) for event in withdrawn]
-    updates += [Update(event, 1, max(0, ts_us + slack_us)) for ts_us, event in asserted]
+    updates += [Update(event, 1, max(0, ts_us + k_less_clock_us)) for ts_us, event in asserted]
     return updates
 
 
@@ -86,14 +87,14 @@ def _redo_differences(
 ) -> list[Emission]:
     """Give the detector the inputs from index ``at`` on again, and find the outputs that differ.
 
-    ``known`` is the state that the next input was given before. While the redone state agrees with it and no stale
-    input lies ahead, everything further on stands.
+    ``known`` is the stored state from which the detector stepped to the next input before. If the redone state equals
+    it, the following inputs keep their states and outputs, up to the next fresh or stale input.
 
     Args:
         buffer, detector, counters: as for :func:`repair`.
         at: index of the first stale input.
         withdrawn: receives outputs that do not follow any more.
-        stops: True to compare states and to stop where nothing can differ any more.
+        stops: True to compare states, to skip inputs that keep theirs, and to stop where nothing can differ any more.
 
     Returns:
         Outputs that follow now.
@@ -129,7 +130,7 @@ def _redo_differences(
         if stops and (state is known or same(state, known)):
             if not left:
                 break
-            while states[at] is not FRESH and keys[at] not in stale:
+            while states[at] is not FRESH and keys[at] not in stale:  # these inputs keep their states
                 at += 1
             state = known = states[at - 1]
             step = detector.step_from(state)
@@ -142,7 +143,7 @@ def _redo_differences(
 def _redo_all(
     buffer: UnitBuffer, detector: IsolatedDetector, counters: Counters, first: int, withdrawn: list[Event]
 ) -> list[Emission]:
-    """Give the detector all inputs from index ``first`` on again, withdraw all that they led to, and emit anew."""
+    """Give the detector all inputs from index ``first`` on again; add all their old outputs to ``withdrawn``."""
     states, all_outputs = buffer.states, buffer.outputs
     fresh = sum(state is FRESH for state in states[first:])
     counters.stepped += fresh

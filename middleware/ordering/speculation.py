@@ -11,12 +11,12 @@ zone it remembers alpha and returns to 1 at once; after that it halves only down
 span passes before an overload shows; then alpha is 1 as in 000, and since the last minimum is 0, the next descent is
 halved once and then slow. A unit that begins while the load is in the target zone or above it begins at 1.
 
-Two places of the text are open. The formula of the busy factor is printed as ``1 - busy/span`` and used as
-``busy/span`` (its own example: 0.41 s of 0.5 s = 0.82); we take the latter. Before the first overload there is no
-bisection line: ``last minimum`` begins at 1. A small step never goes below 0.
+The paper leaves two things open. It prints the busy factor as ``1 - busy/span`` and calculates ``busy/span`` (its own
+example: 0.41 s of 0.5 s = 0.82); we take the latter. Before the first overload there is no bisection line: ``last
+minimum`` begins at 1. A small step never goes below 0.
 
-The busy factor comes from load accounting (:mod:`middleware.load_accounting`), never from a clock. So a batch that is
-redone takes the same decisions.
+The busy factor comes from load accounting (:mod:`middleware.load_accounting`), never from a clock. So a window
+that is redone takes the same decisions.
 """
 
 from __future__ import annotations

@@ -9,16 +9,16 @@ boundary is AEP (the already-emitted pointer of paper 000, section 4.1). The res
 * *Release.* An input is released when ``ts + alpha*K <= clk`` (000, inequation 1), or when the sources have reported
   everything up to its time, for then nothing can arrive before it. Inputs are released in order, always.
 * *Snapshot.* With each released input the unit keeps the state after it and the events that it led to.
-* *Late and withdrawn inputs.* An update that concerns a place before AEP makes the unit restore the state before that
-  place and redo what follows: :mod:`middleware.ordering.repair`. How it compares is the retraction mode
+* *Late and withdrawn inputs.* An update of an input before AEP makes the unit restore the state before that input and
+  redo what follows: :mod:`middleware.ordering.repair`. How it compares is the retraction mode
   (:mod:`middleware.ordering.retraction`).
 * *Correction batching.* A dense join collects late updates for a while and repairs them together
   (:mod:`middleware.ordering.correction_batching`).
 * *K+.* An output that leaves before pure buffering would have sent it carries by how much (4.1), so that a unit above
-  measures the delay of pure buffering. An output of a repair carries what is left of the slack then.
+  measures the delay of pure buffering. An output of a repair carries what is left of the slack at the repair.
 * *Purge.* Below ``final`` nothing can change. Those inputs are forgotten; their effect stays in the base state.
 
-An input below the purged part never reaches a unit: the engine records it as lost.
+An input dated below the purged ones never reaches a unit: the engine records it as lost.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from middleware.ordering.repair import repair
 from middleware.ordering.retraction import first_mode
 from middleware.ordering.unit_buffer import BufferContent, Input, UnitBuffer
 
-#: Attributes that a snapshot holds. The detector is given anew, and states and outputs follow again from the events.
+#: Attributes that a snapshot holds. The detector comes from the hierarchy; states and outputs follow from the events.
 _SNAPSHOT_FIELDS = (
     "slack", "speculation", "clk_us", "newest_us", "counters", "mode", "backset_us", "_settings", "_delays",
     "_corrections",
@@ -50,7 +50,7 @@ _FIRST: Key = (BEGINNING_US, -1, "", 0, "")
 
 _KEY_OF = itemgetter(1)
 
-#: What most calls lead to.
+#: Result of most calls of :meth:`OrderingUnit.process`.
 NO_UPDATES: tuple[Update, ...] = ()
 
 #: An update of an input, with the key of its event.
@@ -74,7 +74,7 @@ class OrderingUnit:
         backset_us: how far before its cause an output was dated at most.
         mode: how it retracts; the engine sets it where retraction is automatic.
         has_waiting: True if inputs, or corrections of inputs, wait since the last :meth:`process`.
-        final_only: True to release nothing but what is complete, whatever slack and alpha say; the engine sets it.
+        final_only: True to release only inputs up to the given progress, whatever slack and alpha; the engine sets it.
     """
 
     def __init__(self, detector: Detector[object], settings: UnitSettings, report: Report = ignore_faults) -> None:
@@ -96,12 +96,12 @@ class OrderingUnit:
         self._apply(settings)
 
     def _apply(self, settings: UnitSettings) -> None:
-        """Look up once what :meth:`process` asks of its settings and policies for each push."""
+        """Cache what :meth:`process` needs of settings and policies in each push."""
         self._settings = settings
         self._auto = settings.retraction == "auto"
-        self._direct = self.slack.ignores_delays_within_k
+        self._has_fast_path = self.slack.ignores_delays_within_k
         self._batches = self._detector.spec.correction_batch_us > 0
-        # Premature outputs of a dense join would be redone for every late input: it always waits the whole slack.
+        # A dense join always waits the whole slack, because every late input would make it redo premature outputs.
         self._waits = not self._detector.spec.speculative
 
     def configure(self, settings: UnitSettings, busy: float = 0.0) -> None:
@@ -130,7 +130,7 @@ class OrderingUnit:
 
     @property
     def holds_released(self) -> bool:
-        """True if it holds released inputs, or corrections of them."""
+        """True if the unit holds released inputs, or corrections of them."""
         return not self.buffer.is_empty or len(self._corrections) > 0
 
     @property
@@ -151,7 +151,7 @@ class OrderingUnit:
 
     @property
     def output_delay_us(self) -> int:
-        """How late its outputs may arrive above: K, and how far they are dated back (004, III-B)."""
+        """How late the outputs may arrive at the units above: K, and how far they are dated back (004, III-B)."""
         return self.slack.k_us + self.backset_us
 
     def times_us(self) -> list[int]:
@@ -159,7 +159,7 @@ class OrderingUnit:
         return sorted([*(key[0] for key in self._keys), *self._corrections.times_us()])
 
     def may_release(self, progress_us: int) -> bool:
-        """True if a unit that is given nothing may have something to do though its clock stands still."""
+        """True if the unit may have something to release or repair without new inputs and though its clock stands."""
         return progress_us >= self.oldest_waiting_us or len(self._corrections) > 0 or self.slack.clock == "arrival"
 
     def process(
@@ -167,8 +167,9 @@ class OrderingUnit:
     ) -> Sequence[Update]:
         """Take updates of inputs, repair what they disturb, and release what is due.
 
-        Most inputs are in order: newer than all that the unit holds. They are appended, and nothing has to be searched,
-        repaired or, with most slack policies, learned (decision 025). All others go through :meth:`offer`.
+        Most inputs are in order: newer than all that the unit holds. On the fast path they are appended, nothing is
+        searched, and only the greatest delay is measured (decision 025). Its condition is a slack policy that learns
+        nothing from delays up to K. All other inputs go through :meth:`offer`.
 
         Args:
             inputs: in order of arrival.
@@ -180,9 +181,10 @@ class OrderingUnit:
         Returns:
             Updates of the detector's outputs, in the order in which they became known.
         """
+        # Take the inputs.
         keys, slack, delays = self._keys, self.slack, self._delays
-        direct = in_order = self._direct
-        if direct:
+        has_fast_path = in_order = self._has_fast_path
+        if has_fast_path:
             last = keys[-1] if keys else _FIRST
             if len(inputs) > 1 and all(update.diff > 0 for update, _ in inputs):
                 inputs = sorted(inputs, key=_KEY_OF)  # what arrived together has no order of arrival
@@ -203,25 +205,27 @@ class OrderingUnit:
         else:
             for update, key in inputs:
                 self.offer(update, key)
+        # Advance the clock, and let the slack policy learn from the delays.
         if clk_us is None:
             clk_us = self.newest_us
-        moved = clk_us > self.clk_us
-        if moved:
+        clock_advanced = clk_us > self.clk_us
+        if clock_advanced:
             self.clk_us = clk_us
         else:
             clk_us = self.clk_us
         by_arrival = False
-        if direct:
-            if moved:
+        if has_fast_path:
+            if clock_advanced:
                 if clk_us - delays.oldest_us > slack.k_us:
                     delays.report(slack, clk_us, now_us)
                 else:
                     delays.oldest_us, delays.oldest = END_US, None
         else:
             by_arrival = slack.clock == "arrival"
-            if slack.learns == "before" and (moved or by_arrival):
+            if slack.learns == "before" and (clock_advanced or by_arrival):
                 delays.report(slack, clk_us, now_us)
         clock_us = now_us if by_arrival else clk_us
+        # Repair what late and withdrawn inputs disturb.
         updates: Sequence[Update] = NO_UPDATES
         waiting = False
         if self._batches and self._corrections:
@@ -230,13 +234,14 @@ class OrderingUnit:
             waiting = len(self._corrections) > 0
         if self.buffer.needs_repair:
             updates = self._repair(clock_us)
+        # Release what is due.
         at = len(self._states)
         if at < len(keys):
             limit_us = progress_us
             if progress_us < keys[-1][0] and not self.final_only:
                 alpha = 1.0 if self._waits else self.speculation.alpha
                 # With alpha 0 these policies wait for nothing; it is not worth a call.
-                if alpha or not direct:
+                if alpha or not has_fast_path:
                     limit_us = slack.limit_us(clock_us, progress_us, alpha)
                 elif clk_us > progress_us:
                     limit_us = clk_us
@@ -245,12 +250,12 @@ class OrderingUnit:
                 updates = [*updates, *released] if updates else released
             waiting = waiting or len(self._states) < len(keys)
         self.has_waiting = waiting
-        if not direct and slack.learns == "after" and (moved or by_arrival):
+        if not has_fast_path and slack.learns == "after" and (clock_advanced or by_arrival):
             delays.report(slack, clk_us, now_us)
         return updates
 
     def offer(self, update: Update, key: Key) -> None:
-        """Take one update of an input, late or not; nothing is emitted before :meth:`process`."""
+        """Sort one update of an input into the buffer, or into the batch of corrections; :meth:`process` emits."""
         event = update.event
         if update.diff > 0:
             ts_us = key[0]
@@ -264,7 +269,7 @@ class OrderingUnit:
             self._put(event, update.diff, key)
 
     def _put(self, event: Event, diff: int, key: Key) -> None:
-        """Put an input into the buffer, or take it out."""
+        """Put an input into the buffer, or take a withdrawn one out; count it if it is later than the whole slack."""
         if diff < 0:
             self.buffer.remove(event, key)
             return
@@ -278,8 +283,8 @@ class OrderingUnit:
 
     def _repair(self, clock_us: int) -> list[Update]:
         """Redo what late and withdrawn inputs made stale; return the difference, withdrawals first."""
-        slack_us = self.slack.k_us - clock_us
-        return repair(self.buffer, self._detector, self.counters, self.mode, slack_us, auto=self._auto)
+        k_less_clock_us = self.slack.k_us - clock_us
+        return repair(self.buffer, self._detector, self.counters, self.mode, k_less_clock_us, auto=self._auto)
 
     def _release(self, limit_us: int, clock_us: int) -> list[Update]:
         """Give the detector the waiting inputs dated up to ``limit_us``; return updates of its outputs."""
@@ -290,7 +295,7 @@ class OrderingUnit:
         state = states[at - 1] if at else self.buffer.base
         detector = self._detector
         step = failed_step if state.__class__ is Failed else detector.detector_step
-        slack_us = self.slack.k_us - clock_us
+        k_less_clock_us = self.slack.k_us - clock_us
         for event in self._events[at:end]:
             try:
                 state, outputs = step(state, event)
@@ -301,7 +306,7 @@ class OrderingUnit:
             all_outputs.append(outputs)
             if outputs:
                 ts_us = event.ts_us
-                k_plus_us = ts_us + slack_us if ts_us + slack_us > 0 else 0
+                k_plus_us = ts_us + k_less_clock_us if ts_us + k_less_clock_us > 0 else 0
                 for out in outputs:
                     updates.append(Update(out, 1, k_plus_us))
                     if ts_us - out.ts_us > self.backset_us:
@@ -347,12 +352,12 @@ class OrderingUnit:
         return emitted
 
     def repeat_steps(self, steps: int) -> list[Step[object]]:
-        """Give the last held inputs, at most ``steps``, to the detector again; return the results, oldest first."""
+        """Give the newest held inputs, at most ``steps``, to the detector again; return the results, oldest first."""
         step, last = self._detector.unreported.step, len(self._states)
         return [step(self.buffer.state_before(at), self._events[at]) for at in range(max(0, last - steps), last)]
 
     def agrees(self, repeated: Sequence[Step[object]]) -> bool:
-        """True if the steps led to the same before; if not, the detector is not pure."""
+        """True if the repeated steps gave the states and outputs that are held; if not, the detector is not pure."""
         same, first = self._detector.unreported.same, len(self._states) - len(repeated)
         held = zip(self._states[first:], self._outputs[first:], strict=True)
         return all(
@@ -360,16 +365,16 @@ class OrderingUnit:
         )
 
     def state(self) -> dict[str, object]:
-        """Everything that must survive a restart, but the detector.
+        """Return everything that must survive a restart, except the detector.
 
-        Of held inputs only the events are stored: their states and outputs follow again, because a detector is pure.
-        That makes a snapshot several times smaller and faster, for some steps at a restart.
+        Of held inputs only the events are stored. :meth:`resume` steps the detector over them to get states and outputs
+        again. That makes a snapshot several times smaller and faster.
         """
         fields = {name: getattr(self, name) for name in _SNAPSHOT_FIELDS}
         return {"buffer": self.buffer.content()} | fields
 
     def resume(self, state: Mapping[str, Any]) -> None:
-        """Continue from what :meth:`state` gave; where the settings given to this unit differ, these count."""
+        """Continue from what :meth:`state` returned; this unit's own settings replace the stored ones."""
         settings = self._settings
         for name in _SNAPSHOT_FIELDS:
             setattr(self, name, state[name])

@@ -37,7 +37,7 @@ FRESH = object()
 
 
 class UnitBufferError(RuntimeError):
-    """The unit buffer was asked for something that would break the order or lose an update; the message says what."""
+    """A call of the unit buffer that would break the order or lose an update; the message has the reason."""
 
 
 class BufferContent(NamedTuple):
@@ -60,12 +60,12 @@ class UnitBuffer:
 
     Attributes:
         keys, events, states, outputs: see the module.
-        base: state before the first input.
+        base: state before the first input that is held.
         needs_repair: True if a released input was inserted, removed or replaced since the last repair.
-        first_stale: key from which on the inputs are to be redone; None if there are none, though outputs of removed
-            inputs may have to be withdrawn.
-        fresh: how many inputs before AEP the detector has not been given.
-        stale: keys of the other inputs that must be given again, because they, or the one before them, changed.
+        first_stale: key of the first fresh or stale input; None if there is none, though outputs of removed inputs may
+            have to be withdrawn.
+        fresh: number of fresh inputs: before AEP, and not given to the detector yet.
+        stale: keys of inputs that the detector must be given again, because they, or the one before them, changed.
         orphaned: outputs of inputs that were removed.
     """
 
@@ -85,7 +85,7 @@ class UnitBuffer:
         self.fresh = 0
         self.stale: set[Key] = set()
         self.orphaned: list[Event] = []
-        #: All events under a key that several claim; ``events`` has the one that counts.
+        #: All events under a key that several events have; ``events`` has the one that counts.
         self._doubles: dict[Key, list[Event]] = {}
         self._counters = counters
         self._report = report
@@ -171,7 +171,7 @@ class UnitBuffer:
             self._mark(keys[at])
 
     def repaired(self) -> None:
-        """Forget what was to be redone: it has been."""
+        """Clear the marks of what was to be redone, after the repair."""
         self.fresh = 0
         self.stale.clear()
         self.first_stale = None
@@ -194,7 +194,7 @@ class UnitBuffer:
                 self._doubles = {key: events for key, events in self._doubles.items() if key[0] >= final_us}
 
     def take_below(self, new: Sequence[Input], below_us: int) -> Sequence[Input]:
-        """Take out the inputs dated before ``below_us``, of ``new`` ones and of those that wait; the rest waits on.
+        """Take out the inputs dated before ``below_us``, of ``new`` ones and of those that wait; the others wait.
 
         Args:
             new: in any order.
@@ -251,7 +251,7 @@ class UnitBuffer:
         return chosen
 
     def _add_double(self, event: Event, key: Key, at: int) -> None:
-        """Note another event under a key that is taken."""
+        """Store a further event under a key that the buffer holds already."""
         self._report_double(event)
         self._doubles.setdefault(key, [self.events[at]]).append(event)
         self._choose_double(key, at)
@@ -271,7 +271,7 @@ class UnitBuffer:
         self._report("doubled", f"{event.kind} at {event.ts_us} us from {event.source} {event.seq} {event.id}")
 
     def _mark(self, key: Key) -> None:
-        """The input under ``key`` lies before AEP and is to be given to the detector again."""
+        """Mark the input under ``key``, which lies before AEP, for the next repair."""
         self._counters.disturbed += 1
         self.needs_repair = True
         if self.first_stale is None or key < self.first_stale:

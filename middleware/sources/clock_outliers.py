@@ -1,14 +1,14 @@
-"""Clock outliers: sources whose clock differs from the others', and which of the two is believed.
+"""Clock outliers: sources whose clock differs from the others', and whether they or the others are right.
 
 Theory of operation
 -------------------
 An event does not arrive before it happens. The *lead* of a packet is its event time less its arrival time. A source
 whose lead exceeds those of all others by more than the allowed lateness, or falls behind them by as much, is an
 *outlier*: it moves neither clock nor progress, and its packets from the future are lost. It is isolated until its
-leads fit again. When the outliers outnumber the others, they are believed.
+leads fit again. When the outliers outnumber the others, their leads are accepted as right.
 
 With a common zero of both times no event can be dated after its arrival, however late the events so far were. Without
-one, the greatest believed lead is the only measure.
+one, the greatest accepted lead is the only measure.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ COMMON_ZERO_US = 3_600_000_000
 
 
 class ClockOutliers:
-    """Bounds of believable leads. Plain state, pickled with source progress.
+    """Bounds of acceptable leads. Plain state, pickled with source progress.
 
     Args:
         allowed_lateness_us: how far leads may differ.
 
     Attributes:
-        ahead_us: a greater lead is not believed; ``BEGINNING_US`` before the first packet.
-        behind_us: a smaller lead is doubted.
+        ahead_us: a source with a greater lead is an outlier; ``BEGINNING_US`` before the first packet.
+        behind_us: a source with a smaller lead is an outlier.
         outliers: number of sources that are outliers.
     """
 
@@ -35,23 +35,24 @@ class ClockOutliers:
         self.ahead_us = self.behind_us = BEGINNING_US
         self.outliers = 0
         self._allowed_lateness_us = allowed_lateness_us
-        #: Believed lead: the newest one that moved the bounds, and the greatest.
+        #: Accepted lead: the newest one that moved the bounds, and the greatest.
         self.lead_us = self._greatest_us = BEGINNING_US
         self._common_zero = False
 
-    def believe(self, lead_us: int) -> None:
-        """Take a lead for right and derive the bounds from it."""
+    def accept_lead(self, lead_us: int) -> None:
+        """Accept a lead as right and derive the bounds from it."""
         self.lead_us = lead_us
         self.behind_us = lead_us - self._allowed_lateness_us
         self._greatest_us = greatest_us = max(self._greatest_us, lead_us)
         self._common_zero = -COMMON_ZERO_US <= greatest_us <= 0
         self.ahead_us = self._allowed_lateness_us + (0 if self._common_zero else greatest_us)
 
-    def believes(self, lead_us: int, live: int, known: int, *, at_first: bool) -> bool:
+    def should_accept(self, lead_us: int, live: int, known: int, *, at_first: bool) -> bool:
         """True if outliers with such a lead are right and the others wrong.
 
-        Ahead, they are if they outnumber the live sources, and at the beginning if the times have no common zero,
-        because the first packet may have been late. Behind, a packet may just be late, so they must be most of all.
+        Outliers ahead are right if they outnumber the live sources; at the beginning also if the times have no common
+        zero, because the first packet may have been late. Behind, a packet may just be late, so outliers are right only
+        if they are more than half of all sources.
 
         Args:
             lead_us: outside the bounds.

@@ -2,14 +2,14 @@
 
 Theory of operation
 -------------------
-A source that owes its next packet for ``patience_us`` (arrival time) is *idle*: it is not waited for until it is heard
-again, and its pause teaches no cadence. A gap in its numbers is passed over after the same time. Where sources fell
-silent at the same packet number, as those of one recording do, another that stands at that number is given up after
-two of its periods.
+A source whose next packet is overdue by ``patience_us`` (arrival time) is *idle*: progress does not wait for it until
+it sends again, and no cadence is learned from its pause. A gap in its numbers is given up after the same time. Where
+sources fell silent at the same packet number, as those of one recording do, another one at that number is waited for
+during two of its periods only.
 
-Of idle sources ``IDLE_REMEMBERED`` a kind are remembered, and all that have reported anything above final. A packet of
-a forgotten source is new if it is dated above final. Below final it is recorded as lost, even if it is a duplicate:
-that cannot be known any more.
+Of each raw kind ``IDLE_REMEMBERED`` idle sources are remembered, and all that have reported anything above final. A
+packet of a forgotten source is new if it is dated above final. Below final it is recorded as lost, even if it is a
+duplicate, because that cannot be known any more.
 
 Work per packet does not grow with the number of sources. Each queue holds every live source once, under a value that
 may be too low; only the first is ever corrected.
@@ -69,27 +69,27 @@ class KindSources:
 
     Attributes:
         sources: by name.
-        bounds, untils: the live ones, by ``bound_us`` and by ``until_us``.
+        by_bound, by_until: queues of the live ones, by ``bound_us`` and by ``until_us``.
     """
 
     def __init__(self) -> None:
         self.sources: dict[str, SourceState] = {}
-        self.bounds = LiveQueue("bound_us", "bound_key")
-        self.untils = LiveQueue("until_us", "until_key")
+        self.by_bound = LiveQueue("bound_us", "bound_key")
+        self.by_until = LiveQueue("until_us", "until_key")
         #: Packet numbers at which sources fell silent, in order.
         self._ends: dict[int, None] = {}
-        #: Number of sources at which idle ones are looked for again.
-        self._look_at = 2 * IDLE_REMEMBERED
+        #: Number of sources at which the next search for idle ones takes place.
+        self._search_at = 2 * IDLE_REMEMBERED
 
-    def enliven(self, source: SourceState, seq: int) -> None:
-        """Wait for a source from now on: it was heard for the first time, or again, with packet ``seq``."""
+    def make_live(self, source: SourceState, seq: int) -> None:
+        """Wait for a source from now on: packet ``seq`` is its first, or its first after a pause."""
         self._ends.pop(seq - 1, None)
         source.live = True
-        self.bounds.put(source)
-        self.untils.put(source)
+        self.by_bound.put(source)
+        self.by_until.put(source)
 
     def make_idle(self, source: SourceState) -> None:
-        """Do not wait for a source until it is heard again."""
+        """Do not wait for a source until it sends again."""
         source.live = False
         if source.taken >= MIN_END:
             self._ends[source.next_seq - 1] = None
@@ -108,21 +108,25 @@ class KindSources:
             return source.waited_since_us() + patience_us
         period_us = min(int(source.cadence.period_us), max_period_us)
         if period_us and source.next_seq - 1 in self._ends:
-            return source.heard_us + min(2 * period_us, patience_us)
-        return source.heard_us + period_us + patience_us
+            return source.last_arrival_us + min(2 * period_us, patience_us)
+        return source.last_arrival_us + period_us + patience_us
 
     def forget_idle(self, silent_us: int, final_us: int) -> list[SourceState]:
-        """Forget the sources idle the longest; return them. Looks only when many are new since the last look.
+        """Forget the sources idle the longest; return them. Searches only when many are new since the last search.
 
         Args:
-            silent_us: only those not heard since (arrival time).
+            silent_us: only those that have sent nothing since (arrival time).
             final_us: only those that have reported nothing from this event time on.
         """
-        return self._forget_oldest(silent_us, final_us) if len(self.sources) >= self._look_at else []
+        return self._forget_oldest(silent_us, final_us) if len(self.sources) >= self._search_at else []
 
     def _forget_oldest(self, silent_us: int, final_us: int) -> list[SourceState]:
-        idle = [(s.heard_us, name) for name, s in self.sources.items() if not s.live and s.heard_us < silent_us]
+        idle = [
+            (s.last_arrival_us, name)
+            for name, s in self.sources.items()
+            if not s.live and s.last_arrival_us < silent_us
+        ]
         oldest = (name for _, name in sorted(idle)[: max(0, len(idle) - IDLE_REMEMBERED)])
         forgotten = [self.sources.pop(name) for name in oldest if self.sources[name].newest_us < final_us]
-        self._look_at = len(self.sources) + IDLE_REMEMBERED
+        self._search_at = len(self.sources) + IDLE_REMEMBERED
         return forgotten

@@ -1,4 +1,4 @@
-"""Source progress: how far the sources have reported, and the watermark below which nothing is taken in any more.
+"""Source progress: how far the sources have reported, and final, the watermark of the raw inputs.
 
 Theory of operation
 -------------------
@@ -11,16 +11,17 @@ its live sources: up to it the inputs are complete. Progress serves for release.
   takes (:mod:`middleware.sources.source_discovery`).
 * *Idle sources and gaps* are waited for during ``patience_us``, and idle ones are forgotten at last
   (:mod:`middleware.sources.idle`).
-* *Restarts.* A counter that wraps or restarts is numbered on (:mod:`middleware.sources.source_state`).
+* *Restarts.* Packets are numbered on where a source's counter wraps or restarts
+  (:mod:`middleware.sources.source_state`).
 * *Clock outliers* move neither clock nor progress (:mod:`middleware.sources.clock_outliers`).
 * *End marks.* A packet that reports until ``END_US`` is its source's last.
-* *Unpaced sources.* What people enter (``unpaced_kinds``) has no cadence. Nobody waits for the next entry, and none
-  moves clock, progress or final. Only duplicates, and entries below final or far ahead, are told apart.
+* *Unpaced sources.* What people enter (``unpaced_kinds``) has no cadence. No unit waits for the next entry, and no
+  entry moves clock, progress or final. Duplicates, and entries below final or far ahead, are still refused.
 
-*Final* is stronger than progress: it is the watermark of the raw input. Nothing dated below it is taken in any more,
-so nothing can change. It follows what was reported, not the cadence, and trails the newest event by
-``allowed_lateness_us``. A packet dated below final is lost. A new source may start anywhere above it. A host that
-knows what is still to come may promise more (:meth:`SourceProgress.promise`).
+*Final* is stronger than progress: no packet dated below it is taken in any more, so nothing below it can change. Such a
+packet is lost. Final follows what was reported, not the cadence, and trails the newest event by
+``allowed_lateness_us``. A new source may start anywhere above it. A host that knows what is still to come may promise
+more (:meth:`SourceProgress.promise`).
 
     event time   ------|-----------------------|-----------------|--------------->
                      final                  progress        newest event (clk)
@@ -130,7 +131,7 @@ class SourceProgress:
         self._unpaced = frozenset(settings.unpaced_kinds)
         self._max_sources = settings.max_sources
         self._admitted: set[tuple[str, str]] = set()
-        self._clock_heard_us = BEGINNING_US
+        self._clock_arrival_us = BEGINNING_US
         self._kinds = {kind: KindSources() for kind in raw_kinds}
         #: Kinds whose progress must be computed again.
         self._stale: set[str] = set()
@@ -140,7 +141,7 @@ class SourceProgress:
         self._due_us = END_US
 
     def offer(self, arrival: Arrival, now_us: int) -> Verdict:
-        """Judge an arrival and, if it is new, advance the clock and its source."""
+        """Judge an arrival. If it is new, take it into ``event``, and advance the clock and the state of its source."""
         event = arrival.event
         ts_us, kind = event.ts_us, self._kinds[event.kind]
         if event.kind in self._unpaced:
@@ -151,10 +152,10 @@ class SourceProgress:
                 return Verdict.TOO_MANY_SOURCES
             source = kind.sources[event.source] = SourceState(event.seq, now_us)
             self._known += 1
-            self._discovery.hear(now_us)
+            self._discovery.add_source(now_us)
         clocks, lead_us = self._clocks, ts_us - now_us
         ahead = lead_us > clocks.ahead_us
-        source.heard_us = now_us
+        source.last_arrival_us = now_us
         seq = event.seq + source.base
         if seq != source.next_seq or source.base or source.refused:
             if not ahead:
@@ -162,20 +163,20 @@ class SourceProgress:
             if source.has_taken(seq):
                 return Verdict.DUPLICATE
         if ahead or lead_us < clocks.behind_us:
-            self._doubt(event.kind, source, lead_us)
+            self._judge_outlier(event.kind, source, lead_us)
             ahead = ahead and source.is_outlier
         else:
             if lead_us > clocks.lead_us:
-                clocks.believe(lead_us)
+                clocks.accept_lead(lead_us)
             if source.is_outlier:
                 source.is_outlier = False
                 clocks.outliers -= 1
-                source.pass_over(seq)
+                source.skip_to(seq)
         if ahead:
-            source.turn_away(seq)
+            source.note_refused(seq)
             return Verdict.CLOCK_OUTLIER
         if ts_us < self.final_us:
-            source.refuse(seq, ts_us)
+            source.note_lost(seq, ts_us)
             return self._reason_below_final(ts_us)
         until_us = arrival.until_us
         self._take(event.kind, kind, source, seq, ts_us, until_us if until_us > ts_us else ts_us, now_us)
@@ -183,8 +184,8 @@ class SourceProgress:
         return Verdict.NEW
 
     def update_progress(self, now_us: int) -> None:
-        """Bring ``progress_us`` up to date with what was offered and with the time that has passed."""
-        if self._clock_kinds and now_us - self._clock_heard_us > self._patience_us:
+        """Compute ``progress_us`` again after the arrivals of a push, and for the arrival time that has passed."""
+        if self._clock_kinds and now_us - self._clock_arrival_us > self._patience_us:
             self.clk_us = max(self.clk_us, self.newest_us)
         hold_us = self._discovery.hold_us(now_us)
         limit_us = now_us - hold_us if hold_us else END_US
@@ -209,7 +210,7 @@ class SourceProgress:
     def advance_final(self, now_us: int) -> bool:
         """Advance final; True if it advanced.
 
-        Does its work ``CHECKS_IN_LATENESS`` times per ``allowed_lateness_us`` of arrival time, whatever the rate of
+        Final advances ``CHECKS_IN_LATENESS`` times per ``allowed_lateness_us`` of arrival time, whatever the rate of
         calls, and not before the first ``allowed_lateness_us`` have shown which clocks are right.
         """
         if now_us < self._next_check_us:
@@ -220,7 +221,7 @@ class SourceProgress:
             return False
         final_us = self.newest_us - self.allowed_lateness_us
         for kind in self._kinds.values():
-            source = kind.untils.first()
+            source = kind.by_until.first()
             if source is not None and source.until_us < final_us:
                 final_us = source.until_us
         if final_us <= self.final_us:
@@ -229,7 +230,7 @@ class SourceProgress:
         return True
 
     def promise(self, complete_us: int) -> bool:
-        """Take it for granted that nothing dated before ``complete_us`` arrives any more; True if final advanced."""
+        """Accept the promise that nothing dated before ``complete_us`` arrives any more; True if final advanced."""
         self._promised_us = complete_us
         if complete_us <= self.final_us:
             return False
@@ -255,7 +256,7 @@ class SourceProgress:
             self.progress_us[kind] = END_US
 
     def _admits(self, event: Event) -> bool:
-        """True if a name that is new, or was forgotten, may be one of the sources."""
+        """True if the limit of sources admits a name that is new or was forgotten."""
         if self._max_sources is None:
             return True
         name = event.kind, event.source
@@ -276,10 +277,10 @@ class SourceProgress:
             return Verdict.DUPLICATE
         ahead_us = self._clocks.ahead_us
         if ahead_us != BEGINNING_US and ts_us - now_us > ahead_us:
-            source.turn_away(seq)
+            source.note_refused(seq)
             return Verdict.CLOCK_OUTLIER
         if ts_us < self.final_us:
-            source.refuse(seq, ts_us)
+            source.note_lost(seq, ts_us)
             return self._reason_below_final(ts_us)
         source.take(seq, ts_us, ts_us, now_us)
         self.event = event
@@ -296,7 +297,7 @@ class SourceProgress:
     ) -> None:
         """Take in a new packet."""
         if not source.live:
-            # A pause while nobody waited is no beat: a pause of an hour does not foretell another.
+            # A pause of an idle source is no part of its cadence: a pause of an hour does not foretell another.
             source.cadence.skip()
         if source.taken < FIRST_PACKETS:
             self._discovery.learn(now_us - ts_us)
@@ -304,26 +305,26 @@ class SourceProgress:
             self._stale.add(name)
         if source.live:
             if source.bound_us < source.bound_key:
-                kind.bounds.put(source)
+                kind.by_bound.put(source)
             if source.until_us < source.until_key:
-                kind.untils.put(source)
+                kind.by_until.put(source)
         elif source.is_outlier:
             return
         else:
-            kind.enliven(source, seq)
+            kind.make_live(source, seq)
             self._live += 1
             self._stale.add(name)
         reported_us = ts_us if until_us >= END_US else until_us
         if reported_us > self.newest_us:
             self.newest_us = reported_us
         if not self._clock_kinds or name in self._clock_kinds:
-            self._clock_heard_us = now_us
+            self._clock_arrival_us = now_us
             if reported_us > self.clk_us:
                 self.clk_us = reported_us
 
     def _evaluate(self, name: str, kind: KindSources, limit_us: int, now_us: int) -> None:
         """Give up sources that were waited for long enough, and compute the progress of a kind from the others."""
-        while (source := kind.bounds.first()) is not None and source.bound_us < END_US:
+        while (source := kind.by_bound.first()) is not None and source.bound_us < END_US:
             deadline_us = kind.deadline_us(source, self._patience_us, self.allowed_lateness_us)
             if now_us <= deadline_us:
                 self._due_us = min(self._due_us, deadline_us + 1)
@@ -337,8 +338,8 @@ class SourceProgress:
             self._due_us = min(self._due_us, now_us + HOLD_STEP_US)
         self.progress_us[name] = progress_us
 
-    def _doubt(self, name: str, source: SourceState, lead_us: int) -> None:
-        """Isolate the source of a packet whose lead is outside the bounds, or believe it."""
+    def _judge_outlier(self, name: str, source: SourceState, lead_us: int) -> None:
+        """Isolate the source of a packet with a lead outside the bounds, or accept its lead as right."""
         clocks = self._clocks
         if not source.is_outlier:
             source.is_outlier = True
@@ -350,8 +351,8 @@ class SourceProgress:
         at_first = self.final_us == BEGINNING_US
         if at_first and clocks.began_in_future(lead_us):
             self.clk_us = self.newest_us = BEGINNING_US
-        elif not clocks.believes(lead_us, self._live, self._known, at_first=at_first):
+        elif not clocks.should_accept(lead_us, self._live, self._known, at_first=at_first):
             return
-        clocks.believe(lead_us)
+        clocks.accept_lead(lead_us)
         source.is_outlier = False
         clocks.outliers -= 1

@@ -1,19 +1,19 @@
-"""Source discovery: how long events wait for sources that the engine has not heard of yet.
+"""Source discovery: how long events wait for sources that have sent nothing yet.
 
 Theory of operation
 -------------------
-Sources are not listed beforehand. A new source cannot be waited for by name, but its first packet will be slow, as
-those of the others were (1 to 3 s on the data of paper 001: a connection is set up, then a backlog arrives), and will
-hold events older than others that arrived meanwhile. So, while new sources are expected, nothing is released sooner
-than a new source's first packets would arrive:
+Sources are not listed beforehand, so the engine does not know which one to wait for. The first packet of a new source
+is slow (1 to 3 s on the data of paper 001: a connection is set up, then a backlog arrives), and holds events older than
+those of other sources that have arrived meanwhile. So, while new sources are expected, no event is released before the
+first packets of a new source would have arrived:
 
-* *Their delay* is learned: the greatest delay of the first packets of known sources, with the usual allowance
-  ``(n + 1) / n`` for having seen only n of them (the estimate of a range's end from n draws).
-* *Whether more are expected* follows from the quiet since the last new source: fully for ``QUIET_SHARE`` of
-  ``wait_us``, then less and less, and not at all once ``wait_us`` has passed.
+* *Their delay* is learned: the greatest delay of the first packets of the n known sources, times ``(n + 1) / n`` (the
+  estimate of a range's end from n draws).
+* *Whether more are expected* follows from the time since the last new source. The full delay is waited for
+  ``QUIET_SHARE`` of ``wait_us``, then less and less, and none once ``wait_us`` has passed.
 
-The wait is the price of having no list. If the number of sources is given, it ends when the last one has been heard.
-Delays need a common zero of arrival and event time; without it nothing is learned and nothing waits.
+If the number of sources is given, the wait ends when the last one has sent. Delays need a common zero of arrival and
+event time; without it no delay is learned and no event waits.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ QUIET_SHARE = 0.4
 
 
 class SourceDiscovery:
-    """The wait for sources that have not been heard.
+    """The wait for sources that have sent nothing yet.
 
     Args:
         wait_us: quiet (arrival time) after which no new source is expected; 0 to expect none at all.
-        max_delay_us: a longer delay is none, but a clock without a common zero.
+        max_delay_us: a longer delay is ignored, because it shows a clock without a common zero.
         expected: number of sources, if it is known.
     """
 
@@ -42,8 +42,8 @@ class SourceDiscovery:
         self._last_us = 0
         self._slowest_us = 0
 
-    def hear(self, now_us: int) -> None:
-        """Count a source that was heard for the first time."""
+    def add_source(self, now_us: int) -> None:
+        """Count a source that sends for the first time."""
         self._count += 1
         self._last_us = now_us
 

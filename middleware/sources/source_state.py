@@ -22,28 +22,32 @@ class SourceState:
     Attributes:
         first_seq: number of the packet that arrived first.
         next_seq: the first packet number that has not arrived, counted without gaps.
-        until_us: event time up to which (inclusive) it has reported everything, but for packets given up.
-        newest_us: greatest event time that it ever reported.
-        heard_us: arrival time of its last packet, whatever packet that was.
+        until_us: event time up to which (inclusive) it has reported everything, except packets given up.
+        newest_us: greatest event time that it has reported.
+        last_arrival_us: arrival time of its last packet: new, duplicate or refused.
         bound_us: event time up to which (inclusive) no more is expected, by ``until_us`` or by its cadence.
         taken: number of packets taken in.
-        cadence: when its packets are dated.
+        cadence: the rhythm of its packets' event times.
         live: True if it is waited for: neither idle nor an outlier.
         is_outlier: True if its clock differs from the others' clocks.
         until_key, bound_key: its values in the queues of :mod:`middleware.sources.idle`.
-        base: what is added to its counter to number its packets, since the counter wrapped or restarted.
+        base: added to its counter to number its packets, since the counter wrapped or restarted; ``base_before`` is
+            the one before, for packets dated before ``renumbered_us``.
+        missing: packets given up, which are new if they arrive after all.
+        refused: packets that arrived and were not taken in: lost, or with a date from a wrong clock.
+        early: packets before ``first_seq`` that have arrived.
     """
 
     __slots__ = (
-        "ahead", "base", "base_before", "bound_key", "bound_us", "cadence", "early", "first_seq", "heard_us",
-        "is_outlier", "live", "missing", "newest_us", "next_seq", "refused", "renumbered_us", "taken", "until_key",
+        "ahead", "base", "base_before", "bound_key", "bound_us", "cadence", "early", "first_seq", "is_outlier",
+        "last_arrival_us", "live", "missing", "newest_us", "next_seq", "refused", "renumbered_us", "taken", "until_key",
         "until_us",
     )  # fmt: skip
 
     def __init__(self, first_seq: int, now_us: int) -> None:
         self.first_seq = self.next_seq = first_seq
         self.until_us = self.newest_us = self.bound_us = BEGINNING_US
-        self.heard_us = now_us
+        self.last_arrival_us = now_us
         self.taken = 0
         self.cadence = Cadence()
         self.live = False
@@ -67,14 +71,14 @@ class SourceState:
             if not self.taken:
                 self.first_seq = self.next_seq = seq
             elif ts_us > self.newest_us and seq not in self.refused:
-                self._number_on(counter, ts_us)
+                self._renumber(counter, ts_us)
                 seq = counter + self.base
         elif self.base and ts_us < self.renumbered_us:
             seq = counter + self.base_before
         return seq
 
     def has_taken(self, seq: int) -> bool:
-        """True if packet ``seq`` arrived before, taken in or not."""
+        """True if packet ``seq`` has arrived before, whether it was taken in or refused."""
         if seq in self.refused:
             return True
         if seq >= self.next_seq:
@@ -91,7 +95,7 @@ class SourceState:
             self.until_us = until_us
             self.cadence.take(ts_us)
             if self.ahead or self.refused:
-                self._close_up()
+                self._advance()
             bound_us = self.cadence.bound_us - 1
             self.bound_us = bound_us if bound_us > self.until_us else self.until_us
             return True
@@ -106,21 +110,21 @@ class SourceState:
             self.early.add(seq)
         return False
 
-    def turn_away(self, seq: int) -> None:
-        """Note a packet whose date is not believed, so that a second copy of it counts as a duplicate."""
+    def note_refused(self, seq: int) -> None:
+        """Note a packet that is refused, so that a second copy of it counts as a duplicate."""
         self.refused[seq] = None
         if len(self.refused) > MISSING_REMEMBERED:
             del self.refused[next(iter(self.refused))]
 
-    def refuse(self, seq: int, ts_us: int) -> None:
-        """Note a packet that is lost: it does not count as reported, but it is not waited for either."""
-        self.turn_away(seq)
+    def note_lost(self, seq: int, ts_us: int) -> None:
+        """Note a packet that is lost: it does not count as reported, and progress does not wait for it."""
+        self.note_refused(seq)
         if ts_us > self.newest_us:
             self.newest_us = ts_us
-        self._close_up()
+        self._advance()
 
-    def pass_over(self, seq: int) -> None:
-        """Wait for nothing before ``seq``: it was sent while the source was not believed."""
+    def skip_to(self, seq: int) -> None:
+        """Give up what is missing before ``seq``: it was sent while the source was an outlier."""
         if self.taken and seq > self.next_seq:
             self._skip(seq)
 
@@ -136,10 +140,10 @@ class SourceState:
 
     def waited_since_us(self) -> int:
         """Arrival time since which a packet is missing: that of the packet after the gap, or of the last one."""
-        return self.ahead[min(self.ahead)][2] if self.ahead else self.heard_us
+        return self.ahead[min(self.ahead)][2] if self.ahead else self.last_arrival_us
 
     def _skip(self, first_seq: int) -> None:
-        """Declare missing what has not arrived before ``first_seq``."""
+        """Declare the packets before ``first_seq`` missing that have not arrived, and continue there."""
         for seq in range(max(self.next_seq, first_seq - MISSING_REMEMBERED), first_seq):
             if seq not in self.ahead:
                 self.missing[seq] = None
@@ -148,28 +152,28 @@ class SourceState:
         while len(self.missing) > MISSING_REMEMBERED:
             del self.missing[next(iter(self.missing))]
         self.next_seq = first_seq
-        self._doubt_cadence()
-        self._close_up()
+        self._restart_cadence()
+        self._advance()
 
-    def _close_up(self) -> None:
-        """Advance over packets that arrived before their turn."""
+    def _advance(self) -> None:
+        """Advance ``next_seq`` over packets that have arrived already."""
         while True:
             if (packet := self.ahead.pop(self.next_seq, None)) is not None:
                 ts_us, self.until_us, _ = packet
                 self.cadence.take(ts_us)
                 self.bound_us = max(self.until_us, self.cadence.bound_us - 1)
             elif self.next_seq in self.refused:
-                self._doubt_cadence()
+                self._restart_cadence()
             else:
                 return
             self.next_seq += 1
 
-    def _doubt_cadence(self) -> None:
+    def _restart_cadence(self) -> None:
         self.cadence.skip()
         self.bound_us = self.until_us
 
-    def _number_on(self, counter: int, ts_us: int) -> None:
-        """Number the packets on: the counter wrapped if it stood near the end of a known size, else it restarted."""
+    def _renumber(self, counter: int, ts_us: int) -> None:
+        """Choose a new base: the counter wrapped if it stood near the end of a known size, else it restarted."""
         self.base_before = self.base
         stood = self.next_seq - self.base
         for size in _COUNTERS:

@@ -1,6 +1,6 @@
 """The interface between an ordering unit and its slack policy.
 
-Policies are plain picklable values inside the unit. They change only by what they are given, so that redoing a batch
+Policies are plain picklable values inside the unit. They change only by what they are given, so that redoing a window
 from a snapshot takes the same decisions.
 """
 

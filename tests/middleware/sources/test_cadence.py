@@ -87,31 +87,31 @@ def hold(discovery: SourceDiscovery, now_s: float) -> float:
 def test_new_sources_are_waited_for_as_long_as_those_before_took():
     discovery = SourceDiscovery(10_000_000, 7_000_000)
     assert hold(discovery, 0.0) == 0.0
-    discovery.hear(0)
+    discovery.add_source(0)
     discovery.learn(1_600_000)
     assert hold(discovery, 0.0) == 3.2, "of one delay seen, twice as much"
-    discovery.hear(1_000_000)
+    discovery.add_source(1_000_000)
     discovery.learn(2_000_000)
     assert hold(discovery, 1.0) == 3.0
     assert hold(discovery, 5.0) == 3.0, "in full for four tenths of the wait"
     assert hold(discovery, 8.0) == 1.5
     assert hold(discovery, 11.0) == 0.0
-    discovery.hear(12_000_000)
+    discovery.add_source(12_000_000)
     assert hold(discovery, 12.0) == pytest.approx(8 / 3, abs=1e-6), "one more came, so more are to be expected"
 
 
 def test_of_a_known_number_of_sources_none_is_waited_for_once_all_were_heard():
     discovery = SourceDiscovery(10_000_000, 7_000_000, expected=2)
-    discovery.hear(0)
+    discovery.add_source(0)
     discovery.learn(1_000_000)
     assert hold(discovery, 0.5) == 2.0
-    discovery.hear(1_000_000)
+    discovery.add_source(1_000_000)
     assert hold(discovery, 1.0) == 0.0
 
 
 @pytest.mark.parametrize("delay_us", [-5_000_000, 8_000_000, 10**15])
 def test_clocks_without_a_common_zero_teach_nothing(delay_us: int):
     discovery = SourceDiscovery(10_000_000, 7_000_000)
-    discovery.hear(0)
+    discovery.add_source(0)
     discovery.learn(delay_us)
     assert hold(discovery, 0.1) == 0.0
