@@ -102,7 +102,7 @@ class SeatReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         log_in_worker()
         if self._asks:
             log_event(_log, logging.INFO, "source waits for its turn")
-            self._seat.ask()
+            self._seat.request_turn()
         yield from _Batch(self._seat, self._window_us, self._windows, self._stop_flag.exists).rows()
 
 
