@@ -21,9 +21,9 @@ def make_event(
     Args:
         kind: its kind.
         ts_us: event time at which it is known.
-        anchor: name of the cause that makes it this event (of a pass the kick, of a kick the ball sample); never
-            something that may be corrected later. It becomes the event's ``source``, so that two events of one kind at
-            one instant have a fixed order.
+        anchor: name of the cause that makes it this event (of a pass the kick, of a kick the ball sample), so that the
+            same event gets the same id after a correction. It must not contain a value that may be corrected later. It
+            becomes the event's ``source``, so that two events of one kind at one instant have a fixed order.
         payload: what it carries.
         causes: ids of the events that it was concluded from.
         annuls: id of the event that it declares void; empty for none.

@@ -195,7 +195,8 @@ def _section(entry: DetectorInfo, readers: Mapping[str, Sequence[str]]) -> str:
         f"* code: `{entry.module.replace('.', '/')}.py`",
     ]
     summary = entry.summary[:1].upper() + entry.summary[1:]
-    text = [_inline(part) for part in (summary, *entry.description.split("\n\n")) if part]
+    parts = (summary, *entry.description.split("\n\n"))
+    text = [_inline(part) for part in parts if part and not part.lstrip().startswith(("Args:", "Attributes:"))]
     return "\n".join([f"### {entry.number} {entry.kind}{covers}\n", "\n\n".join(text), "", *payloads, ""])
 
 

@@ -2,13 +2,13 @@
 
 Theory of operation
 -------------------
-From the change of the ball's velocity follows where the limb or trunk that pushed it was, and how fast. The contact is
-given to the candidate that fits best; on centroids to the nearest one, weighed by the side that the ball was pushed
-from. A contact that this player cannot have made is given to no player.
+The change of the ball's velocity shows where the limb or trunk was that pushed the ball, and how fast it moved. With
+limb tags, the contact is given to the candidate that fits this best. Without them (*centroids*), it is given to the
+nearest player, with a preference for the side that the ball was pushed from. If this player cannot have made the
+contact, nobody gets it.
 
-No player plays the ball twice within some 50 ms. So of two contacts so close that look like one player's one is
-another's: the one that fits another player better, if there is one at the ball; else the second is a remainder of the
-first.
+No player plays the ball twice within some 50 ms. If two contacts so close both fit one player best, one of them is
+given to another player at the ball, whichever fits better. Without another player, the second is part of the first.
 """
 
 from __future__ import annotations
@@ -36,20 +36,21 @@ class ContactParameters(msgspec.Struct, frozen=True):
     """Attribution of contacts: what hits and touches share.
 
     Attributes:
-        far_m: distance beyond which a contact is doubted; ``near.leg_m`` is added on centroids, and with limbs it is
-            ``near.contact_m``.
-        far_delta_v_m_s: least change of velocity of a doubted contact.
-        push_share: share of the distance along the push that makes a player nearer, or farther.
-        own_m: of two centroids at the ball the one who had it counts as so much nearer, or farther before
-            ``own_from_us``.
-        own_from_us: least time between two contacts of one centroid.
+        far_m: a contact at a greater distance needs ``far_delta_v_m_s``. On centroids ``near.leg_m`` is added; with
+            limb tags the distance is ``near.contact_m``.
+        far_delta_v_m_s: least change of velocity at a contact beyond ``far_m``.
+        push_share: on centroids, a player behind the push counts as nearer by this share of the distance, one in front
+            of it as farther.
+        own_m: on centroids, the player who had the ball counts as so much nearer; as so much farther within
+            ``own_from_us`` of the last contact.
+        own_from_us: on centroids, least time between two contacts of one player.
         let_go_m_s: speed at which a carried ball leaves a player.
         again_us: least time between two contacts of hands or trunk.
         touch_m: distance of the ball's centre from the limb that pushed it.
-        trunk_touch_m: the same of a trunk.
+        trunk_touch_m: distance of the ball's centre from the middle of a trunk that pushed it.
         closing_s: metres that count for 1 m/s of a limb's closing speed.
         closing_share: share of the change of velocity at which the limb closed on the ball.
-        owner_m: of two limbs at the ball that of the player who had it counts as so much nearer.
+        owner_m: with limb tags, a limb of the player who had the ball counts as so much nearer.
         owner_us: how long a player counts as having had the ball.
         slow_m_s: greatest loss of speed of a low ball without a turn that the ground explains.
         reach_m: greatest distance of a limb from a low ball that it played.
@@ -61,7 +62,7 @@ class ContactParameters(msgspec.Struct, frozen=True):
         close_m: greatest distance of a limb at a weak contact.
         foot_m: a foot within this may have played a ball at a trunk.
         step_us: least time between two contacts of a player's feet.
-        step_factor: unless the second is so many times as strong.
+        step_factor: a second contact that is so many times as strong may come sooner than that.
         other_m: by how much worse another player may fit the second contact.
         block_m: an opponent of the player of the last contact counts as so much nearer.
         air_factor: least change of a high ball in standard errors that only a body explains.

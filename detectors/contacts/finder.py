@@ -1,7 +1,7 @@
 """Find contacts for detectors of level 5, which cannot read the hits and touches of their own level.
 
-They run the detectors 5.1 and 5.2 inside (as 5.8 follows the pattern of 5.1), so that there is one rule of a contact.
-Their events are anchored by the contact's ball state, as the contact is.
+These detectors run 5.1 and 5.2 inside, so that all of them apply one rule of a contact. The ids of their events derive
+from the contact's ball state, as the contact's own id does.
 """
 
 from __future__ import annotations
