@@ -15,7 +15,7 @@ Scalar = str | int | float | bool | None
 
 
 class EventPayload(msgspec.Struct, frozen=True, gc=False):
-    """What an event that users see carries, besides kind, time and id.
+    """Values of an event that users see, besides kind, time and id.
 
     Attributes:
         variant: value of the kind's own enumeration (``left``, ``wide right``, ``hit`` ...), empty if none.
