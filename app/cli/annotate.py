@@ -22,9 +22,12 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def annotate(
     folder: Folder,
-    out: Annotated[Path, Given(help="Folder of the tables.")],
+    out: Annotated[Path, Given(help="Folder for the tables.")],
     like: Annotated[
-        Path | None, Given(help="Folder of a DEBS 2013 stream or annotation whose clock is used. Default one half.")
+        Path | None,
+        Given(
+            help="Folder of a DEBS 2013 stream or annotation; the tables use its clock. Default: one half from time 0."
+        ),
     ] = None,
 ) -> None:
     """Writes possession, shots on goal and interruptions in the form of the DEBS 2013 annotation."""

@@ -33,20 +33,22 @@ def batch(
             help="Match stores, captures, tracking files (as `live --source` takes them), or folders that hold some.",
         ),
     ],
-    out: Annotated[Path, Given(help="Folder of the results, a match store each; called again, it is resumed.")],
+    out: Annotated[
+        Path, Given(help="Folder for the results, a match store each. A second call plays only what is missing.")
+    ],
     parameters: Annotated[
-        Path | None, Given(help="Settings file (TOML) of the detectors. Default: the defaults.")
+        Path | None, Given(help="File (TOML) with parameters of the detectors. Default: the default of each.")
     ] = None,
     detectors: Annotated[
-        str | None, Given(help="Detectors to ask for, with commas, besides those that a recording had.")
+        str | None, Given(help="Opt-in detectors to run as well, with commas, besides those of the recording.")
     ] = None,
     alpha: Annotated[
-        str, Given(help="Share of the slack to wait, as of `live`. The events are the same with any.")
+        str, Given(help="Share of the slack that is waited, as of `live`. The events are the same with any value.")
     ] = "1",
     positions: Annotated[bool, Given(help="Store the fused positions (most of a store's size).")] = True,
-    jobs: Annotated[int, Given(help="Matches at a time; 0 for as many as there are cores.", min=0)] = 0,
+    jobs: Annotated[int, Given(help="Number of matches at a time; 0: as many as there are cores.", min=0)] = 0,
     master: Annotated[str, Given(help="Spark cluster, spark://host:port. Default this machine.")] = "",
-    anew: Annotated[bool, Given("--anew", help="Play again what is finished, too.")] = False,
+    anew: Annotated[bool, Given("--anew", help="Play finished matches again, too.")] = False,
     as_json: Annotated[bool, Given("--json", help="Print the report as JSON on stdout.")] = False,
 ) -> None:
     """Plays recorded matches again with today's detectors, in parallel, and reports what changed since then.

@@ -44,7 +44,7 @@ def start(
     home: Home = None,
     secured: Annotated[
         bool,
-        typer.Option("--secured", help="Another port, with TLS, users and passwords, for trials of settings."),
+        typer.Option("--secured", help="Open a second port with TLS, users and passwords, for trials of settings."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -65,13 +65,13 @@ def start(
 
 @app.command()
 def stop(home: Home = None) -> None:
-    """Stops the broker; its data stay."""
+    """Stops the broker; its data remain."""
     print("stopped" if stop_broker(home or default_home()) else "was not running")
 
 
 @app.command()
 def status(home: Home = None, as_json: Json = False) -> None:
-    """Says whether the broker runs and where; exit code 1 if it does not."""
+    """Shows whether the broker runs, and its address; exit code 1 if it does not run."""
     current = broker_status(home or default_home())
     _show(current, as_json)
     if not current.is_up:

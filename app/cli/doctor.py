@@ -104,7 +104,7 @@ def doctor(
     context: typer.Context,
     as_json: Annotated[bool, Given("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Says what this machine lacks for a live match and how to mend it; exit code 1 if one would not run.
+    """Checks this machine for a live match, with a remedy for each fault; exit code 1 if a match would not run.
 
     Takes the options of `live`: ports, the store's disk and the brokers are those that a run with them would use.
     """
@@ -133,9 +133,11 @@ def _settings(flags: Mapping[str, Any], environ: Mapping[str, str], folder: Path
     try:
         resolved = resolve_settings(flags, environ, folder)
     except (LayerError, SettingsError, ParametersError) as error:
-        return Finding("settings", "bad", one_line(error), "mend it; touchline config shows what holds"), LiveSettings()
+        return Finding(
+            "settings", "bad", one_line(error), "correct it; touchline config shows the settings"
+        ), LiveSettings()
     except UserError as error:
-        return Finding("settings", "bad", one_line(error), "mend the source or the store"), LiveSettings()
+        return Finding("settings", "bad", one_line(error), "correct the source or the store"), LiveSettings()
     kinds = sorted({layer.kind for layer in resolved.origin.values()})
     return Finding("settings", "ok", f"from {', '.join(['defaults', *kinds])}"), resolved.settings
 
@@ -166,7 +168,7 @@ def _packages() -> Finding:
     try:
         wanted = [Requirement(line) for line in requires("touchline") or []]
     except PackageNotFoundError:
-        return Finding("packages", "note", "touchline is not installed, only found", "run it by ./touchline")
+        return Finding("packages", "note", "touchline is on the path but not installed", "run it by ./touchline")
     except InvalidRequirement as error:
         return Finding("packages", "bad", str(error), "remove .venv and run ./touchline again")
     wrong = []
@@ -219,11 +221,11 @@ def _space(what: str, folder: Path) -> Finding:
     while not there.exists():
         there = there.parent
     if not os.access(there, os.W_OK):
-        return Finding(what, "bad", f"{there} can't be written to", "choose another --store, or mend its rights")
+        return Finding(what, "bad", f"{there} can't be written to", "choose another --store, or change its permissions")
     free = shutil.disk_usage(there).free
     found = f"{_size(free)} free at {there}"
     if free < DISK_LITTLE:
-        return Finding(what, "bad", found, "make room, or choose another --store")
+        return Finding(what, "bad", found, "free some space, or choose another --store")
     if free < DISK_ENOUGH:
         return Finding(what, "note", found, "little for a whole match at radio rates")
     return Finding(what, "ok", found)
@@ -247,14 +249,14 @@ def _match(settings: LiveSettings) -> Iterator[Finding]:
             else:
                 yield _resumable(what, folder, store.sheet.match_id, last.meta.end_offset)
     except (UserError, StoreError) as error:
-        yield Finding(what, "bad", one_line(error), "as it says; docs/kafka.md, When something dies")
+        yield Finding(what, "bad", one_line(error), "see docs/kafka.md, When something dies")
 
 
 def _resumable(what: str, folder: Path, match: str, offset: int) -> Finding:
     made = StateStore(folder / STATES, match).check(offset).code
     if made == code_fingerprint():
-        return Finding(what, "ok", f"can be gone on with at {offset}")
-    remedy = "go on with the program that made it, or play the match again from its beginning into another --store"
+        return Finding(what, "ok", f"can be resumed at offset {offset}")
+    remedy = "resume with the program that made it, or play the match again from its beginning into another --store"
     return Finding(what, "bad", f"its state at {offset} was made by another version of the program", remedy)
 
 
@@ -273,9 +275,13 @@ def _port(what: str, host: str, port: int, option: str) -> Finding:
         try:
             probe.bind((host, port))
         except OSError as error:
-            remedy = f"choose another with {option}, or another --host" if option else "let programs use loopback"
+            remedy = (
+                f"choose another with {option}, or another --host"
+                if option
+                else "allow programs to use the loopback interface"
+            )
             return Finding(what, "bad", f"{port} on {host}: {error.strerror}", remedy)
-    return Finding(what, "ok", f"{port} is free" if port else "a free one can be had")
+    return Finding(what, "ok", f"{port} is free" if port else "a free one is available")
 
 
 def _metrics_port(settings: LiveSettings) -> Finding:
@@ -285,7 +291,7 @@ def _metrics_port(settings: LiveSettings) -> Finding:
     found = _port("port of metrics", settings.host, METRICS_PORT, "--metrics-port")
     if found.verdict == "ok":
         return found
-    return Finding(found.what, "note", found.found, "a free one will be taken; choose one with --metrics-port")
+    return Finding(found.what, "note", found.found, "nothing: the run takes a free one; choose one with --metrics-port")
 
 
 def _brokers(settings: LiveSettings, environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -309,15 +315,15 @@ def _topic(url: str, *, is_source: bool) -> Finding:
     try:
         client = consumer(address)
     except KafkaError as error:
-        remedy = "start it, mend the address, or look into the settings file (security_protocol, sasl_..., ssl_...)"
+        remedy = "start it, correct the address, or check the settings file (security_protocol, sasl_..., ssl_...)"
         return Finding("broker", "bad", one_line(error), remedy)
     try:
         protocol = ".".join(map(str, client.config["api_version"]))
-        found = f"{where} answers, speaks Kafka {protocol} or newer"
+        found = f"{where} answers with Kafka {protocol} or newer"
         if client.partitions_for_topic(address.topic) or not is_source:
             return Finding("broker", "ok", f"{found}; topic {address.topic}")
         return Finding(
-            "broker", "note", f"{found}; there is no topic {address.topic} yet", "touchline publish makes it"
+            "broker", "note", f"{found}; there is no topic {address.topic} yet", "touchline publish creates it"
         )
     finally:
         client.close()

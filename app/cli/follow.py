@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def follow(
     topic: Annotated[str, typer.Argument(help="kafka://host:port/topic[?match=...] that `live --publish` writes.")],
-    idle: Annotated[float | None, Given(help="End when no update came for so many seconds. Default: never.")] = None,
+    idle: Annotated[float | None, Given(help="End after this many seconds without an update. Default: never.")] = None,
     as_json: Annotated[bool, Given("--json", help="Print one JSON object a line.")] = False,
 ) -> None:
     """Prints the updates of a match as they arrive, until the match is over."""

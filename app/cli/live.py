@@ -20,7 +20,7 @@ from detectors.parameters import Parameters
 
 app = typer.Typer(add_completion=False)
 
-#: Switches that can only be turned on.
+#: Options of type bool without a --no- form.
 _ON_ONLY = frozenset(("standby",))
 
 
@@ -28,14 +28,14 @@ def live(
     context: typer.Context,
     config: Annotated[
         Path | None,
-        Given(help="Settings file (TOML). Default touchline.toml in the working folder, if there is one."),
+        Given(help="Settings file (TOML). Default touchline.toml in the working folder, if it exists."),
     ] = None,
     matches: Annotated[
         list[str] | None,
         Given(
-            help="Instead of --source, and as often as there are matches: each a source, or a list of matches (.toml) "
-            "that may grow meanwhile; kafka://host:port/topic is every match that comes there, ?match=NAME that one. "
-            "--store is the folder of all of them.",
+            help="Several matches in one run, instead of --source. Each value is a source or a list of matches (.toml) "
+            "that may grow during the run. kafka://host:port/topic plays every match of the topic, with ?match=NAME "
+            "that one. --store is then the folder of all stores.",
         ),
     ] = None,
     as_json: Annotated[bool, Given("--json", help="Print the summary as JSON on stdout.")] = False,
@@ -43,8 +43,8 @@ def live(
 ) -> None:
     """Plays a match through Spark: events, page, camera and store, live. Ctrl-C ends it cleanly.
 
-    Every option but --matches can also stand in a settings file, or be a variable: window = 20, TOUCHLINE_WINDOW=20.
-    `touchline config` shows the settings that hold, and where each comes from.
+    Every option but --matches can also be given in a settings file (window = 20) or as a variable
+    (TOUCHLINE_WINDOW=20). `touchline config` shows the resulting settings, and where each comes from.
     """
     from app.run.live import run_live
 
@@ -56,7 +56,7 @@ def live(
     from app.run.matches import common_of, run_matches
 
     if settings["source"] is not None or settings["camera"] or settings["standby"]:
-        raise SettingsError("--matches: without --source, --camera and --standby")
+        raise SettingsError("--matches cannot be combined with --source, --camera or --standby")
     common = common_of(resolved, context.params)
     raise typer.Exit(run_matches(lambda: entries_of(matches), common, as_json=as_json))
 

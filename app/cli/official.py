@@ -23,18 +23,25 @@ app = typer.Typer(add_completion=False)
 def official(
     folder: Folder,
     kind: Annotated[str, typer.Argument(help=f"{', '.join(DECISIONS)}.")],
-    variant: Annotated[str, Given(help="Such as yellow of a card, no goal of a var.")] = "",
+    variant: Annotated[str, Given(help="Variant of the decision, such as yellow of a card.")] = "",
     team: Annotated[str, Given(help="home or away.")] = "",
-    player: Annotated[str, Given(help="Object id of the player concerned; of a substitution, who comes on.")] = "",
+    player: Annotated[
+        str, Given(help="Object id of the player concerned; of a substitution, the player who comes on.")
+    ] = "",
     other: Annotated[str, Given(help="Object id of the player who goes off.")] = "",
-    minutes: Annotated[int | None, Given(help="Of added time.")] = None,
+    minutes: Annotated[int | None, Given(help="Minutes of added time.")] = None,
     event: Annotated[str, Given(help="Id of the detected event that is void.")] = "",
-    at: Annotated[float | None, Given(help="When it happened, in seconds of the match's clock. Default now.")] = None,
+    at: Annotated[
+        float | None, Given(help="Time of the decision, in seconds of the match's clock. Default now.")
+    ] = None,
     source: Annotated[str, Given(help="Name of the official or system that decides. Default operator.")] = "",
     number: Annotated[
-        int | None, Given(help="Distinguishes a decision from its repetition. Default the line's number.")
+        int | None,
+        Given(
+            help="Number of the decision; a second report with the same number is ignored. Default the line's number."
+        ),
     ] = None,
-    note: Annotated[str, Given(help="For people.")] = "",
+    note: Annotated[str, Given(help="Free text for readers.")] = "",
 ) -> None:
     """Reports a decision of the officials to a running match, which withdraws events that contradict it."""
     fields = {

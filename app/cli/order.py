@@ -51,10 +51,10 @@ def order(
     scale: Annotated[float, Given("--lambda", help="Margin of adaptive, in standard deviations.")] = 0.5,
     patience: Annotated[float, Given(help="Seconds that frontier waits for a silent source.")] = 7.0,
     discovery: Annotated[
-        float, Given("--newcomers", help="Seconds of quiet until frontier expects no new source.")
+        float, Given("--newcomers", help="Seconds without a new source until frontier expects no more.")
     ] = 6.0,
     sources: Annotated[int | None, Given(help="Number of the sources, if known; for frontier.")] = None,
-    as_json: Annotated[bool, Given("--json", help="A JSON object on stdout, one a method.")] = False,
+    as_json: Annotated[bool, Given("--json", help="Print a JSON object for each method on stdout.")] = False,
 ) -> None:
     """Sorts an out-of-order stream by a slack policy, and reports the resulting order and times."""
     given = {
@@ -102,7 +102,7 @@ def run_order(dataset: Path, given: dict[str, Any], *, as_json: bool) -> list[di
 
 
 class _Stream:
-    """A data set read once, to be run through as many policies as wanted."""
+    """A data set, read once for any number of policies."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name.removesuffix(".gz").removesuffix(".csv")
@@ -113,7 +113,7 @@ class _Stream:
             self._capture = Capture.open(path)
 
     def run(self, slack: SlackSettings, **more: Any) -> Ordering:
-        """One policy over the whole of it."""
+        """Run one policy over the whole data set."""
         if self._rows is not None:
             return order_rows(self._rows, slack, **more)
         return order_blocks(self._blocks(), slack, raw_kinds=RAW_KINDS, **more)

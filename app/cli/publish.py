@@ -29,15 +29,18 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def publish(
     captures: Annotated[
-        list[Path], typer.Argument(help="Folders of captures, of `simulate`, or of match stores: played side by side.")
+        list[Path],
+        typer.Argument(help="Folders of captures, of `simulate`, or of match stores; all are played at the same time."),
     ],
-    topic: Annotated[str, typer.Argument(help="kafka://host:port/topic; it is made if it does not exist.")],
-    speed: Annotated[str, Given(help="1, 4 or max.")] = "1",
+    topic: Annotated[str, typer.Argument(help="kafka://host:port/topic; it is created if it does not exist.")],
+    speed: Annotated[
+        str, Given(help="Playback speed: 1 (real time), 4 (four times) or max (as fast as possible).")
+    ] = "1",
     match: Annotated[
         list[str] | None,
         Given(help="Name of a match in the topic, once for each capture in their order. Default: its sheet's."),
     ] = None,
-    partitions: Annotated[int, Given(help="Of a topic that is made.", min=1)] = 1,
+    partitions: Annotated[int, Given(help="Number of partitions of a topic that is created.", min=1)] = 1,
     as_json: Annotated[bool, Given("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Plays captures into a Kafka topic, at the pace at which they arrived; `live --matches TOPIC` plays them all.

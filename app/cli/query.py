@@ -35,7 +35,7 @@ def query(
         str | None, Given("--sql", help="A query over matches, players, events, updates, positions, attacks, changes.")
     ] = None,
     example: Annotated[
-        str | None, Given(help="A query of the package, by name; `list` names them, with what they answer.")
+        str | None, Given(help="Name of a query of the package; `list` shows all names and what they answer.")
     ] = None,
     engine: Annotated[str, Given(help="duckdb or spark; they answer the same.")] = "duckdb",
     form: Format = "csv",

@@ -88,14 +88,13 @@ def simulate(
     seed: Annotated[
         int | None,
         Given(
-            help="Decides the match, the tags and the radio; the same seed gives the same bytes. Default 32, or the "
-            "scenario's.",
+            help="Seed of match, tags and radio; the same seed gives the same bytes. Default 32, or the scenario's.",
             show_default=False,
         ),
     ] = None,
     minutes: Annotated[
         float | None,
-        Given(help="Length; 0 for the whole match. Default 5, or the scenario's.", show_default=False),
+        Given(help="Minutes to simulate; 0 for the whole match. Default 5, or the scenario's.", show_default=False),
     ] = None,
     rate: Annotated[
         str,
@@ -103,13 +102,13 @@ def simulate(
     ] = "full",
     channel: Annotated[str, Given(help="Radio channel between tags and gateway: none, rtls, wifi, harsh.")] = "rtls",
     scenario: Annotated[
-        str | None, Given(help="A situation to play: a YAML file, or the name of one of the package.")
+        str | None, Given(help="Scenario to play: a YAML file, or the name of one in the package.")
     ] = None,
     tracking: Annotated[
         str | None,
         Given(
             "--from",
-            help="A tracked match to measure anew: a table (parquet) or kloppy:<provider>:<file>[:<metadata>].",
+            help="Tracked match for simulated tags: a table (parquet) or kloppy:<provider>:<file>[:<metadata>].",
         ),
     ] = None,
     half_length: Annotated[float | None, Given(help="Minutes of a half. Default 45.", show_default=False)] = None,
@@ -119,7 +118,7 @@ def simulate(
     ] = False,
     as_json: Annotated[bool, Given("--json", help="Print the report as JSON on stdout.")] = False,
 ) -> None:
-    """Makes a match: the packets that radio tags and gateway would deliver, and the exact truth about it.
+    """Simulates a match: the packets that radio tags and gateway would deliver, and the exact truth about it.
 
     Exit code 1 if a scenario does not come out as its file expects.
     """

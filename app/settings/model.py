@@ -66,58 +66,66 @@ class LiveSettings(BaseModel):
     rate: str = Field(
         "",
         description="Tags and rates of the locating system: live, full (36,000 positions/s), 50k, or BALL/LIMB in Hz "
-        "such as 1000/100. Default live for sim; a tracking file is taken as it is unless a rate is given.",
+        "such as 1000/100. Default live for sim; a tracking file keeps its own rate unless one is given.",
     )
-    endless: bool = Field(False, description="Play on: half follows half without end (sim).")
-    seed: int = Field(DEFAULT_SEED, ge=0, description="Seed of simulation and channel.")
+    endless: bool = Field(False, description="Play one half after another without end (sim).")
+    seed: int = Field(DEFAULT_SEED, ge=0, description="Seed of the simulated match and of the radio channel.")
     duration_s: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="Seconds of the match to play. Default all of it."
     )
-    pitch: str = Field("105x68", description="Pitch in metres where no match sheet has it.")
-    sheet: Path | None = Field(None, description="Match sheet (metadata.json) with names, pitch and sides.")
+    pitch: str = Field("105x68", description="Length x width of the pitch in metres, if no match sheet has it.")
+    sheet: Path | None = Field(
+        None, description="Match sheet (metadata.json): names of the players, pitch, sides of the teams."
+    )
     alpha: float | Literal["auto"] = Field(
         "auto",
-        description="Share of the slack to wait: 0 emits at once, 1 never withdraws, auto waits as little as the load "
-        "allows.",
+        description="Share of the slack that is waited before an event is emitted: 0 emits at once, 1 never withdraws, "
+        "auto waits as little as the load allows.",
     )
     retraction: Retraction = Field(
         "auto",
-        description="How to withdraw: full, on-demand (only what changed), or auto (what costs each detector least).",
+        description="How to correct events: full (withdraw all after the late input), on-demand (only what changed), "
+        "or auto (the cheaper one for each detector).",
     )
-    engine: Literal["spark", "inprocess"] = Field("spark", description="spark or inprocess.")
+    engine: Literal["spark", "inprocess"] = Field("spark", description="spark, or inprocess (without Spark and Java).")
     parameters: Parameters = Field(
         Parameters(),
-        description="Settings file (TOML) of the detectors; `touchline detectors --toml` writes a whole one. "
-        "Default: their defaults.",
+        description="File (TOML) with parameters of the detectors; `touchline detectors --toml` writes a complete one. "
+        "Default: the default of each.",
     )
     detectors: tuple[str, ...] = Field(
         (),
-        description="Detectors that a match gets only when asked for, with commas; see `touchline detectors`.",
+        description="Opt-in detectors to run as well, with commas; `touchline detectors` lists them.",
     )
     official: Path | None = Field(
         None,
-        description="File of JSON lines with the officials' decisions; may grow. `touchline official` writes another.",
+        description="File of JSON lines with the officials' decisions; it may grow during the match. "
+        "`touchline official` sends decisions without it.",
     )
 
-    speed: Speed = Field("1", description="1, 4 or max.")
+    speed: Speed = Field("1", description="Playback speed: 1 (real time), 4 (four times) or max (as fast as possible).")
     store: Path | None = Field(
         None,
-        description="Folder of the match; an interrupted run in it is resumed. Default matches/<match>-<time>.",
+        description="Folder of the match store. If it holds an interrupted match, the run resumes it. Default "
+        "matches/<match>-<time>.",
     )
     dashboard: bool = Field(True, description="Serve the live page. Default yes.")
     port: int = Field(8050, ge=0, le=65535, description="Port of the live page, 0 for a free one.")
-    camera: bool | None = Field(None, description="Steer a simulated camera over VISCA. Default unless --speed max.")
-    window_s: float = Field(30.0, ge=1, le=120, description="Wall seconds between commits, 1 to 120.")
+    camera: bool | None = Field(
+        None, description="Steer a simulated camera head over VISCA. Default yes, unless --speed max."
+    )
+    window_s: float = Field(30.0, ge=1, le=120, description="Wall seconds between two commits to the store, 1 to 120.")
     publish: str = Field(
         "",
-        description="kafka://host:port/topic of the updates; positions and rejected records go to topics named after "
-        "it.",
+        description="Kafka topic to write updates to, kafka://host:port/topic; positions and rejected records go to "
+        "TOPIC.positions and TOPIC.rejected.",
     )
     host: str = Field(
         "127.0.0.1",
-        description="Interface of page and metrics. Default 127.0.0.1; beyond loopback TOUCHLINE_TOKEN must be set.",
+        description="Network address that page and metrics listen at. Default 127.0.0.1, this machine only; any other "
+        "needs TOUCHLINE_TOKEN.",
     )
-    token: SecretStr = Field(SecretStr(""), description="Token that page and metrics ask for.")
+    token: SecretStr = Field(SecretStr(""), description="Token that a client of page and metrics must send.")
     metrics_port: int | None = Field(
         None,
         ge=0,
@@ -125,25 +133,32 @@ class LiveSettings(BaseModel):
         description="Port of /metrics and /health, 0 for none. Default 8049, or a free one if that is taken.",
     )
     logs: Literal["files", "stderr", "off"] = Field(
-        "files", description="Where JSON lines go: files (DIR/logs), stderr, or off."
+        "files", description="Where logs go (JSON lines): files (in logs/ of the store), stderr, or off."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Lowest level that is logged: debug, info, warning, error."
+        "info", description="Lowest level that is logged: debug, info, warning or error."
     )
-    seats: int = Field(0, ge=0, description="Engines at a time with --matches. Default 0: as many as there are cores.")
-    master: str = Field("", description="Spark cluster for --matches, spark://host:port. Default this machine.")
+    seats: int = Field(
+        0,
+        ge=0,
+        description="With --matches, number of seats: pairs of a source and an engine process, which share the "
+        "matches. Default 0: as many as there are cores.",
+    )
+    master: str = Field(
+        "", description="With --matches, Spark cluster on this machine, spark://host:port. Default: no cluster."
+    )
     standby: bool = Field(
         False,
-        description="With Spark started and warm, wait until the run in --store has ended, and resume its match.",
+        description="Start Spark, wait until the run in --store has ended, then resume its match.",
     )
 
     @model_validator(mode="before")
     @classmethod
     def _settle_by_source(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """A source leaves no choice of some options, and has defaults of its own."""
+        """Complete the options by those that the source fixes, and by its defaults."""
         source = values.get("source", SIM)
         if not isinstance(source, str):
-            return values  # of a damaged store: refused by its type
+            return values  # from a damaged store: refused by its type
         rate = values.get("rate")
         return source_of(source, rate if isinstance(rate, str) else "").complete_options({**values, "source": source})
 
@@ -157,7 +172,7 @@ class LiveSettings(BaseModel):
     @field_validator("speed", mode="before")
     @classmethod
     def _speed_may_be_a_number(cls, value: Any) -> Any:
-        """A settings file has numbers."""
+        """Accept a number, as a settings file has it."""
         return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value
 
     @field_validator("rate")
@@ -184,7 +199,7 @@ class LiveSettings(BaseModel):
         if not is_loopback(self.host) and not self.token.get_secret_value():
             raise ValueError(
                 f"--host {self.host}: other machines reach it, so a token is needed: TOUCHLINE_TOKEN, or token in a "
-                "settings file (never an option: others see the options of a process)"
+                "settings file (never an option: other users see the options of a process)"
             )
         return self
 
@@ -192,7 +207,7 @@ class LiveSettings(BaseModel):
     def _fits_the_source(self) -> LiveSettings:
         """Refuse options that the source has already settled."""
         if self.endless and (self.source != SIM or self.duration_s is not None):
-            raise ValueError("--endless is for sim, and without --duration")
+            raise ValueError("--endless needs the source sim, and no --duration")
         if self.official is not None and self.official.is_dir():
             raise ValueError(f"--official {self.official}: is a folder; name a file of JSON lines")
         return self
@@ -200,7 +215,7 @@ class LiveSettings(BaseModel):
     @model_validator(mode="after")
     def _stands_by_for_a_run(self) -> LiveSettings:
         if self.standby and (self.engine != "spark" or self.store is None or not is_store(self.store)):
-            raise ValueError("--standby: is for a run through Spark that has begun; name its folder with --store")
+            raise ValueError("--standby: needs --engine spark, and in --store the folder of a run that has begun")
         return self
 
     @field_validator("alpha", mode="before")
@@ -219,15 +234,15 @@ class LiveSettings(BaseModel):
     @field_validator("detectors", mode="before")
     @classmethod
     def _detectors_can_be_asked_for(cls, value: Any) -> Any:
-        """Names with commas between them, or a list."""
+        """Accept names with commas between them, or a list."""
         for name in (names := detector_names(value)):
             if name not in OPT_IN:
-                raise ValueError(f"no detector {name!r} can be asked for; these can: {', '.join(OPT_IN)}")
+                raise ValueError(f"there is no opt-in detector {name!r}; there are {', '.join(OPT_IN)}")
         return names
 
     @field_serializer("parameters")
     def _parameters_in_full(self, value: Parameters) -> Any:
-        """All parameters, defaults included, so that a match is resumed with the numbers that it began with."""
+        """Return all parameters, defaults included, so that a run resumes the match with the same numbers."""
         return msgspec.to_builtins(value)
 
     @field_validator("pitch")

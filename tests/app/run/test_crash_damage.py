@@ -112,7 +112,7 @@ def test_the_doctor_says_of_a_store_what_a_run_in_it_would_meet(tmp_path: Path, 
         found = seen_by_the_doctor(store)["match in the store"]
         return found.verdict, found.found
 
-    assert message() == ("ok", f"can be gone on with at {last.meta.end_offset}")
+    assert message() == ("ok", f"can be resumed at offset {last.meta.end_offset}")
     with alone(store):
         assert message() == ("bad", f"{store}: another run is using this folder; wait for it or choose another")
     newest, older = reversed(states_of(store)[-2:])

@@ -92,7 +92,7 @@ def test_an_address_names_its_settings_file_in_full(tmp_path: Path):
         ("seed =", {}, {}, "touchline.toml: is not TOML"),
         ("source = 5", {}, {}, "touchline.toml: source = 5: must be text"),
         ("speed = 3", {}, {}, "touchline.toml: speed 3: Input should be '1', '4' or 'max'"),
-        ("duration = 5", {}, {"endless": True}, "--endless is for sim, and without touchline.toml: duration"),
+        ("duration = 5", {}, {"endless": True}, "--endless needs the source sim, and no touchline.toml: duration"),
         ("", {"TOUCHLINE_SED": "1"}, {}, "TOUCHLINE_SED: there is no such setting (is TOUCHLINE_SEED meant?)"),
         ("", {"TOUCHLINE_PORT": "70000"}, {}, "TOUCHLINE_PORT=70000: Input should be less than or equal to 65535"),
         ("", {"TOUCHLINE_RATE": "33"}, {}, "TOUCHLINE_RATE=33: rate '33' is neither of"),

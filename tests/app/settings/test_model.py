@@ -36,7 +36,7 @@ def test_a_simulated_match_comes_by_radio_and_a_file_as_it_is():
         ({"pitch": "105 by 68"}, "--pitch 105 by 68: must be length x width"),
         ({"pitch": "68x105"}, "--pitch 68x105: must be 90 to 120"),
         ({"window_s": 0.0}, "--window 0.0"),
-        ({"standby": True}, "--standby: is for a run through Spark that has begun; name its folder with --store"),
+        ({"standby": True}, "--standby: needs --engine spark, and in --store the folder of a run that has begun"),
         ({"source": "a\0b"}, "--source: no file has a name with a NUL"),
     ],
 )
@@ -143,7 +143,7 @@ def test_a_wrong_settings_file_or_detector_is_named(tmp_path: Path):
         make_settings({"parameters": parameters_file(tmp_path, "[near]\nenter_m = 200.0\n")})
     with pytest.raises(ParametersError, match=r"no parameter near\.entr_m"):
         make_settings({"parameters": parameters_file(tmp_path, "[near]\nentr_m = 1.0\n")})
-    with pytest.raises(SettingsError, match=r"no detector 'heatmap' can be asked for; these can: .*heat_map"):
+    with pytest.raises(SettingsError, match=r"there is no opt-in detector 'heatmap'; there are .*heat_map"):
         make_settings({"detectors": "heatmap"})
 
 

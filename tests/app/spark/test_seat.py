@@ -334,7 +334,7 @@ def test_lists_of_matches(tmp_path: Path):
     outcome.write_text('[[match]]\nsource = "sim"\nsped = 3\n')
     with pytest.raises(ListError, match="match 1: no option sped"):
         read_list(outcome)
-    assert "without --source" in refusal("live", "--matches", "sim", "--source", "sim")
+    assert "cannot be combined with --source" in refusal("live", "--matches", "sim", "--source", "sim")
     assert "no such file" in refusal("live", "--matches", tmp_path / "absent.toml", "--store", tmp_path / "run")
 
 
