@@ -44,13 +44,12 @@ MEMBER = re.compile(
     r"(?:[a-z]+(?:_[a-z]+)+(?<!_total)(?<!_seconds)(?<!_bytes)|[A-Z][a-z]+[A-Z]\w*|[A-Z][a-z]+\.[a-z]\w+|[A-Z]+_[A-Z_]+)(?:\.\w+)*(?=\(|$)"
 )
 
-#: Words of a private dialect, and the pages that still use them.
+#: Words of a private dialect.
 DIALECT = re.compile(
     r"\b(?:told|(?<!--)newcomers?|rehears\w+|gathering|astray|rosters?|gone on with|whoever|fast lane|kinks?|crowds?"
     r"|desk)\b",
     flags=re.I,
 )
-NOT_YET = {f"{name}.md" for name in ("cluster", "security")}
 
 
 def prose(page: Path) -> str:
@@ -109,7 +108,7 @@ def test_every_module_that_a_page_names_can_be_imported(page: Path) -> None:
     assert not [name for name in sorted(named) if not name.endswith(suffixes) and not is_importable(name)]
 
 
-@pytest.mark.parametrize("page", [page for page in CURRENT if page.name not in NOT_YET], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", CURRENT, ids=lambda page: str(page.relative_to(ROOT)))
 def test_pages_use_the_words_of_the_glossary(page: Path) -> None:
     assert not sorted(set(DIALECT.findall(prose(page))))
 
